@@ -1,0 +1,40 @@
+# Every target makes what it needs: on a fresh machine with Python and a network, one command is enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: test lint e2e bench format requirements clean
+
+$(STAMP): requirements-dev.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+test: $(STAMP)
+	$(BIN)/pytest tests
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+e2e: $(STAMP)
+	$(BIN)/pytest e2e
+
+bench: $(STAMP)
+	$(BIN)/python -m e2e.bench
+
+format: $(STAMP)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# Pins and hashes, without the address of any registry.
+requirements: $(STAMP)
+	$(BIN)/pip install --quiet pip-tools
+	$(BIN)/pip-compile --quiet --strip-extras --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --allow-unsafe --extra uvloop --output-file requirements.txt pyproject.toml
+	$(BIN)/pip-compile --quiet --strip-extras --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --allow-unsafe --extra uvloop --extra dev --output-file requirements-dev.txt pyproject.toml
+
+clean:
+	rm -rf $(VENV) .cache

@@ -1,0 +1,52 @@
+"""May this pod be placed now? The rule behind filter, and the veto behind preempt."""
+
+from core.decisions.decision import Admission, Admitted, Faulted, Ignored, Preemption, Refused, Vetoed
+from core.ids import PodUid
+from core.ledger.events import PodAdmitted, PodRefused
+from core.ledger.record import PodRecord
+from core.ledger.snapshot import Snapshot
+from core.queues.headroom import shortfall
+from core.reasons import Code, Refusal, said_next
+
+GONE = Faulted("pod is gone")
+
+
+def decide_admission(snapshot: Snapshot, uid: PodUid, *, now: float) -> Admission:
+    """Whether a pod's queue has room for it (QUO-7, QUO-8); cost O(depth).
+
+    A live reservation means that a Binding for the pod may still come about: it keeps what it has.
+    """
+    record = snapshot.pod(uid)
+    if record is None or record.facts.deleting:
+        return GONE
+    if record.node:
+        return Faulted(f"pod is already bound to {record.node}")
+    if not record.managed:
+        return Ignored()
+    refusal = None if record.reservation else refusal_of(snapshot, record)
+    if refusal is None:
+        return Admitted((PodAdmitted(uid, record.facts.version),))
+    said = said_next(record.said, refusal, generation=snapshot.generation, now=now)
+    return Refused(refusal, said, (PodRefused(uid, refusal, said),))
+
+
+def refusal_of(snapshot: Snapshot, record: PodRecord) -> Refusal | None:
+    """Why a managed ask must wait now, or None; the first reason that applies (scenario format, rule 10)."""
+    application = snapshot.application(record.application) if record.application else None
+    queue = snapshot.queue_of(record)
+    if application is None or queue is None:
+        unplaced = application.refusal if application else None
+        return unplaced or Refusal(Code.NOT_READY, "the pod is not an ask yet")
+    short = shortfall(queue.chain, record.facts.size)
+    return None if short is None else Refusal(Code.QUOTA_EXCEEDED, short.queue.path, short.limit)
+
+
+def decide_preemption(snapshot: Snapshot, uid: PodUid) -> Preemption:
+    """Whether evicting others could help a pod: not while its own queue has no room for it."""
+    record = snapshot.pod(uid)
+    if record is None or record.facts.deleting or record.node:
+        return GONE if record is None or record.facts.deleting else Faulted("pod is already bound")
+    if not record.managed:
+        return Ignored()
+    refusal = None if record.reservation else refusal_of(snapshot, record)
+    return Admitted(()) if refusal is None else Vetoed(refusal)

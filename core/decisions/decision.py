@@ -1,0 +1,58 @@
+"""What a rule answers: values with a reason, and the events that the engine applies before it answers."""
+
+from dataclasses import dataclass
+
+from core.ledger.events import Event
+from core.reasons import Refusal, Said
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Not ours: the pod passes through untouched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """The pod may be placed."""
+
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The pod must wait. ``said``: the text it is sent; ``events``: what the ledger is to remember."""
+
+    refusal: Refusal
+    said: Said
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Faulted:
+    """The question itself is wrong: the pod is gone, is bound already, is another one."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vetoed:
+    """No preemption for this pod: no victim would help it."""
+
+    refusal: Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class BindNow:
+    """The Binding may be posted."""
+
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundAlready:
+    """The pod is bound to the node asked for: nothing is left to do."""
+
+
+Admission = Ignored | Admitted | Refused | Faulted
+Preemption = Ignored | Admitted | Vetoed | Faulted
+Binding = Ignored | BindNow | BoundAlready | Refused | Faulted

@@ -1,0 +1,66 @@
+"""Why does this pod wait? The current verdict with its numbers, for people."""
+
+from dataclasses import dataclass
+
+from core.decisions.admission import refusal_of
+from core.ids import QueuePath
+from core.ledger.record import PodRecord
+from core.ledger.snapshot import Snapshot
+from core.queues.headroom import headroom
+from core.queues.queue import Queue
+from core.reasons import Refusal
+from core.resource import Limit, Resource
+
+
+@dataclass(frozen=True, slots=True)
+class QueueNumbers:
+    """One queue on the way to the root. Amounts as in `Queue`; ``max`` None is no limit."""
+
+    path: QueuePath
+    max: Limit | None
+    allocated: Resource
+    reserved: Resource
+    pending: Resource
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """``state``: unmanaged, bound, reserved, gated, leaving or pending; ``headroom``: QUO-3, or None."""
+
+    state: str
+    refusal: Refusal | None
+    queues: tuple[QueueNumbers, ...]
+    headroom: Limit | None
+
+
+def explain(snapshot: Snapshot, record: PodRecord) -> Explanation:
+    """The verdict a filter call would get now, without changing anything."""
+    state = _state(record)
+    queue = snapshot.queue_of(record)
+    refusal = refusal_of(snapshot, record) if state == "pending" else None
+    chain = queue.chain if queue else ()
+    return Explanation(
+        state, refusal, tuple(_numbers(each) for each in chain), headroom(chain) if queue else None
+    )
+
+
+def _state(record: PodRecord) -> str:
+    if record.node:
+        return "bound"
+    if record.facts.deleting:
+        return "leaving"
+    if not record.managed:
+        return "unmanaged"
+    if record.reservation is not None:
+        return "reserved"
+    return "pending" if record.is_ask else "gated"
+
+
+def _numbers(queue: Queue) -> QueueNumbers:
+    return QueueNumbers(
+        queue.path,
+        queue.max,
+        queue.allocated.as_resource(),
+        queue.reserved.as_resource(),
+        queue.pending.as_resource(),
+    )

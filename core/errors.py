@@ -1,0 +1,32 @@
+"""The errors Paddock raises itself: the root of their tree and those that belong to no other module.
+
+A refusal is never an error. An error here says that what was handed in cannot be read or cannot be true.
+"""
+
+from typing import Self
+
+
+class PaddockError(Exception):
+    """Root of every error Paddock raises itself."""
+
+
+class QuantityError(PaddockError, ValueError):
+    """A quantity that cannot be read, or that is not allowed where it stands.
+
+    ``text``: the quantity as it was written, shortened to what fits a message.
+    ``reason``: what is wrong with it, without the text.
+    ``where``: the place it was found at, outermost first (``container 'app', cpu``); empty when unknown.
+    """
+
+    _SHOWN = 40
+
+    def __init__(self, text: str, reason: str, *, where: str = "") -> None:
+        shown = text if len(text) <= self._SHOWN else text[: self._SHOWN] + "…"
+        super().__init__(f"{where + ': ' if where else ''}quantity {shown!r}: {reason}")
+        self.text = shown
+        self.reason = reason
+        self.where = where
+
+    def inside(self, place: str) -> Self:
+        """The same error, found inside ``place``."""
+        return type(self)(self.text, self.reason, where=f"{place}, {self.where}" if self.where else place)

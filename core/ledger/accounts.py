@@ -1,0 +1,152 @@
+"""Charging pods to queues and nodes.
+
+The one rule that makes filter, bind and watch idempotent: what a pod is charged is a function of what is
+known about it (`charge_of`), and `settle` moves the counters from the charge that stands to the one that
+should. Any order of events and any repeat ends in the same counters.
+"""
+
+from core.ids import NodeName, QueuePath
+from core.ledger.record import Charge, Held, PodRecord
+from core.ledger.state import Seat, State, WaitingKey
+from core.queues.queue import Queue
+from core.resource import Tally
+from core.workload.ask import Waiting
+from core.workload.node import NodeUse
+
+
+def charge_of(state: State, record: PodRecord) -> Charge | None:
+    """What a pod should be charged now, or None when it takes nothing (QUO-2, POD-2).
+
+    A resize changes the size and nothing asks whether it fits (RES-8); a bound pod is charged whether or
+    not there is room (QUO-9). Room is kept until the pod is gone, also while it terminates.
+    """
+    size = record.facts.size
+    if not record.managed:
+        return Charge(Held.OCCUPIED, None, record.node, size) if record.node else None
+    queue = _queue_of(state, record)
+    if queue is None:
+        return None
+    if record.node:
+        return Charge(Held.ALLOCATED, queue, record.node, size)
+    if record.reservation is not None:
+        return Charge(Held.RESERVED, queue, record.binding, size)
+    return Charge(Held.PENDING, queue, record.binding, size) if record.is_ask else None
+
+
+def _queue_of(state: State, record: PodRecord) -> QueuePath | None:
+    if record.application is None:
+        return None
+    return state.applications[record.application].queue
+
+
+def settle(state: State, record: PodRecord) -> None:
+    """Bring the counters and indexes in line with what is now known about a pod."""
+    new = charge_of(state, record)
+    _recharge(state, record, new)
+    _index_reservation(state, record)
+    _index_waiting(state, record, new)
+
+
+def discharge(state: State, record: PodRecord) -> None:
+    """Take a pod that is gone out of the counters and indexes."""
+    _recharge(state, record, None)
+    _index_waiting(state, record, None)
+    state.reserved.discard(record.uid)
+
+
+def holds(charge: Charge | None) -> bool:
+    """Whether a charge takes quota: allocated or reserved, not merely asked for."""
+    return charge is not None and charge.held in (Held.ALLOCATED, Held.RESERVED)
+
+
+def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
+    old = state.charges.get(record.uid)
+    if old == new:
+        return
+    if old is not None:
+        _count(state, record, old, adding=False)
+        del state.charges[record.uid]
+    if new is not None:
+        _count(state, record, new, adding=True)
+        state.charges[record.uid] = new
+    if old is not None and holds(old) and not _keeps_room(old, new):
+        state.freed = True
+
+
+def _keeps_room(old: Charge, new: Charge | None) -> bool:
+    return new is not None and holds(new) and new.queue == old.queue and new.size == old.size
+
+
+def _count(state: State, record: PodRecord, charge: Charge, *, adding: bool) -> None:
+    if charge.queue is not None:
+        leaf = state.tree.get(charge.queue)
+        for queue in leaf.chain if leaf else ():
+            tally = _counter(queue, charge.held)
+            if adding:
+                tally.add(charge.size)
+            else:
+                tally.subtract(charge.size)
+    if charge.node:
+        _count_on_node(state, record, charge, adding=adding)
+
+
+def _counter(queue: Queue, held: Held) -> Tally:
+    match held:
+        case Held.PENDING:
+            return queue.pending
+        case Held.RESERVED:
+            return queue.reserved
+        case Held.ALLOCATED | Held.OCCUPIED:
+            return queue.allocated
+
+
+def _count_on_node(state: State, record: PodRecord, charge: Charge, *, adding: bool) -> None:
+    use = state.uses.setdefault(charge.node, NodeUse())
+    tally = use.occupied if charge.held is Held.OCCUPIED else use.allocated
+    if adding:
+        tally.add(charge.size)
+        use.pods.add(record.uid)
+        return
+    tally.subtract(charge.size)
+    use.pods.discard(record.uid)
+    _drop_unused(state, charge.node)
+
+
+def _drop_unused(state: State, name: NodeName) -> None:
+    if not state.uses[name].pods:
+        del state.uses[name]
+
+
+def _index_reservation(state: State, record: PodRecord) -> None:
+    if record.reservation is None:
+        state.reserved.discard(record.uid)
+    else:
+        state.reserved.add(record.uid)
+
+
+def waiting_key(record: PodRecord, charge: Charge | None) -> WaitingKey | None:
+    """Where a refused ask waits to be woken: by queue and size, since equal asks fit alike."""
+    if charge is None or not record.refused or charge.held is not Held.PENDING or charge.queue is None:
+        return None
+    return charge.queue, charge.size
+
+
+def _index_waiting(state: State, record: PodRecord, charge: Charge | None) -> None:
+    seat, new = state.waits_at.get(record.uid), waiting_key(record, charge)
+    if (seat and seat.key) == new:
+        return
+    if seat is not None:
+        _leave(state, seat)
+    if new is None:
+        state.woken.pop(record.uid, None)
+    else:
+        state.waiting.setdefault(new, Waiting()).add(record.rank)
+        state.waits_at[record.uid] = Seat(new, record.rank)
+
+
+def _leave(state: State, seat: Seat) -> None:
+    group = state.waiting[seat.key]
+    group.remove(seat.rank)
+    del state.waits_at[seat.rank[-1]]
+    if not group:
+        del state.waiting[seat.key]

@@ -1,0 +1,291 @@
+"""The audit: recompute everything that is derived from what was told, and name every difference.
+
+Written against the facts, not against `accounts`' bookkeeping: it adds up, it never subtracts. It runs in
+steps, so that a running process can do it in slices between verbs. A check reads the ledger as it is when
+the check runs, so a ledger that changes between two steps causes no false alarm.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from core.ids import AppId, NodeName, PodUid, QueuePath
+from core.ledger.accounts import charge_of, waiting_key
+from core.ledger.record import Charge, Held, PodRecord
+from core.ledger.state import Seat, State, WaitingKey
+from core.queues.queue import Queue
+from core.resource import Limit, Tally
+from core.workload.ask import Rank
+
+KEYS_PER_STEP = 200
+
+K = TypeVar("K")
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """One counter that is wrong. ``what``: its name, with the queue, node or pod it belongs to."""
+
+    what: str
+    expected: str
+    actual: str
+
+
+Step = list[Drift]
+
+
+def audit(state: State) -> tuple[Drift, ...]:
+    """Every difference between the record and what follows from what was told; empty when it is right."""
+    return tuple(drift for step in audit_steps(state) for drift in step)
+
+
+def audit_steps(state: State) -> Iterator[Step]:
+    """The same in steps of about a millisecond. The ledger may change between two of them."""
+    yield from _each(state.pods, lambda uid: _pod_drifts(state, uid))
+    yield from _each(state.charges, lambda uid: _unknown(state, "charges", uid, uid in state.charges))
+    yield from _queue_steps(state)
+    yield from _each(state.uses, lambda name: _node_drifts(state, name))
+    yield _capacity_drifts(state)
+    yield from _index_steps(state)
+    yield from _application_steps(state)
+
+
+def _each(keys: Iterable[K], check: Callable[[K], Step]) -> Iterator[Step]:
+    """One step per so many keys. The keys are those of now; ``check`` must bear one that has gone."""
+    known = list(keys)
+    for start in range(0, len(known), KEYS_PER_STEP):
+        yield [drift for key in known[start : start + KEYS_PER_STEP] for drift in check(key)]
+
+
+def _compare(what: str, expected: object, actual: object) -> Step:
+    return [] if expected == actual else [Drift(what, str(expected), str(actual))]
+
+
+def _compare_tallies(what: str, expected: Tally, actual: Tally) -> Step:
+    return _compare(what, _amounts(expected), _amounts(actual))
+
+
+def _amounts(tally: Tally) -> dict[str, int]:
+    return {name: amount for name, amount in sorted(tally.items()) if amount}
+
+
+def _unknown(state: State, index: str, uid: PodUid, filed: bool) -> Step:
+    return _compare(f"{index}: {uid}", False, filed and uid not in state.pods)
+
+
+# -- pods: what each is charged, and where it is filed ------------------------------------------------
+
+
+def _pod_drifts(state: State, uid: PodUid) -> Step:
+    record = state.pods.get(uid)
+    if record is None:
+        return []
+    expected = charge_of(state, record)
+    seat = state.waits_at.get(uid)
+    return [
+        *_compare(f"charge of {uid}", expected, state.charges.get(uid)),
+        *_compare(f"waiting index of {uid}", waiting_key(record, expected), seat.key if seat else None),
+        *_compare(f"reserved index of {uid}", record.reservation is not None, uid in state.reserved),
+        *_compare(f"provisional index of {uid}", _is_provisional(record), uid in state.provisional),
+        *_compare(f"unclassified index of {uid}", not record.classified, _is_unclassified(state, record)),
+        *_compare(f"name index of {uid}", True, _name(record) in state.by_name),
+        *_compare(f"gone: {uid}", False, uid in state.gone),
+        *_membership_drifts(state, record),
+        *_place_drifts(state, record, expected),
+    ]
+
+
+def _is_provisional(record: PodRecord) -> bool:
+    return record.provisional_until is not None
+
+
+def _is_unclassified(state: State, record: PodRecord) -> bool:
+    return record.uid in state.unclassified.get(record.facts.namespace, ())
+
+
+def _name(record: PodRecord) -> tuple[str, str]:
+    return record.facts.namespace, record.facts.name
+
+
+def _membership_drifts(state: State, record: PodRecord) -> Step:
+    """A managed ask or allocation is in exactly the application it says."""
+    if record.application is None:
+        belongs = record.managed and (bool(record.node) or record.is_ask)
+        return _compare(f"application of {record.uid}", False, belongs)
+    application = state.applications.get(record.application)
+    member = application is not None and record.uid in application.pods
+    return _compare(f"pods of {record.application}: {record.uid}", True, member)
+
+
+def _place_drifts(state: State, record: PodRecord, charge: Charge | None) -> Step:
+    if charge is None or not charge.node:
+        return []
+    use = state.uses.get(charge.node)
+    return _compare(f"pods on {charge.node}: {record.uid}", True, use is not None and record.uid in use.pods)
+
+
+# -- queues: the sums of their pods' charges -----------------------------------------------------------
+
+
+def _queue_steps(state: State) -> Iterator[Step]:
+    """Adds up copies that were taken in one step, so that a busy ledger does not disturb the sum."""
+    charges = list(state.charges.values())
+    counters = {
+        (queue.path, held): tally.copy() for queue in state.tree for held, tally in _counters(queue).items()
+    }
+    chains = {queue.path: [each.path for each in queue.chain] for queue in state.tree}
+    yield []
+    sums: dict[tuple[QueuePath, Held], Tally] = {}
+    for start in range(0, len(charges), KEYS_PER_STEP):
+        _add_up(charges[start : start + KEYS_PER_STEP], chains, sums)
+        yield []
+    for path, held in sorted(counters.keys() | sums.keys(), key=str):
+        key = (path, held)
+        yield _compare_tallies(f"{held.value} of {path}", sums.get(key, Tally()), counters.get(key, Tally()))
+
+
+def _counters(queue: Queue) -> dict[Held, Tally]:
+    return {Held.PENDING: queue.pending, Held.RESERVED: queue.reserved, Held.ALLOCATED: queue.allocated}
+
+
+def _add_up(
+    charges: list[Charge],
+    chains: dict[QueuePath, list[QueuePath]],
+    sums: dict[tuple[QueuePath, Held], Tally],
+) -> None:
+    for charge in charges:
+        for path in chains.get(charge.queue, ()) if charge.queue else ():
+            sums.setdefault((path, charge.held), Tally()).add(charge.size)
+
+
+# -- nodes: the sums of what stands on them -------------------------------------------------------------
+
+
+def _node_drifts(state: State, name: NodeName) -> Step:
+    use = state.uses.get(name)
+    if use is None:
+        return []
+    allocated, occupied, strangers = Tally(), Tally(), []
+    for uid in sorted(use.pods):
+        charge = state.charges.get(uid)
+        if charge is None or charge.node != name:
+            strangers.append(uid)
+        else:
+            (occupied if charge.held is Held.OCCUPIED else allocated).add(charge.size)
+    return [
+        *_compare(f"pods on {name}: strangers", [], strangers),
+        *_compare_tallies(f"allocated on {name}", allocated, use.allocated),
+        *_compare_tallies(f"occupied on {name}", occupied, use.occupied),
+    ]
+
+
+def _capacity_drifts(state: State) -> Step:
+    capacity = Tally()
+    for node in state.nodes.values():
+        capacity.add(node.allocatable)
+    amounts = {name: amount for name, amount in capacity.items() if amount > 0}
+    return [
+        *_compare_tallies("capacity", capacity, state.capacity),
+        *_compare("max of root", Limit(amounts) if amounts else None, state.tree.root.max),
+    ]
+
+
+# -- indexes: nothing filed that should not be -----------------------------------------------------------
+
+
+def _index_steps(state: State) -> Iterator[Step]:
+    yield from _each(
+        state.reserved, lambda uid: _unknown(state, "reserved index", uid, uid in state.reserved)
+    )
+    yield from _each(
+        state.provisional, lambda uid: _unknown(state, "provisional index", uid, uid in state.provisional)
+    )
+    yield from _each(state.woken, lambda uid: _woken_drifts(state, uid))
+    yield from _each(state.by_name, lambda name: _name_drifts(state, name))
+    yield from _each(
+        [(namespace, uid) for namespace, uids in state.unclassified.items() for uid in uids],
+        lambda pair: _unclassified_drifts(state, *pair),
+    )
+    yield from _each(
+        [(key, rank) for key, group in state.waiting.items() for rank in group],
+        lambda pair: _waiting_drifts(state, *pair),
+    )
+    yield from _each(state.waits_at, lambda uid: _seat_drifts(state, uid))
+
+
+def _woken_drifts(state: State, uid: PodUid) -> Step:
+    """Only an ask that waits can be on its way back."""
+    return _compare(f"woken: {uid}", False, uid in state.woken and uid not in state.waits_at)
+
+
+def _name_drifts(state: State, name: tuple[str, str]) -> Step:
+    uid = state.by_name.get(name)
+    record = state.pods.get(uid) if uid else None
+    return _compare(f"name index: {name}", uid is None, record is None or _name(record) != name)
+
+
+def _unclassified_drifts(state: State, namespace: str, uid: PodUid) -> Step:
+    filed = uid in state.unclassified.get(namespace, ())
+    return _unknown(state, "unclassified index", uid, filed)
+
+
+def _waiting_drifts(state: State, key: WaitingKey, rank: Rank) -> Step:
+    group = state.waiting.get(key)
+    if group is None or rank not in group:
+        return []
+    return _compare(f"waiting group: {rank[-1]}", Seat(key, rank), state.waits_at.get(rank[-1]))
+
+
+def _seat_drifts(state: State, uid: PodUid) -> Step:
+    seat = state.waits_at.get(uid)
+    if seat is None:
+        return []
+    group = state.waiting.get(seat.key)
+    seated = group is not None and seat.rank in group
+    return [
+        *_unknown(state, "waiting index", uid, True),
+        *_compare(f"waiting group: {uid}", True, seated),
+    ]
+
+
+# -- applications ------------------------------------------------------------------------------------------
+
+
+def _application_steps(state: State) -> Iterator[Step]:
+    yield from _each(
+        [(app_id, uid) for app_id, app in state.applications.items() for uid in app.pods],
+        lambda pair: _member_drifts(state, *pair),
+    )
+    yield from _each(state.applications, lambda app_id: _application_drifts(state, app_id))
+    yield from _each(
+        [(queue.path, app_id) for queue in state.tree for app_id in queue.applications],
+        lambda pair: _resident_drifts(state, *pair),
+    )
+
+
+def _member_drifts(state: State, app_id: AppId, uid: PodUid) -> Step:
+    application = state.applications.get(app_id)
+    if application is None or uid not in application.pods:
+        return []
+    record = state.pods.get(uid)
+    return _compare(f"pods of {app_id}: {uid}", app_id, record.application if record else None)
+
+
+def _application_drifts(state: State, app_id: AppId) -> Step:
+    application = state.applications.get(app_id)
+    if application is None:
+        return []
+    queue = state.tree.get(application.queue) if application.queue else None
+    resident = application.queue is None or (queue is not None and app_id in queue.applications)
+    return [
+        *_compare(f"pods of {app_id}: any", True, bool(application.pods)),
+        *_compare(f"applications of {application.queue}: {app_id}", True, resident),
+    ]
+
+
+def _resident_drifts(state: State, path: QueuePath, app_id: AppId) -> Step:
+    queue = state.tree.get(path)
+    if queue is None or app_id not in queue.applications:
+        return []
+    application = state.applications.get(app_id)
+    return _compare(f"applications of {path}: {app_id}", path, application.queue if application else None)

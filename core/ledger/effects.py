@@ -1,0 +1,44 @@
+"""What core wants done to the world: requests, in the imperative. A closed union of frozen values."""
+
+from dataclasses import dataclass
+
+from core.ids import NodeName, PodUid
+
+
+@dataclass(frozen=True, slots=True)
+class WakePod:
+    """Make kube-scheduler try a refused pod again, by an annotation on it (fact 5).
+
+    ``token``: the annotation's value; different each time, or the write would change nothing.
+    """
+
+    uid: PodUid
+    namespace: str
+    name: str
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class PostBinding:
+    """Bind a pod. Asked for by kube-scheduler's bind call, so it needs no Lease."""
+
+    uid: PodUid
+    namespace: str
+    name: str
+    node: NodeName
+
+
+@dataclass(frozen=True, slots=True)
+class PostEvent:
+    """Record an Event on an object of the API. ``kind``: Pod or ConfigMap; ``warning``: its type."""
+
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+    reason: str
+    message: str
+    warning: bool = True
+
+
+Effect = WakePod | PostBinding | PostEvent

@@ -1,0 +1,185 @@
+"""What the ledger can be told: facts, in the past tense. A closed union of frozen values, nothing else."""
+
+from dataclasses import dataclass
+
+from core.ids import NodeName, PodUid
+from core.ledger.settings import LedgerSettings
+from core.queues.spec import PartitionSpec
+from core.reasons import Refusal, Said
+from core.workload.node import NodeFacts
+from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
+
+
+@dataclass(frozen=True, slots=True)
+class PodObserved:
+    """The watch or a list showed a pod."""
+
+    pod: PodFacts
+
+
+@dataclass(frozen=True, slots=True)
+class PodDeleted:
+    """The watch said that a pod is gone, or that it is terminal and so left the selection."""
+
+    uid: PodUid
+
+
+@dataclass(frozen=True, slots=True)
+class PodsListed:
+    """A consistent list of all pods was shown: what it lacks is gone. ``version``: the list's, 0 unknown."""
+
+    uids: frozenset[PodUid]
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeObserved:
+    node: NodeFacts
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDeleted:
+    name: NodeName
+
+
+@dataclass(frozen=True, slots=True)
+class NodesListed:
+    names: frozenset[NodeName]
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceObserved:
+    namespace: NamespaceFacts
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceDeleted:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NamespacesListed:
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityClassObserved:
+    priority_class: PriorityClassFacts
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityClassDeleted:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityClassesListed:
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """A document and its settings were read and found right."""
+
+    partition: PartitionSpec
+    settings: LedgerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class PodOffered:
+    """A verb's body showed a pod that the watch has not shown yet, or an older version of it (fact 16)."""
+
+    pod: PodFacts
+
+
+@dataclass(frozen=True, slots=True)
+class FilterCalled:
+    """kube-scheduler asked for a place for a pod: whatever it reserved before is given up."""
+
+    uid: PodUid
+
+
+@dataclass(frozen=True, slots=True)
+class PodAdmitted:
+    """A pod was let through: its size is reserved until it is bound. ``version``: the pod's, when asked."""
+
+    uid: PodUid
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class PodRefused:
+    """A pod was refused. ``said``: what it was told (sticky), which may differ from ``refusal``'s text."""
+
+    uid: PodUid
+    refusal: Refusal
+    said: Said
+
+
+@dataclass(frozen=True, slots=True)
+class BindCalled:
+    """kube-scheduler asked for a pod to be bound: from now on its node is charged (design section 3)."""
+
+    uid: PodUid
+    node: NodeName
+
+
+@dataclass(frozen=True, slots=True)
+class PodBound:
+    """The API server has the Binding, by our own POST."""
+
+    uid: PodUid
+    node: NodeName
+
+
+@dataclass(frozen=True, slots=True)
+class BindFailed:
+    """A Binding did not come about. ``certain``: the API server said so; else it may still appear."""
+
+    uid: PodUid
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PodWoken:
+    """The wake-up of a pod was written, or could not be (``reached`` False)."""
+
+    uid: PodUid
+    reached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PassDue:
+    """Room has appeared a moment ago: see who can be woken."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimePassed:
+    """A moment later. Sent about once a second; what expires does so here."""
+
+
+Event = (
+    PodObserved
+    | PodDeleted
+    | PodsListed
+    | NodeObserved
+    | NodeDeleted
+    | NodesListed
+    | NamespaceObserved
+    | NamespaceDeleted
+    | NamespacesListed
+    | PriorityClassObserved
+    | PriorityClassDeleted
+    | PriorityClassesListed
+    | Configured
+    | PodOffered
+    | FilterCalled
+    | PodAdmitted
+    | PodRefused
+    | BindCalled
+    | PodBound
+    | BindFailed
+    | PodWoken
+    | PassDue
+    | TimePassed
+)

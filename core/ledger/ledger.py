@@ -1,0 +1,354 @@
+"""The ledger: the one object that remembers, and the one method that changes it.
+
+A handler per event. Each only notes what was told or promised on the pod's record and then calls
+`settle`, which moves every counter; no handler adds or subtracts anything itself.
+"""
+
+from dataclasses import replace
+from typing import assert_never
+
+from core.ids import NO_NODE, NodeName, PodUid
+from core.ledger import events as on
+from core.ledger.accounts import discharge, settle
+from core.ledger.effects import Effect
+from core.ledger.enrolment import classify, enrol, leave, place_all, reclassify
+from core.ledger.record import PodRecord
+from core.ledger.snapshot import Snapshot
+from core.ledger.state import State
+from core.ledger.wakes import WakePass
+from core.workload.ask import Reservation
+from core.workload.node import NodeFacts
+from core.workload.pod import PodFacts
+
+PROVISIONAL = 30.0
+"""Seconds that a pod learned from a verb's body is believed in before a watch shows it."""
+
+REMEMBERED_GONE = 600.0
+"""Seconds that a deleted uid is remembered, so that a late call for it is answered as such."""
+
+FAILED_ELSEWHERE = 2.0
+"""Seconds left to a reservation once kube-scheduler reported a failure that was not our refusal."""
+
+
+class Ledger:
+    """The record of pods, nodes and queues. Not thread safe; every call is short and synchronous."""
+
+    def __init__(self) -> None:
+        self._state = State()
+        self._pass: WakePass | None = None
+        self.snapshot = Snapshot(self._state)
+
+    def apply(self, event: on.Event, *, now: float) -> tuple[Effect, ...]:
+        """Learn that something happened; the answer is what is to be done about it.
+
+        ``now``: seconds since the epoch, never going back. Cost: O(depth of the queue) for an event about
+        one pod, O(pods) for a list, a document or a namespace.
+        """
+        match event:
+            case on.PodObserved(pod):
+                self._on_pod_observed(pod, now)
+            case on.PodDeleted(uid):
+                self._on_pod_deleted(uid, now)
+            case on.PodsListed(uids, version):
+                self._on_pods_listed(uids, version, now)
+            case on.PodOffered(pod):
+                self._on_pod_offered(pod, now)
+            case on.FilterCalled() | on.PodAdmitted() | on.PodRefused():
+                self._on_filter(event, now)
+            case on.BindCalled() | on.PodBound() | on.BindFailed():
+                self._on_bind(event, now)
+            case on.NodeObserved() | on.NodeDeleted() | on.NodesListed():
+                self._on_nodes(event)
+            case on.NamespaceObserved() | on.NamespaceDeleted() | on.NamespacesListed():
+                self._on_namespaces(event)
+            case on.PriorityClassObserved() | on.PriorityClassDeleted() | on.PriorityClassesListed():
+                self._on_priority_classes(event)
+            case on.Configured():
+                self._on_configured(event)
+            case on.PodWoken(uid, reached):
+                self._on_pod_woken(uid, reached=reached)
+            case on.PassDue():
+                return self._on_pass_due(now)
+            case on.TimePassed():
+                self._on_time_passed(now)
+            case _:
+                assert_never(event)
+        return ()
+
+    # -- pods -------------------------------------------------------------------------------------
+
+    def _on_pod_observed(self, facts: PodFacts, now: float) -> None:
+        state = self._state
+        if facts.uid in state.gone:
+            return
+        if facts.terminal:
+            self._on_pod_deleted(facts.uid, now)
+            return
+        record = state.pods.get(facts.uid)
+        if record is None:
+            record = self._new_record(facts)
+            self._reserve_if_under_way(record)
+        else:
+            self._confirm(record)
+            if facts.version < record.offered_version:
+                return
+            self._note_failure(record, facts, now)
+            record.facts = facts
+        self._refresh(record, now)
+
+    def _on_pod_offered(self, facts: PodFacts, now: float) -> None:
+        state = self._state
+        if facts.uid in state.gone or facts.terminal:
+            return
+        record = state.pods.get(facts.uid)
+        if record is None:
+            record = self._new_record(facts)
+            record.provisional_until = now + PROVISIONAL
+            state.provisional.add(facts.uid)
+        elif facts.version > record.facts.version:
+            record.facts = facts
+        record.offered_version = max(record.offered_version, facts.version)
+        self._refresh(record, now)
+
+    def _new_record(self, facts: PodFacts) -> PodRecord:
+        state = self._state
+        state.arrivals += 1
+        record = PodRecord(facts, state.arrivals)
+        state.pods[facts.uid] = record
+        state.by_name[facts.namespace, facts.name] = facts.uid
+        return record
+
+    def _refresh(self, record: PodRecord, now: float) -> None:
+        """Everything that follows from a pod's facts alone."""
+        state = self._state
+        classify(state, record)
+        enrol(state, record)
+        if record.node or record.facts.deleting:
+            record.reservation = None
+        elif record.reservation is not None:
+            record.reservation = record.reservation.running(_time_runs(record), now=now)
+        settle(state, record)
+
+    def _confirm(self, record: PodRecord) -> None:
+        record.provisional_until = None
+        self._state.provisional.discard(record.uid)
+
+    def _reserve_if_under_way(self, record: PodRecord) -> None:
+        """After a restart: a nominated node we did not write means that PreBind is under way."""
+        if not self._state.pods_listed and record.facts.nominated and record.is_ask:
+            ttl = self._state.settings.reservation_ttl
+            record.reservation = Reservation(ttl, None, record.facts.version)
+
+    def _note_failure(self, record: PodRecord, facts: PodFacts, now: float) -> None:
+        """A new failure text that is not ours says that the admitted pod found no place after all."""
+        reservation, text = record.reservation, facts.unscheduled
+        if reservation is None or not text or text == record.facts.unscheduled:
+            return
+        ours = record.said is not None and record.said.text in text
+        if not ours and facts.version > reservation.version:
+            record.reservation = reservation.cut_to(FAILED_ELSEWHERE, now=now)
+
+    def _on_pod_deleted(self, uid: PodUid, now: float) -> None:
+        self._state.gone[uid] = now
+        record = self._state.pods.get(uid)
+        if record is not None:
+            self._forget(record)
+
+    def _on_pods_listed(self, uids: frozenset[PodUid], version: int, now: float) -> None:
+        state = self._state
+        for record in list(state.pods.values()):
+            newer = version and record.offered_version > version and record.provisional_until is not None
+            if record.uid not in uids and not newer:
+                self._on_pod_deleted(record.uid, now)
+        state.pods_listed = True
+
+    def _forget(self, record: PodRecord) -> None:
+        state, facts = self._state, record.facts
+        record.reservation = None
+        discharge(state, record)
+        leave(state, record)
+        del state.pods[facts.uid]
+        state.provisional.discard(facts.uid)
+        if state.by_name.get((facts.namespace, facts.name)) == facts.uid:
+            del state.by_name[facts.namespace, facts.name]
+
+    # -- filter and bind ---------------------------------------------------------------------------
+
+    def _on_filter(self, event: on.FilterCalled | on.PodAdmitted | on.PodRefused, now: float) -> None:
+        record = self._state.pods.get(event.uid)
+        if record is None:
+            return
+        match event:
+            case on.FilterCalled():
+                self._note_call(record)
+            case on.PodAdmitted(_, version):
+                self._reserve(record, version, now)
+            case on.PodRefused(_, _, said):
+                record.said, record.refused = said, True
+        settle(self._state, record)
+
+    def _note_call(self, record: PodRecord) -> None:
+        """A Binding that was already sent may still come about, so its room is kept over a new call."""
+        record.overlooked = False
+        self._state.woken.pop(record.uid, None)
+        if not record.binding:
+            record.reservation = None
+
+    def _reserve(self, record: PodRecord, version: int, now: float) -> None:
+        record.refused = False
+        if record.said is not None:
+            record.said = replace(record.said, rival=None)
+        if record.reservation is None:
+            whole = Reservation(self._state.settings.reservation_ttl, now, version)
+            record.reservation = whole.running(_time_runs(record), now=now)
+
+    def _on_bind(self, event: on.BindCalled | on.PodBound | on.BindFailed, now: float) -> None:
+        record = self._state.pods.get(event.uid)
+        if record is None:
+            return
+        match event:
+            case on.BindCalled(_, node):
+                record.binding = node
+                if record.reservation is not None:
+                    record.reservation = record.reservation.running(False, now=now)
+            case on.PodBound(_, node):
+                record.bound_to, record.binding, record.reservation = node, NO_NODE, None
+            case on.BindFailed(_, certain):
+                self._end_bind(record, now, certain=certain)
+        self._refresh(record, now)
+
+    def _end_bind(self, record: PodRecord, now: float, *, certain: bool) -> None:
+        record.binding = NO_NODE
+        if certain:
+            record.reservation = None
+        elif record.reservation is not None:
+            record.reservation = record.reservation.running(_time_runs(record), now=now)
+
+    # -- nodes, namespaces, configuration ------------------------------------------------------------
+
+    def _on_nodes(self, event: on.NodeObserved | on.NodeDeleted | on.NodesListed) -> None:
+        state = self._state
+        match event:
+            case on.NodeObserved(node):
+                self._set_node(node.name, node)
+            case on.NodeDeleted(name):
+                self._set_node(name, None)
+            case on.NodesListed(names):
+                state.nodes_listed = True
+                for missing in [name for name in state.nodes if name not in names]:
+                    self._on_nodes(on.NodeDeleted(missing))
+
+    def _set_node(self, name: NodeName, node: NodeFacts | None) -> None:
+        state = self._state
+        known = state.nodes.pop(name, None)
+        if node is not None:
+            state.nodes[name] = node
+        if (known is None) != (node is None):
+            state.node_set += 1
+        if (known and known.allocatable) != (node and node.allocatable):
+            self._count_capacity(known, node)
+
+    def _count_capacity(self, known: NodeFacts | None, node: NodeFacts | None) -> None:
+        state = self._state
+        if known is not None:
+            state.capacity.subtract(known.allocatable)
+        if node is not None:
+            state.capacity.add(node.allocatable)
+        state.tree.set_capacity(state.capacity)
+        state.freed = True
+
+    def _on_namespaces(self, event: on.NamespaceObserved | on.NamespaceDeleted | on.NamespacesListed) -> None:
+        state = self._state
+        match event:
+            case on.NamespaceObserved(namespace):
+                state.namespaces[namespace.name] = namespace
+                reclassify(state, namespace.name)
+            case on.NamespaceDeleted(name):
+                state.namespaces.pop(name, None)
+            case on.NamespacesListed(names):
+                state.namespaces_listed = True
+                for missing in [name for name in state.namespaces if name not in names]:
+                    del state.namespaces[missing]
+
+    def _on_priority_classes(
+        self, event: on.PriorityClassObserved | on.PriorityClassDeleted | on.PriorityClassesListed
+    ) -> None:
+        classes = self._state.priority_classes
+        match event:
+            case on.PriorityClassObserved(priority_class):
+                classes[priority_class.name] = priority_class
+            case on.PriorityClassDeleted(name):
+                classes.pop(name, None)
+            case on.PriorityClassesListed(names):
+                for missing in [name for name in classes if name not in names]:
+                    del classes[missing]
+
+    def _on_configured(self, event: on.Configured) -> None:
+        """Usage is carried over by path; whatever had no queue is placed anew."""
+        state = self._state
+        state.settings = event.settings
+        state.tree.apply(event.partition)
+        state.generation += 1
+        place_all(state)
+        state.freed = True
+
+    # -- time ----------------------------------------------------------------------------------------
+
+    def _on_pod_woken(self, uid: PodUid, *, reached: bool) -> None:
+        if not reached:
+            self._state.woken.pop(uid, None)
+
+    def _on_pass_due(self, now: float) -> tuple[Effect, ...]:
+        """One slice of a pass over the waiting asks; `Snapshot.pass_wanted` says whether more is left."""
+        state = self._state
+        if self._pass is None:
+            state.freed = False
+            self._pass = WakePass(state)
+        wakes = self._pass.slice(now=now)
+        if self._pass.done:
+            self._pass = None
+        else:
+            state.freed = True
+        return wakes
+
+    def _on_time_passed(self, now: float) -> None:
+        self._expire_reservations(now)
+        self._expire_provisional(now)
+        self._expire_wakes(now)
+        self._expire_gone(now)
+        self._state.tree.remove_idle()
+
+    def _expire_reservations(self, now: float) -> None:
+        state = self._state
+        for record in [state.pods[uid] for uid in sorted(state.reserved)]:
+            if record.reservation is not None and record.reservation.is_over(now):
+                record.reservation = None
+                settle(state, record)
+
+    def _expire_provisional(self, now: float) -> None:
+        """A pod that no watch has shown is forgotten, unless the API server has its Binding."""
+        state = self._state
+        for record in [state.pods[uid] for uid in sorted(state.provisional)]:
+            due = record.provisional_until is not None and now >= record.provisional_until
+            if due and not (record.bound_to or record.binding):
+                self._forget(record)
+
+    def _expire_wakes(self, now: float) -> None:
+        """An ask that was woken and did not come holds nobody any longer."""
+        state = self._state
+        late = [uid for uid, at in state.woken.items() if now - at >= state.settings.wake_lease]
+        for uid in late:
+            del state.woken[uid]
+            state.pods[uid].overlooked = True
+        if late or state.deferred:
+            state.freed, state.deferred = True, False
+
+    def _expire_gone(self, now: float) -> None:
+        gone = self._state.gone
+        for uid in [uid for uid, at in gone.items() if now - at >= REMEMBERED_GONE]:
+            del gone[uid]
+
+
+def _time_runs(record: PodRecord) -> bool:
+    """A reservation's time stands still while its bind call is open, or PreBind is under way."""
+    return not (record.binding or record.facts.nominated)

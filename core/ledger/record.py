@@ -1,0 +1,76 @@
+"""What the ledger keeps per pod: what it was told, what it promised, and what it charges for it."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from core.ids import NO_NODE, AppId, NodeName, PodUid, QueuePath
+from core.reasons import Said
+from core.resource import Resource
+from core.workload.ask import Rank, Reservation
+from core.workload.pod import PodFacts
+
+
+class Held(Enum):
+    """Which counter a pod stands in; never in two (QUO-2)."""
+
+    PENDING = "pending"
+    RESERVED = "reserved"
+    ALLOCATED = "allocated"
+    OCCUPIED = "occupied"
+    """On a node, in no queue: an unmanaged pod."""
+
+
+class Charge(NamedTuple):
+    """What one pod adds to the counters. ``node``: where it takes room, or empty."""
+
+    held: Held
+    queue: QueuePath | None
+    node: NodeName
+    size: Resource
+
+
+@dataclass(slots=True)
+class PodRecord:
+    """One live pod.
+
+    ``seq``: order of arrival; ``managed``: its class, final once ``classified``; ``application``: its id
+    while it is an ask or an allocation; ``offered_version``: the newest version a verb's body showed;
+    ``provisional_until``: when to forget a pod that no watch has shown; ``bound_to``: where our own POST
+    put it; ``binding``: the node of an open bind call; ``refused``: our refusal was the last answer it
+    got; ``overlooked``: it was woken and did not come; ``woken_at``: when it
+    was woken last.
+    """
+
+    facts: PodFacts
+    seq: int
+    managed: bool = False
+    classified: bool = False
+    application: AppId | None = None
+    offered_version: int = 0
+    provisional_until: float | None = None
+    bound_to: NodeName = NO_NODE
+    binding: NodeName = NO_NODE
+    reservation: Reservation | None = None
+    said: Said | None = None
+    refused: bool = False
+    overlooked: bool = False
+    woken_at: float | None = None
+
+    @property
+    def uid(self) -> PodUid:
+        return self.facts.uid
+
+    @property
+    def node(self) -> NodeName:
+        """Where it is bound, as the API or our own POST says; a pod never moves, so either is final."""
+        return self.facts.node or self.bound_to
+
+    @property
+    def is_ask(self) -> bool:
+        """Wants a node and may have one: not bound, not leaving, not held by somebody's gate."""
+        return not (self.node or self.facts.deleting or self.facts.gated)
+
+    @property
+    def rank(self) -> Rank:
+        return (-self.facts.priority, self.facts.created, self.seq, self.facts.uid)

@@ -1,0 +1,13 @@
+"""The settings that change what the ledger does (design section 12). Values, already checked."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerSettings:
+    """``reservation_ttl`` and ``wake_lease`` in seconds; ``unique_app_ids``: POD-4."""
+
+    scheduler_names: frozenset[str] = frozenset({"yunikorn", "paddock"})
+    reservation_ttl: float = 30.0
+    wake_lease: float = 2.0
+    unique_app_ids: bool = False

@@ -1,0 +1,107 @@
+"""What rules may read. A view of the ledger as it is now: taking one costs nothing, keeping one is a mistake.
+
+It never crosses an ``await``: the engine hands it to a synchronous rule and drops it.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from core.ids import AppId, NodeName, PodUid
+from core.ledger.record import PodRecord
+from core.ledger.settings import LedgerSettings
+from core.ledger.state import State
+from core.queues.queue import Queue
+from core.queues.spec import PartitionSpec
+from core.queues.tree import QueueTree
+from core.workload.application import Application
+from core.workload.node import NodeFacts, NodeUse
+from core.workload.pod import NamespaceFacts
+
+
+class Snapshot:
+    """Read access to the ledger. Nothing here changes anything, and callers must not either."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    @property
+    def settings(self) -> LedgerSettings:
+        return self._state.settings
+
+    @property
+    def generation(self) -> int:
+        """Number of documents applied so far; 0 is not configured."""
+        return self._state.generation
+
+    @property
+    def tree(self) -> QueueTree:
+        return self._state.tree
+
+    @property
+    def synced(self) -> bool:
+        """Whether pods, nodes and namespaces were listed in full and a document was applied."""
+        state = self._state
+        return bool(state.pods_listed and state.nodes_listed and state.namespaces_listed and state.generation)
+
+    @property
+    def pass_wanted(self) -> bool:
+        """Whether a pass over the waiting asks should run soon, or go on."""
+        return self._state.freed
+
+    @property
+    def node_set(self) -> int:
+        """Changes whenever a node comes or goes."""
+        return self._state.node_set
+
+    @property
+    def nodes(self) -> dict[NodeName, NodeFacts]:
+        return self._state.nodes
+
+    def use_of(self, node: NodeName) -> NodeUse | None:
+        """What pods hold on a node, or None when nothing does."""
+        return self._state.uses.get(node)
+
+    def pods(self) -> Iterator[PodRecord]:
+        return iter(self._state.pods.values())
+
+    def pod(self, uid: PodUid) -> PodRecord | None:
+        return self._state.pods.get(uid)
+
+    def pod_named(self, namespace: str, name: str) -> PodRecord | None:
+        uid = self._state.by_name.get((namespace, name))
+        return self._state.pods.get(uid) if uid else None
+
+    def is_gone(self, uid: PodUid) -> bool:
+        """Whether the pod was deleted, or became terminal, in the last ten minutes."""
+        return uid in self._state.gone
+
+    def namespace(self, name: str) -> NamespaceFacts | None:
+        return self._state.namespaces.get(name)
+
+    @property
+    def namespaces_listed(self) -> bool:
+        return self._state.namespaces_listed
+
+    def applications(self) -> Iterator[Application]:
+        return iter(self._state.applications.values())
+
+    def application(self, app_id: AppId) -> Application | None:
+        return self._state.applications.get(app_id)
+
+    def queue_of(self, record: PodRecord) -> Queue | None:
+        """The leaf that a pod's application runs in, or None while it has none."""
+        application = self._state.applications.get(record.application) if record.application else None
+        return self._state.tree.get(application.queue) if application and application.queue else None
+
+    def waiting(self) -> int:
+        """Number of asks that were refused last and wait for room."""
+        return len(self._state.waits_at)
+
+    def reserved(self) -> int:
+        """Number of live reservations."""
+        return len(self._state.reserved)
+
+    def conflicts(self, partition: PartitionSpec) -> Sequence[str]:
+        """Why a document cannot be applied to what is running, one sentence each."""
+        return self._state.tree.conflicts(partition)

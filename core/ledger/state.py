@@ -1,0 +1,67 @@
+"""Everything the ledger remembers, as plain containers. No behaviour: see `accounts`, `ledger`, `audit`."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from core.ids import AppId, NodeName, PodUid, QueuePath
+from core.ledger.record import Charge, PodRecord
+from core.ledger.settings import LedgerSettings
+from core.queues.tree import QueueTree
+from core.resource import Resource, Tally
+from core.workload.application import Application
+from core.workload.ask import Rank, Waiting
+from core.workload.node import NodeFacts, NodeUse
+from core.workload.pod import NamespaceFacts, PriorityClassFacts
+
+WaitingKey = tuple[QueuePath, Resource]
+
+
+class Seat(NamedTuple):
+    """Where an ask waits, with the rank it was filed under: what it is told later may rank it elsewhere."""
+
+    key: WaitingKey
+    rank: Rank
+
+
+@dataclass(slots=True)
+class State:
+    """The record.
+
+    Told: ``pods`` (with what was promised to each), ``nodes``, ``namespaces``, ``priority_classes``,
+    ``settings`` and the tree's shape. Derived, and so what the audit recomputes: ``charges`` and the
+    counters they add up to (queues, ``uses``, ``capacity``), ``applications``, and the indexes ``by_name``,
+    ``reserved``, ``provisional``, ``waiting``, ``waits_at``, ``unclassified``.
+
+    ``gone``: uids deleted lately, with the time; ``woken``: asks whose wake-up is under way, with the time;
+    ``freed``: room has appeared since the last pass; ``deferred``: a wake-up had to wait for its second;
+    ``generation``: number of documents applied; ``node_set``: changes whenever a node comes or goes.
+    """
+
+    settings: LedgerSettings = field(default_factory=LedgerSettings)
+    generation: int = 0
+    tree: QueueTree = field(default_factory=QueueTree)
+    pods: dict[PodUid, PodRecord] = field(default_factory=dict)
+    nodes: dict[NodeName, NodeFacts] = field(default_factory=dict)
+    namespaces: dict[str, NamespaceFacts] = field(default_factory=dict)
+    priority_classes: dict[str, PriorityClassFacts] = field(default_factory=dict)
+    pods_listed: bool = False
+    namespaces_listed: bool = False
+    nodes_listed: bool = False
+
+    charges: dict[PodUid, Charge] = field(default_factory=dict)
+    applications: dict[AppId, Application] = field(default_factory=dict)
+    uses: dict[NodeName, NodeUse] = field(default_factory=dict)
+    capacity: Tally = field(default_factory=Tally)
+    by_name: dict[tuple[str, str], PodUid] = field(default_factory=dict)
+    reserved: set[PodUid] = field(default_factory=set)
+    provisional: set[PodUid] = field(default_factory=set)
+    unclassified: dict[str, set[PodUid]] = field(default_factory=dict)
+    waiting: dict[WaitingKey, Waiting] = field(default_factory=dict)
+    waits_at: dict[PodUid, Seat] = field(default_factory=dict)
+
+    gone: dict[PodUid, float] = field(default_factory=dict)
+    woken: dict[PodUid, float] = field(default_factory=dict)
+    freed: bool = False
+    deferred: bool = False
+    node_set: int = 0
+    arrivals: int = 0

@@ -1,0 +1,129 @@
+"""How much room a queue has, under its own limits and those above it. Reads queues, changes nothing.
+
+``chain`` is always the queue and its ancestors up to the root. Units: millicores for ``vcore``, the base
+unit for everything else. A resource that no queue on the chain caps is absent: unlimited.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.ids import QueuePath
+from core.queues.queue import Queue
+from core.resource import UNLIMITED, Limit, Resource, Tally, first_excess
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """The first limit an ask would break: whose, and in which resource."""
+
+    queue: Queue
+    resource: str
+
+    @property
+    def limit(self) -> str:
+        """The limit as a refusal names it: never a usage."""
+        cap = self.queue.max
+        if cap is None or self.resource not in cap:
+            return f"has no {self.resource}"
+        return f"max {self.resource}={cap.get(self.resource)}"
+
+
+def headroom(chain: Iterable[Queue]) -> Limit:
+    """Room left for new asks in a queue, under its own max and every ancestor's (QUO-3).
+
+    Room in one queue is ``max - allocated - reserved``; the answer is the smallest room per resource.
+    A negative room is kept: it says how far a queue is over a max that was lowered.
+    """
+    room = UNLIMITED
+    for queue in chain:
+        if queue.max is not None:
+            room = room.tightest(_own_room(queue, queue.max))
+    return room
+
+
+def max_headroom(chain: Iterable[Queue]) -> Limit:
+    """As `headroom`, without the cluster's size: what would be left if nodes were added (QUO-4)."""
+    return headroom(queue for queue in chain if not queue.is_root)
+
+
+def _own_room(queue: Queue, cap: Limit) -> Limit:
+    return cap.minus(queue.allocated.as_resource()).minus(queue.reserved.as_resource())
+
+
+def shortfall(
+    chain: Sequence[Queue], size: Resource, *, extra: Mapping[QueuePath, Tally] | None = None
+) -> Shortfall | None:
+    """The first limit that admitting ``size`` would break, from the leaf up, or None (QUO-7, QUO-8).
+
+    Only types asked for are looked at, so a queue over its memory still takes an ask without memory. Below
+    the root an undefined type is unlimited; at the root a type that no node offers does not fit.
+    ``extra``: usage to count on top, per queue. Cost: O(depth).
+    """
+    for queue in chain:
+        excess = _excess(queue, size if extra is None else _with_extra(size, extra.get(queue.path)))
+        if excess is not None:
+            return Shortfall(queue, excess)
+    return None
+
+
+def _excess(queue: Queue, size: Resource) -> str | None:
+    cap = queue.max
+    if queue.is_root:
+        unknown = _unknown_type(cap, size)
+        if unknown is not None:
+            return unknown
+    return None if cap is None else first_excess(cap, queue.allocated, queue.reserved, size)
+
+
+def _unknown_type(cap: Limit | None, size: Resource) -> str | None:
+    for name, amount in size.items():
+        if amount > 0 and (cap is None or name not in cap):
+            return name
+    return None
+
+
+def _with_extra(size: Resource, extra: Tally | None) -> Resource:
+    """``size`` enlarged by what is counted on top, in the types it asks for."""
+    if extra is None:
+        return size
+    return Resource({name: amount and amount + extra.get(name) for name, amount in size.items()})
+
+
+def effective_max(chain: Iterable[Queue]) -> Limit | None:
+    """Component-wise minimum of the maxima on the path, the root's too; None when none is set (QUO-5)."""
+    caps = [queue.max for queue in chain if queue.max is not None]
+    if not caps:
+        return None
+    tightest = UNLIMITED
+    for cap in caps:
+        tightest = tightest.tightest(cap)
+    return tightest
+
+
+def configured_max(chain: Iterable[Queue]) -> Limit | None:
+    """As `effective_max` without the root: what the document alone says (QUO-5)."""
+    return effective_max(queue for queue in chain if not queue.is_root)
+
+
+def fair_max(chain: Sequence[Queue]) -> Limit | None:
+    """The cluster's size, overlaid from the root down by each queue's own max (QUO-6).
+
+    A child's value wins even when it is larger. None without nodes. Only a denominator for shares.
+    """
+    overlaid = chain[-1].max
+    if overlaid is None:
+        return None
+    for queue in reversed(chain[:-1]):
+        if queue.max is not None:
+            overlaid = queue.max.filled(overlaid)
+    return overlaid
+
+
+def actual_guaranteed(chain: Sequence[Queue]) -> Limit | None:
+    """Component-wise minimum of the guarantees on the path; None when none is set (QUO-11)."""
+    tightest: Limit | None = None
+    for queue in chain:
+        if queue.guaranteed is not None:
+            own = Limit(dict(queue.guaranteed.items()))
+            tightest = own if tightest is None else tightest.tightest(own)
+    return tightest

@@ -1,0 +1,65 @@
+"""A queue: what configuration says of it, and what its pods hold. Bookkeeping only, no rules."""
+
+from core.ids import ROOT, AppId, QueuePath
+from core.queues.spec import QueueSpec
+from core.resource import Limit, Resource, Tally
+
+
+class Queue:
+    """One queue of the tree with its usage.
+
+    Three disjoint counters, each the sum over the pods in this queue and below it (QUO-2): ``allocated``
+    (on a node), ``reserved`` (admitted by filter, not bound yet) and ``pending`` (the other asks).
+    ``max`` is the configured one, for the root the sum of its nodes (QUO-1); None is no limit.
+    ``draining``: no longer in the document, kept until its applications are gone (Q-9).
+    """
+
+    __slots__ = (
+        "allocated",
+        "applications",
+        "chain",
+        "children",
+        "draining",
+        "max",
+        "parent",
+        "path",
+        "pending",
+        "reserved",
+        "spec",
+    )
+
+    def __init__(self, spec: QueueSpec, parent: "Queue | None") -> None:
+        self.path: QueuePath = spec.path
+        self.spec = spec
+        self.max: Limit | None = spec.max
+        self.parent = parent
+        self.chain: tuple[Queue, ...] = (self, *(parent.chain if parent else ()))
+        self.children: dict[QueuePath, Queue] = {}
+        self.allocated = Tally()
+        self.reserved = Tally()
+        self.pending = Tally()
+        self.applications: set[AppId] = set()
+        self.draining = False
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether applications may live here (Q-1); children that still drain keep it a parent."""
+        return self.spec.is_leaf and not self.children
+
+    @property
+    def is_root(self) -> bool:
+        return self.path == ROOT
+
+    @property
+    def guaranteed(self) -> Resource | None:
+        return self.spec.guaranteed
+
+    def configure(self, spec: QueueSpec) -> None:
+        """Take over what a new document says; usage stays. The root's max comes from its nodes."""
+        self.spec = spec
+        self.draining = False
+        if not self.is_root:
+            self.max = spec.max
+
+    def __repr__(self) -> str:
+        return f"Queue({self.path})"

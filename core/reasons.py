@@ -1,0 +1,69 @@
+"""Why a pod waits: the public refusal codes, and the text that kube-scheduler is given for one.
+
+A text is written to the pod's status and any change of it wakes the pod again, so it names the limit
+and never a usage (extender contract 6.4), and it is *sticky*: see `said_next`.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+CODE_SETTLES = 30.0
+"""Seconds another code must hold without a break before its text replaces the one sent last."""
+
+
+class Code(StrEnum):
+    """Refusal codes, in the order in which the first that applies wins (scenario format, rule 10)."""
+
+    NOT_READY = "NotReady"
+    ACCESS_DENIED = "AccessDenied"
+    PLACEMENT_FAILED = "PlacementFailed"
+    QUEUE_NOT_LEAF = "QueueNotLeaf"
+    QUEUE_DRAINING = "QueueDraining"
+    QUOTA_EXCEEDED = "QuotaExceeded"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A refusal of a whole pod. ``subject``: what refused, a queue path as a rule; ``limit``: its bound."""
+
+    code: Code
+    subject: str
+    limit: str = ""
+
+    @property
+    def text(self) -> str:
+        """``Code: queue limit``, free of usage, so that it stays the same from attempt to attempt."""
+        return f"{self.code}: {self.subject} {self.limit}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What an ask was told last.
+
+    ``text``: the text sent; ``code`` and ``generation``: the refusal it stands for and the configuration in
+    force then; ``rival`` and ``rival_since``: another reason that has held without a break since then.
+    """
+
+    text: str
+    code: Code
+    generation: int
+    rival: tuple[Code, int] | None = None
+    rival_since: float = 0.0
+
+
+def said_next(last: Said | None, refusal: Refusal, *, generation: int, now: float) -> Said:
+    """What to tell an ask that is refused now (design section 3, "sticky").
+
+    The text sent last stays while its code holds under the same configuration. Another code, or the same
+    one under a newer configuration, takes over when it has held for `CODE_SETTLES` seconds.
+    """
+    if last is None:
+        return Said(refusal.text, refusal.code, generation)
+    reason = (refusal.code, generation)
+    if reason == (last.code, last.generation):
+        return last if last.rival is None else replace(last, rival=None, rival_since=0.0)
+    if last.rival != reason:
+        return replace(last, rival=reason, rival_since=now)
+    if now - last.rival_since < CODE_SETTLES:
+        return last
+    return Said(refusal.text, refusal.code, generation)

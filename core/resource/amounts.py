@@ -1,0 +1,171 @@
+"""`Resource`, the immutable vector whose absent names are zero, and what it shares with `Limit` and `Tally`.
+
+Here: storage, identity and arithmetic. Caps live in `limit`, counters in `tally`, yes-or-no in `comparisons`.
+"""
+
+import math
+from collections.abc import Callable, ItemsView, KeysView, Mapping
+from typing import Final, Self
+
+from core.quantity import INT64_MAX, INT64_MIN, saturated
+
+
+class Amounts:
+    """Signed 64-bit amounts by resource name, with no opinion on what an absent name means.
+
+    Units: millicores for ``vcore``, the base unit for every other resource.
+    """
+
+    __slots__ = ("_amounts",)
+    _amounts: dict[str, int]
+
+    def items(self) -> ItemsView[str, int]:
+        """Names and amounts; in name order for `Resource` and `Limit`."""
+        return self._amounts.items()
+
+    def names(self) -> KeysView[str]:
+        """The names present, zero amounts included."""
+        return self._amounts.keys()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._amounts
+
+    def __len__(self) -> int:
+        return len(self._amounts)
+
+    def __bool__(self) -> bool:
+        """Whether any name is present: the negation of IsEmpty. An explicit zero counts."""
+        return bool(self._amounts)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({dict(sorted(self._amounts.items()))})"
+
+
+class Counted(Amounts):
+    """Amounts whose absent names are zero: `Resource` and `Tally`."""
+
+    __slots__ = ()
+
+    def get(self, name: str) -> int:
+        """The amount of ``name``; 0 when it is absent."""
+        return self._amounts.get(name, 0)
+
+
+class Frozen(Amounts):
+    """Amounts that never change, kept in name order; equal when type, names and amounts are (DeepEquals)."""
+
+    __slots__ = ("_hash",)
+    _hash: int | None
+
+    def __init__(self, amounts: Mapping[str, int]) -> None:
+        """Copies ``amounts``; what is beyond 64 bits saturates."""
+        self._amounts = {
+            name: amount if INT64_MIN <= amount <= INT64_MAX else saturated(amount)
+            for name, amount in sorted(amounts.items())
+        }
+        self._hash = None
+
+    @classmethod
+    def _over(cls, amounts: dict[str, int]) -> Self:
+        """The value that owns ``amounts``, which must be in name order, saturated and never touched again."""
+        made = cls.__new__(cls)
+        made._amounts = amounts
+        made._hash = None
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Frozen) or type(self) is not type(other):
+            return NotImplemented
+        return self._amounts == other._amounts
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(tuple(self._amounts.items()))
+        return self._hash
+
+
+def over_union(left: Amounts, right: Amounts, combine: Callable[[int, int], int]) -> dict[str, int]:
+    """``combine`` over every name of either side, an absent one as 0; in name order, saturated."""
+    mine, others = left._amounts, right._amounts
+    return {
+        name: saturated(combine(mine.get(name, 0), others.get(name, 0)))
+        for name in sorted(mine.keys() | others.keys())
+    }
+
+
+class Resource(Frozen, Counted):
+    """An immutable vector of amounts in which an absent name is zero. May hold negative amounts.
+
+    ``==`` and hashing go by names as well as amounts (DeepEquals), so that an explicit zero (RES-6) is told
+    from an absent name and equal values can be shared; `amounts_equal` is Equals, where absent is zero.
+    """
+
+    __slots__ = ()
+
+    def __add__(self, other: Counted) -> "Resource":
+        """Add: union of names, saturating."""
+        return Resource._over(over_union(self, other, lambda mine, theirs: mine + theirs))
+
+    def __sub__(self, other: Counted) -> "Resource":
+        """Sub: union of names, saturating; may go negative."""
+        return Resource._over(over_union(self, other, lambda mine, theirs: mine - theirs))
+
+    def minus_floored(self, other: Counted) -> "Resource":
+        """SubEliminateNegative: `-` with every negative amount of the result replaced by 0."""
+        return Resource._over(over_union(self, other, lambda mine, theirs: max(0, mine - theirs)))
+
+    def minus_checked(self, other: Counted) -> tuple["Resource", tuple[str, ...]]:
+        """SubErrorNegative: `minus_floored`, and the names that had been negative, in order."""
+        exact = self - other
+        negative = tuple(name for name, amount in exact.items() if amount < 0)
+        return (self.minus_floored(other) if negative else exact), negative
+
+    def largest(self, other: Counted) -> "Resource":
+        """CWMAX: the larger amount of every name of either; an absent one is 0, also beside negatives."""
+        if self is other:
+            return self
+        return Resource._over(over_union(self, other, max))
+
+    def pruned(self) -> "Resource":
+        """Prune: without the names whose amount is 0."""
+        return Resource._over({name: amount for name, amount in self._amounts.items() if amount})
+
+    def times(self, count: int) -> "Resource":
+        """MultiplyBy a whole number, saturating."""
+        return Resource._over({name: saturated(amount * count) for name, amount in self._amounts.items()})
+
+    def times_fraction(self, factor: float) -> "Resource":
+        """MultiplyBy a float: each product is truncated toward zero and saturates.
+
+        Raises ``ValueError`` when ``factor`` is not finite.
+        """
+        if not math.isfinite(factor):
+            raise ValueError(f"cannot multiply a resource by {factor}")
+        return Resource._over({name: _truncated(amount * factor) for name, amount in self._amounts.items()})
+
+    def covers(self, size: Counted) -> bool:
+        """FitIn, `fits_strict`: no amount of ``size`` exceeds ours; an absent or negative one of ours is 0.
+
+        The test of nodes and of the root queue (QUO-8): what they do not have, they cannot give.
+        """
+        mine = self._amounts
+        for name, amount in size._amounts.items():  # noqa: SIM110 - asked of every node: a generator costs double
+            if amount > 0 and amount > mine.get(name, 0):
+                return False
+        return True
+
+    def amounts_equal(self, other: Counted) -> bool:
+        """Equals: the same amounts, an absent name being 0."""
+        mine, others = self._amounts, other._amounts
+        return mine == others or all(mine.get(k, 0) == others.get(k, 0) for k in mine.keys() | others.keys())
+
+
+def _truncated(product: float) -> int:
+    # Not int() first: a large amount times a large factor is infinite.
+    return int(product) if INT64_MIN < product < INT64_MAX else (INT64_MAX if product > 0 else INT64_MIN)
+
+
+ZERO: Final = Resource({})
+"""No resource of any kind."""

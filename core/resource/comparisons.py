@@ -1,0 +1,110 @@
+"""Questions about one or two sets of amounts: the predicates of table 3.3, and how much of a cap is used.
+
+Every argument may be a resource, a tally or a limit, whatever an absent name means there, or ``None`` for
+undefined: each function says itself how it reads what is absent.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from core.resource.amounts import Amounts
+
+_LARGEST_PERCENT: Final = 2**31 - 1
+
+
+def equals(left: Amounts | None, right: Amounts | None) -> bool:
+    """Equals: the same amounts, an absent name being 0; undefined equals undefined only."""
+    if left is None or right is None:
+        return left is right
+    return all(mine == theirs for mine, theirs in _pairs(left, right))
+
+
+def equals_or_empty(left: Amounts | None, right: Amounts | None) -> bool:
+    """EqualsOrEmpty: as `equals`, and undefined, empty and all-zero are the same."""
+    return all(mine == theirs for mine, theirs in _pairs(left, right))
+
+
+def is_empty(amounts: Amounts | None) -> bool:
+    """IsEmpty: undefined, or no name present."""
+    return not amounts
+
+
+def is_zero(amounts: Amounts | None) -> bool:
+    """IsZero: undefined, empty, or nothing but zeros."""
+    return amounts is None or not any(amount for _, amount in amounts.items())
+
+
+def at_least(left: Amounts | None, right: Amounts | None) -> bool:
+    """StrictlyGreaterThanOrEquals, `ge_all`: no amount is smaller on the left; absent and undefined are 0."""
+    return all(mine >= theirs for mine, theirs in _pairs(left, right))
+
+
+def strictly_more(left: Amounts | None, right: Amounts | None) -> bool:
+    """StrictlyGreaterThan, `gt_any`: as `at_least`, and at least one amount differs."""
+    return at_least(left, right) and any(mine != theirs for mine, theirs in _pairs(left, right))
+
+
+def strictly_positive(amounts: Amounts | None) -> bool:
+    """StrictlyGreaterThanZero, `pos`: nothing is negative and something is above zero."""
+    return strictly_more(amounts, None)
+
+
+def within(cap: Amounts | None, used: Amounts | None) -> bool:
+    """StrictlyGreaterThanOrEquals-OnlyExisting, `within`: nothing used exceeds what ``cap`` says of it.
+
+    Names that only ``used`` has are ignored; with no name in common the answer is yes. An undefined or empty
+    ``cap`` holds nothing; over no usage at all, every amount of ``cap`` must be positive.
+    """
+    if not cap or not used:
+        return _all_positive(cap)
+    return all(limit >= amount for limit, amount in _shared(cap, used))
+
+
+def strictly_more_of_known(left: Amounts | None, right: Amounts | None) -> bool:
+    """StrictlyGreaterThan-OnlyExisting, `more_known`: as `within`, and of the common names one differs."""
+    if not left or not right:
+        return _all_positive(left)
+    common = list(_shared(left, right))
+    return not common or (all(a >= b for a, b in common) and any(a != b for a, b in common))
+
+
+def shares_type(left: Amounts | None, right: Amounts | None) -> bool:
+    """MatchAny: at least one name is present on both sides."""
+    return left is not None and right is not None and any(name in right for name in left.names())
+
+
+def usage_percent(cap: Amounts | None, used: Amounts | None) -> dict[str, int]:
+    """Percent of ``cap`` that is used, rounded down, for every name both hold; at most 2^31 - 1.
+
+    Nothing used is 0 percent of any cap, and anything used is 100 percent of a cap of zero or less.
+    """
+    if not cap or not used:
+        return {}
+    amounts = dict(used.items())
+    return {name: _percent(limit, amounts[name]) for name, limit in cap.items() if name in amounts}
+
+
+def _percent(cap: int, used: int) -> int:
+    if used <= 0:
+        return 0
+    return 100 if cap <= 0 else min(100 * used // cap, _LARGEST_PERCENT)
+
+
+def _pairs(left: Amounts | None, right: Amounts | None) -> Iterator[tuple[int, int]]:
+    """The two amounts of every name present on either side, an absent one as 0."""
+    mine = dict(left.items()) if left is not None else {}
+    others = dict(right.items()) if right is not None else {}
+    for name in mine.keys() | others.keys():
+        yield mine.get(name, 0), others.get(name, 0)
+
+
+def _shared(left: Amounts, right: Amounts) -> Iterator[tuple[int, int]]:
+    """The two amounts of every name present on both sides."""
+    others = dict(right.items())
+    for name, amount in left.items():
+        if name in others:
+            yield amount, others[name]
+
+
+def _all_positive(amounts: Amounts | None) -> bool:
+    return amounts is not None and bool(amounts) and all(amount > 0 for _, amount in amounts.items())

@@ -1,0 +1,107 @@
+"""`Limit`, the caps whose absent names are unlimited, and the test of a size against a cap and its usage."""
+
+from typing import Final
+
+from core.quantity import saturated
+from core.resource.amounts import Counted, Frozen, Resource
+from core.resource.tally import Tally
+
+
+class Limit(Frozen):
+    """Immutable caps, or the room left under them; an absent name is unlimited.
+
+    A negative amount is kept: it says how far usage is over a cap that was lowered. `admits` reads it as 0,
+    `holds` as it is.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, amounts: Counted) -> "Limit":
+        """The limit that caps exactly the names of ``amounts``."""
+        return cls(dict(amounts.items()))
+
+    def get(self, name: str) -> int | None:
+        """The cap on ``name``; ``None`` when it is unlimited."""
+        return self._amounts.get(name)
+
+    def as_resource(self) -> Resource:
+        """The caps read as amounts: a name without a cap becomes zero, which is no longer "unlimited"."""
+        return Resource._over(self._amounts)
+
+    def plus(self, *more: Counted) -> "Limit":
+        """AddOnlyExisting: every cap raised by what ``more`` holds of it; saturating."""
+        caps = self._amounts
+        for size in more:
+            caps = {name: saturated(cap + size.get(name)) for name, cap in caps.items()}
+        return Limit._over(caps)
+
+    def minus(self, *used: Counted) -> "Limit":
+        """SubOnlyExisting, `sub_known`: the room under every cap; saturating, may go negative (QUO-3)."""
+        caps = self._amounts
+        for size in used:
+            caps = {name: saturated(cap - size.get(name)) for name, cap in caps.items()}
+        return Limit._over(caps)
+
+    def admits(self, size: Counted) -> bool:
+        """FitInMaxUndef, `fits_cap`: no amount of ``size`` exceeds its cap; a negative cap is 0.
+
+        The test of every quota and headroom below the root (QUO-7, QUO-8).
+        """
+        caps = self._amounts
+        for name, amount in size._amounts.items():
+            # What is not positive fits under every cap, a negative one included.
+            if amount > 0 and (cap := caps.get(name)) is not None and amount > cap:
+                return False
+        return True
+
+    def holds(self, size: Counted) -> bool:
+        """FitInActual, `fits_raw`: no amount of ``size`` exceeds its cap; a negative cap is itself.
+
+        The test of guarantees, where room already overdrawn must not pass for none.
+        """
+        caps = self._amounts
+        return all(amount <= caps.get(name, amount) for name, amount in size._amounts.items())
+
+    def tightest(self, other: "Limit") -> "Limit":
+        """CWMIN, `min_union`: the smaller cap of every name; one capped on one side only keeps that cap."""
+        mine, others = self._amounts, other._amounts
+        if self is other or not others:
+            return self
+        if not mine:
+            return other
+        return Limit._over(
+            {
+                name: min(mine.get(name, others.get(name, 0)), others.get(name, mine.get(name, 0)))
+                for name in sorted(mine.keys() | others.keys())
+            }
+        )
+
+    def tightest_of_known(self, other: "Limit") -> "Limit":
+        """CWMIN-OnlyExisting, `min_left`: our caps, each held to the other's where that has one."""
+        others = other._amounts
+        return Limit._over({name: min(cap, others.get(name, cap)) for name, cap in self._amounts.items()})
+
+    def filled(self, other: "Limit") -> "Limit":
+        """MergeIfNotPresent, `fill`: our caps, and those of ``other`` on names we do not cap."""
+        return Limit._over(dict(sorted({**other._amounts, **self._amounts}.items())))
+
+
+UNLIMITED: Final = Limit({})
+"""No cap on anything."""
+
+
+def first_excess(cap: Limit, used_allocated: Tally, used_reserved: Tally, size: Resource) -> str | None:
+    """The first name, in order, of which ``size`` asks more than is left under ``cap``; ``None`` if it fits.
+
+    The commit check of one queue (QUO-8): only names of which ``size`` asks a positive amount count. What is
+    left is ``cap - allocated - reserved``, nothing when that is negative. Makes no intermediate value.
+    """
+    caps, allocated, reserved = cap._amounts, used_allocated._amounts, used_reserved._amounts
+    for name, amount in size._amounts.items():
+        if amount <= 0 or (room := caps.get(name)) is None:
+            continue
+        # A positive amount exceeds negative room as it exceeds none, so the room need not be floored.
+        if amount > room - allocated.get(name, 0) - reserved.get(name, 0):
+            return name
+    return None

@@ -1,0 +1,71 @@
+"""`Tally`: a running sum of resources, changed in place. What may be added or released its owner decides."""
+
+from collections.abc import Mapping
+
+from core.quantity import INT64_MAX, saturated
+from core.resource.amounts import Counted, Resource
+
+
+class Tally(Counted):
+    """A mutable counter of amounts, for what a queue or node has allocated, reserved or pending (QUO-2).
+
+    An absent name is zero and a zero is never kept, so tallies of one history in any order are equal.
+    Sums saturate at 64 bits; what was saturated cannot be taken back exactly.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, amounts: Mapping[str, int] | Counted | None = None) -> None:
+        self._amounts = {name: saturated(amount) for name, amount in (amounts or {}).items() if amount}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        return self._amounts == other._amounts
+
+    def add(self, size: Counted) -> None:
+        """Counts ``size`` in."""
+        mine = self._amounts
+        for name, amount in size._amounts.items():
+            total = mine.get(name, 0) + amount
+            if 0 < total <= INT64_MAX:
+                mine[name] = total
+            elif total:
+                mine[name] = saturated(total)
+            else:
+                mine.pop(name, None)
+
+    def subtract(self, size: Counted) -> tuple[str, ...]:
+        """Counts ``size`` out; an amount that would go below zero stops there.
+
+        Returns the names stopped that way, in the order of ``size``; empty when all of it was there. An owner
+        that must refuse such a release as a whole (QUO-10) asks `shortfall` on every level first.
+        """
+        mine = self._amounts
+        stopped: tuple[str, ...] = ()
+        for name, amount in size._amounts.items():
+            left = mine.get(name, 0) - amount
+            if left > 0:
+                mine[name] = left if left <= INT64_MAX else INT64_MAX
+                continue
+            mine.pop(name, None)
+            if left < 0:
+                stopped += (name,)
+        return stopped
+
+    def shortfall(self, size: Counted) -> tuple[str, ...]:
+        """The names of which ``size`` holds more than is counted, in its order. Changes nothing."""
+        mine = self._amounts
+        return tuple(name for name, amount in size._amounts.items() if amount > mine.get(name, 0))
+
+    def clear(self) -> None:
+        """Counts everything out."""
+        self._amounts.clear()
+
+    def copy(self) -> "Tally":
+        """A tally of its own with the same amounts."""
+        return Tally(self)
+
+    def as_resource(self) -> Resource:
+        """The amounts as they stand now."""
+        return Resource(self._amounts)

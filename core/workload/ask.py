@@ -1,0 +1,80 @@
+"""A pending request: how long its quota is held for it, and its place among those that wait."""
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.ids import PodUid
+
+Rank = tuple[int, float, int, PodUid]
+"""Who is tried first: higher priority, older, seen earlier; the uid makes it unique (REQ-1, REQ-2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Quota held from the filter answer until the pod is bound (design section 3).
+
+    ``left``: seconds until it expires; ``running_since``: when those began to run, None while they stand
+    still; ``version``: the resourceVersion of the pod that filter was asked about.
+    """
+
+    left: float
+    running_since: float | None
+    version: int
+
+    def left_at(self, now: float) -> float:
+        if self.running_since is None:
+            return self.left
+        return self.left - max(0.0, now - self.running_since)
+
+    def is_over(self, now: float) -> bool:
+        return self.running_since is not None and self.left_at(now) <= 0.0
+
+    def running(self, runs: bool, *, now: float) -> "Reservation":
+        """The same with its time running or standing still from ``now`` on."""
+        if runs == (self.running_since is not None):
+            return self
+        return Reservation(self.left_at(now), now if runs else None, self.version)
+
+    def cut_to(self, seconds: float, *, now: float) -> "Reservation":
+        """The same with at most ``seconds`` left."""
+        left = min(self.left_at(now), seconds)
+        return Reservation(left, None if self.running_since is None else now, self.version)
+
+
+class Waiting:
+    """Asks of one size in rank order. Adding and removing cost O(log n) compares."""
+
+    __slots__ = ("_ranks",)
+
+    def __init__(self) -> None:
+        self._ranks: list[Rank] = []
+
+    def __iter__(self) -> Iterator[Rank]:
+        return iter(self._ranks)
+
+    def __len__(self) -> int:
+        return len(self._ranks)
+
+    def first(self) -> Rank:
+        """The best rank. Raises IndexError when nobody waits."""
+        return self._ranks[0]
+
+    def after(self, rank: Rank) -> Rank | None:
+        """The next one behind ``rank``, whether or not that one still waits."""
+        at = bisect_right(self._ranks, rank)
+        return self._ranks[at] if at < len(self._ranks) else None
+
+    def __contains__(self, rank: Rank) -> bool:
+        at = bisect_left(self._ranks, rank)
+        return at < len(self._ranks) and self._ranks[at] == rank
+
+    def add(self, rank: Rank) -> None:
+        insort(self._ranks, rank)
+
+    def remove(self, rank: Rank) -> None:
+        """Raises KeyError when the ask does not wait here."""
+        at = bisect_left(self._ranks, rank)
+        if at == len(self._ranks) or self._ranks[at] != rank:
+            raise KeyError(rank)
+        del self._ranks[at]

@@ -1,0 +1,61 @@
+"""What the cluster says about a pod and a namespace, in core's own values. Facts only, no verdicts."""
+
+from dataclasses import dataclass
+
+from core.ids import NO_NODE, NodeName, PodUid
+from core.resource import Resource
+
+OWN_GATE = "paddock.dev/queue"
+"""Our own scheduling gate; it counts as no gate in POD-20."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodFacts:
+    """A pod as last told.
+
+    ``version``: resourceVersion, 0 when it is not a number; ``created``: seconds since the epoch;
+    ``node``: where it is bound, or empty; ``terminal``: Succeeded or Failed; ``deleting``: has a
+    deletionTimestamp; ``size``: RES-3 to RES-6; ``app_id`` and ``queue``: as POD-3 and POD-5 find them, or
+    empty; ``marked``: carries a prefixed key (design section 7); ``gates``: names of its scheduling gates;
+    ``nominated``: ``status.nominatedNodeName``; ``unscheduled``: message of PodScheduled=False, or empty.
+    """
+
+    uid: PodUid
+    namespace: str
+    name: str
+    size: Resource
+    version: int = 0
+    created: float = 0.0
+    scheduler_name: str = ""
+    priority: int = 0
+    node: NodeName = NO_NODE
+    terminal: bool = False
+    deleting: bool = False
+    app_id: str = ""
+    queue: str = ""
+    marked: bool = False
+    gates: tuple[str, ...] = ()
+    nominated: NodeName = NO_NODE
+    unscheduled: str = ""
+
+    @property
+    def gated(self) -> bool:
+        """Held by a gate of somebody else's, so not an ask yet (POD-20)."""
+        return any(gate != OWN_GATE for gate in self.gates)
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceFacts:
+    """A namespace as last told. ``enabled``: its ``namespace.enableYuniKorn`` annotation, or empty (NS-7)."""
+
+    name: str
+    enabled: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityClassFacts:
+    """A PriorityClass as last told. ``allow_preemption``: its annotation of POD-17, or empty."""
+
+    name: str
+    value: int = 0
+    allow_preemption: str = ""

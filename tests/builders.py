@@ -1,0 +1,87 @@
+"""Plain functions with defaults that make core values for tests."""
+
+from collections.abc import Mapping
+
+from core.ids import NO_NODE, NodeName, PodUid, QueuePath
+from core.ledger import events as on
+from core.ledger.ledger import Ledger
+from core.ledger.settings import LedgerSettings
+from core.queues.spec import PartitionSpec, QueueSpec
+from core.resource import Limit, Resource
+from core.workload.node import NodeFacts
+from core.workload.pod import NamespaceFacts, PodFacts
+
+START = 1_000_000.0
+
+
+def make_pod(
+    name: str = "pod",
+    *,
+    cpu: int = 1000,
+    memory: int = 0,
+    queue: str = "root.a",
+    app: str = "app-1",
+    uid: str = "",
+    scheduler_name: str = "yunikorn",
+    node: str = "",
+    version: int = 1,
+    **facts: object,
+) -> PodFacts:
+    """A pod of one container. ``cpu`` in millicores."""
+    size = Resource({"vcore": cpu, "memory": memory, "pods": 1} if memory else {"vcore": cpu, "pods": 1})
+    values: dict[str, object] = {
+        "uid": PodUid(uid or f"uid-{name}"),
+        "namespace": "default",
+        "name": name,
+        "size": size,
+        "version": version,
+        "scheduler_name": scheduler_name,
+        "node": NodeName(node) if node else NO_NODE,
+        "app_id": app,
+        "queue": queue,
+        **facts,
+    }
+    return PodFacts(**values)  # type: ignore[arg-type]
+
+
+def make_node(name: str = "n1", *, cpu: int = 100_000, memory: int = 2**40, pods: int = 1000) -> NodeFacts:
+    return NodeFacts(NodeName(name), Resource({"vcore": cpu, "memory": memory, "pods": pods}))
+
+
+def make_queue(
+    path: str,
+    *,
+    leaf: bool = True,
+    max: Mapping[str, int] | None = None,  # noqa: A002 - the field's own word
+    guaranteed: Mapping[str, int] | None = None,
+) -> QueueSpec:
+    parent, _, _ = path.rpartition(".")
+    return QueueSpec(
+        path=QueuePath(path),
+        parent=QueuePath(parent) if parent else None,
+        is_leaf=leaf,
+        max=Limit(max) if max else None,
+        guaranteed=Resource(guaranteed) if guaranteed else None,
+        max_applications=0,
+        properties={},
+        submit_acl="*",
+        admin_acl="",
+    )
+
+
+def make_partition(*queues: QueueSpec) -> PartitionSpec:
+    """A root, and the queues given, parents first."""
+    return PartitionSpec(name="default", queues=(make_queue("root", leaf=False), *queues))
+
+
+def make_ledger(*queues: QueueSpec, nodes: int = 1, settings: LedgerSettings | None = None) -> Ledger:
+    """A ledger that is synced: nodes listed, namespace ``default`` known, the document applied."""
+    ledger = Ledger()
+    ledger.apply(on.Configured(make_partition(*queues), settings or LedgerSettings()), now=START)
+    for at in range(nodes):
+        ledger.apply(on.NodeObserved(make_node(f"n{at + 1}")), now=START)
+    ledger.apply(on.NodesListed(frozenset(NodeName(f"n{at + 1}") for at in range(nodes))), now=START)
+    ledger.apply(on.NamespaceObserved(NamespaceFacts("default")), now=START)
+    ledger.apply(on.NamespacesListed(frozenset({"default"})), now=START)
+    ledger.apply(on.PodsListed(frozenset(), 0), now=START)
+    return ledger
