@@ -4,12 +4,14 @@ A handler per event. Each only notes what was told or promised on the pod's reco
 `settle`, which moves every counter; no handler adds or subtracts anything itself.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import assert_never
 
 from core.ids import NO_NODE, NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.accounts import discharge, settle
+from core.ledger.audit import Drift, audit_steps
 from core.ledger.effects import Effect
 from core.ledger.enrolment import classify, enrol, leave, place_all, reclassify
 from core.ledger.record import PodRecord
@@ -74,6 +76,10 @@ class Ledger:
             case _:
                 assert_never(event)
         return ()
+
+    def audit_steps(self) -> Iterator[list[Drift]]:
+        """The audit of this ledger, in steps; see `audit`."""
+        return audit_steps(self._state)
 
     # -- pods -------------------------------------------------------------------------------------
 

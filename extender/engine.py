@@ -1,0 +1,149 @@
+"""The engine: between the ledger and everything that waits, sends or measures.
+
+It hands events to the ledger with the time, effects to whoever performs them, and questions to rules with a
+snapshot that never outlives the call. It has no clock, no network and no logger of its own: they are given.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.decisions.admission import decide_admission, decide_preemption
+from core.decisions.binding import decide_binding
+from core.decisions.decision import Admission, Admitted, Binding, BindNow, Preemption, Refused
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
+from core.ledger.audit import Drift
+from core.ledger.effects import Effect
+from core.ledger.ledger import Ledger
+from core.ledger.record import PodRecord
+from core.ledger.snapshot import Snapshot
+from core.workload.managed import is_managed
+from core.workload.pod import PodFacts
+
+PASS_DELAY = 0.02
+"""Seconds that freed room waits for more of it before the waiting asks are looked at."""
+
+
+class Witness(Protocol):
+    """Who is told what was decided and learned: metrics, logs, stories. Must be quick and must not fail."""
+
+    def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None: ...
+
+    def learned(self, event: on.Event, *, now: float) -> None: ...
+
+    def drifted(self, drifts: list[Drift]) -> None: ...
+
+
+@dataclass(slots=True)
+class Outward:
+    """What the engine needs of the world outside. ``later(seconds, call)`` calls back on the same thread."""
+
+    clock: Callable[[], float]
+    later: Callable[[float, Callable[[], None]], object]
+    perform: Callable[[Effect], None]
+    witness: Witness
+
+
+class Engine:
+    """Owns the ledger."""
+
+    def __init__(self, outward: Outward, ledger: Ledger | None = None) -> None:
+        self._outward = outward
+        self._ledger = ledger or Ledger()
+        self._pass_planned = False
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """For one synchronous use; never keep it over an ``await``."""
+        return self._ledger.snapshot
+
+    @property
+    def now(self) -> float:
+        return self._outward.clock()
+
+    def learn(self, event: on.Event) -> None:
+        """Something happened. Effects are handed on at once, passes are planned and coalesced."""
+        now = self.now
+        effects = self._ledger.apply(event, now=now)
+        self._outward.witness.learned(event, now=now)
+        for effect in effects:
+            self._outward.perform(effect)
+        if self._ledger.snapshot.pass_wanted and not self._pass_planned:
+            self._pass_planned = True
+            self._outward.later(PASS_DELAY, self._run_pass)
+
+    def _run_pass(self) -> None:
+        self._pass_planned = False
+        if self.snapshot.synced:
+            self.learn(on.PassDue())
+
+    def pass_time(self) -> None:
+        """To be called about once a second."""
+        self.learn(on.TimePassed())
+
+    def audit(self) -> "AuditRound":
+        """A round of the audit, to be taken in slices."""
+        return AuditRound(self._ledger, self._outward.witness)
+
+    # -- questions ---------------------------------------------------------------------------------
+
+    def is_managed(self, pod: PodFacts) -> bool | None:
+        """Whose pod this is, also before the caches are synced; None when it cannot be told yet."""
+        known = self.snapshot.pod(pod.uid)
+        if known is not None and known.classified:
+            return known.managed
+        snapshot = self.snapshot
+        verdict = is_managed(
+            pod, snapshot.namespace(pod.namespace), scheduler_names=snapshot.settings.scheduler_names
+        )
+        return False if verdict is None and snapshot.namespaces_listed else verdict
+
+    def admit(self, uid: PodUid) -> Admission:
+        """May this pod be placed? What the answer promises is in the ledger when it returns."""
+        self.learn(on.FilterCalled(uid))
+        verdict = decide_admission(self.snapshot, uid, now=self.now)
+        if isinstance(verdict, Admitted | Refused):
+            self._keep(verdict.events)
+        self._tell("filter", uid, verdict)
+        return verdict
+
+    def may_preempt(self, uid: PodUid) -> Preemption:
+        verdict = decide_preemption(self.snapshot, uid)
+        self._tell("preempt", uid, verdict)
+        return verdict
+
+    def bind(self, uid: PodUid, node: NodeName) -> Binding:
+        """May this Binding be posted? If so, its node is charged when this returns."""
+        verdict = decide_binding(self.snapshot, uid, node, now=self.now)
+        if isinstance(verdict, BindNow | Refused):
+            self._keep(verdict.events)
+        self._tell("bind", uid, verdict)
+        return verdict
+
+    def _keep(self, events: tuple[on.Event, ...]) -> None:
+        for event in events:
+            self.learn(event)
+
+    def _tell(self, verb: str, uid: PodUid, verdict: object) -> None:
+        record = self.snapshot.pod(uid)
+        if record is not None:
+            self._outward.witness.decided(verb, record, verdict, now=self.now)
+
+
+class AuditRound:
+    """One audit of the running ledger, in slices between the verbs."""
+
+    def __init__(self, ledger: Ledger, witness: Witness) -> None:
+        self._steps = ledger.audit_steps()
+        self._witness = witness
+        self.drifts: list[Drift] = []
+
+    def slice(self, until: Callable[[], bool]) -> bool:
+        """Go on until ``until()`` says that the time is used up. True when the round is complete."""
+        for step in self._steps:
+            self.drifts += step
+            if until():
+                return False
+        self._witness.drifted(self.drifts)
+        return True

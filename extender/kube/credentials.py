@@ -1,0 +1,226 @@
+"""Who we are to the API server: its address, TLS and the Authorization header, kept fresh.
+
+The only module that imports kubernetes_asyncio: it reads kubeconfigs, exec plugins and service accounts well.
+Its models, watch and leader election stay out (design section 11).
+"""
+
+import asyncio
+import os
+import ssl
+import time
+import urllib.request
+from collections.abc import Awaitable
+from typing import Protocol, Self
+
+import yaml
+from kubernetes_asyncio.client import Configuration
+from kubernetes_asyncio.config import ConfigException
+from kubernetes_asyncio.config.incluster_config import load_incluster_config
+from kubernetes_asyncio.config.kube_config import KubeConfigLoader, load_kube_config
+from yarl import URL
+
+from extender.kube.api import CredentialsError, redacted
+
+_RENEW_EVERY = 60.0
+_RENEW_TIMEOUT = 30.0
+_RENEW_PAUSE = 5.0
+
+_BAD_CREDENTIALS = (
+    ConfigException,
+    yaml.YAMLError,
+    OSError,
+    ValueError,
+    # What the library's loaders raise for a kubeconfig whose parts have unexpected types.
+    AssertionError,
+    AttributeError,
+    LookupError,
+    TypeError,
+)
+
+
+class Credentials:
+    """Who we are to the server, renewed once a minute in the background and once more after a 401.
+
+    A renewal that fails leaves the old credentials in force and its reason in ``error``.
+    """
+
+    def __init__(self, source: "_Source", access: Configuration) -> None:
+        self.host = _host_of(access)
+        self.server_name: str | None = access.tls_server_name or None
+        self.proxy: str | None = access.proxy or source.proxy_for(self.host)
+        self.tls = _tls_from(access)
+        self.error = ""
+        self._source = source
+        self._authorization = _authorization_from(access)
+        self._renewed_at = time.monotonic()
+        self._forced_at = float("-inf")
+        self._renewal: asyncio.Task[bool] | None = None
+
+    @classmethod
+    async def load(cls, *, kubeconfig: str | None, in_cluster: bool, service_account: str) -> Self:
+        """Read them for the first time. Arguments as of `extender.kube.client.connect`.
+
+        Raises CredentialsError.
+        """
+        source: _Source = _ServiceAccount(service_account) if in_cluster else _Kubeconfig(kubeconfig)
+        try:
+            return cls(source, await asyncio.wait_for(source.load(anew=True), _RENEW_TIMEOUT))
+        except _BAD_CREDENTIALS as error:
+            raise CredentialsError(f"cannot use {source.name}: {_words(error)}") from error
+
+    @property
+    def secret(self) -> str:
+        """The part of the header that may appear in no message."""
+        return self._authorization.partition(" ")[2]
+
+    def authorization(self) -> str:
+        """The Authorization header, empty for client certificates. Starts a renewal when one is due."""
+        if time.monotonic() - self._renewed_at > _RENEW_EVERY:
+            self._start_renewal(anew=False)
+        return self._authorization
+
+    async def renewed(self, used: str) -> bool:
+        """After a 401 with the header ``used``: whether another try is worth while.
+
+        All who were refused share one renewal, and a source that keeps giving bad credentials is asked
+        every 5 s at most: an exec plugin may be slow.
+        """
+        if self._authorization != used:
+            return True
+        if self._renewal is None or self._renewal.done():
+            if time.monotonic() - self._forced_at < _RENEW_PAUSE:
+                return False
+            self._forced_at = time.monotonic()
+        return await asyncio.shield(self._start_renewal(anew=True))
+
+    async def close(self) -> None:
+        """End a renewal that is under way."""
+        if self._renewal is not None:
+            self._renewal.cancel()
+            await asyncio.wait((self._renewal,))
+
+    def _start_renewal(self, *, anew: bool) -> asyncio.Task[bool]:
+        if self._renewal is None or self._renewal.done():
+            self._renewed_at = time.monotonic()
+            self._renewal = asyncio.create_task(self._renew(anew=anew))
+        return self._renewal
+
+    async def _renew(self, *, anew: bool) -> bool:
+        try:
+            access = await asyncio.wait_for(self._source.load(anew=anew), _RENEW_TIMEOUT)
+            _load_certificates(self.tls, access)
+        except _BAD_CREDENTIALS as error:
+            self.error = redacted(_words(error), self.secret)
+            return False
+        self._authorization = _authorization_from(access)
+        self.error = ""
+        return True
+
+
+class _Source(Protocol):
+    """Where credentials come from. ``anew``: not what an earlier load remembers."""
+
+    name: str
+
+    def load(self, *, anew: bool) -> Awaitable[Configuration]: ...
+
+    def proxy_for(self, host: str) -> str | None: ...
+
+
+class _ServiceAccount:
+    def __init__(self, directory: str) -> None:
+        self.name = f"the service account in {directory}"
+        self._directory = directory
+
+    async def load(self, *, anew: bool) -> Configuration:  # noqa: ARG002 the file is always read anew
+        access = Configuration()
+        load_incluster_config(  # type: ignore[no-untyped-call]
+            access,
+            try_refresh_token=False,
+            token_filename=f"{self._directory}/token",
+            cert_filename=f"{self._directory}/ca.crt",
+        )
+        return access
+
+    def proxy_for(self, host: str) -> str | None:  # noqa: ARG002 no proxy leads to one's own cluster
+        return None
+
+
+class _Kubeconfig:
+    def __init__(self, path: str | None) -> None:
+        self._path = path or os.environ.get("KUBECONFIG") or os.path.expanduser("~/.kube/config")
+        self.name = f"the kubeconfig {self._path}"
+        self._loader: KubeConfigLoader | None = None
+        self._access = Configuration()
+
+    async def load(self, *, anew: bool) -> Configuration:
+        if anew or self._loader is None:
+            self._access, self._loader = await self._read()
+        elif not _holds_until_refused(self._loader):
+            access = Configuration()
+            await self._loader.load_and_set(access)
+            self._access = access
+        return self._access
+
+    async def _read(self) -> tuple[Configuration, KubeConfigLoader]:
+        self._require_file()
+        access = Configuration()
+        # Nothing is written back: a server does not edit its operator's files.
+        loader = await load_kube_config(self._path, client_configuration=access, persist_config=False)
+        return access, loader
+
+    def _require_file(self) -> None:
+        # The library only warns, and then fails on what is not there.
+        if not any(os.path.exists(os.path.expanduser(path)) for path in self._path.split(os.pathsep)):
+            raise FileNotFoundError("no such file")
+
+    def proxy_for(self, host: str) -> str | None:
+        url = URL(host)
+        name = url.host or ""
+        if name in ("localhost", "127.0.0.1", "::1") or urllib.request.proxy_bypass(name):
+            return None
+        return urllib.request.getproxies().get(url.scheme)
+
+
+def _holds_until_refused(loader: KubeConfigLoader) -> bool:
+    """Whether an exec plugin gave credentials without an end, as client-go reads them."""
+    return "exec" in (loader._user or ()) and not hasattr(loader, "exec_plugin_expiry")
+
+
+def _host_of(access: Configuration) -> str:
+    return (access.host or "").rstrip("/")
+
+
+def _words(error: BaseException) -> str:
+    return str(error) or type(error).__name__
+
+
+def _authorization_from(access: Configuration) -> str:
+    # Stripped: a token file usually ends in a newline, which no header may hold.
+    return str(access.api_key.get("BearerToken", "")).strip()
+
+
+def _tls_from(access: Configuration) -> ssl.SSLContext | None:
+    if not _host_of(access).startswith("https:"):
+        return None
+    context = ssl.create_default_context(cafile=access.ssl_ca_cert)
+    # From Python 3.13 on a CA without an Authority Key Identifier is refused; many clusters have one.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if not access.verify_ssl:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    _load_certificates(context, access)
+    return context
+
+
+def _load_certificates(context: ssl.SSLContext | None, access: Configuration) -> None:
+    """Trust the CA and show the certificate of ``access`` on connections made from now on."""
+    if context is None:
+        return
+    if access.ssl_ca_cert:
+        context.load_verify_locations(access.ssl_ca_cert)
+    if access.cert_file:
+        # Tried apart first: half of a pair that is being replaced would spoil the context in use.
+        # The empty password keeps an encrypted key from asking for one on the terminal.
+        for target in (ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), context):
+            target.load_cert_chain(access.cert_file, access.key_file, password="")

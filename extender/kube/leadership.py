@@ -1,0 +1,76 @@
+"""Whether this process may act on its own account: does the Lease name this pod's host?
+
+Not an election. kube-scheduler elects; the extender beside the replica that leads acts for it (design
+section 10). Without a configured Lease the answer is always yes.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from extender.kube.api import KubeError
+from extender.kube.client import ApiClient
+
+POLL = 2.0
+STALE = 15.0
+"""Seconds that the last answer is believed while the API server cannot be asked."""
+
+
+class _Spec(msgspec.Struct, rename="camel"):
+    holder_identity: str | None = None
+
+
+class _Lease(msgspec.Struct):
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+
+
+class Leadership:
+    """``lease``: namespace/name, or empty. ``held`` is kept up to date while `run` runs."""
+
+    def __init__(
+        self,
+        client: ApiClient,
+        *,
+        lease: str,
+        host: str,
+        clock: Callable[[], float],
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._client = client
+        self._lease = lease
+        self._host = host
+        self._clock = clock
+        self._sleep = sleep
+        self._told = -STALE
+        self._ours = False
+
+    @property
+    def held(self) -> bool:
+        if not self._lease:
+            return True
+        return self._ours and self._clock() - self._told < STALE
+
+    async def run(self) -> None:
+        """Poll until cancelled."""
+        while self._lease:
+            await self.poll()
+            await self._sleep(POLL)
+
+    async def poll(self) -> None:
+        """Ask once. A Lease that cannot be read leaves the last answer in force until it is stale."""
+        namespace, _, name = self._lease.partition("/")
+        path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}"
+        try:
+            body = await self._client.get(path, timeout=POLL)
+            holder = msgspec.json.decode(body, type=_Lease).spec.holder_identity or ""
+        except (KubeError, msgspec.DecodeError):
+            return
+        self._ours = is_held_by(holder, self._host)
+        self._told = self._clock()
+
+
+def is_held_by(holder: str, host: str) -> bool:
+    """kube-scheduler identifies itself as host name, underscore, random id: compare all before the last one."""
+    name, underscore, _ = holder.rpartition("_")
+    return bool(underscore) and name == host

@@ -1,0 +1,65 @@
+"""The queues of a partition as a tree with folded names, the root inserted when the document has none."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.ids import ROOT, QueuePath
+from extender.queueconfig.problems import Location
+from extender.queueconfig.schema import PartitionSection, QueueSection
+
+DEFAULT_PARTITION = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class QueueNode:
+    """One queue. ``at`` is its place in the document; an inserted root stands where its partition does."""
+
+    at: Location
+    path: QueuePath
+    section: QueueSection
+    parent: QueuePath | None
+    children: tuple["QueueNode", ...]
+
+    @property
+    def is_root(self) -> bool:
+        return self.parent is None
+
+    @property
+    def is_leaf(self) -> bool:
+        """A queue with children is a parent whatever ``parent`` says, and so is the root (Q-1, CFG-6)."""
+        return not (self.is_root or self.section.parent or self.children)
+
+    def walk(self) -> Iterator["QueueNode"]:
+        """This queue and all below it, parents first, in document order."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(reversed(node.children))
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionNode:
+    at: Location
+    name: str
+    section: PartitionSection
+    root: QueueNode
+
+
+def partition_from(section: PartitionSection, at: Location) -> PartitionNode:
+    """Fold the names (CFG-4, CFG-11) and find or insert the root (CFG-6)."""
+    queues = section.queues or []
+    if len(queues) == 1 and queues[0].name.lower() == ROOT:
+        root = _node(queues[0], (*at, "queues", 0), ROOT, None)
+    else:
+        root = _node(QueueSection(name=ROOT, queues=queues), at, ROOT, None)
+    return PartitionNode(at, section.name.lower() or DEFAULT_PARTITION, section, root)
+
+
+def _node(section: QueueSection, at: Location, path: QueuePath, parent: QueuePath | None) -> QueueNode:
+    # An allowed name has at most 64 characters (CFG-9); a longer one must not be repeated in all paths below.
+    children = tuple(
+        _node(child, (*at, "queues", place), QueuePath(f"{path}.{child.name[:64].lower()}"), path)
+        for place, child in enumerate(section.queues)
+    )
+    return QueueNode(at, path, section, parent, children)

@@ -1,0 +1,100 @@
+"""A queue document to the queues core knows, or every reason why not."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from types import MappingProxyType
+
+from core.quantity import queue_amount
+from core.queues.spec import PartitionSpec, QueueSpec
+from core.resource import Limit, Resource, strictly_positive
+from extender.queueconfig.hierarchy import DEFAULT_PARTITION, PartitionNode, QueueNode, partition_from
+from extender.queueconfig.parsing import Parsed, parse
+from extender.queueconfig.problems import MAX_REPORTED, ConfigError, Finding, Problem
+from extender.queueconfig.resource_rules import resources
+from extender.queueconfig.rules import max_applications, names, repeated_partitions, structure
+
+DEFAULT_DOCUMENT = """\
+partitions:
+  - name: default
+    placementrules:
+      - name: tag
+        value: namespace
+        create: true
+    queues:
+      - name: root
+        submitacl: "*"
+"""
+"""What stands in for a document that is missing or empty (SRC-8)."""
+
+RULE_GROUPS = (structure, names, resources, max_applications)
+"""In the order of CFG 2.2, so that the first problem is the one YuniKorn reports."""
+
+
+def load_document(text: str | bytes) -> PartitionSpec:
+    """The queues of partition ``default`` (CFG-4); the other partitions are checked and dropped.
+
+    An empty text has no partitions and is valid (CFG-2): the spec then has no queues. Cost: about 1 s for
+    the largest document allowed, see `extender.queueconfig.document`.
+    Raises `ConfigError` with every problem found; whatever the text holds, nothing else is raised.
+    """
+    parsed = parse(text)
+    partitions = _partitions(parsed)
+    problems = _problems(parsed, partitions)
+    if problems:
+        raise ConfigError(problems)
+    used = (one for one in partitions if one.name == DEFAULT_PARTITION)
+    return next((partition_spec_from(one) for one in used), PartitionSpec(DEFAULT_PARTITION, ()))
+
+
+def check_document(text: str | bytes) -> tuple[Problem, ...]:
+    """Every problem of a document, in YuniKorn's order of checks; none when it loads. Never raises."""
+    try:
+        parsed = parse(text)
+    except ConfigError as error:
+        return error.problems
+    return _problems(parsed, _partitions(parsed))
+
+
+def partition_spec_from(partition: PartitionNode) -> PartitionSpec:
+    """Translate a partition that has passed every check."""
+    return PartitionSpec(partition.name, tuple(_queue_spec(queue) for queue in partition.root.walk()))
+
+
+def _partitions(parsed: Parsed) -> tuple[PartitionNode, ...]:
+    sections = parsed.document.partitions
+    return tuple(partition_from(section, ("partitions", place)) for place, section in enumerate(sections))
+
+
+def _problems(parsed: Parsed, partitions: Sequence[PartitionNode]) -> tuple[Problem, ...]:
+    findings = tuple(islice(_findings(partitions), MAX_REPORTED))
+    return (*parsed.problems, *parsed.located(findings))
+
+
+def _findings(partitions: Sequence[PartitionNode]) -> Iterator[Finding]:
+    yield from repeated_partitions(partitions)
+    for partition in partitions:
+        for group in RULE_GROUPS:
+            yield from group(partition)
+
+
+def _queue_spec(queue: QueueNode) -> QueueSpec:
+    section = queue.section
+    maximum = None if queue.is_root else _defined(section.resources.max)
+    guaranteed = None if queue.is_root else _defined(section.resources.guaranteed)
+    return QueueSpec(
+        path=queue.path,
+        parent=queue.parent,
+        is_leaf=queue.is_leaf,
+        max=None if maximum is None else Limit.of(maximum),
+        guaranteed=guaranteed,
+        max_applications=section.maxapplications,
+        properties=MappingProxyType(dict(section.properties)),
+        submit_acl=section.submitacl,
+        admin_acl=section.adminacl,
+    )
+
+
+def _defined(texts: Mapping[str, str] | None) -> Resource | None:
+    """A map counts when one of its values is above zero; then its zeros count too (Q-2)."""
+    amounts = Resource({name: queue_amount(name, text) for name, text in (texts or {}).items()})
+    return amounts if strictly_positive(amounts) else None

@@ -1,0 +1,68 @@
+"""What a well-shaped partition must also obey: its structure, names and application counts.
+
+One function per group of rules, each from a partition to findings, none of which hides another group's.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from extender.queueconfig.hierarchy import PartitionNode, QueueNode
+from extender.queueconfig.problems import Finding, shown
+
+_NAME = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}")
+
+
+def repeated_partitions(partitions: Sequence[PartitionNode]) -> Iterator[Finding]:
+    """Partition names are unique, whatever their case; no name is ``default`` (CFG-4)."""
+    seen = set()
+    for partition in partitions:
+        if partition.name in seen:
+            message = f"partition {shown(partition.name)} occurs twice; names ignore case, none means default"
+            yield Finding((*partition.at, "name"), "CFG-4", message)
+        seen.add(partition.name)
+
+
+def structure(partition: PartitionNode) -> Iterator[Finding]:
+    """The list of queues is there (CFG-5) and the root has no resources (CFG-7)."""
+    if partition.section.queues is None:
+        message = "queue config is not set; give a list, which may be empty: queues: []"
+        yield Finding((*partition.at, "queues"), "CFG-5", message)
+    resources = partition.root.section.resources
+    for key, amounts in (("guaranteed", resources.guaranteed), ("max", resources.max)):
+        if amounts is not None:
+            message = f"the root cannot have {key}: its size is that of its nodes; remove the key"
+            yield Finding((*partition.root.at, "resources", key), "CFG-7", message)
+
+
+def names(partition: PartitionNode) -> Iterator[Finding]:
+    """Queue names have allowed characters (CFG-9) and differ from their siblings' (CFG-10)."""
+    for queue in partition.root.walk():
+        yield from _child_names(queue)
+
+
+def _child_names(queue: QueueNode) -> Iterator[Finding]:
+    first: dict[str, str] = {}
+    for child in queue.children:
+        name = child.section.name
+        if not _NAME.fullmatch(name):
+            message = f"name {shown(name)} must be 1 to 64 of letters, digits and _ : # / @ - (no dot)"
+            yield Finding((*child.at, "name"), "CFG-9", message)
+        elif name.lower() in first:
+            message = (
+                f"name {shown(name)} is taken by its sibling {shown(first[name.lower()])}; case is ignored"
+            )
+            yield Finding((*child.at, "name"), "CFG-10", message)
+        first.setdefault(name.lower(), name)
+
+
+def max_applications(partition: PartitionNode) -> Iterator[Finding]:
+    """Below a parent that caps applications every child has a cap, and no larger one (CFG-39, CFG-40)."""
+    for queue in partition.root.walk():
+        cap = queue.section.maxapplications
+        for child in queue.children if cap else ():
+            wanted, at = child.section.maxapplications, (*child.at, "maxapplications")
+            if wanted > cap:
+                yield Finding(at, "CFG-39", f"{wanted} is above the parent's {cap}; use 1 to {cap}")
+            elif wanted == 0:
+                message = f"0 or absent is unlimited, but the parent allows {cap}; use 1 to {cap}"
+                yield Finding(at, "CFG-40", message)

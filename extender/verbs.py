@@ -1,0 +1,281 @@
+"""The four verbs: bytes in, bytes out. What kube-scheduler asks is turned into a question to the engine.
+
+No decision is made here. Faults are raised; only the HTTP middleware turns one into an answer. filter,
+prioritize and preempt run on the scheduler's critical path and never wait.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.decisions.decision import Admitted, BindNow, BoundAlready, Faulted, Ignored, Refused, Vetoed
+from core.errors import PaddockError
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
+from core.ledger.effects import PostBinding
+from core.reasons import Code
+from core.workload.pod import PodFacts
+from extender.engine import Engine
+from extender.wire import extender_v1 as v1
+from extender.wire.translate import pod_from, version_from
+
+CLASSES_REMEMBERED = 10_000
+ENCODED_BYTES = 64 * 2**20
+"""Memory for encoded refusals; one is about 80 bytes per node."""
+
+
+class CallFault(PaddockError):  # noqa: N818 - says what happened to the call
+    """A call that cannot be answered as asked; the text reaches the pod's events."""
+
+
+class NotReady(CallFault):
+    """The caches are not synced, and the pod may be ours."""
+
+    def __init__(self) -> None:
+        super().__init__(f"{Code.NOT_READY}: Paddock has not read the cluster yet")
+
+
+class DeadlinePassed(CallFault):
+    """Our own deadline, which is shorter than the caller's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a Binding ended. ``certain``: when not bound, whether it can still come about."""
+
+    bound: bool
+    certain: bool = True
+    message: str = ""
+
+
+class Binder(Protocol):
+    """Who talks to the API server for a bind call."""
+
+    async def post(self, binding: PostBinding, *, within: float) -> Outcome:
+        """Post a Binding and see it through, for at most ``within`` seconds."""
+        ...
+
+    async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:
+        """The pod as it is now, or None when there is none."""
+        ...
+
+
+class Verbs:
+    """Answers for one engine. ``bind_deadline`` in seconds; ``synced`` is set when the caches are."""
+
+    def __init__(
+        self, engine: Engine, binder: Binder, *, synced: asyncio.Event, bind_deadline: float = 100.0
+    ) -> None:
+        self._engine = engine
+        self._binder = binder
+        self._synced = synced
+        self._bind_deadline = bind_deadline
+        self._refusals = RefusalCache(ENCODED_BYTES)
+        self._classes: OrderedDict[PodUid, bool] = OrderedDict()
+        self._open: dict[PodUid, asyncio.Task[bytes]] = {}
+
+    # -- filter, prioritize, preempt ------------------------------------------------------------------
+
+    def filter(self, body: bytes) -> bytes:
+        """Which of the nodes offered may be used: all, or none with the reason. Raises the faults."""
+        request = v1.node_request_from(body)
+        if not self._is_ours(request.pod, request.raw_pod):
+            return v1.accepted(request)
+        verdict = self._engine.admit(PodUid(request.pod.metadata.uid))
+        match verdict:
+            case Admitted() | Ignored():
+                return v1.accepted(request)
+            case Refused(_, said, _):
+                return v1.refused(request, self._unresolvable(request, said.text))
+            case Faulted(message):
+                raise CallFault(message)
+
+    def prioritize(self, body: bytes) -> bytes:
+        """No scores: the choice among the nodes is kube-scheduler's own."""
+        v1.node_request_from(body)
+        return v1.NO_PRIORITIES
+
+    def preempt(self, body: bytes) -> bytes:
+        """The candidates, or none when no eviction would help; nodes without victims are dropped."""
+        request = v1.preempt_request_from(body)
+        try:
+            ours = self._is_ours(request.pod, request.raw_pod)
+        except NotReady:
+            return v1.NO_PREEMPTION
+        if not ours:
+            return v1.preemption(request.victims)
+        match self._engine.may_preempt(PodUid(request.pod.metadata.uid)):
+            case Vetoed() | Faulted():
+                return v1.NO_PREEMPTION
+            case _:
+                return v1.preemption(request.victims)
+
+    def _is_ours(self, pod: v1.PodHead, raw_pod: bytes) -> bool:
+        """Whether queues decide about this pod; what the watch has not shown yet is learned from the body.
+
+        Raises `NotReady` for a pod that is, or may be, ours before the caches are synced.
+        """
+        engine, meta = self._engine, pod.metadata
+        uid = PodUid(meta.uid)
+        record = engine.snapshot.pod(uid)
+        if record is None or record.facts.version < version_from(meta.resource_version):
+            facts = _facts_from(raw_pod)
+            if not engine.snapshot.synced:
+                return self._is_ours_unsynced(facts)
+            engine.learn(on.PodOffered(facts))
+            record = engine.snapshot.pod(uid)
+        if record is None:
+            raise CallFault("pod is gone")
+        if (record.facts.namespace, record.facts.name) != (meta.namespace or "default", meta.name):
+            raise CallFault(f"uid belongs to pod {record.facts.namespace}/{record.facts.name}")
+        if record.managed and not engine.snapshot.synced:
+            raise NotReady
+        return record.managed
+
+    def _is_ours_unsynced(self, facts: PodFacts) -> bool:
+        verdict = self._engine.is_managed(facts)
+        if verdict is not False:
+            if verdict:
+                self._remember(facts.uid, managed=True)
+            raise NotReady
+        self._remember(facts.uid, managed=False)
+        return False
+
+    def _remember(self, uid: PodUid, *, managed: bool) -> None:
+        self._classes[uid] = managed
+        if len(self._classes) > CLASSES_REMEMBERED:
+            self._classes.popitem(last=False)
+
+    def _unresolvable(self, request: v1.NodeRequest, text: str) -> bytes:
+        """Every node of the ledger and of the request, so that the count in the message stays the same."""
+        snapshot = self._engine.snapshot
+        offered = request.node_names()
+        if snapshot.nodes.keys() >= set(offered):
+            return self._refusals.encoded(text, snapshot.node_set, snapshot.nodes)
+        return v1.unresolvable_nodes(dict.fromkeys([*snapshot.nodes, *offered]), text)
+
+    # -- bind -----------------------------------------------------------------------------------------------
+
+    async def bind(self, body: bytes) -> bytes:
+        """Bind a pod, or say why not. Idempotent: a second call for a pod waits for the first one's end."""
+        request = v1.bind_request_from(body)
+        uid = PodUid(request.uid)
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._bind_deadline
+        while (before := self._open.get(uid)) is not None:
+            await asyncio.wait([before])
+        task = loop.create_task(self._bind(request, until))
+        self._open[uid] = task
+        try:
+            return await asyncio.shield(task)
+        finally:
+            if self._open.get(uid) is task:
+                del self._open[uid]
+
+    async def _bind(self, request: v1.BindRequest, until: float) -> bytes:
+        loop = asyncio.get_running_loop()
+        if await self._is_bound_through_queues(request, until - loop.time()):
+            await self._wait_until_synced(until - loop.time())
+            return await self._bind_managed(request, until)
+        outcome = await self._binder.post(_binding(request), within=until - loop.time())
+        if not outcome.bound:
+            raise CallFault(outcome.message)
+        return v1.BOUND
+
+    async def _is_bound_through_queues(self, request: v1.BindRequest, within: float) -> bool:
+        """A pod's class as its filter call found it; a pod never asked about is read from the API."""
+        uid = PodUid(request.uid)
+        record = self._engine.snapshot.pod(uid)
+        if record is not None and record.classified:
+            return record.managed
+        if uid in self._classes:
+            return self._classes[uid]
+        if self._engine.snapshot.is_gone(uid):
+            raise CallFault("pod is gone")
+        facts = await self._binder.read_pod(request.namespace, request.name, within=within)
+        if facts is None or facts.uid != uid:
+            raise CallFault("pod is gone")
+        if self._engine.snapshot.synced:
+            self._engine.learn(on.PodOffered(facts))
+        return self._engine.is_managed(facts) is not False
+
+    async def _wait_until_synced(self, within: float) -> None:
+        try:
+            await asyncio.wait_for(self._synced.wait(), within)
+        except TimeoutError:
+            raise NotReady from None
+
+    async def _bind_managed(self, request: v1.BindRequest, until: float) -> bytes:
+        uid, node = PodUid(request.uid), NodeName(request.node)
+        await self._know(request, until)
+        match self._engine.bind(uid, node):
+            case BoundAlready():
+                return v1.BOUND
+            case Refused(_, said, _):
+                raise CallFault(said.text)
+            case Faulted(message):
+                raise CallFault(message)
+            case BindNow() | Ignored():
+                return await self._see_through(_binding(request), until)
+
+    async def _know(self, request: v1.BindRequest, until: float) -> None:
+        """After a restart the ledger may not have shown the pod yet: read it."""
+        uid = PodUid(request.uid)
+        if self._engine.snapshot.pod(uid) is None and not self._engine.snapshot.is_gone(uid):
+            within = until - asyncio.get_running_loop().time()
+            facts = await self._binder.read_pod(request.namespace, request.name, within=within)
+            if facts is not None and facts.uid == uid:
+                self._engine.learn(on.PodOffered(facts))
+
+    async def _see_through(self, binding: PostBinding, until: float) -> bytes:
+        within = until - asyncio.get_running_loop().time()
+        if within <= 0:
+            self._engine.learn(on.BindFailed(binding.uid, certain=True))
+            raise DeadlinePassed("the time for this bind call is over; nothing was sent")
+        try:
+            outcome = await self._binder.post(binding, within=within)
+        except BaseException:
+            self._engine.learn(on.BindFailed(binding.uid, certain=False))
+            raise
+        if outcome.bound:
+            self._engine.learn(on.PodBound(binding.uid, binding.node))
+            return v1.BOUND
+        self._engine.learn(on.BindFailed(binding.uid, certain=outcome.certain))
+        raise CallFault(outcome.message)
+
+
+def _facts_from(raw_pod: bytes) -> PodFacts:
+    """Raises `BadBody` also for an amount or a time that cannot be read."""
+    try:
+        return pod_from(v1.whole_pod_from(raw_pod))
+    except ValueError as error:
+        raise v1.BadBody(str(error)) from error
+
+
+def _binding(request: v1.BindRequest) -> PostBinding:
+    return PostBinding(PodUid(request.uid), request.namespace, request.name, NodeName(request.node))
+
+
+class RefusalCache:
+    """Encoded refusals by text, for one set of nodes; the oldest go when the memory is used up."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self._size = 0
+        self._node_set = -1
+        self._encoded: OrderedDict[str, bytes] = OrderedDict()
+
+    def encoded(self, text: str, node_set: int, names: Iterable[str]) -> bytes:
+        """``names`` must be those of ``node_set``, which changes whenever they do."""
+        if node_set != self._node_set:
+            self._encoded.clear()
+            self._size, self._node_set = 0, node_set
+        known = self._encoded.get(text)
+        if known is None:
+            known = self._encoded[text] = v1.unresolvable_nodes(names, text)
+            self._size += len(known)
+            while self._size > self._most and len(self._encoded) > 1:
+                self._size -= len(self._encoded.popitem(last=False)[1])
+        return known

@@ -1,0 +1,289 @@
+"""The bodies of extender/v1: requests decoded as far as a verb needs them, answers as bytes.
+
+Source: staging/src/k8s.io/kube-scheduler/extender/v1/types.go and pkg/scheduler/extender.go. Request keys
+are Go's; like Go, other cases of the letters are accepted, on a slower path. Node lists stay raw bytes: an
+accepted list is echoed, not rebuilt.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from core.errors import PaddockError
+from extender.wire.pod import Wire, WirePod
+from extender.wire.report import report_on
+
+
+class BadBody(PaddockError):  # noqa: N818 - it names what was received
+    """A request body that does not parse. The text says all that is wrong with it."""
+
+
+class _Args(msgspec.Struct):
+    pod: Raw | UnsetType = msgspec.field(default=UNSET, name="Pod")
+    names: Raw | UnsetType = msgspec.field(default=UNSET, name="NodeNames")
+    nodes: Raw | UnsetType = msgspec.field(default=UNSET, name="Nodes")
+    victims: Raw | UnsetType = msgspec.field(default=UNSET, name="NodeNameToVictims")
+    meta_victims: Raw | UnsetType = msgspec.field(default=UNSET, name="NodeNameToMetaVictims")
+
+
+class HeadMetadata(Wire, frozen=True):
+    uid: str
+    name: str = ""
+    namespace: str = ""
+    resource_version: str = ""
+
+
+class PodHead(Wire, frozen=True):
+    """Who a pod is: all that most calls need of it."""
+
+    metadata: HeadMetadata
+
+
+class _NamedMetadata(Wire, frozen=True):
+    name: str = ""
+
+
+class _Named(Wire, frozen=True):
+    metadata: _NamedMetadata = _NamedMetadata()
+
+
+class _NodeList(Wire, frozen=True):
+    items: list[_Named] | None = None
+
+
+class _MetaPod(msgspec.Struct, frozen=True):
+    uid: str = msgspec.field(name="UID")
+
+
+class _MetaVictims(msgspec.Struct, frozen=True):
+    pods: list[_MetaPod | None] | None = msgspec.field(default=None, name="Pods")
+    violations: int = msgspec.field(default=0, name="NumPDBViolations")
+
+
+class _FullVictims(msgspec.Struct, frozen=True):
+    pods: list[PodHead | None] | None = msgspec.field(default=None, name="Pods")
+    violations: int = msgspec.field(default=0, name="NumPDBViolations")
+
+
+class _BindArgs(msgspec.Struct, frozen=True):
+    name: str = msgspec.field(name="PodName")
+    namespace: str = msgspec.field(name="PodNamespace")
+    uid: str = msgspec.field(name="PodUID")
+    node: str = msgspec.field(name="Node")
+
+
+_ARGS = msgspec.json.Decoder(_Args)
+_ANY_KEYS = msgspec.json.Decoder(dict[str, Raw])
+_HEAD = msgspec.json.Decoder(PodHead)
+_POD = msgspec.json.Decoder(WirePod)
+_NAMES = msgspec.json.Decoder(list[str])
+_NODES = msgspec.json.Decoder(_NodeList)
+_META = msgspec.json.Decoder(dict[str, _MetaVictims | None])
+_FULL = msgspec.json.Decoder(dict[str, _FullVictims | None])
+_BIND = msgspec.json.Decoder(_BindArgs)
+_NULL = b"null"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRequest:
+    """A filter or prioritize call. Exactly one of the two node lists is given, as raw JSON."""
+
+    pod: PodHead
+    raw_pod: bytes
+    names: bytes | None
+    nodes: bytes | None
+
+    def node_names(self) -> list[str]:
+        """The names offered. Raises `BadBody`."""
+        try:
+            if self.names is not None:
+                return _NAMES.decode(self.names)
+            return [node.metadata.name for node in _NODES.decode(self.nodes or b"{}").items or ()]
+        except msgspec.DecodeError as error:
+            raise BadBody(f"node list: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Victims:
+    """Pods that would have to go from one node, and the budgets that would break."""
+
+    uids: tuple[str, ...]
+    violations: int
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptRequest:
+    """``victims``: per node, as UIDs in both modes; nodes without victims are kept here."""
+
+    pod: PodHead
+    raw_pod: bytes
+    victims: Mapping[str, Victims]
+
+
+@dataclass(frozen=True, slots=True)
+class BindRequest:
+    name: str
+    namespace: str
+    uid: str
+    node: str
+
+
+def node_request_from(body: bytes) -> NodeRequest:
+    """Decode a filter or prioritize body. Raises `BadBody`."""
+    try:
+        args = _args_from(body)
+        pod, raw_pod = _pod_head(args)
+        names, nodes = _given(args.names), _given(args.nodes)
+        if names is None and nodes is None:
+            raise BadBody("body has neither NodeNames nor Nodes")
+        return NodeRequest(pod, raw_pod, names, None if names is not None else nodes)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadBody(report_on("filter", body) or str(error)) from error
+
+
+def preempt_request_from(body: bytes) -> PreemptRequest:
+    """Decode a preempt body of either mode. Raises `BadBody`."""
+    try:
+        args = _args_from(body)
+        pod, raw_pod = _pod_head(args)
+        meta = _given(args.meta_victims)
+        victims = _meta_victims(meta) if meta is not None else _full_victims(_given(args.victims) or b"{}")
+        return PreemptRequest(pod, raw_pod, victims)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadBody(report_on("preempt", body) or str(error)) from error
+
+
+def bind_request_from(body: bytes) -> BindRequest:
+    """Decode a bind body. Raises `BadBody`; an empty name, uid or node is one."""
+    try:
+        args = _BIND.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        folded = _bind_in_any_case(body)
+        if folded is None:
+            raise BadBody(report_on("bind", body) or str(error)) from error
+        args = folded
+    if not (args.name and args.namespace and args.uid and args.node):
+        raise BadBody("PodName, PodNamespace, PodUID and Node must not be empty")
+    return BindRequest(args.name, args.namespace, args.uid, args.node)
+
+
+def whole_pod_from(raw_pod: bytes) -> WirePod:
+    """The whole pod of a body. Raises `BadBody`."""
+    try:
+        return _POD.decode(raw_pod)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadBody(report_on("pod", raw_pod) or str(error)) from error
+
+
+def _args_from(body: bytes) -> _Args:
+    args = _ARGS.decode(body)
+    if args.pod is UNSET or _lists_nothing(args):
+        return _args_in_any_case(body)
+    return args
+
+
+def _lists_nothing(args: _Args) -> bool:
+    return all(each is UNSET for each in (args.names, args.nodes, args.victims, args.meta_victims))
+
+
+def _args_in_any_case(body: bytes) -> _Args:
+    """As Go's decoder would: the letters' case does not matter."""
+    folded = {key.lower(): value for key, value in _ANY_KEYS.decode(body).items()}
+    return _Args(
+        folded.get("pod", UNSET),
+        folded.get("nodenames", UNSET),
+        folded.get("nodes", UNSET),
+        folded.get("nodenametovictims", UNSET),
+        folded.get("nodenametometavictims", UNSET),
+    )
+
+
+def _bind_in_any_case(body: bytes) -> _BindArgs | None:
+    try:
+        folded = {key.lower(): msgspec.json.decode(raw) for key, raw in _ANY_KEYS.decode(body).items()}
+        values = [folded[key] for key in ("podname", "podnamespace", "poduid", "node")]
+    except (msgspec.DecodeError, UnicodeDecodeError, KeyError):
+        return None
+    return _BindArgs(*values) if all(isinstance(value, str) for value in values) else None
+
+
+def _given(raw: Raw | UnsetType) -> bytes | None:
+    if isinstance(raw, UnsetType):
+        return None
+    value = bytes(raw)
+    return None if value == _NULL else value
+
+
+def _pod_head(args: _Args) -> tuple[PodHead, bytes]:
+    raw = _given(args.pod)
+    if raw is None:
+        raise BadBody("body has no Pod")
+    head = _HEAD.decode(raw)
+    if not head.metadata.uid:
+        raise BadBody("Pod.metadata.uid is empty")
+    return head, raw
+
+
+def _meta_victims(raw: bytes) -> dict[str, Victims]:
+    return {
+        node: Victims(tuple(pod.uid for pod in victims.pods or () if pod), victims.violations)
+        for node, victims in _META.decode(raw).items()
+        if victims is not None
+    }
+
+
+def _full_victims(raw: bytes) -> dict[str, Victims]:
+    return {
+        node: Victims(tuple(pod.metadata.uid for pod in victims.pods or () if pod), victims.violations)
+        for node, victims in _FULL.decode(raw).items()
+        if victims is not None
+    }
+
+
+# -- answers -------------------------------------------------------------------------------------------
+
+NO_PRIORITIES = b"[]"
+NO_PREEMPTION = b"{}"
+BOUND = b"{}"
+
+
+def accepted(request: NodeRequest) -> bytes:
+    """Every node offered is taken: the list goes back as it came."""
+    if request.names is not None:
+        return b'{"NodeNames":' + request.names + b"}"
+    return b'{"Nodes":' + (request.nodes or _NULL) + b"}"
+
+
+def refused(request: NodeRequest, unresolvable: bytes) -> bytes:
+    """No node, and for each of them why. ``unresolvable``: see `unresolvable_nodes`.
+
+    ``NodeNames`` is always there: an answer with neither list means silently "no node".
+    """
+    empty = b'"NodeNames":[]' if request.names is not None else b'"Nodes":{"metadata":{},"items":[]}'
+    return b"{" + empty + b',"FailedAndUnresolvableNodes":' + unresolvable + b"}"
+
+
+def unresolvable_nodes(names: Iterable[str], text: str) -> bytes:
+    """One text for every node, as JSON."""
+    value = b":" + msgspec.json.encode(text)
+    return b"{" + b",".join(msgspec.json.encode(name) + value for name in names) + b"}"
+
+
+def faulted(message: str) -> bytes:
+    """An answer that fails the call with a text that reaches the pod's events (filter and bind)."""
+    return msgspec.json.encode({"Error": message})
+
+
+def preemption(victims: Mapping[str, Victims]) -> bytes:
+    """The candidates to go on with; a node without victims must not be among them (contract 2.5)."""
+    return msgspec.json.encode(
+        {
+            "NodeNameToMetaVictims": {
+                node: {"Pods": [{"UID": uid} for uid in each.uids], "NumPDBViolations": each.violations}
+                for node, each in victims.items()
+                if each.uids
+            }
+        }
+    )

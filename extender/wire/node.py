@@ -1,0 +1,36 @@
+"""The parts of a Node that Paddock reads, as they come from a watch, a list or an extender request body."""
+
+from extender.wire.pod import Quantities, Wire
+
+
+class NodeMetadata(Wire, frozen=True):
+    name: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+
+
+class Taint(Wire, frozen=True):
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+
+
+class NodeSpec(Wire, frozen=True):
+    unschedulable: bool = False
+    taints: list[Taint] | None = None
+
+
+class NodeStatus(Wire, frozen=True):
+    allocatable: Quantities | None = None
+
+
+class WireNode(Wire, frozen=True):
+    """A Node. Every part may be absent."""
+
+    metadata: NodeMetadata = NodeMetadata()
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()

@@ -1,0 +1,98 @@
+"""The parts of a Pod that Paddock reads, as they come from a watch, a list or an extender request body.
+
+Shapes only: field names are Kubernetes' in camel case, unknown fields are skipped. Go sends ``null`` for a
+nil slice, map or time, so every collection is optional. Nothing here is kept: a pod becomes a core value.
+"""
+
+from typing import TypeAlias
+
+import msgspec
+
+Quantity: TypeAlias = str | int | float | None
+"""An amount as JSON may write it: Kubernetes reads a bare number as its text, and ``null`` as zero."""
+
+Quantities: TypeAlias = dict[str, Quantity]
+
+
+class Wire(msgspec.Struct, rename="camel", frozen=True, gc=False):
+    """A piece of a Kubernetes object: a tree of plain values, of no interest to the garbage collector."""
+
+
+class OwnerReference(Wire, frozen=True):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+
+
+class PodMetadata(Wire, frozen=True):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    owner_references: list[OwnerReference] | None = None
+
+
+class Resources(Wire, frozen=True):
+    """A ``resources`` block. Its limits are not read: only requests count (RES-3)."""
+
+    requests: Quantities | None = None
+
+
+class Container(Wire, frozen=True):
+    name: str = ""
+    restart_policy: str | None = None
+    resources: Resources | None = None
+
+
+class SchedulingGate(Wire, frozen=True):
+    name: str = ""
+
+
+class PodSpec(Wire, frozen=True):
+    scheduler_name: str = ""
+    node_name: str = ""
+    priority: int | None = None
+    priority_class_name: str = ""
+    preemption_policy: str | None = None
+    overhead: Quantities | None = None
+    resources: Resources | None = None
+    containers: list[Container] | None = None
+    init_containers: list[Container] | None = None
+    scheduling_gates: list[SchedulingGate] | None = None
+
+
+class PodCondition(Wire, frozen=True):
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+class ContainerStatus(Wire, frozen=True):
+    name: str = ""
+    allocated_resources: Quantities | None = None
+    resources: Resources | None = None
+
+
+class PodStatus(Wire, frozen=True):
+    phase: str = ""
+    reason: str = ""
+    nominated_node_name: str = ""
+    resize: str = ""
+    conditions: list[PodCondition] | None = None
+    container_statuses: list[ContainerStatus] | None = None
+    init_container_statuses: list[ContainerStatus] | None = None
+
+
+class WirePod(Wire, frozen=True):
+    """A Pod. Every part may be absent, as in a body that names only what it must."""
+
+    metadata: PodMetadata = PodMetadata()
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()

@@ -1,0 +1,98 @@
+"""Kubernetes objects as the fake API server keeps them: paths, versions, selectors, patches. No I/O."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a path names: ``/api/v1/namespaces/{namespace}/{resource}/{name}/{sub}``, or parts of it."""
+
+    group: str
+    resource: str
+    namespace: str = ""
+    name: str = ""
+    sub: str = ""
+
+    @classmethod
+    def of(cls, path: str) -> "Target":
+        words = path.strip("/").split("/")
+        group = "/".join(words[: 2 if words[0] == "api" else 3])
+        rest = words[2 if words[0] == "api" else 3 :]
+        namespace = ""
+        if rest[0] == "namespaces" and len(rest) > 2:
+            namespace, rest = rest[1], rest[2:]
+        return cls(group, rest[0], namespace, *rest[1:3])
+
+
+@dataclass(frozen=True)
+class Stored:
+    version: int
+    object: Json
+    encoded: bytes
+
+
+@dataclass(frozen=True)
+class Change:
+    target: Target
+    version: int
+    before: Json | None
+    after: Stored | None
+
+
+@dataclass(eq=False)
+class Watcher:
+    """``outbox``: bytes to send; None: end cleanly; "abort": cut the connection."""
+
+    target: Target
+    selector: str
+    version: int
+    outbox: "asyncio.Queue[bytes | str | None]" = field(default_factory=asyncio.Queue)
+
+
+def pass_on(change: Change, watcher: Watcher) -> None:
+    """Queue the change for the watcher as the event it is under the watcher's selector."""
+    target, wanted = change.target, watcher.target
+    same = (target.group, target.resource) == (wanted.group, wanted.resource)
+    if not same or change.version <= watcher.version or wanted.namespace not in ("", target.namespace):
+        return
+    old = change.before if change.before and selects(watcher.selector, change.before) else None
+    new = change.after if change.after and selects(watcher.selector, change.after.object) else None
+    if new is not None:
+        kind, body = b"MODIFIED" if old else b"ADDED", new.encoded
+    elif old is not None:
+        meta = {**old["metadata"], "resourceVersion": str(change.version)}
+        kind, body = b"DELETED", msgspec.json.encode({**old, "metadata": meta})
+    else:
+        return
+    watcher.outbox.put_nowait(b'{"type":"%s","object":%s}\n' % (kind, body))
+
+
+def selects(selector: str, obj: Json) -> bool:
+    """Whether a field selector (``a.b=c,d!=e``) admits the object; an absent field is empty."""
+    for term in filter(None, selector.split(",")):
+        path, _, value = term.partition("=")
+        node: Any = obj
+        for word in path.rstrip("!").split("."):
+            node = node.get(word, "") if isinstance(node, dict) else ""
+        if (node == value) == path.endswith("!"):
+            return False
+    return True
+
+
+def merged(old: Any, patch: Any) -> Any:
+    """JSON merge patch; lists of things with a ``type`` (conditions) merge by it, as strategic ones do."""
+    if isinstance(old, dict) and isinstance(patch, dict):
+        result = {name: value for name, value in old.items() if patch.get(name, ...) is not None}
+        return result | {
+            name: merged(old.get(name, {}), value) for name, value in patch.items() if value is not None
+        }
+    if isinstance(patch, list) and patch and isinstance(old, list) and "type" in patch[0]:
+        by_type = {entry["type"]: entry for entry in old} | {entry["type"]: entry for entry in patch}
+        return list(by_type.values())
+    return patch

@@ -1,0 +1,396 @@
+"""The client's errors say what happened on the wire, and its credentials stay fresh and out of messages."""
+
+import asyncio
+import json
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from extender.kube import client as client_module
+from extender.kube import credentials as credentials_module
+from extender.kube.api import (
+    ApiError,
+    Conflict,
+    CredentialsError,
+    Forbidden,
+    Gone,
+    MalformedAnswer,
+    NotFound,
+    ServerError,
+    TooMany,
+    Unauthorized,
+    Unreachable,
+    error_from,
+)
+from extender.kube.client import ApiClient, connect
+from tests.extender.fake_api import FakeApi, Request, hang_up
+
+PODS = "/api/v1/pods"
+POD = "/api/v1/namespaces/ns/pods/a"
+SECRET = "s3cr3t-t0k3n"
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[FakeApi]:
+    server = await FakeApi().start()
+    yield server
+    await server.stop()
+
+
+@pytest.fixture
+def kubeconfig(api: FakeApi, tmp_path: Path) -> Callable[..., str]:
+    def write(**user: object) -> str:
+        path = tmp_path / "kubeconfig"
+        path.write_text(json.dumps(api.kubeconfig(user or {"token": SECRET})))
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+async def client(kubeconfig: Callable[..., str]) -> AsyncIterator[ApiClient]:
+    async with await connect(kubeconfig=kubeconfig()) as made:
+        yield made
+
+
+def unused_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+async def test_each_method_sends_its_body_and_content_type(api: FakeApi, client: ApiClient) -> None:
+    await client.post("/api/v1/namespaces/ns/pods", b'{"metadata":{"name":"a"}}')
+    await client.patch(POD, b'{"metadata":{"labels":{"x":"1"}}}')
+    pod = json.loads(await client.get(POD))
+    await client.put(POD, json.dumps(pod).encode())
+    await client.delete(POD, b'{"preconditions":{"uid":"%s"}}' % pod["metadata"]["uid"].encode())
+
+    assert [(r.method, r.headers.get("Content-Type")) for r in api.requests] == [
+        ("POST", "application/json"),
+        ("PATCH", "application/merge-patch+json"),
+        ("GET", None),
+        ("PUT", "application/json"),
+        ("DELETE", "application/json"),
+    ]
+    assert pod["metadata"]["labels"] == {"x": "1"}
+    assert api.find(PODS, "a", "ns") is None
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, ApiError),
+        (403, Forbidden),
+        (404, NotFound),
+        (409, Conflict),
+        (410, Gone),
+        (429, TooMany),
+        (500, ServerError),
+        (503, ServerError),
+        (302, ApiError),
+    ],
+)
+async def test_a_refusal_is_an_error_of_its_status(
+    api: FakeApi, client: ApiClient, status: int, kind: type[ApiError]
+) -> None:
+    api.fail_next(status)
+    with pytest.raises(ApiError) as caught:
+        await client.get(POD)
+    assert type(caught.value) is kind
+    assert caught.value.status == status
+    assert caught.value.message == f"the test wants {status}"
+    assert json.loads(caught.value.body)["code"] == status
+
+
+async def test_too_many_tells_how_long_to_wait_and_why(api: FakeApi, client: ApiClient) -> None:
+    api.fail_next(429, headers={"Retry-After": "7"})
+    with pytest.raises(TooMany) as overloaded:
+        await client.get(POD)
+    assert overloaded.value.retry_after == 7.0
+
+    api.apply("/api/v1/namespaces/ns/pods", {"metadata": {"name": "a"}})
+    api.blocked_evictions.add("a")
+    with pytest.raises(TooMany) as guarded:
+        await client.post(f"{POD}/eviction", b"{}")
+    assert guarded.value.retry_after is None
+    assert guarded.value.causes == ("DisruptionBudget",)
+
+
+def test_an_answer_that_is_no_status_keeps_its_first_words() -> None:
+    error = error_from(502, b"<html>\n  <b>Bad  Gateway</b>" + b"x" * 5000)
+    assert isinstance(error, ServerError)
+    assert error.message.startswith("<html> <b>Bad Gateway</b>")
+    assert len(error.message) == 1024
+
+
+async def test_a_refused_connection_was_not_sent(tmp_path: Path) -> None:
+    config = FakeApi().kubeconfig()
+    config["clusters"][0]["cluster"]["server"] = f"http://127.0.0.1:{unused_port()}"
+    path = tmp_path / "kubeconfig"
+    path.write_text(json.dumps(config))
+    async with await connect(kubeconfig=str(path)) as client:
+        with pytest.raises(Unreachable) as caught:
+            await client.post(f"{POD}/binding", b"{}")
+    assert caught.value.sent is False
+
+
+async def test_a_name_that_does_not_resolve_was_not_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    config = FakeApi().kubeconfig()
+    config["clusters"][0]["cluster"]["server"] = "http://nowhere.invalid"
+    path = tmp_path / "kubeconfig"
+    path.write_text(json.dumps(config))
+    async with await connect(kubeconfig=str(path)) as client:
+        with pytest.raises(Unreachable) as caught:
+            await client.post(f"{POD}/binding", b"{}")
+    assert caught.value.sent is False
+
+
+async def test_a_lost_reply_was_perhaps_sent_and_is_not_repeated(api: FakeApi, client: ApiClient) -> None:
+    api.apply("/api/v1/namespaces/ns/pods", {"metadata": {"name": "a"}})
+    api.lose_next_reply(method="POST")
+    with pytest.raises(Unreachable) as caught:
+        await client.post(f"{POD}/binding", b'{"target":{"name":"node-1"}}')
+    assert caught.value.sent is True
+    assert [r.method for r in api.requests] == ["POST"]
+    assert json.loads(await client.get(POD))["spec"]["nodeName"] == "node-1"
+
+
+async def test_an_answer_that_does_not_come_in_time_was_perhaps_sent(api: FakeApi, client: ApiClient) -> None:
+    async def never(_: Request) -> web.StreamResponse:
+        await asyncio.sleep(3600)
+        raise AssertionError
+
+    api.break_next(never)
+    with pytest.raises(Unreachable) as caught:
+        await client.post(f"{POD}/binding", b"{}", timeout=0.2)
+    assert caught.value.sent is True
+    assert "Timeout" in str(caught.value)
+
+
+async def test_a_connection_that_is_not_accepted_in_time_was_not_sent(tmp_path: Path) -> None:
+    with socket.socket() as listener:
+        # A full backlog: the kernel answers no further SYN.
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        waiting = [socket.socket() for _ in range(4)]
+        for one in waiting:
+            one.setblocking(False)
+            one.connect_ex(listener.getsockname())
+        config = FakeApi().kubeconfig()
+        port = listener.getsockname()[1]
+        config["clusters"][0]["cluster"]["server"] = f"http://127.0.0.1:{port}"
+        path = tmp_path / "kubeconfig"
+        path.write_text(json.dumps(config))
+        async with await connect(kubeconfig=str(path)) as client:
+            with pytest.raises(Unreachable) as caught:
+                await client.post(f"{POD}/binding", b"{}", timeout=0.4)
+        for one in waiting:
+            one.close()
+    assert caught.value.sent is False
+
+
+async def test_a_closed_client_sends_nothing(api: FakeApi, client: ApiClient) -> None:
+    await client.close()
+    with pytest.raises(Unreachable) as caught:
+        await client.get(POD)
+    assert caught.value.sent is False
+    assert not api.requests
+
+
+async def test_the_token_appears_in_no_message(api: FakeApi, client: ApiClient) -> None:
+    async def echo(request: Request) -> web.Response:
+        return web.json_response({"message": f"bad header {request.headers['Authorization']}"}, status=400)
+
+    api.break_next(echo)
+    with pytest.raises(ApiError) as caught:
+        await client.get(POD)
+    assert caught.value.message == "bad header Bearer [redacted]"
+    assert SECRET not in str(caught.value) + repr(caught.value)
+
+
+async def test_after_a_401_the_new_token_is_read_and_the_request_repeated(
+    api: FakeApi, client: ApiClient, kubeconfig: Callable[..., str]
+) -> None:
+    api.apply("/api/v1/namespaces/ns/pods", {"metadata": {"name": "a"}})
+    api.tokens = {"new"}
+    kubeconfig(token="new")
+    calls = [client.get(POD) for _ in range(20)]
+    calls += [client.post("/api/v1/namespaces/ns/events", b"{}") for _ in range(5)]
+    await asyncio.gather(*calls)
+    assert {r.headers["Authorization"] for r in api.requests} == {f"Bearer {SECRET}", "Bearer new"}
+
+
+async def test_a_401_that_stays_is_an_error_after_one_repeat(api: FakeApi, client: ApiClient) -> None:
+    api.tokens = {"other"}
+    for expected in (2, 3):
+        with pytest.raises(Unauthorized):
+            await client.get(POD)
+        assert len(api.requests) == expected
+
+
+async def test_a_token_file_is_read_again_before_the_token_ends(
+    api: FakeApi, kubeconfig: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(credentials_module, "_RENEW_EVERY", 0.0)
+    token = tmp_path / "token"
+    token.write_text("first\n")
+    async with await connect(kubeconfig=kubeconfig(tokenFile=str(token))) as client:
+        token.write_text("second\n")
+        async with asyncio.timeout(5):
+            while not api.requests or api.requests[-1].headers["Authorization"] != "Bearer second":
+                with pytest.raises(NotFound):
+                    await client.get(POD)
+        token.unlink()
+        async with asyncio.timeout(5):
+            while not client.credentials_error:
+                with pytest.raises(NotFound):
+                    await client.get(POD)
+    assert api.requests[0].headers["Authorization"] == "Bearer first"
+    assert api.requests[-1].headers["Authorization"] == "Bearer second"
+
+
+async def test_an_exec_plugin_gives_the_token(
+    api: FakeApi, kubeconfig: Callable[..., str], tmp_path: Path
+) -> None:
+    plugin = tmp_path / "plugin.py"
+    kind = "client.authentication.k8s.io/v1"
+    answer = {"apiVersion": kind, "kind": "ExecCredential", "status": {"token": "from-plugin"}}
+    plugin.write_text(f"print({json.dumps(json.dumps(answer))})")
+    user = {"exec": {"apiVersion": kind, "command": sys.executable, "args": [str(plugin)]}}
+    async with await connect(kubeconfig=kubeconfig(**user)) as client:
+        await client.get(PODS)
+    assert api.requests[0].headers["Authorization"] == "Bearer from-plugin"
+
+
+async def test_inside_a_cluster_the_service_account_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", str(unused_port()))
+    with pytest.raises(CredentialsError, match="service account"):
+        await connect(in_cluster=True, service_account=str(tmp_path))
+
+    (tmp_path / "token").write_text("pod-token\n")
+    (tmp_path / "ca.crt").write_text("no certificate")
+    with pytest.raises(CredentialsError, match="service account"):
+        await connect(in_cluster=True, service_account=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", "{}", '{"current-context": "x"}', '{"contexts": 3, "current-context": "x"}']
+)
+async def test_a_kubeconfig_that_cannot_be_used_is_named(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "kubeconfig"
+    path.write_text(text)
+    with pytest.raises(CredentialsError, match="kubeconfig"):
+        await connect(kubeconfig=str(path))
+
+
+async def test_a_missing_kubeconfig_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CredentialsError, match="no such file"):
+        await connect(kubeconfig=str(tmp_path / "absent"))
+
+
+async def test_the_servers_clock_is_compared(api: FakeApi, kubeconfig: Callable[..., str]) -> None:
+    api.clock = lambda: 1_000_030.0
+    async with await connect(kubeconfig=kubeconfig(), wall=lambda: 1_000_000.0) as client:
+        assert client.clock_skew == 0.0
+        await client.get(PODS)
+        assert client.clock_skew == pytest.approx(30.0, abs=1.0)
+
+
+async def test_hundreds_of_posts_at_once_all_arrive(api: FakeApi, client: ApiClient) -> None:
+    posts = [client.post("/api/v1/namespaces/ns/events", b"{}") for _ in range(600)]
+    await asyncio.gather(*posts)
+    assert len(api.requests) == 600
+
+
+# --- streams
+
+
+async def heard(client: ApiClient, count: int, *, idle_timeout: float = 5.0) -> list[bytes]:
+    """Watch until ``count`` lines have come or the stream ends."""
+    got: list[bytes] = []
+    params = {"watch": "true", "resourceVersion": "100"}
+    async with aclosing(client.stream(PODS, params, idle_timeout=idle_timeout)) as lines:
+        async for line in lines:
+            got.append(line)
+            if len(got) == count:
+                break
+    return got
+
+
+async def until(claim: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not claim():  # noqa: ASYNC110 the fake has no event for every claim
+            await asyncio.sleep(0.005)
+
+
+async def test_a_stream_gives_whole_lines_however_they_are_cut(api: FakeApi, client: ApiClient) -> None:
+    watch = asyncio.create_task(heard(client, 4))
+    await until(lambda: api.watching == 1)
+    big = b"x" * 3_000_000
+    for piece in (b"on", b"e\ntwo\n\nth", b"ree\n", big, b"\n"):
+        api.send(piece)
+    assert await watch == [b"one", b"two", b"three", big]
+    await until(lambda: api.watching == 0)
+
+
+async def test_a_line_without_an_end_is_refused(
+    api: FakeApi, client: ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "MAX_LINE", 100_000)
+    watch = asyncio.create_task(heard(client, 1))
+    await until(lambda: api.watching == 1)
+    api.send(b"x" * 1_000_000)
+    with pytest.raises(MalformedAnswer):
+        await watch
+
+
+async def test_an_unfinished_line_is_dropped_at_the_end(api: FakeApi, client: ApiClient) -> None:
+    watch = asyncio.create_task(heard(client, 9))
+    await until(lambda: api.watching == 1)
+    api.send(b"one\ntw")
+    api.end_watches()
+    assert await watch == [b"one"]
+
+
+async def test_a_cut_stream_is_unreachable(api: FakeApi, client: ApiClient) -> None:
+    watch = asyncio.create_task(heard(client, 9))
+    await until(lambda: api.watching == 1)
+    api.send(b"one\ntw")
+    api.cut()
+    with pytest.raises(Unreachable):
+        await watch
+
+
+async def test_a_stream_without_bytes_is_given_up(api: FakeApi, client: ApiClient) -> None:
+    api.silent = True
+    with pytest.raises(Unreachable, match="Timeout"):
+        await heard(client, 1, idle_timeout=0.2)
+
+
+async def test_a_refused_stream_raises_the_refusal(api: FakeApi, client: ApiClient) -> None:
+    api.fail_next(410, watch=True)
+    with pytest.raises(Gone):
+        await heard(client, 1)
+
+    async def cut(request: Request) -> web.Response:
+        hang_up(request)
+        return web.Response()
+
+    api.break_next(cut, watch=True, times=5)
+    with pytest.raises(Unreachable):
+        await heard(client, 1)
