@@ -34,7 +34,7 @@ Count = Callable[[str, str], None]
 
 
 class Effector:
-    """Runs effects. ``learn`` takes outcomes; ``may_act`` is the Lease; ``count(effect, outcome)`` measures."""
+    """Runs effects. ``learn`` takes outcomes; ``may_act`` is the Lease; ``count(effect, outcome)``."""
 
     def __init__(
         self,

@@ -71,6 +71,6 @@ class Leadership:
 
 
 def is_held_by(holder: str, host: str) -> bool:
-    """kube-scheduler identifies itself as host name, underscore, random id: compare all before the last one."""
+    """kube-scheduler identifies itself as host, underscore, random id: compare all before the last."""
     name, underscore, _ = holder.rpartition("_")
     return bool(underscore) and name == host

@@ -1,0 +1,304 @@
+"""The server put together: client, feeds, ledger, verbs and listeners, and their orderly end."""
+
+import asyncio
+import gc
+import socket
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from watchfiles import awatch
+
+from core.ledger.effects import PostEvent
+from core.queues.tree import over_max
+from extender.engine import Engine, Outward
+from extender.http.health import Admin, admin_app
+from extender.http.server import Address, MutualTls, listen, verbs_app
+from extender.journal import Journal
+from extender.kube.api import KubeError
+from extender.kube.client import ApiClient, connect
+from extender.kube.effector import Effector
+from extender.kube.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
+from extender.kube.leadership import Leadership
+from extender.queueconfig.sources import ConfigMapData
+from extender.reload import Configuration, Source
+from extender.story import story_of
+from extender.telemetry.logs import Logger
+from extender.telemetry.metrics import Metrics
+from extender.telemetry.witness import Telling
+from extender.verbs import Verbs
+
+TICK = 1.0
+AUDIT_EVERY = 60.0
+AUDIT_SLICE = 0.002
+AUDIT_PAUSE = 0.02
+SKEW_WARNED = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What `paddock serve` was started with. ``overrides``: settings given by flag or environment."""
+
+    verbs: Address
+    admin: Address
+    tls: MutualTls | None = None
+    kubeconfig: str | None = None
+    namespace: str = "default"
+    queues: Path | None = None
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+
+
+class StartError(Exception):
+    """The configuration found at the start is not usable (SRC-10)."""
+
+
+class Reporting:
+    """What the reflectors report, as metrics and log lines."""
+
+    def __init__(self, metrics: Metrics, log: Logger) -> None:
+        self._metrics = metrics
+        self._log = log
+
+    def listed(self, kind: str, items: int, seconds: float) -> None:
+        self._metrics.relists.labels(kind).inc()
+        self._log.info("listed", kind=kind, items=items, seconds=round(seconds, 3))
+
+    def undecodable(self, kind: str, name: str, error: str) -> None:
+        self._metrics.undecodable.labels(kind).inc()
+        self._log.warning("object not readable", kind=kind, name=name, error=error)
+
+    def interrupted(self, kind: str, error: KubeError, pause: float) -> None:
+        self._metrics.interruptions.labels(kind).inc()
+        self._log.warning("watch interrupted", kind=kind, error=str(error), pause=round(pause, 3))
+
+
+class App:
+    """One process. `run` serves until it is cancelled."""
+
+    def __init__(self, options: Options, client: ApiClient, log: Logger) -> None:
+        self._options = options
+        self._client = client
+        self._log = log
+        self._clock = _steady_clock()
+        self._journal = Journal()
+        self._configured = asyncio.Event()
+        self.synced = asyncio.Event()
+        witness = Telling(self._journal, log)
+        self.engine = Engine(Outward(self._clock, _later, self._perform, witness))
+        self.metrics = witness.metrics = Metrics(lambda: self.engine.snapshot)
+        self.configuration = Configuration(
+            self.engine, overrides=options.overrides, on_refused=self._refused, on_applied=self._applied
+        )
+        self._leadership = Leadership(
+            client,
+            lease=self.configuration.settings.lease,
+            host=socket.gethostname(),
+            clock=time.monotonic,
+        )
+        self._effector = Effector(
+            client,
+            learn=self.engine.learn,
+            may_act=lambda: self._leadership.held,
+            count=lambda effect, outcome: self.metrics.effects.labels(effect, outcome).inc(),
+        )
+        self._reporting = Reporting(self.metrics, log)
+        self._feeds = Feeds(
+            client, self.engine.learn, reporter=self._reporting, configured=self._configured.wait
+        )
+
+    async def run(self) -> None:
+        """Serve until cancelled. Raises `StartError` for a first configuration that is refused."""
+        verbs = Verbs(
+            self.engine,
+            self._effector,
+            synced=self.synced,
+            bind_deadline=self.configuration.settings.bind_deadline,
+        )
+        runners = [await listen(self._verbs_app(verbs), self._options.verbs, tls=self._options.tls)]
+        try:
+            runners.append(await listen(admin_app(self._admin()), self._options.admin))
+            await self._work()
+        finally:
+            for runner in runners:
+                await runner.cleanup()
+
+    async def _work(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._leadership.run())
+            group.create_task(self._effector.run())
+            group.create_task(self._follow_configuration())
+            group.create_task(self._feeds.run())
+            group.create_task(self._keep_time())
+            group.create_task(self._become_ready())
+            group.create_task(self._audit_for_ever())
+
+    # -- configuration -----------------------------------------------------------------------------------
+
+    async def _follow_configuration(self) -> None:
+        if self._options.queues is None:
+            await ConfigMapFeed(
+                self._client, self._options.namespace, self._offer_config_maps, self._reporting
+            ).run()
+        else:
+            await self._follow_file(self._options.queues)
+
+    async def _follow_file(self, path: Path) -> None:
+        """The folder is watched: editors and mounted ConfigMaps replace the file."""
+        await self._offer_file(path)
+        async for _ in awatch(path.parent, step=100, stop_event=None):
+            await self._offer_file(path)
+
+    async def _offer_file(self, path: Path) -> None:
+        source = Source("File", "", str(path.name))
+        try:
+            text = await asyncio.to_thread(path.read_bytes)
+        except OSError as error:
+            self.configuration.refuse(source, f"{path.name}: {error.strerror}")
+            return
+        self.configuration.offer_file(text, source)
+
+    def _offer_config_maps(
+        self, defaults: ConfigMapData | None, configs: ConfigMapData | None, last: ConfigMapSeen | None
+    ) -> None:
+        source = Source("ConfigMap", self._options.namespace, *((last.name, last.uid) if last else ("", "")))
+        self.configuration.offer_config_maps(defaults, configs, source)
+
+    def _refused(self, source: Source, message: str) -> None:
+        self.metrics.reloads.labels("refused").inc()
+        self._log.error("configuration refused", source=source.name, error=message)
+        if not self._configured.is_set():
+            raise StartError(message)
+        if source.kind == "ConfigMap" and source.name:
+            self._perform(
+                PostEvent(
+                    source.kind, source.namespace, source.name, source.uid, "ConfigurationRefused", message
+                )
+            )
+
+    def _applied(self, source: Source, held: tuple[str, ...]) -> None:
+        self.metrics.reloads.labels("applied").inc()
+        self._log.info(
+            "configuration applied",
+            source=source.name,
+            checksum=self.configuration.checksum,
+            queues=len(self.engine.snapshot.tree),
+            needs_restart=list(held),
+        )
+        self._configured.set()
+
+    # -- running -----------------------------------------------------------------------------------------
+
+    def _perform(self, effect: Any) -> None:
+        self._effector.perform(effect)
+
+    async def _become_ready(self) -> None:
+        await self._feeds.wait_synced()
+        self._say_what_is_over()
+        # What was read so far stays: without this every full collection would walk it again.
+        gc.collect()
+        gc.freeze()
+        self.synced.set()
+        self._log.info("ready", pods=sum(1 for _ in self.engine.snapshot.pods()))
+
+    def _say_what_is_over(self) -> None:
+        for queue in self.engine.snapshot.tree:
+            excess = over_max(queue)
+            if excess is not None:
+                self._log.warning("queue over its max", queue=queue.path, excess=dict(excess.items()))
+
+    async def _keep_time(self) -> None:
+        warned = False
+        while True:
+            await asyncio.sleep(TICK)
+            self.engine.pass_time()
+            self.metrics.leading.set(self._leadership.held)
+            skew = self._client.clock_skew
+            self.metrics.skew.set(skew)
+            if (abs(skew) > SKEW_WARNED) != warned:
+                warned = not warned
+                self._log.warning("clock skew", seconds=round(skew, 1), above_limit=warned)
+
+    async def _audit_for_ever(self) -> None:
+        """Round and round, in slices between the verbs."""
+        await self.synced.wait()
+        while True:
+            audit = self.engine.audit()
+            for _ in iter(lambda: self._audit_slice(audit), True):  # noqa: B023 - used up in this turn
+                await asyncio.sleep(AUDIT_PAUSE)
+            await asyncio.sleep(AUDIT_EVERY)
+
+    @staticmethod
+    def _audit_slice(audit: Any) -> bool:
+        until = time.perf_counter() + AUDIT_SLICE
+        done: bool = audit.slice(lambda: time.perf_counter() >= until)
+        return done
+
+    # -- what the ports show --------------------------------------------------------------------------------
+
+    def _verbs_app(self, verbs: Verbs) -> Any:
+        return verbs_app(
+            {
+                "filter": verbs.filter,
+                "prioritize": verbs.prioritize,
+                "preempt": verbs.preempt,
+                "bind": verbs.bind,
+            },
+            measure=self._measure,
+            on_bug=self._on_bug,
+        )
+
+    def _measure(self, verb: str, seconds: float, fault: str) -> None:
+        self.metrics.verb_seconds.labels(verb).observe(seconds)
+        if fault:
+            self.metrics.faults.labels(verb, fault).inc()
+
+    def _on_bug(self, verb: str, error: BaseException, body: bytes) -> None:
+        self._log.error("bug", verb=verb, bytes=len(body), exc_info=error)
+
+    def _admin(self) -> Admin:
+        return Admin(
+            checks=self._checks,
+            notes=self._notes,
+            metrics=self.metrics.exposition,
+            story=lambda namespace, name: story_of(self.engine.snapshot, self._journal, namespace, name),
+        )
+
+    def _checks(self) -> Mapping[str, str]:
+        unsynced = [each.kind for each in self._feeds.reflectors if not each.synced.is_set()]
+        waiting = f"waiting for {', '.join(unsynced) or 'the first round'}"
+        return {
+            "configured": "" if self._configured.is_set() else "no configuration yet",
+            "synced": "" if self.synced.is_set() else waiting,
+        }
+
+    def _notes(self) -> Mapping[str, str]:
+        return {
+            "configuration": self.configuration.checksum,
+            "last configuration error": self.configuration.error,
+            "leading": str(self._leadership.held).lower(),
+        }
+
+
+def _later(seconds: float, call: Any) -> object:
+    return asyncio.get_running_loop().call_later(seconds, call)
+
+
+def _steady_clock() -> Any:
+    """Seconds since the epoch that never go back, whatever happens to the wall clock."""
+    offset = time.time() - time.monotonic()
+    return lambda: time.monotonic() + offset
+
+
+async def serve(options: Options, log: Logger) -> None:
+    """Connect and serve until cancelled."""
+    in_cluster = options.kubeconfig is None and _in_cluster()
+    async with await connect(kubeconfig=options.kubeconfig, in_cluster=in_cluster) as client:
+        with suppress(asyncio.CancelledError):
+            await App(options, client, log).run()
+
+
+def _in_cluster() -> bool:
+    return Path("/var/run/secrets/kubernetes.io/serviceaccount/token").exists()

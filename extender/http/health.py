@@ -1,0 +1,55 @@
+"""The admin port: is it alive, is it ready, what does it measure, and why does this pod wait."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+
+@dataclass(frozen=True, slots=True)
+class Admin:
+    """What the admin port shows. ``checks``: per condition of readiness, empty or what is amiss;
+    ``notes``: further lines for ``?verbose``; ``story(namespace, name)``: None for an unknown pod."""
+
+    checks: Callable[[], Mapping[str, str]]
+    notes: Callable[[], Mapping[str, str]]
+    metrics: Callable[[], bytes]
+    story: Callable[[str, str], Mapping[str, Any] | None]
+
+
+def admin_app(admin: Admin) -> web.Application:
+    """``/livez``, ``/readyz[?verbose]``, ``/metrics``, ``/debug/pods/{namespace}/{name}``."""
+    app = web.Application()
+
+    async def livez(_request: web.Request) -> web.Response:
+        return web.Response(text="ok\n")
+
+    async def readyz(request: web.Request) -> web.Response:
+        checks = admin.checks()
+        ready = not any(checks.values())
+        text = _verbose(checks, admin.notes()) if "verbose" in request.query or not ready else "ok\n"
+        return web.Response(status=200 if ready else 503, text=text)
+
+    async def metrics(_request: web.Request) -> web.Response:
+        return web.Response(
+            body=admin.metrics(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
+        )
+
+    async def pod(request: web.Request) -> web.Response:
+        story = admin.story(request.match_info["namespace"], request.match_info["name"])
+        if story is None:
+            return web.json_response({"error": "no such pod is known"}, status=404)
+        return web.Response(body=msgspec.json.encode(story), content_type="application/json")
+
+    app.router.add_get("/livez", livez)
+    app.router.add_get("/readyz", readyz)
+    app.router.add_get("/metrics", metrics)
+    app.router.add_get("/debug/pods/{namespace}/{name}", pod)
+    return app
+
+
+def _verbose(checks: Mapping[str, str], notes: Mapping[str, str]) -> str:
+    lines = [f"[-] {name}: {amiss}" if amiss else f"[+] {name} ok" for name, amiss in checks.items()]
+    return "\n".join([*lines, *(f"{name}: {value}" for name, value in notes.items()), ""])

@@ -1,0 +1,245 @@
+"""What is followed in the cluster: a reflector per kind, its items as events, its gaps as deletions.
+
+Order matters at the start: namespaces and the configuration come first, so that every pod can be classified
+and placed when it is first seen; pods are told in the order of their creation (APP-19).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
+from core.workload.node import NodeFacts
+from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
+from extender.kube.api import ObjectMeta
+from extender.kube.client import ApiClient
+from extender.kube.reflector import Reflector, Reporter
+from extender.queueconfig.sources import ConfigMapData
+from extender.wire import translate
+
+Learn = Callable[[on.Event], None]
+LIVE_PODS = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
+CONFIG_MAPS = ("yunikorn-defaults", "yunikorn-configs")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Telling(Generic[T]):
+    """A reflector's sink that makes events of what it is told."""
+
+    learn: Learn
+    changed: Callable[[T], on.Event]
+    deleted: Callable[[T], on.Event]
+    listed: Callable[[frozenset[str], int], on.Event]
+
+    def on_changed(self, item: T) -> None:
+        self.learn(self.changed(item))
+
+    def on_deleted(self, item: T) -> None:
+        self.learn(self.deleted(item))
+
+    def on_listed(self, keys: frozenset[str], resource_version: str) -> None:
+        self.learn(self.listed(keys, translate.version_from(resource_version)))
+
+
+class Feeds:
+    """Everything that the ledger follows. ``configured`` is awaited before pods are read."""
+
+    def __init__(
+        self,
+        client: ApiClient,
+        learn: Learn,
+        *,
+        reporter: Reporter,
+        configured: Callable[[], Awaitable[object]],
+    ) -> None:
+        self._configured = configured
+        self.namespaces = Reflector(
+            client,
+            path="/api/v1/namespaces",
+            decode=lambda raw: translate.namespace_from(translate.NAMESPACE.decode(raw)),
+            key=lambda namespace: namespace.name,
+            sink=_namespace_sink(learn),
+            reporter=reporter,
+        )
+        self.priority_classes = Reflector(
+            client,
+            path="/apis/scheduling.k8s.io/v1/priorityclasses",
+            decode=lambda raw: translate.priority_class_from(translate.PRIORITY_CLASS.decode(raw)),
+            key=lambda item: item.name,
+            sink=_priority_class_sink(learn),
+            reporter=reporter,
+        )
+        self.nodes = Reflector(
+            client,
+            path="/api/v1/nodes",
+            decode=lambda raw: translate.node_from(translate.NODE.decode(raw)),
+            key=lambda node: node.name,
+            key_of_meta=lambda meta: meta.name,
+            sink=_node_sink(learn),
+            reporter=reporter,
+        )
+        self.pods = Reflector(
+            client,
+            path="/api/v1/pods",
+            params=LIVE_PODS,
+            decode=lambda raw: translate.pod_from(translate.POD.decode(raw)),
+            key=lambda pod: pod.uid,
+            key_of_meta=lambda meta: meta.uid,
+            order=lambda pod: (pod.created, pod.namespace, pod.name, pod.uid),
+            sink=_pod_sink(learn),
+            reporter=reporter,
+        )
+
+    @property
+    def reflectors(self) -> tuple[Reflector[Any], ...]:
+        return (self.namespaces, self.priority_classes, self.nodes, self.pods)
+
+    async def run(self) -> None:
+        """Follow everything until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.namespaces.run())
+            group.create_task(self.priority_classes.run())
+            await self.namespaces.synced.wait()
+            await self.priority_classes.synced.wait()
+            await self._configured()
+            group.create_task(self.nodes.run())
+            await self.nodes.synced.wait()
+            group.create_task(self.pods.run())
+
+    async def wait_synced(self) -> None:
+        for reflector in self.reflectors:
+            await reflector.synced.wait()
+
+
+def _namespace_sink(learn: Learn) -> Telling[NamespaceFacts]:
+    return Telling(
+        learn,
+        on.NamespaceObserved,
+        lambda namespace: on.NamespaceDeleted(namespace.name),
+        lambda names, _: on.NamespacesListed(names),
+    )
+
+
+def _priority_class_sink(learn: Learn) -> Telling[PriorityClassFacts]:
+    return Telling(
+        learn,
+        on.PriorityClassObserved,
+        lambda item: on.PriorityClassDeleted(item.name),
+        lambda names, _: on.PriorityClassesListed(names),
+    )
+
+
+def _node_sink(learn: Learn) -> Telling[NodeFacts]:
+    return Telling(
+        learn,
+        on.NodeObserved,
+        lambda node: on.NodeDeleted(node.name),
+        lambda names, _: on.NodesListed(frozenset(map(NodeName, names))),
+    )
+
+
+def _pod_sink(learn: Learn) -> Telling[PodFacts]:
+    return Telling(
+        learn,
+        on.PodObserved,
+        lambda pod: on.PodDeleted(pod.uid),
+        lambda uids, version: on.PodsListed(frozenset(map(PodUid, uids)), version),
+    )
+
+
+# -- the two ConfigMaps ------------------------------------------------------------------------------------
+
+
+class _WireConfigMap(msgspec.Struct, rename="camel", frozen=True):
+    metadata: ObjectMeta = ObjectMeta()
+    data: dict[str, str] | None = None
+    binary_data: dict[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigMapSeen:
+    name: str
+    uid: str
+    data: ConfigMapData
+
+
+@dataclass(slots=True)
+class ConfigMapFeed:
+    """Follows `yunikorn-defaults` and `yunikorn-configs` and offers both whenever one changes (SRC-7).
+
+    ``offer(defaults, configs, last)``: ``last`` is the map that changed, None for one that is gone. Nothing
+    is offered before both have been looked for.
+    """
+
+    client: ApiClient
+    namespace: str
+    offer: Callable[[ConfigMapData | None, ConfigMapData | None, ConfigMapSeen | None], None]
+    reporter: Reporter
+    seen: dict[str, ConfigMapSeen] = field(default_factory=dict)
+    listed: set[str] = field(default_factory=set)
+
+    async def run(self) -> None:
+        """Follow both until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            for name in CONFIG_MAPS:
+                group.create_task(self._reflector(name).run())
+
+    def _reflector(self, name: str) -> Reflector[ConfigMapSeen]:
+        return Reflector(
+            self.client,
+            path=f"/api/v1/namespaces/{self.namespace}/configmaps",
+            params={"fieldSelector": f"metadata.name={name}"},
+            decode=_config_map_from,
+            key=lambda seen: seen.name,
+            sink=_ConfigMapSink(self, name),
+            reporter=self.reporter,
+            kind=f"configmap {name}",
+        )
+
+    def changed(self, name: str, seen: ConfigMapSeen | None) -> None:
+        if seen is None:
+            self.seen.pop(name, None)
+        else:
+            self.seen[name] = seen
+        if len(self.listed) == len(CONFIG_MAPS):
+            defaults, configs = (self._data(each) for each in CONFIG_MAPS)
+            self.offer(defaults, configs, seen)
+
+    def _data(self, name: str) -> ConfigMapData | None:
+        seen = self.seen.get(name)
+        return seen.data if seen else None
+
+    def found(self, name: str, present: bool) -> None:
+        """One of them was looked for; a relist that finds it has told it already."""
+        first = name not in self.listed
+        self.listed.add(name)
+        if first or not present:
+            self.changed(name, self.seen.get(name) if present else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _ConfigMapSink:
+    feed: ConfigMapFeed
+    name: str
+
+    def on_changed(self, item: ConfigMapSeen) -> None:
+        self.feed.changed(self.name, item)
+
+    def on_deleted(self, _item: ConfigMapSeen) -> None:
+        self.feed.changed(self.name, None)
+
+    def on_listed(self, keys: frozenset[str], _version: str) -> None:
+        self.feed.found(self.name, self.name in keys)
+
+
+def _config_map_from(raw: bytes) -> ConfigMapSeen:
+    item = msgspec.json.decode(raw, type=_WireConfigMap)
+    return ConfigMapSeen(
+        item.metadata.name, item.metadata.uid, ConfigMapData(item.data or {}, item.binary_data or {})
+    )

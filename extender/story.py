@@ -1,0 +1,62 @@
+"""A pod's story as the admin port shows it: what happened, what was decided, and the verdict now."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from core.decisions.explain import Explanation, explain
+from core.ledger.snapshot import Snapshot
+from core.resource import Limit, Resource
+from extender.journal import Journal
+
+
+def story_of(snapshot: Snapshot, journal: Journal, namespace: str, name: str) -> Mapping[str, Any] | None:
+    """None for a pod that is not known. Amounts: vcore in millicores, else base units."""
+    record = snapshot.pod_named(namespace, name)
+    if record is None:
+        return None
+    queue = snapshot.queue_of(record)
+    return {
+        "namespace": namespace,
+        "name": name,
+        "uid": record.uid,
+        "managed": record.managed,
+        "application": record.application or "",
+        "queue": queue.path if queue else "",
+        "node": record.node,
+        "size": _amounts(record.facts.size),
+        "told": record.said.text if record.said and record.refused else "",
+        "verdict": _verdict(explain(snapshot, record)),
+        "story": [
+            {"at": _stamp(line.at), "what": line.what, "detail": line.detail, "times": line.times}
+            for line in journal.story(record.uid)
+        ],
+    }
+
+
+def _verdict(explanation: Explanation) -> Mapping[str, Any]:
+    refusal = explanation.refusal
+    return {
+        "state": explanation.state,
+        "code": refusal.code.value if refusal else "",
+        "text": refusal.text if refusal else "",
+        "headroom": _amounts(explanation.headroom) if explanation.headroom is not None else None,
+        "queues": [
+            {
+                "queue": numbers.path,
+                "max": _amounts(numbers.max) if numbers.max is not None else None,
+                "allocated": _amounts(numbers.allocated),
+                "reserved": _amounts(numbers.reserved),
+                "pending": _amounts(numbers.pending),
+            }
+            for numbers in explanation.queues
+        ],
+    }
+
+
+def _amounts(values: Resource | Limit) -> dict[str, int]:
+    return dict(sorted(values.items()))
+
+
+def _stamp(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")

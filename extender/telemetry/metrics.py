@@ -1,0 +1,97 @@
+"""What Prometheus sees. Labels are bounded: verbs, codes, kinds, effects, and queues up to a cap."""
+
+from collections.abc import Callable, Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from core.ledger.snapshot import Snapshot
+from core.queues.queue import Queue
+
+QUEUES_SHOWN = 2_000
+"""Queues with series of their own; more of them are summed in none, and counted in paddock_queues."""
+
+_BUCKETS = (0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1.0, 10.0, 100.0)
+_AMOUNTS = ("max", "guaranteed", "allocated", "reserved", "pending")
+
+
+class Metrics:
+    """All series of one process, in a registry of its own."""
+
+    def __init__(self, snapshot: Callable[[], Snapshot]) -> None:
+        self.registry = CollectorRegistry()
+        registry = self.registry
+        self.verb_seconds = Histogram(
+            "paddock_verb_seconds", "Time to answer a call", ["verb"], buckets=_BUCKETS, registry=registry
+        )
+        self.decisions = Counter(
+            "paddock_decisions", "Answers by verb and code", ["verb", "code"], registry=registry
+        )
+        self.faults = Counter("paddock_faults", "Calls that failed", ["verb", "fault"], registry=registry)
+        self.effects = Counter(
+            "paddock_effects", "Effects by outcome", ["effect", "outcome"], registry=registry
+        )
+        self.drift = Gauge("paddock_audit_drift", "Differences the last audit found", registry=registry)
+        self.audits = Counter("paddock_audits", "Audits completed", registry=registry)
+        self.reloads = Counter("paddock_reloads", "Configurations by fate", ["fate"], registry=registry)
+        self.relists = Counter("paddock_lists", "Complete lists by kind", ["kind"], registry=registry)
+        self.interruptions = Counter(
+            "paddock_watch_interruptions", "Watches that broke, by kind", ["kind"], registry=registry
+        )
+        self.undecodable = Counter(
+            "paddock_undecodable_objects", "Objects that could not be read", ["kind"], registry=registry
+        )
+        self.skew = Gauge(
+            "paddock_clock_skew_seconds", "Clock of the API server minus ours", registry=registry
+        )
+        self.leading = Gauge("paddock_leading", "1 while effects may run", registry=registry)
+        registry.register(_QueueSeries(snapshot))
+
+    def exposition(self) -> bytes:
+        """Everything, in the text format."""
+        return generate_latest(self.registry)
+
+
+class _QueueSeries(Collector):
+    """Read from the ledger when asked, so that counting costs nothing meanwhile."""
+
+    def __init__(self, snapshot: Callable[[], Snapshot]) -> None:
+        self._snapshot = snapshot
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        snapshot = self._snapshot()
+        for name, value, words in (
+            ("paddock_queues", len(snapshot.tree), "Queues in the tree"),
+            ("paddock_pods", sum(1 for _ in snapshot.pods()), "Live pods known"),
+            ("paddock_waiting_pods", snapshot.waiting(), "Asks refused last"),
+            ("paddock_reservations", snapshot.reserved(), "Live reservations"),
+            ("paddock_synced", int(snapshot.synced), "1 when the cluster was read and a document applied"),
+        ):
+            yield GaugeMetricFamily(name, words, value=value)
+        yield from self._queue_families(snapshot)
+
+    def _queue_families(self, snapshot: Snapshot) -> Iterator[GaugeMetricFamily]:
+        queues = [queue for queue, _ in zip(snapshot.tree, range(QUEUES_SHOWN), strict=False)]
+        for amount in _AMOUNTS:
+            family = GaugeMetricFamily(
+                f"paddock_queue_{amount}", f"Of a queue: {amount}", labels=["queue", "resource"]
+            )
+            for queue in queues:
+                for resource, value in _amounts(queue, amount):
+                    family.add_metric([queue.path, resource], value)
+            yield family
+
+
+def _amounts(queue: Queue, name: str) -> list[tuple[str, int]]:
+    match name:
+        case "max":
+            return list(queue.max.items()) if queue.max else []
+        case "guaranteed":
+            return list(queue.guaranteed.items()) if queue.guaranteed else []
+        case "allocated":
+            return list(queue.allocated.items())
+        case "reserved":
+            return list(queue.reserved.items())
+        case _:
+            return list(queue.pending.items())

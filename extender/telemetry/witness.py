@@ -1,0 +1,82 @@
+"""Who hears of every decision: counts it, logs it, and writes the pod's story."""
+
+from core.decisions.decision import Admitted, BindNow, BoundAlready, Faulted, Ignored, Refused, Vetoed
+from core.ids import PodUid
+from core.ledger import events as on
+from core.ledger.audit import Drift
+from core.ledger.record import PodRecord
+from extender.journal import Journal
+from extender.telemetry.logs import Logger
+from extender.telemetry.metrics import Metrics
+
+
+class Telling:
+    """The engine's witness. ``metrics`` is set once the engine, whose snapshot it reads, exists."""
+
+    def __init__(self, journal: Journal, log: Logger) -> None:
+        self._journal = journal
+        self._log = log
+        self.metrics: Metrics | None = None
+
+    def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None:
+        if isinstance(verdict, Ignored):
+            return
+        code, detail = described(verdict)
+        if self.metrics is not None:
+            self.metrics.decisions.labels(verb, code).inc()
+        facts = record.facts
+        self._journal.note(facts.uid, f"{verb}: {code}", detail, now=now)
+        self._log.info(
+            "decision",
+            verb=verb,
+            code=code,
+            detail=detail,
+            namespace=facts.namespace,
+            pod=facts.name,
+            uid=facts.uid,
+            application=record.application or "",
+        )
+
+    def learned(self, event: on.Event, *, now: float) -> None:
+        """Only what belongs to a story; a decision's own events are told as the decision."""
+        match event:
+            case on.PodObserved(pod):
+                what = f"bound to {pod.node}" if pod.node else "seen, pending"
+                self._note(pod.uid, f"{what}, leaving" if pod.deleting else what, now)
+            case on.PodDeleted(uid):
+                self._note(uid, "gone", now)
+            case on.PodBound(uid, node):
+                self._note(uid, f"binding posted for {node}", now)
+            case on.BindFailed(uid, certain):
+                self._note(uid, "binding failed" if certain else "binding lost", now)
+            case on.PodWoken(uid, reached):
+                self._note(uid, "woken" if reached else "not woken", now)
+            case _:
+                pass
+
+    def _note(self, uid: PodUid, what: str, now: float) -> None:
+        self._journal.note(uid, what, now=now)
+
+    def drifted(self, drifts: list[Drift]) -> None:
+        if self.metrics is not None:
+            self.metrics.audits.inc()
+            self.metrics.drift.set(len(drifts))
+        for drift in drifts[:20]:
+            self._log.error("audit drift", what=drift.what, expected=drift.expected, actual=drift.actual)
+
+
+def described(verdict: object) -> tuple[str, str]:
+    """Code and detail of a verdict, for people; the code is one of few."""
+    match verdict:
+        case Admitted():
+            return "Admitted", ""
+        case Refused(refusal, _, _) | Vetoed(refusal):
+            return refusal.code.value, refusal.text
+        case BindNow():
+            return "Binding", ""
+        case BoundAlready():
+            return "BoundAlready", ""
+        case Faulted(message):
+            return "Error", message
+        case _:
+            return "Passed", ""
