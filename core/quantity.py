@@ -135,3 +135,13 @@ def _rounded_up(mantissa: int, exponent: int) -> int:
     if exponent >= 0:
         return mantissa * int(10**exponent)
     return -(-mantissa // int(10**-exponent))
+
+
+def amount_text(resource: str, amount: int) -> str:
+    """An amount as a queue document would write it: ``vcore`` 1500 is ``1500m``, memory 2**30 is ``1Gi``."""
+    if resource == "vcore":
+        return f"{amount}m" if amount % 1000 else str(amount // 1000)
+    for suffix, shift in reversed(_BINARY_SHIFT.items()):
+        if amount and amount % (1 << shift) == 0:
+            return f"{amount >> shift}{suffix}"
+    return str(amount)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.ids import QueuePath
+from core.quantity import amount_text
 from core.queues.queue import Queue
 from core.resource import UNLIMITED, Limit, Resource, Tally, first_excess
 
@@ -22,10 +23,10 @@ class Shortfall:
     @property
     def limit(self) -> str:
         """The limit as a refusal names it: never a usage."""
-        cap = self.queue.max
-        if cap is None or self.resource not in cap:
+        amount = self.queue.max.get(self.resource) if self.queue.max is not None else None
+        if amount is None:
             return f"has no {self.resource}"
-        return f"max {self.resource}={cap.get(self.resource)}"
+        return f"max {self.resource}={amount_text(self.resource, amount)}"
 
 
 def headroom(chain: Iterable[Queue]) -> Limit:

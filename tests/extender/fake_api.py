@@ -84,8 +84,6 @@ class FakeApi:
         self._runner: web.AppRunner | None = None
         self._port = 0
 
-    # --- its life
-
     async def start(self) -> Self:
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_route("*", "/{path:.*}", self._serve)
@@ -310,7 +308,7 @@ class FakeApi:
         if wanted not in (None, pod["metadata"].get("uid")):
             return refusal(409, "the UID in the precondition differs", reason="Conflict")
         if bound := pod.get("spec", {}).get("nodeName"):
-            return refusal(409, f"pod {target.name} is already assigned to node {bound!r}", reason="Conflict")
+            return refusal(409, f"pod {target.name} is already assigned to {bound!r}", reason="Conflict")
         self._store(target, merged(pod, {"spec": {"nodeName": binding["target"]["name"]}}))
         return self._reply({"kind": "Status", "status": "Success", "code": 201}, 201)
 

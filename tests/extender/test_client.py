@@ -5,13 +5,11 @@ import json
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
-from extender.kube import client as client_module
 from extender.kube import credentials as credentials_module
 from extender.kube.api import (
     ApiError,
@@ -19,7 +17,6 @@ from extender.kube.api import (
     CredentialsError,
     Forbidden,
     Gone,
-    MalformedAnswer,
     NotFound,
     ServerError,
     TooMany,
@@ -28,7 +25,8 @@ from extender.kube.api import (
     error_from,
 )
 from extender.kube.client import ApiClient, connect
-from tests.extender.fake_api import FakeApi, Request, hang_up
+from tests.extender.fake_api import FakeApi, Request, refusal
+from tests.extender.reflector_bench import until
 
 PODS = "/api/v1/pods"
 POD = "/api/v1/namespaces/ns/pods/a"
@@ -56,6 +54,14 @@ def kubeconfig(api: FakeApi, tmp_path: Path) -> Callable[..., str]:
 async def client(kubeconfig: Callable[..., str]) -> AsyncIterator[ApiClient]:
     async with await connect(kubeconfig=kubeconfig()) as made:
         yield made
+
+
+def kubeconfig_for(server: str, directory: Path) -> str:
+    config = FakeApi().kubeconfig()
+    config["clusters"][0]["cluster"]["server"] = server
+    path = directory / "kubeconfig"
+    path.write_text(json.dumps(config))
+    return str(path)
 
 
 def unused_port() -> int:
@@ -93,7 +99,6 @@ async def test_each_method_sends_its_body_and_content_type(api: FakeApi, client:
         (429, TooMany),
         (500, ServerError),
         (503, ServerError),
-        (302, ApiError),
     ],
 )
 async def test_a_refusal_is_an_error_of_its_status(
@@ -106,6 +111,14 @@ async def test_a_refusal_is_an_error_of_its_status(
     assert caught.value.status == status
     assert caught.value.message == f"the test wants {status}"
     assert json.loads(caught.value.body)["code"] == status
+
+
+async def test_a_redirect_is_not_followed(api: FakeApi, client: ApiClient) -> None:
+    api.fail_next(302, headers={"Location": f"{api.url}{PODS}"})
+    with pytest.raises(ApiError) as caught:
+        await client.get(POD)
+    assert caught.value.status == 302
+    assert len(api.requests) == 1
 
 
 async def test_too_many_tells_how_long_to_wait_and_why(api: FakeApi, client: ApiClient) -> None:
@@ -130,11 +143,8 @@ def test_an_answer_that_is_no_status_keeps_its_first_words() -> None:
 
 
 async def test_a_refused_connection_was_not_sent(tmp_path: Path) -> None:
-    config = FakeApi().kubeconfig()
-    config["clusters"][0]["cluster"]["server"] = f"http://127.0.0.1:{unused_port()}"
-    path = tmp_path / "kubeconfig"
-    path.write_text(json.dumps(config))
-    async with await connect(kubeconfig=str(path)) as client:
+    path = kubeconfig_for(f"http://127.0.0.1:{unused_port()}", tmp_path)
+    async with await connect(kubeconfig=path) as client:
         with pytest.raises(Unreachable) as caught:
             await client.post(f"{POD}/binding", b"{}")
     assert caught.value.sent is False
@@ -147,11 +157,8 @@ async def test_a_name_that_does_not_resolve_was_not_sent(
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    config = FakeApi().kubeconfig()
-    config["clusters"][0]["cluster"]["server"] = "http://nowhere.invalid"
-    path = tmp_path / "kubeconfig"
-    path.write_text(json.dumps(config))
-    async with await connect(kubeconfig=str(path)) as client:
+    path = kubeconfig_for("http://nowhere.invalid", tmp_path)
+    async with await connect(kubeconfig=path) as client:
         with pytest.raises(Unreachable) as caught:
             await client.post(f"{POD}/binding", b"{}")
     assert caught.value.sent is False
@@ -188,12 +195,8 @@ async def test_a_connection_that_is_not_accepted_in_time_was_not_sent(tmp_path: 
         for one in waiting:
             one.setblocking(False)
             one.connect_ex(listener.getsockname())
-        config = FakeApi().kubeconfig()
-        port = listener.getsockname()[1]
-        config["clusters"][0]["cluster"]["server"] = f"http://127.0.0.1:{port}"
-        path = tmp_path / "kubeconfig"
-        path.write_text(json.dumps(config))
-        async with await connect(kubeconfig=str(path)) as client:
+        path = kubeconfig_for(f"http://127.0.0.1:{listener.getsockname()[1]}", tmp_path)
+        async with await connect(kubeconfig=path) as client:
             with pytest.raises(Unreachable) as caught:
                 await client.post(f"{POD}/binding", b"{}", timeout=0.4)
         for one in waiting:
@@ -232,6 +235,26 @@ async def test_after_a_401_the_new_token_is_read_and_the_request_repeated(
     assert {r.headers["Authorization"] for r in api.requests} == {f"Bearer {SECRET}", "Bearer new"}
 
 
+async def test_a_401_that_comes_after_the_renewal_is_repeated_with_what_it_brought(
+    api: FakeApi, client: ApiClient, kubeconfig: Callable[..., str]
+) -> None:
+    renewed = asyncio.Event()
+
+    async def late(_: Request) -> web.Response:
+        await renewed.wait()
+        return refusal(401, "Unauthorized")
+
+    api.break_next(late)
+    slow = asyncio.create_task(client.get(PODS))
+    await until(lambda: len(api.requests) == 1)
+    api.tokens = {"new"}
+    kubeconfig(token="new")
+    await client.get(PODS)
+    renewed.set()
+    await slow
+    assert api.requests[-1].headers["Authorization"] == "Bearer new"
+
+
 async def test_a_401_that_stays_is_an_error_after_one_repeat(api: FakeApi, client: ApiClient) -> None:
     api.tokens = {"other"}
     for expected in (2, 3):
@@ -261,17 +284,31 @@ async def test_a_token_file_is_read_again_before_the_token_ends(
     assert api.requests[-1].headers["Authorization"] == "Bearer second"
 
 
-async def test_an_exec_plugin_gives_the_token(
-    api: FakeApi, kubeconfig: Callable[..., str], tmp_path: Path
+@pytest.mark.parametrize(
+    ("until_when", "runs_again"), [({}, False), ({"expirationTimestamp": "2020-01-01T00:00:00Z"}, True)]
+)
+async def test_an_exec_plugin_gives_the_token_and_runs_again_when_that_ends(
+    api: FakeApi,
+    kubeconfig: Callable[..., str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    until_when: dict[str, str],
+    runs_again: bool,
 ) -> None:
-    plugin = tmp_path / "plugin.py"
+    monkeypatch.setattr(credentials_module, "_RENEW_EVERY", 0.0)
+    plugin, log = tmp_path / "plugin.py", tmp_path / "log"
     kind = "client.authentication.k8s.io/v1"
-    answer = {"apiVersion": kind, "kind": "ExecCredential", "status": {"token": "from-plugin"}}
-    plugin.write_text(f"print({json.dumps(json.dumps(answer))})")
+    status = {"token": "from-plugin", **until_when}
+    answer = json.dumps({"apiVersion": kind, "kind": "ExecCredential", "status": status})
+    plugin.write_text(f"open({str(log)!r}, 'a').write('x')\nprint({answer!r})")
     user = {"exec": {"apiVersion": kind, "command": sys.executable, "args": [str(plugin)]}}
     async with await connect(kubeconfig=kubeconfig(**user)) as client:
-        await client.get(PODS)
-    assert api.requests[0].headers["Authorization"] == "Bearer from-plugin"
+        for _ in range(5):
+            await client.get(PODS)
+        if runs_again:
+            await until(lambda: len(log.read_text()) > 1)
+    assert api.requests[-1].headers["Authorization"] == "Bearer from-plugin"
+    assert (len(log.read_text()) > 1) is runs_again
 
 
 async def test_inside_a_cluster_the_service_account_is_used(
@@ -315,82 +352,3 @@ async def test_hundreds_of_posts_at_once_all_arrive(api: FakeApi, client: ApiCli
     posts = [client.post("/api/v1/namespaces/ns/events", b"{}") for _ in range(600)]
     await asyncio.gather(*posts)
     assert len(api.requests) == 600
-
-
-# --- streams
-
-
-async def heard(client: ApiClient, count: int, *, idle_timeout: float = 5.0) -> list[bytes]:
-    """Watch until ``count`` lines have come or the stream ends."""
-    got: list[bytes] = []
-    params = {"watch": "true", "resourceVersion": "100"}
-    async with aclosing(client.stream(PODS, params, idle_timeout=idle_timeout)) as lines:
-        async for line in lines:
-            got.append(line)
-            if len(got) == count:
-                break
-    return got
-
-
-async def until(claim: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not claim():  # noqa: ASYNC110 the fake has no event for every claim
-            await asyncio.sleep(0.005)
-
-
-async def test_a_stream_gives_whole_lines_however_they_are_cut(api: FakeApi, client: ApiClient) -> None:
-    watch = asyncio.create_task(heard(client, 4))
-    await until(lambda: api.watching == 1)
-    big = b"x" * 3_000_000
-    for piece in (b"on", b"e\ntwo\n\nth", b"ree\n", big, b"\n"):
-        api.send(piece)
-    assert await watch == [b"one", b"two", b"three", big]
-    await until(lambda: api.watching == 0)
-
-
-async def test_a_line_without_an_end_is_refused(
-    api: FakeApi, client: ApiClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(client_module, "MAX_LINE", 100_000)
-    watch = asyncio.create_task(heard(client, 1))
-    await until(lambda: api.watching == 1)
-    api.send(b"x" * 1_000_000)
-    with pytest.raises(MalformedAnswer):
-        await watch
-
-
-async def test_an_unfinished_line_is_dropped_at_the_end(api: FakeApi, client: ApiClient) -> None:
-    watch = asyncio.create_task(heard(client, 9))
-    await until(lambda: api.watching == 1)
-    api.send(b"one\ntw")
-    api.end_watches()
-    assert await watch == [b"one"]
-
-
-async def test_a_cut_stream_is_unreachable(api: FakeApi, client: ApiClient) -> None:
-    watch = asyncio.create_task(heard(client, 9))
-    await until(lambda: api.watching == 1)
-    api.send(b"one\ntw")
-    api.cut()
-    with pytest.raises(Unreachable):
-        await watch
-
-
-async def test_a_stream_without_bytes_is_given_up(api: FakeApi, client: ApiClient) -> None:
-    api.silent = True
-    with pytest.raises(Unreachable, match="Timeout"):
-        await heard(client, 1, idle_timeout=0.2)
-
-
-async def test_a_refused_stream_raises_the_refusal(api: FakeApi, client: ApiClient) -> None:
-    api.fail_next(410, watch=True)
-    with pytest.raises(Gone):
-        await heard(client, 1)
-
-    async def cut(request: Request) -> web.Response:
-        hang_up(request)
-        return web.Response()
-
-    api.break_next(cut, watch=True, times=5)
-    with pytest.raises(Unreachable):
-        await heard(client, 1)

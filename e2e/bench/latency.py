@@ -1,0 +1,194 @@
+"""(b) Verb latency: filter with 500 names, 5,000 nodes, 50,000 running pods and 1,000 queues in memory."""
+
+import asyncio
+import gc
+import json
+import random
+import resource
+import time
+from collections.abc import Callable
+from typing import Any
+
+import aiohttp
+
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
+from core.ledger.settings import LedgerSettings
+from core.queues.spec import PartitionSpec, QueueSpec
+from core.resource import Limit, Resource
+from core.workload.node import NodeFacts
+from core.workload.pod import NamespaceFacts, PodFacts
+from e2e.bench.report import percentiles, show
+from extender.engine import Engine, Outward
+from extender.http.server import Address, listen, verbs_app
+from extender.journal import Journal
+from extender.telemetry.logs import configure_logs
+from extender.telemetry.metrics import Metrics
+from extender.telemetry.witness import Telling
+from extender.verbs import Outcome, Verbs
+
+NODES, PODS, TEAMS, LEAVES, NAMES = 5_000, 50_000, 20, 49, 500
+CALLS = 3_000
+
+
+class _NoApi:
+    async def post(self, _binding: Any, *, within: float) -> Outcome:
+        return Outcome(within > 0)
+
+    async def read_pod(self, _namespace: str, _name: str, *, within: float) -> PodFacts | None:
+        return None if within else None
+
+
+def _queue(path: str, *, leaf: bool, cap: int | None) -> QueueSpec:
+    parent, _, _ = path.rpartition(".")
+    return QueueSpec(
+        path=path,  # type: ignore[arg-type]
+        parent=parent or None,  # type: ignore[arg-type]
+        is_leaf=leaf,
+        max=Limit({"vcore": cap, "memory": cap * 2**22}) if cap else None,
+        guaranteed=None,
+        max_applications=0,
+        properties={},
+        submit_acl="*",
+        admin_acl="",
+    )
+
+
+def _partition() -> PartitionSpec:
+    """1,000 queues: root, 20 teams, 49 leaves each less one; the leaf ``full`` of each team takes nothing."""
+    queues = [_queue("root", leaf=False, cap=None)]
+    for team in range(TEAMS):
+        queues.append(_queue(f"root.t{team}", leaf=False, cap=10_000_000))
+        for leaf in range(LEAVES):
+            queues.append(_queue(f"root.t{team}.q{leaf}", leaf=True, cap=1 if leaf == 0 else 5_000_000))
+    return PartitionSpec("default", tuple(queues))
+
+
+def _fill(engine: Engine) -> None:
+    engine.learn(on.Configured(_partition(), LedgerSettings()))
+    engine.learn(on.NamespaceObserved(NamespaceFacts("default")))
+    engine.learn(on.NamespacesListed(frozenset({"default"})))
+    size = Resource({"vcore": 32_000, "memory": 2**37, "pods": 110})
+    for at in range(NODES):
+        engine.learn(on.NodeObserved(NodeFacts(NodeName(f"node-{at:05d}"), size)))
+    engine.learn(on.NodesListed(frozenset(NodeName(f"node-{at:05d}") for at in range(NODES))))
+    small = Resource({"vcore": 100, "memory": 2**28, "pods": 1})
+    uids = [PodUid(f"00000000-0000-4000-8000-{at:012d}") for at in range(PODS)]
+    for at, uid in enumerate(uids):
+        engine.learn(
+            on.PodObserved(
+                PodFacts(
+                    uid=uid,
+                    namespace="default",
+                    name=f"running-{at}",
+                    size=small,
+                    version=1,
+                    scheduler_name="yunikorn",
+                    node=NodeName(f"node-{at % NODES:05d}"),
+                    app_id=f"app-{at % 5_000}",
+                    queue=f"root.t{at % TEAMS}.q{1 + at % (LEAVES - 1)}",
+                )
+            )
+        )
+    engine.learn(on.PodsListed(frozenset(uids), 1))
+    gc.collect()
+    gc.freeze()
+
+
+def _bodies(*, refused: bool) -> list[bytes]:
+    """Bodies of a usual size: a pod of about 3 KB and 500 names, rotated as kube-scheduler does."""
+    rng = random.Random(7)
+    bodies = []
+    for at in range(200):
+        start = rng.randrange(NODES)
+        names = [f"node-{(start + step) % NODES:05d}" for step in range(NAMES)]
+        team, leaf = at % TEAMS, 0 if refused else 1 + at % (LEAVES - 1)
+        bodies.append(
+            json.dumps({"Pod": _pod(at, f"root.t{team}.q{leaf}"), "Nodes": None, "NodeNames": names})
+        )
+    return [body.encode() for body in bodies]
+
+
+def _pod(at: int, queue: str) -> dict[str, Any]:
+    env = [{"name": f"VARIABLE_{n}", "value": "x" * 40} for n in range(30)]
+    return {
+        "metadata": {
+            "name": f"ask-{queue}-{at}",
+            "namespace": "default",
+            "uid": f"ask-{queue}-{at}",
+            "resourceVersion": "77",
+            "creationTimestamp": "2026-11-20T23:26:49Z",
+            "labels": {"yunikorn.apache.org/app-id": f"ask-{at}", "yunikorn.apache.org/queue": queue},
+        },
+        "spec": {
+            "schedulerName": "yunikorn",
+            "containers": [
+                {
+                    "name": "main",
+                    "image": "example",
+                    "env": env,
+                    "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}},
+                }
+            ],
+        },
+        "status": {"phase": "Pending"},
+    }
+
+
+def _rig() -> tuple[Engine, Verbs, Callable[..., None]]:
+    journal = Journal()
+    witness = Telling(journal, configure_logs(open("/dev/null", "w")))  # noqa: SIM115 - for the whole run
+    loop = asyncio.get_running_loop()
+    engine = Engine(
+        Outward(time.time, lambda seconds, call: loop.call_later(seconds, call), lambda _: None, witness)
+    )
+    metrics = witness.metrics = Metrics(lambda: engine.snapshot)
+    synced = asyncio.Event()
+    synced.set()
+
+    def measure(verb: str, seconds: float, _fault: str) -> None:
+        metrics.verb_seconds.labels(verb).observe(seconds)
+
+    return engine, Verbs(engine, _NoApi(), synced=synced), measure
+
+
+async def run() -> None:
+    """Print p50 and p99 in microseconds, in process and over loopback, accepted and refused; and RSS."""
+    engine, verbs, measure = _rig()
+    _fill(engine)
+    figures: dict[str, Any] = {}
+    for kind, refused in (("accepted", False), ("refused", True)):
+        bodies = _bodies(refused=refused)
+        figures[f"in_process_{kind}"] = await _in_process(verbs, bodies)
+        figures[f"loopback_{kind}"] = await _over_loopback(verbs, measure, bodies)
+    figures["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    show("verb latency", unit="us", nodes=NODES, pods=PODS, queues=len(engine.snapshot.tree), **figures)
+
+
+async def _in_process(verbs: Verbs, bodies: list[bytes]) -> dict[str, float]:
+    took = []
+    for at in range(CALLS):
+        body = bodies[at % len(bodies)]
+        start = time.perf_counter()
+        verbs.filter(body)
+        took.append(time.perf_counter() - start)
+        if at % 50 == 0:
+            await asyncio.sleep(0)
+    return percentiles(took)
+
+
+async def _over_loopback(verbs: Verbs, measure: Any, bodies: list[bytes]) -> dict[str, float]:
+    app = verbs_app({"filter": verbs.filter}, measure=measure, on_bug=lambda *_: None)
+    runner = await listen(app, Address("127.0.0.1", 0))
+    port = runner.addresses[0][1]
+    took = []
+    async with aiohttp.ClientSession() as session:
+        for at in range(CALLS):
+            start = time.perf_counter()
+            async with session.post(
+                f"http://127.0.0.1:{port}/v1/filter", data=bodies[at % len(bodies)]
+            ) as answer:
+                await answer.read()
+            took.append(time.perf_counter() - start)
+    await runner.cleanup()
+    return percentiles(took)

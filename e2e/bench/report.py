@@ -1,0 +1,19 @@
+"""How a figure is shown: one JSON line."""
+
+import json
+import statistics
+from typing import Any
+
+
+def show(name: str, **figures: Any) -> None:
+    print(json.dumps({"benchmark": name, **figures}), flush=True)
+
+
+def percentiles(seconds: list[float]) -> dict[str, float]:
+    """p50, p99 and the worst, in microseconds."""
+    ordered = sorted(seconds)
+    return {
+        "p50": round(statistics.median(ordered) * 1e6, 1),
+        "p99": round(ordered[int(len(ordered) * 0.99)] * 1e6, 1),
+        "max": round(ordered[-1] * 1e6, 1),
+    }

@@ -1,0 +1,165 @@
+"""A server's parts without a cluster: an engine with a hand-moved clock, verbs with a played API server."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.ids import NodeName
+from core.ledger import events as on
+from core.ledger.audit import Drift, audit
+from core.ledger.effects import Effect, PostBinding
+from core.ledger.ledger import Ledger
+from core.ledger.record import PodRecord
+from core.queues.spec import QueueSpec
+from core.workload.pod import PodFacts
+from extender.engine import Engine, Outward
+from extender.verbs import Outcome, Verbs
+from tests.builders import START, make_ledger, make_queue
+
+
+@dataclass
+class Witnessing:
+    """Remembers what was decided."""
+
+    decisions: list[tuple[str, str, object]] = field(default_factory=list)
+    drifts: list[Drift] = field(default_factory=list)
+
+    def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None:
+        self.decisions.append((verb, record.facts.name, verdict))
+
+    def learned(self, event: on.Event, *, now: float) -> None:
+        pass
+
+    def drifted(self, drifts: list[Drift]) -> None:
+        self.drifts += drifts
+
+
+@dataclass
+class PlayedApi:
+    """An API server as the bind verb sees it: ``outcomes`` are given out in order, then success."""
+
+    outcomes: list[Outcome | BaseException] = field(default_factory=list)
+    pods: dict[tuple[str, str], PodFacts] = field(default_factory=dict)
+    posted: list[PostBinding] = field(default_factory=list)
+    open: asyncio.Event | None = None
+    """While set to an event that is not set, posts wait for it."""
+
+    async def post(self, binding: PostBinding, *, within: float) -> Outcome:
+        self.posted.append(binding)
+        if self.open is not None:
+            await self.open.wait()
+        outcome = self.outcomes.pop(0) if self.outcomes else Outcome(True)
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:
+        return self.pods.get((namespace, name))
+
+
+class Rig:
+    """Everything behind the HTTP server, with time that stands still until it is moved."""
+
+    def __init__(self, *queues: QueueSpec, nodes: int = 3, ledger: Ledger | None = None) -> None:
+        self.time = START
+        self.ledger = ledger or make_ledger(
+            *(queues or (make_queue("root.a", max={"vcore": 2000}),)), nodes=nodes
+        )
+        self.effects: list[Effect] = []
+        self.planned: list[Callable[[], None]] = []
+        self.witness = Witnessing()
+        self.api = PlayedApi()
+        self.synced = asyncio.Event()
+        if self.ledger.snapshot.synced:
+            self.synced.set()
+        self.engine = Engine(
+            Outward(lambda: self.time, self._later, self.effects.append, self.witness), self.ledger
+        )
+        self.verbs = Verbs(self.engine, self.api, synced=self.synced, bind_deadline=5.0)
+
+    def _later(self, _seconds: float, call: Callable[[], None]) -> None:
+        self.planned.append(call)
+
+    def run_planned(self) -> None:
+        """Run passes until none is planned any more."""
+        while self.planned:
+            self.planned.pop(0)()
+
+    def audit(self) -> tuple[Drift, ...]:
+        return audit(self.ledger._state)
+
+    def filter(self, name: str, **pod: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self.verbs.filter(filter_body(name, **pod)))
+        return answer
+
+    async def bind(self, name: str, node: str = "n1", **pod: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(await self.verbs.bind(bind_body(name, node, **pod)))
+        return answer
+
+
+def pod_body(
+    name: str,
+    *,
+    uid: str = "",
+    cpu: str = "1",
+    queue: str = "root.a",
+    namespace: str = "default",
+    scheduler: str = "yunikorn",
+    version: str = "5",
+) -> dict[str, Any]:
+    labels = {"yunikorn.apache.org/queue": queue, "yunikorn.apache.org/app-id": "app-1"} if queue else {}
+    return {
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "uid": uid or f"uid-{name}",
+            "resourceVersion": version,
+            "labels": labels,
+        },
+        "spec": {
+            "schedulerName": scheduler,
+            "containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}],
+        },
+        "status": {"phase": "Pending"},
+    }
+
+
+def filter_body(name: str, *, nodes: Iterable[str] = ("n1", "n2"), full: bool = False, **pod: Any) -> bytes:
+    names = list(nodes)
+    items = {"metadata": {}, "items": [{"metadata": {"name": node}} for node in names]}
+    return json.dumps(
+        {
+            "Pod": pod_body(name, **pod),
+            "Nodes": items if full else None,
+            "NodeNames": None if full else names,
+        }
+    ).encode()
+
+
+def preempt_body(name: str, victims: dict[str, list[str] | None], *, full: bool = False, **pod: Any) -> bytes:
+    def of(uids: list[str] | None) -> Any:
+        if uids is None:
+            return None
+        pods = [{"metadata": {"uid": uid}} if full else {"UID": uid} for uid in uids]
+        return {"Pods": pods, "NumPDBViolations": 1}
+
+    given = {node: of(uids) for node, uids in victims.items()}
+    return json.dumps(
+        {
+            "Pod": pod_body(name, **pod),
+            "NodeNameToVictims": given if full else None,
+            "NodeNameToMetaVictims": None if full else given,
+        }
+    ).encode()
+
+
+def bind_body(name: str, node: str = "n1", *, uid: str = "", namespace: str = "default") -> bytes:
+    return json.dumps(
+        {"PodName": name, "PodNamespace": namespace, "PodUID": uid or f"uid-{name}", "Node": node}
+    ).encode()
+
+
+def nodes_of(*names: str) -> frozenset[NodeName]:
+    return frozenset(map(NodeName, names))

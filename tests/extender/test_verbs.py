@@ -1,0 +1,212 @@
+"""filter, prioritize and preempt: what kube-scheduler is answered (design sections 3, 7 and 10)."""
+
+import json
+
+import pytest
+
+from core.ids import PodUid
+from core.ledger import events as on
+from core.ledger.effects import WakePod
+from core.ledger.ledger import Ledger
+from core.reasons import CODE_SETTLES
+from extender.verbs import CallFault, NotReady
+from extender.wire.extender_v1 import BadBody
+from tests.builders import make_node, make_partition, make_pod, make_queue
+from tests.extender.rigs import Rig, filter_body, nodes_of, preempt_body
+
+FULL = "QuotaExceeded: root.a max vcore=2"
+
+
+@pytest.mark.rule("QUO-7")
+def test_a_queue_takes_what_fits_and_refuses_the_rest_on_every_node() -> None:
+    rig = Rig()
+    for name in ("p1", "p2"):
+        assert rig.filter(name) == {"NodeNames": ["n1", "n2"]}
+    assert rig.filter("p3") == {
+        "NodeNames": [],
+        "FailedAndUnresolvableNodes": {"n1": FULL, "n2": FULL, "n3": FULL},
+    }
+    assert rig.audit() == ()
+
+
+def test_a_refusal_names_nodes_of_the_request_that_the_ledger_does_not_know() -> None:
+    rig = Rig(make_queue("root.a", max={"vcore": 500}))
+    answer = rig.filter("p1", nodes=["n1", "new"])
+    assert set(answer["FailedAndUnresolvableNodes"]) == {"n1", "n2", "n3", "new"}
+
+
+def test_unknown_node_names_pass() -> None:
+    assert Rig().filter("p1", nodes=["unheard-of"]) == {"NodeNames": ["unheard-of"]}
+
+
+def test_accepted_lists_are_echoed_to_the_byte() -> None:
+    body = filter_body("p1").replace(b'["n1", "n2"]', b'[ "n1" ,"n\\u0032" ]')
+    assert Rig().verbs.filter(body) == b'{"NodeNames":[ "n1" ,"n\\u0032" ]}'
+
+
+def test_full_nodes_are_echoed_and_refused_in_their_own_shape() -> None:
+    rig = Rig(make_queue("root.a", max={"vcore": 1000}))
+    accepted = rig.filter("p1", full=True)
+    assert [item["metadata"]["name"] for item in accepted["Nodes"]["items"]] == ["n1", "n2"]
+    refused = rig.filter("p2", full=True)
+    assert refused["Nodes"]["items"] == []
+    assert set(refused["FailedAndUnresolvableNodes"]) == {"n1", "n2", "n3"}
+
+
+def test_filter_again_for_the_same_pod_counts_it_once() -> None:
+    rig = Rig()
+    for _ in range(5):
+        assert rig.filter("p1")["NodeNames"]
+    assert rig.filter("p2")["NodeNames"]
+
+
+def test_the_text_stays_while_another_code_has_not_settled() -> None:
+    """Design section 3: sticky, so that a status is written as seldom as can be."""
+    rig = Rig(make_queue("root.a", max={"vcore": 2000, "memory": 10**9}))
+    rig.filter("p1", cpu="2")
+    first = rig.filter("p2")["FailedAndUnresolvableNodes"]["n1"]
+    rig.engine.learn(on.Configured(make_partition(make_queue("root.b")), rig.engine.snapshot.settings))
+    assert rig.filter("p2")["FailedAndUnresolvableNodes"]["n1"] == first
+    rig.engine.learn(
+        on.Configured(make_partition(make_queue("root.a", max={"vcore": 1000})), rig.engine.snapshot.settings)
+    )
+    assert rig.filter("p2")["FailedAndUnresolvableNodes"]["n1"] == first
+    rig.time += CODE_SETTLES - 1
+    assert rig.filter("p2")["FailedAndUnresolvableNodes"]["n1"] == first
+    rig.time += 1
+    assert rig.filter("p2")["FailedAndUnresolvableNodes"]["n1"] == "QuotaExceeded: root.a max vcore=1"
+
+
+def test_texts_name_no_usage() -> None:
+    rig = Rig()
+    rig.filter("p1", cpu="1500m")
+    text = rig.filter("p2")["FailedAndUnresolvableNodes"]["n1"]
+    assert text == FULL
+
+
+@pytest.mark.parametrize(
+    ("namespace", "scheduler", "queue", "ours"),
+    [
+        ("default", "default-scheduler", "", False),
+        ("default", "yunikorn", "", True),
+        ("default", "paddock", "", True),
+        ("default", "default-scheduler", "root.a", True),
+        ("kube-system", "yunikorn", "root.a", False),
+    ],
+)
+def test_who_is_managed(namespace: str, scheduler: str, queue: str, ours: bool) -> None:
+    rig = Rig(make_queue("root.a", max={"vcore": 1}))
+    answer = rig.filter("p", namespace=namespace, scheduler=scheduler, queue=queue)
+    assert bool(answer["NodeNames"]) is not ours
+
+
+def test_an_unmanaged_pod_is_counted_on_its_node_and_in_no_queue() -> None:
+    rig = Rig()
+    rig.engine.learn(on.PodObserved(make_pod("x", scheduler_name="other", app="", queue="", node="n1")))
+    use = rig.engine.snapshot.use_of(next(iter(nodes_of("n1"))))
+    assert use is not None
+    assert use.occupied.get("vcore") == 1000
+    assert rig.engine.snapshot.tree.root.allocated.get("vcore") == 0
+
+
+def test_before_the_lists_are_in() -> None:
+    """Design section 10: closed for pods that have a queue, open for pods that have none."""
+    rig = Rig(ledger=Ledger())
+    with pytest.raises(NotReady):
+        rig.filter("p")
+    with pytest.raises(NotReady):
+        rig.filter("maybe", scheduler="default-scheduler", queue="")
+    assert rig.filter("dns", namespace="kube-system")["NodeNames"] == ["n1", "n2"]
+    assert rig.verbs.prioritize(filter_body("p")) == b"[]"
+    assert rig.verbs.preempt(preempt_body("p", {"n1": ["v"]})) == b"{}"
+
+
+def test_unsynced_with_namespaces_known_unmanaged_pods_pass() -> None:
+    ledger = Ledger()
+    ledger.apply(on.NamespacesListed(frozenset()), now=0.0)
+    rig = Rig(ledger=ledger)
+    assert rig.filter("x", scheduler="default-scheduler", queue="")["NodeNames"]
+    answer = json.loads(
+        rig.verbs.preempt(preempt_body("x", {"n1": ["v"], "n2": []}, scheduler="other", queue=""))
+    )
+    assert list(answer["NodeNameToMetaVictims"]) == ["n1"]
+
+
+def test_a_deleted_pod_is_told_so_for_ten_minutes() -> None:
+    rig = Rig()
+    rig.engine.learn(on.PodObserved(make_pod("p")))
+    rig.engine.learn(on.PodDeleted(PodUid("uid-p")))
+    with pytest.raises(CallFault, match="pod is gone"):
+        rig.filter("p")
+    rig.time += 600
+    rig.engine.pass_time()
+    assert rig.filter("p")["NodeNames"]
+
+
+def test_a_uid_that_belongs_to_another_pod_is_refused() -> None:
+    rig = Rig()
+    rig.filter("p")
+    with pytest.raises(CallFault, match="uid belongs to pod default/p"):
+        rig.filter("q", uid="uid-p")
+    assert rig.audit() == ()
+
+
+def test_a_bound_pod_is_not_placed_again() -> None:
+    rig = Rig()
+    rig.engine.learn(on.PodObserved(make_pod("p", node="n1", version=9)))
+    with pytest.raises(CallFault, match="already bound to n1"):
+        rig.filter("p")
+
+
+def test_a_newer_body_updates_what_the_watch_showed() -> None:
+    """Fact 16: a pending pod that was resized counts with its new size at once (RES-8)."""
+    rig = Rig()
+    rig.engine.learn(on.PodObserved(make_pod("p", cpu=1000, version=3)))
+    assert rig.filter("p", cpu="3", version="7")["NodeNames"] == []
+    assert rig.filter("q")["NodeNames"]
+
+
+@pytest.mark.parametrize("queue", ["root.nowhere", "nowhere", ""])
+def test_without_a_queue_placement_fails(queue: str) -> None:
+    rig = Rig()
+    answer = rig.filter("p", queue=queue)
+    assert answer["FailedAndUnresolvableNodes"]["n1"].startswith("PlacementFailed: ")
+
+
+def test_freed_room_wakes_the_ones_that_fit() -> None:
+    rig = Rig()
+    for name in ("p1", "p2", "p3", "p4"):
+        rig.filter(name)
+    rig.run_planned()
+    rig.effects.clear()
+    rig.engine.learn(on.PodDeleted(PodUid("uid-p1")))
+    rig.run_planned()
+    assert [effect.name for effect in rig.effects if isinstance(effect, WakePod)] == ["p3"]
+
+
+def test_new_nodes_change_what_a_refusal_names() -> None:
+    rig = Rig(make_queue("root.a", max={"vcore": 500}), nodes=1)
+    assert set(rig.filter("p", nodes=["n1"])["FailedAndUnresolvableNodes"]) == {"n1"}
+    rig.engine.learn(on.NodeObserved(make_node("n9")))
+    assert set(rig.filter("p", nodes=["n1"])["FailedAndUnresolvableNodes"]) == {"n1", "n9"}
+
+
+def test_prioritize_leaves_the_choice_to_kube_scheduler() -> None:
+    assert Rig().verbs.prioritize(filter_body("p")) == b"[]"
+    with pytest.raises(BadBody):
+        Rig().verbs.prioritize(b"{}")
+
+
+@pytest.mark.parametrize("full", [False, True], ids=["meta victims", "full victims"])
+def test_preempt_passes_candidates_through_without_the_empty_ones(full: bool) -> None:
+    body = preempt_body("p", {"n1": ["v1", "v2"], "n2": [], "n3": None}, full=full)
+    assert json.loads(Rig().verbs.preempt(body)) == {
+        "NodeNameToMetaVictims": {"n1": {"Pods": [{"UID": "v1"}, {"UID": "v2"}], "NumPDBViolations": 1}}
+    }
+
+
+def test_preempt_is_vetoed_without_headroom() -> None:
+    rig = Rig()
+    assert rig.verbs.preempt(preempt_body("big", {"n1": ["v"]}, cpu="3")) == b"{}"
+    unmanaged = preempt_body("x", {"n1": ["v"]}, cpu="3", scheduler="other", queue="")
+    assert json.loads(rig.verbs.preempt(unmanaged))["NodeNameToMetaVictims"]

@@ -1,0 +1,398 @@
+"""What can be said of ``manifests/`` without a cluster: references, permissions, and that the parts agree.
+
+The end-to-end tests start a real kube-scheduler with each configuration; here stand the rules that such a run
+would not notice, such as a permission too many or a deadline that is longer than its caller's patience.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from extender.cli import _parser
+from extender.queueconfig.load import load_document
+from extender.settings import Settings
+from extender.wire.sizing import MARKER_PREFIX
+
+MANIFESTS = Path(__file__).parent.parent / "manifests"
+OVERLAYS = ("sidecar", "service", "kubeadm")
+CONFIGS = sorted(MANIFESTS.glob("*/scheduler-config-*.yaml"))
+MARKERS = {f"{MARKER_PREFIX}{verb}" for verb in ("filter", "preempt", "bind")}
+POLICY_FILE = MANIFESTS / "policies" / "mark-managed-pods.yaml"
+
+
+class UniqueKeyLoader(yaml.SafeLoader):
+    """Refuses a key given twice, as kube-scheduler does."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        if len(keys) != len(set(keys)):
+            raise yaml.constructor.ConstructorError(None, None, f"repeated key in {keys}", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def documents(path: Path) -> list[Any]:
+    return list(yaml.load_all(path.read_text(), Loader=UniqueKeyLoader))
+
+
+def document(path: Path) -> Any:
+    (only,) = documents(path)
+    return only
+
+
+def objects(kind: str) -> Iterator[tuple[Path, Any]]:
+    """Every object of a kind that the manifests hold, with its file."""
+    for path in sorted(MANIFESTS.rglob("*.yaml")):
+        for found in documents(path):
+            if isinstance(found, dict) and found.get("kind") == kind:
+                yield path, found
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(MANIFESTS))
+
+
+def paddock_container(overlay: str) -> tuple[Any, Any]:
+    """The pod spec that an overlay runs Paddock in, and Paddock's container in it."""
+    if overlay == "kubeadm":
+        spec = document(MANIFESTS / "kubeadm" / "patches" / "kube-scheduler1+strategic.yaml")["spec"]
+    else:
+        spec = document(MANIFESTS / overlay / "deployment.yaml")["spec"]["template"]["spec"]
+    (container,) = [found for found in spec["containers"] if found["name"] == "paddock"]
+    return spec, container
+
+
+def flags(overlay: str) -> dict[str, str]:
+    _, container = paddock_container(overlay)
+    return dict(arg.removeprefix("--").split("=", 1) for arg in container["args"] if arg.startswith("--"))
+
+
+def rules(kind: str, name: str) -> set[tuple[str, str, str, str]]:
+    """``(group, resource, resource name or "", verb)`` for each permission of a role."""
+    (role,) = [found for _, found in objects(kind) if found["metadata"]["name"] == name]
+    return {
+        (group, resource, only, verb)
+        for rule in role["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for only in rule.get("resourceNames", [""])
+        for verb in rule["verbs"]
+    }
+
+
+def seconds(duration: str) -> float:
+    found = re.fullmatch(r"(\d+)s", duration)
+    assert found, f"{duration} is not a plain number of seconds"
+    return float(found[1])
+
+
+def managed(config: Any) -> list[str]:
+    return [entry["name"] for part in config["extenders"] for entry in part.get("managedResources", [])]
+
+
+def profiles(overlay: str) -> set[str]:
+    config = document(MANIFESTS / overlay / "scheduler-config-scoped.yaml")
+    return {profile["schedulerName"] for profile in config["profiles"]}
+
+
+# --- files -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", sorted(MANIFESTS.rglob("*.yaml")), ids=named)
+def test_every_file_is_yaml_without_repeated_keys(path: Path) -> None:
+    assert all(found for found in documents(path))
+
+
+@pytest.mark.parametrize("path", sorted(MANIFESTS.rglob("kustomization.yaml")), ids=named)
+def test_what_a_kustomization_names_exists(path: Path) -> None:
+    found = document(path)
+    generated = [name for each in found.get("configMapGenerator", []) for name in each["files"]]
+    for name in found.get("resources", []) + generated:
+        target = (path.parent / name).resolve()
+        assert target.is_file() or (target / "kustomization.yaml").is_file(), name
+
+
+def test_each_overlay_is_there_with_its_configurations() -> None:
+    assert {(path.parent.name, path.stem.rsplit("-", 1)[1]) for path in CONFIGS} == {
+        (overlay, variant)
+        for overlay in OVERLAYS
+        for variant in ("plain", "scoped", "prioritize")
+        # Unscoped, a Paddock behind a Service would have to place its own pod.
+        if (overlay, variant) != ("service", "plain")
+    }
+
+
+def test_the_shipped_queues_are_valid() -> None:
+    queues = load_document((MANIFESTS / "base" / "queues.yaml").read_text()).queues
+    assert {"root", "root.default", "root.tenants.team-a"} <= {queue.path for queue in queues}
+
+
+def image_names() -> Iterator[tuple[str, str]]:
+    for overlay in OVERLAYS:
+        spec, _ = paddock_container(overlay)
+        yield from ((overlay, found["image"]) for found in spec["containers"] if "image" in found)
+    for line in (MANIFESTS / "Dockerfile").read_text().splitlines():
+        if line.startswith("FROM "):
+            yield "Dockerfile", line.split()[1]
+
+
+@pytest.mark.parametrize(("where", "image"), sorted(set(image_names())))
+def test_no_image_names_a_registry_host(where: str, image: str) -> None:
+    host, slash, _ = image.partition("/")
+    assert not (slash and re.search(r"[.:]", host)), f"{where}: {image}"
+
+
+def test_the_image_runs_paddock_as_an_ordinary_user_from_hashed_requirements() -> None:
+    text = (MANIFESTS / "Dockerfile").read_text()
+    assert 'ENTRYPOINT ["paddock"]' in text
+    assert "USER 65532:65532" in text
+    assert all(
+        "--require-hashes" in line or "--no-deps" in line for line in re.findall(r"pip install.*", text)
+    )
+
+
+# --- permissions -----------------------------------------------------------------------------------
+
+
+def test_the_cluster_role_has_exactly_the_verbs_used() -> None:
+    assert rules("ClusterRole", "paddock") == {
+        *(("", "pods", "", verb) for verb in ("get", "list", "watch", "patch")),
+        ("", "pods/binding", "", "create"),
+        *(("", kind, "", verb) for kind in ("nodes", "namespaces") for verb in ("list", "watch")),
+        *(("scheduling.k8s.io", "priorityclasses", "", verb) for verb in ("list", "watch")),
+        *(("", "events", "", verb) for verb in ("create", "patch")),
+    }
+
+
+def test_of_config_maps_only_the_two_are_read() -> None:
+    names, verbs = ("yunikorn-defaults", "yunikorn-configs"), ("get", "list", "watch")
+    assert rules("Role", "paddock") == {("", "configmaps", name, verb) for name in names for verb in verbs}
+
+
+@pytest.mark.parametrize(
+    ("role", "lease", "verbs"),
+    [
+        pytest.param("paddock-lease", "kube-scheduler", {"get", "list", "watch"}, id="kubeadm only reads it"),
+        pytest.param(
+            "paddock-scheduler-lease",
+            "paddock-scheduler",
+            {"get", "list", "watch", "update"},
+            id="the sidecar's scheduler holds it with the same account",
+        ),
+    ],
+)
+def test_of_leases_only_the_one_of_the_overlay(role: str, lease: str, verbs: set[str]) -> None:
+    assert rules("Role", role) == {("coordination.k8s.io", "leases", lease, verb) for verb in verbs}
+
+
+@pytest.mark.parametrize("kind", ["ClusterRole", "Role"])
+def test_no_rule_has_a_wildcard(kind: str) -> None:
+    found = [(path, role) for path, role in objects(kind)]
+    assert found
+    for path, role in found:
+        for rule in role["rules"]:
+            assert "*" not in {value for values in rule.values() for value in values}, named(path)
+
+
+# --- scheduler configurations ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=named)
+def test_a_refused_pod_is_back_within_its_turn(path: Path) -> None:
+    config = document(path)
+    assert config["podMaxBackoffSeconds"] == 1 < Settings().turn_lease
+    assert config["podInitialBackoffSeconds"] == 1
+    assert (config["clientConnection"]["qps"], config["clientConnection"]["burst"]) == (500, 1000)
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=named)
+def test_each_verb_and_each_marker_stands_in_one_entry(path: Path) -> None:
+    config = document(path)
+    verbs = [
+        (key.removesuffix("Verb"), value)
+        for part in config["extenders"]
+        for key, value in part.items()
+        if key.endswith("Verb")
+    ]
+    expected = {"filter", "preempt", "bind"} | ({"prioritize"} if "prioritize" in path.name else set())
+    assert sorted(verbs) == sorted((verb, verb) for verb in expected)
+    scoped = "scoped" in path.name or path.parent.name == "service"
+    assert sorted(managed(config)) == (sorted(MARKERS) if scoped else [])
+
+
+@pytest.mark.parametrize("path", [path for path in CONFIGS if managed(document(path))], ids=named)
+def test_a_marker_switches_on_the_verb_of_its_name_and_is_not_looked_for_on_nodes(path: Path) -> None:
+    for part in document(path)["extenders"]:
+        (marker,) = part["managedResources"]
+        assert marker["ignoredByScheduler"] is True
+        assert f"{marker['name'].removeprefix('paddock.dev/')}Verb" in part
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=named)
+def test_a_bind_call_may_take_longer_than_paddock_holds_it(path: Path) -> None:
+    for part in document(path)["extenders"]:
+        assert part["nodeCacheCapable"] is True
+        assert part["ignorable"] is False, "an ignored outage is a way past every quota"
+        if "bindVerb" in part:
+            assert seconds(part["httpTimeout"]) > Settings().bind_deadline
+            assert not {"filterVerb", "preemptVerb", "prioritizeVerb"} & set(part)
+        else:
+            # These calls hold up the scheduling of every other pod.
+            assert seconds(part["httpTimeout"]) <= 5
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=named)
+def test_nodes_are_ranked_by_paddock_alone_when_it_ranks_them(path: Path) -> None:
+    config = document(path)
+    weights = [part["weight"] for part in config["extenders"] if "prioritizeVerb" in part]
+    if "prioritize" in path.name:
+        assert weights == [200]
+        assert config["percentageOfNodesToScore"] == 100
+    else:
+        assert weights == []
+        assert "percentageOfNodesToScore" not in config
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=named)
+def test_every_profile_schedules_marked_pods_even_without_extenders(path: Path) -> None:
+    for profile in document(path)["profiles"]:
+        (plugin,) = profile["pluginConfig"]
+        assert plugin["name"] == "NodeResourcesFit"
+        assert plugin["args"]["ignoredResourceGroups"] == ["paddock.dev"]
+
+
+def test_the_sidecar_leaves_the_default_scheduler_name_to_the_cluster() -> None:
+    assert profiles("sidecar") == {"yunikorn", "paddock"}
+    assert profiles("kubeadm") == profiles("service") == {"default-scheduler", "yunikorn", "paddock"}
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=named)
+def test_calls_go_to_where_the_overlay_serves_them(path: Path) -> None:
+    port = flags(path.parent.name)["verbs-port"]
+    base = "https://paddock.paddock-system.svc" if path.parent.name == "service" else "http://127.0.0.1"
+    assert {part["urlPrefix"] for part in document(path)["extenders"]} == {f"{base}:{port}/v1"}
+
+
+@pytest.mark.parametrize("path", sorted(MANIFESTS.glob("service/scheduler-config-*.yaml")), ids=named)
+def test_a_call_that_leaves_the_host_is_authenticated_both_ways(path: Path) -> None:
+    for part in document(path)["extenders"]:
+        assert part["enableHTTPS"] is True
+        assert set(part["tlsConfig"]) == {"serverName", "caFile", "certFile", "keyFile"}
+        assert part["tlsConfig"]["serverName"] == "paddock.paddock-system.svc"
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=named)
+def test_paddock_follows_the_lease_its_scheduler_holds(path: Path) -> None:
+    election = document(path)["leaderElection"]
+    assert election["leaderElect"] is True
+    lease = f"{election['resourceNamespace']}/{election['resourceName']}"
+    assert flags(path.parent.name).get("lease", "") == ("" if path.parent.name == "service" else lease)
+
+
+# --- pods ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_command_line_takes_the_shipped_arguments(overlay: str) -> None:
+    _, container = paddock_container(overlay)
+    _parser().parse_args(container["args"])
+    for name in ("startupProbe", "livenessProbe", "readinessProbe"):
+        if "exec" in container[name]:
+            command, *arguments = container[name]["exec"]["command"]
+            assert command == "paddock"
+            _parser().parse_args(arguments)
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_paddock_runs_at_the_restricted_level(overlay: str) -> None:
+    spec, container = paddock_container(overlay)
+    security = spec.get("securityContext", {}) | container["securityContext"]
+    assert security["runAsNonRoot"] is True
+    assert security["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert security["capabilities"] == {"drop": ["ALL"]}
+    assert security["allowPrivilegeEscalation"] is False
+    assert security["readOnlyRootFilesystem"] is True
+    assert container["resources"]["requests"]
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_admin_port_stays_on_loopback(overlay: str) -> None:
+    assert flags(overlay)["admin-address"] == "127.0.0.1"
+    _, container = paddock_container(overlay)
+    for probe in (container[name] for name in ("startupProbe", "livenessProbe", "readinessProbe")):
+        # The kubelet reaches a loopback port only of a pod on the host's network.
+        asked = "httpGet" if overlay == "kubeadm" else "exec"
+        assert asked in probe
+        assert flags(overlay)["admin-port"] in str(probe[asked])
+
+
+def test_verbs_leave_the_pod_only_with_client_certificates() -> None:
+    for overlay in OVERLAYS:
+        given = flags(overlay)
+        assert given["verbs-address"] == "127.0.0.1" or {"tls-cert", "tls-key", "tls-client-ca"} <= set(given)
+
+
+def test_two_paddocks_without_a_lease_never_run_at_once() -> None:
+    spec = document(MANIFESTS / "service" / "deployment.yaml")["spec"]
+    assert spec["replicas"] == 1
+    assert spec["strategy"] == {"type": "Recreate"}
+
+
+# --- the policy ------------------------------------------------------------------------------------
+
+
+def policy() -> Any:
+    (found,) = [each for each in documents(POLICY_FILE) if each["kind"] == "MutatingAdmissionPolicy"]
+    return found["spec"]
+
+
+def scheduler_names(expression: str) -> set[str]:
+    """The list that an expression ends with."""
+    return set(re.findall(r'"([^"]+)"', expression.rpartition(" in ")[2]))
+
+
+def test_the_policy_sets_the_markers_that_the_configurations_look_for() -> None:
+    (markers,) = [each["expression"] for each in policy()["variables"] if each["name"] == "markers"]
+    assert set(re.findall(r'"([^"]+)"', markers)) == MARKERS
+
+
+def test_only_pods_whose_scheduler_calls_paddock_are_marked() -> None:
+    condition = policy()["matchConditions"][1]
+    assert condition["name"] == "scheduler-calls-paddock"
+    assert scheduler_names(condition["expression"]) == profiles("kubeadm") == profiles("service")
+    assert profiles("sidecar") == Settings().scheduler_names
+
+
+def test_the_scoped_sidecar_narrows_the_policy_to_its_own_names() -> None:
+    patches = document(MANIFESTS / "sidecar-scoped" / "kustomization.yaml")["patches"]
+    (patch,) = [each["patch"] for each in patches if each["target"]["kind"] == "MutatingAdmissionPolicy"]
+    guard, change = yaml.safe_load(patch)
+    assert (guard["op"], guard["path"]) == ("test", "/spec/matchConditions/1/name")
+    assert guard["value"] == policy()["matchConditions"][1]["name"]
+    assert (change["op"], change["path"]) == ("replace", "/spec/matchConditions/1/expression")
+    assert scheduler_names(change["value"]) == profiles("sidecar")
+
+
+def test_the_policy_never_touches_paddocks_own_pod() -> None:
+    (selector,) = policy()["matchConstraints"]["namespaceSelector"]["matchExpressions"]
+    assert selector["operator"] == "NotIn"
+    assert selector["values"] == [flags("service")["namespace"]]
+
+
+def test_a_quota_cannot_be_passed_by_an_error_in_the_policy() -> None:
+    assert policy()["failurePolicy"] == "Fail"
+    assert policy()["reinvocationPolicy"] == "IfNeeded"
+
+
+@pytest.mark.parametrize("variant", ["scoped", "prioritize"])
+def test_the_sidecar_variants_name_a_configuration_that_exists(variant: str) -> None:
+    patches = document(MANIFESTS / f"sidecar-{variant}" / "kustomization.yaml")["patches"]
+    (patch,) = [each["patch"] for each in patches if each["target"]["kind"] == "Deployment"]
+    spec = yaml.safe_load(patch)["spec"]["template"]["spec"]
+    chosen = spec["containers"][0]["env"][0]
+    assert chosen == {"name": "SCHEDULER_CONFIG", "value": f"scheduler-config-{variant}.yaml"}
+    generated = document(MANIFESTS / "sidecar" / "kustomization.yaml")["configMapGenerator"]
+    assert chosen["value"] in generated[0]["files"]
