@@ -13,7 +13,7 @@ from extender.queueconfig.sources import ConfigMapData, FlatConfig, flatten
 from extender.settings import Settings, reloaded, settings_from
 
 
-class Rejected(PaddockError):  # noqa: N818 - the fate of a document
+class Rejected(PaddockError):
     """A document that is right in itself and cannot be applied to what is running."""
 
 

@@ -26,7 +26,7 @@ ENCODED_BYTES = 64 * 2**20
 """Memory for encoded refusals; one is about 80 bytes per node."""
 
 
-class CallFault(PaddockError):  # noqa: N818 - says what happened to the call
+class CallFault(PaddockError):
     """A call that cannot be answered as asked; the text reaches the pod's events."""
 
 

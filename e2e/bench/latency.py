@@ -32,11 +32,11 @@ CALLS = 3_000
 
 
 class _NoApi:
-    async def post(self, _binding: Any, *, within: float) -> Outcome:
+    async def post(self, binding: Any, *, within: float) -> Outcome:
         return Outcome(within > 0)
 
-    async def read_pod(self, _namespace: str, _name: str, *, within: float) -> PodFacts | None:
-        return None if within else None
+    async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:
+        raise TimeoutError(within)
 
 
 def _queue(path: str, *, leaf: bool, cap: int | None) -> QueueSpec:

@@ -141,7 +141,7 @@ async def _time_start(port: int) -> float:
         kubeconfig.write_text(json.dumps(_kubeconfig(port)))
         async with await connect(kubeconfig=str(kubeconfig)) as client:
             started = time.perf_counter()
-            with open("/dev/null", "w") as nowhere:
+            with open("/dev/null", "w") as nowhere:  # noqa: ASYNC230 - a device
                 app = App(options, client, configure_logs(nowhere))
                 running = asyncio.ensure_future(app.run())
                 waiting = asyncio.ensure_future(app.synced.wait())

@@ -58,7 +58,7 @@ def handler_of(
     return handle
 
 
-class _TooLarge(PaddockError):  # noqa: N818 - what the body is
+class _TooLarge(PaddockError):
     pass
 
 

@@ -3,7 +3,7 @@
 Nothing here knows what a pod is. Who we are to the server is a question for `extender.kube.credentials`.
 """
 
-import ssl
+import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -39,7 +39,6 @@ _NOT_SENT = (
     aiohttp.ClientHttpProxyError,
     aiohttp.ConnectionTimeoutError,
     aiohttp.InvalidURL,
-    ssl.SSLCertVerificationError,
 )
 
 
@@ -172,11 +171,10 @@ class ApiClient:
         content_type: str = JSON,
     ) -> bytes:
         # Connecting ends first, so that the end of the whole time can only mean a request that was sent.
-        limits = aiohttp.ClientTimeout(total=timeout, connect=min(_CONNECT_TIMEOUT, timeout / 2))
+        limits = aiohttp.ClientTimeout(connect=min(_CONNECT_TIMEOUT, timeout / 2))
+        request = self._answered(method, path, limits, params=params, body=body, content_type=content_type)
         with self._errors_translated():
-            async with self._answered(
-                method, path, limits, params=params, body=body, content_type=content_type
-            ) as response:
+            async with asyncio.timeout(timeout), request as response:
                 return await response.read()
 
     @asynccontextmanager

@@ -22,8 +22,9 @@ from yarl import URL
 from extender.kube.api import CredentialsError, redacted
 
 _RENEW_EVERY = 60.0
-_RENEW_TIMEOUT = 30.0
+_LOAD_TIMEOUT = 30.0
 _RENEW_PAUSE = 5.0
+_CLOSE_GRACE = 2.0
 
 _BAD_CREDENTIALS = (
     ConfigException,
@@ -49,7 +50,7 @@ class Credentials:
         self.server_name: str | None = access.tls_server_name or None
         self.proxy: str | None = access.proxy or source.proxy_for(self.host)
         self.tls = _tls_from(access)
-        self.error = ""
+        self._error = ""
         self._source = source
         self._authorization = _authorization_from(access)
         self._renewed_at = time.monotonic()
@@ -64,7 +65,7 @@ class Credentials:
         """
         source: _Source = _ServiceAccount(service_account) if in_cluster else _Kubeconfig(kubeconfig)
         try:
-            return cls(source, await asyncio.wait_for(source.load(anew=True), _RENEW_TIMEOUT))
+            return cls(source, await asyncio.wait_for(source.load(anew=True), _LOAD_TIMEOUT))
         except _BAD_CREDENTIALS as error:
             raise CredentialsError(f"cannot use {source.name}: {_words(error)}") from error
 
@@ -72,6 +73,14 @@ class Credentials:
     def secret(self) -> str:
         """The part of the header that may appear in no message."""
         return self._authorization.partition(" ")[2]
+
+    @property
+    def error(self) -> str:
+        """Why the latest renewal failed or that it hangs; empty when all is well."""
+        hanging = self._renewal is not None and not self._renewal.done()
+        if hanging and time.monotonic() - self._renewed_at > _LOAD_TIMEOUT:
+            return f"a renewal has taken more than {_LOAD_TIMEOUT:.0f} s"
+        return self._error
 
     def authorization(self) -> str:
         """The Authorization header, empty for client certificates. Starts a renewal when one is due."""
@@ -91,11 +100,15 @@ class Credentials:
             if time.monotonic() - self._forced_at < _RENEW_PAUSE:
                 return False
             self._forced_at = time.monotonic()
-        return await asyncio.shield(self._start_renewal(anew=True))
+        renewal = self._start_renewal(anew=True)
+        await asyncio.wait((renewal,))
+        return not renewal.cancelled() and renewal.result()
 
     async def close(self) -> None:
-        """End a renewal that is under way."""
+        """Let a renewal that is under way end by itself if it does so soon, else end it."""
         if self._renewal is not None:
+            # Cancelled at once, an exec plugin would be left behind unreaped.
+            await asyncio.wait((self._renewal,), timeout=_CLOSE_GRACE)
             self._renewal.cancel()
             await asyncio.wait((self._renewal,))
 
@@ -106,14 +119,15 @@ class Credentials:
         return self._renewal
 
     async def _renew(self, *, anew: bool) -> bool:
+        # Without a time limit: ending the wait does not end a plugin, and the next would hang beside it.
         try:
-            access = await asyncio.wait_for(self._source.load(anew=anew), _RENEW_TIMEOUT)
+            access = await self._source.load(anew=anew)
             _load_certificates(self.tls, access)
         except _BAD_CREDENTIALS as error:
-            self.error = redacted(_words(error), self.secret)
+            self._error = redacted(_words(error), self.secret)
             return False
         self._authorization = _authorization_from(access)
-        self.error = ""
+        self._error = ""
         return True
 
 

@@ -16,7 +16,7 @@ from extender.wire.pod import Wire, WirePod
 from extender.wire.report import report_on
 
 
-class BadBody(PaddockError):  # noqa: N818 - it names what was received
+class BadBody(PaddockError):
     """A request body that does not parse. The text says all that is wrong with it."""
 
 

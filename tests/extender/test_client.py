@@ -263,6 +263,24 @@ async def test_a_401_that_stays_is_an_error_after_one_repeat(api: FakeApi, clien
         assert len(api.requests) == expected
 
 
+async def test_a_renewal_that_hangs_holds_nobody_longer_than_asked(
+    api: FakeApi, client: ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang(self: object, *, anew: bool) -> None:
+        assert anew
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(credentials_module._Kubeconfig, "load", hang)
+    monkeypatch.setattr(credentials_module, "_LOAD_TIMEOUT", 0.1)
+    monkeypatch.setattr(credentials_module, "_CLOSE_GRACE", 0.05)
+    api.tokens = {"other"}
+    async with asyncio.timeout(2):
+        with pytest.raises(Unreachable, match="Timeout"):
+            await client.get(POD, timeout=0.2)
+        assert "more than" in client.credentials_error
+        await client.close()
+
+
 async def test_a_token_file_is_read_again_before_the_token_ends(
     api: FakeApi, kubeconfig: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,427 @@
+"""What a test does to a cluster, and what it sees of its pods."""
+
+import asyncio
+import itertools
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self
+
+import aiohttp
+import msgspec
+
+from e2e.control_plane import ControlPlane, unverified
+
+RUN_LABEL = "e2e.paddock.dev/run"
+RUN_FOR = "e2e.paddock.dev/run-for"
+MERGE_PATCH = "application/merge-patch+json"
+
+Object = dict[str, Any]
+
+_KINDS = {
+    "Pod": ("/api/v1", "pods", True),
+    "Node": ("/api/v1", "nodes", False),
+    "ConfigMap": ("/api/v1", "configmaps", True),
+    "Namespace": ("/api/v1", "namespaces", False),
+    "PersistentVolume": ("/api/v1", "persistentvolumes", False),
+    "PersistentVolumeClaim": ("/api/v1", "persistentvolumeclaims", True),
+    "ServiceAccount": ("/api/v1", "serviceaccounts", True),
+    "Service": ("/api/v1", "services", True),
+    "Secret": ("/api/v1", "secrets", True),
+    "StorageClass": ("/apis/storage.k8s.io/v1", "storageclasses", False),
+    "PriorityClass": ("/apis/scheduling.k8s.io/v1", "priorityclasses", False),
+    "Deployment": ("/apis/apps/v1", "deployments", True),
+    "Lease": ("/apis/coordination.k8s.io/v1", "leases", True),
+    "Role": ("/apis/rbac.authorization.k8s.io/v1", "roles", True),
+    "RoleBinding": ("/apis/rbac.authorization.k8s.io/v1", "rolebindings", True),
+    "ClusterRole": ("/apis/rbac.authorization.k8s.io/v1", "clusterroles", False),
+    "ClusterRoleBinding": ("/apis/rbac.authorization.k8s.io/v1", "clusterrolebindings", False),
+    "MutatingAdmissionPolicy": (
+        "/apis/admissionregistration.k8s.io/v1",
+        "mutatingadmissionpolicies",
+        False,
+    ),
+    "MutatingAdmissionPolicyBinding": (
+        "/apis/admissionregistration.k8s.io/v1",
+        "mutatingadmissionpolicybindings",
+        False,
+    ),
+}
+_RESET = (
+    "Pod",
+    "Node",
+    "PersistentVolumeClaim",
+    "PersistentVolume",
+    "StorageClass",
+    "PriorityClass",
+    "ConfigMap",
+)
+_RESET_LAST = ("MutatingAdmissionPolicyBinding", "MutatingAdmissionPolicy")
+
+
+class ApiFailure(RuntimeError):
+    """The API server said no."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(f"{status}: {message}")
+        self.status = status
+
+
+def path_of(kind: str, namespace: str = "", name: str = "") -> str:
+    group, plural, namespaced = _KINDS[kind]
+    where = f"/namespaces/{namespace}" if namespaced and namespace else ""
+    return f"{group}{where}/{plural}{'/' + name if name else ''}"
+
+
+class Cluster:
+    """Verbs of the cluster as a test speaks of them. Everything made carries the run's label."""
+
+    def __init__(self, control_plane: ControlPlane) -> None:
+        self.control_plane = control_plane
+        self.run = uuid.uuid4().hex[:10]
+        self.session = aiohttp.ClientSession(
+            control_plane.url,
+            connector=aiohttp.TCPConnector(ssl=unverified(), limit=64),
+            headers={"Authorization": f"Bearer {control_plane.token('admin')}"},
+        )
+        self._names = itertools.count(1)
+        self.namespace = "default"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        await self.session.close()
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        params: Mapping[str, str] | None = None,
+        content_type: str = "application/json",
+        user: str | None = None,
+    ) -> Object:
+        """One call. Raises `ApiFailure`."""
+        headers = {"Content-Type": content_type}
+        if user is not None:
+            headers["Authorization"] = f"Bearer {self.control_plane.token(user)}"
+        data = msgspec.json.encode(body) if body is not None else None
+        async with self.session.request(method, path, data=data, params=params, headers=headers) as answer:
+            raw = await answer.read()
+            found: Object = msgspec.json.decode(raw) if raw.startswith(b"{") else {"text": raw.decode()}
+            if answer.status >= 300:
+                raise ApiFailure(answer.status, str(found.get("message", found))[:400])
+            return found
+
+    # -- any object -------------------------------------------------------------------------------------
+
+    async def create(self, thing: Object) -> Object:
+        """POST an object, labelled as this run's."""
+        metadata = thing.setdefault("metadata", {})
+        metadata.setdefault("labels", {})[RUN_LABEL] = self.run
+        return await self.request("POST", path_of(thing["kind"], metadata.get("namespace", "")), thing)
+
+    async def apply(self, thing: Object) -> Object:
+        """Create it, or replace what is there."""
+        try:
+            return await self.create(thing)
+        except ApiFailure as failure:
+            if failure.status != 409:
+                raise
+        metadata = thing["metadata"]
+        path = path_of(thing["kind"], metadata.get("namespace", ""), metadata["name"])
+        there = await self.request("GET", path)
+        metadata["resourceVersion"] = there["metadata"]["resourceVersion"]
+        return await self.request("PUT", path, thing)
+
+    async def patch(self, path: str, body: Object) -> Object:
+        return await self.request("PATCH", path, body, content_type=MERGE_PATCH)
+
+    async def create_namespace(self, annotations: Mapping[str, str] | None = None) -> str:
+        """A new one each time: without a controller-manager none is ever gone."""
+        name = f"e2e-{self.run}-{next(self._names)}"
+        await self.create(
+            {
+                "apiVersion": "v1",
+                "kind": "Namespace",
+                "metadata": {"name": name, "annotations": dict(annotations or {})},
+            }
+        )
+        return name
+
+    async def ensure_namespace(self, name: str) -> None:
+        with suppress(ApiFailure):
+            await self.request(
+                "POST",
+                "/api/v1/namespaces",
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}},
+            )
+
+    async def configmap(self, namespace: str, name: str, data: Mapping[str, str]) -> Object:
+        return await self.apply(
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"namespace": namespace, "name": name},
+                "data": dict(data),
+            }
+        )
+
+    # -- nodes ----------------------------------------------------------------------------------------------
+
+    async def add_nodes(
+        self,
+        count: int,
+        *,
+        cpu: str = "32",
+        memory: str = "64Gi",
+        pods: int = 110,
+        prefix: str = "n",
+        **extended: str,
+    ) -> list[str]:
+        """Nodes that are API objects only, ready and without the taint that admission gives them."""
+        amounts = {"cpu": cpu, "memory": memory, "pods": str(pods), **extended}
+        names = [f"{prefix}{at}" for at in range(1, count + 1)]
+        await bounded((self._add_node(name, amounts) for name in names), most=32)
+        return names
+
+    async def _add_node(self, name: str, amounts: Mapping[str, str]) -> None:
+        node = await self.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}})
+        path = path_of("Node", name=name)
+        condition = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "played"}
+        status = {"capacity": amounts, "allocatable": amounts, "conditions": [condition]}
+        await self.patch(path + "/status", {"status": status})
+        await self.patch(path, {"spec": {"taints": None}})
+        assert node["metadata"]["name"] == name
+
+    # -- pods -----------------------------------------------------------------------------------------------
+
+    def pod(
+        self,
+        name: str,
+        *,
+        cpu: str = "1",
+        memory: str | None = None,
+        queue: str | None = None,
+        app: str | None = None,
+        scheduler_name: str = "yunikorn",
+        namespace: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        annotations: Mapping[str, str] | None = None,
+        run_for: float | None = None,
+        grace: int = 0,
+        spec: Mapping[str, Any] | None = None,
+    ) -> Object:
+        """A manifest of one container; ``run_for``: seconds after which the kubelet lets it succeed."""
+        requests = {"cpu": cpu, **({"memory": memory} if memory else {})}
+        keys = {"yunikorn.apache.org/queue": queue, "yunikorn.apache.org/app-id": app}
+        notes = dict(annotations or {})
+        if run_for is not None:
+            notes[RUN_FOR] = str(run_for)
+        return {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": name,
+                "namespace": namespace or self.namespace,
+                "labels": {**{key: value for key, value in keys.items() if value}, **(labels or {})},
+                "annotations": notes,
+            },
+            "spec": {
+                "schedulerName": scheduler_name,
+                "terminationGracePeriodSeconds": grace,
+                "containers": [{"name": "c", "image": "pause", "resources": {"requests": requests}}],
+                **(spec or {}),
+            },
+        }
+
+    async def create_pod(self, name: str, **pod: Any) -> Object:
+        return await self.create(self.pod(name, **pod))
+
+    async def create_pods(self, manifests: Iterable[Object], *, most: int = 32) -> list[Object]:
+        """All of them, so many at a time, in order."""
+        return await bounded((self.create(manifest) for manifest in manifests), most=most)
+
+    async def delete_pod(self, name: str, namespace: str | None = None, *, grace: int = 0) -> None:
+        path = path_of("Pod", namespace or self.namespace, name)
+        await self.request("DELETE", path, {"gracePeriodSeconds": grace})
+
+    # -- the end --------------------------------------------------------------------------------------------
+
+    async def reset(self) -> None:
+        """Delete what this run made, and wait until it is gone."""
+        for kind in (*_RESET, *_RESET_LAST):
+            await self._delete_all(kind)
+        until = time.monotonic() + 30
+        while await self._left("Pod") or await self._left("Node"):
+            assert time.monotonic() < until, "pods or nodes are still there after a reset"
+            await asyncio.sleep(0.05)
+
+    async def _mine(self, kind: str) -> list[Object]:
+        found = await self.request("GET", path_of(kind), params={"labelSelector": f"{RUN_LABEL}={self.run}"})
+        items: list[Object] = found["items"]
+        return items
+
+    async def _left(self, kind: str) -> bool:
+        return bool(await self._mine(kind))
+
+    async def _delete_all(self, kind: str) -> None:
+        await bounded((self._delete(kind, item["metadata"]) for item in await self._mine(kind)), most=32)
+
+    async def _delete(self, kind: str, metadata: Object) -> None:
+        path = path_of(kind, metadata.get("namespace", ""), metadata["name"])
+        if metadata.get("finalizers") and kind.startswith("Persistent"):
+            await self.patch(path, {"metadata": {"finalizers": None}})
+        with suppress(ApiFailure):
+            await self.request("DELETE", path, {"gracePeriodSeconds": 0})
+
+
+async def bounded(calls: Iterable[Any], *, most: int) -> list[Any]:
+    """Await all, at most so many at a time; results in order."""
+    gate = asyncio.Semaphore(most)
+
+    async def one(call: Any) -> Any:
+        async with gate:
+            return await call
+
+    return await asyncio.gather(*(one(call) for call in calls))
+
+
+async def watch(
+    session: aiohttp.ClientSession,
+    path: str,
+    on_list: Callable[[list[Object]], None],
+    on_event: Callable[[str, Object], None],
+) -> None:
+    """List, then follow every event until cancelled. A lost watch raises: nobody may miss an event."""
+    async with session.get(path) as answer:
+        listed = await answer.json()
+    on_list(listed["items"])
+    version = listed["metadata"]["resourceVersion"]
+    while True:
+        params = {"watch": "true", "resourceVersion": version, "allowWatchBookmarks": "true"}
+        timeout = aiohttp.ClientTimeout(total=None, sock_read=None)
+        async with session.get(path, params=params, timeout=timeout) as answer:
+            if answer.status != 200:
+                raise ApiFailure(answer.status, f"watch of {path}")
+            async for line in lines_of(answer):
+                event = msgspec.json.decode(line)
+                if event["type"] == "ERROR":
+                    raise ApiFailure(event["object"].get("code", 0), f"watch of {path} lost events")
+                version = event["object"]["metadata"]["resourceVersion"]
+                if event["type"] != "BOOKMARK":
+                    on_event(event["type"], event["object"])
+
+
+async def lines_of(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    rest = b""
+    async for chunk in answer.content.iter_any():
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            if line:
+                yield line
+
+
+class PodCache:
+    """Every pod as the API last showed it, and a way to wait for what a test expects."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self.pods: dict[str, Object] = {}
+        self.listeners: list[Callable[[str, Object], None]] = []
+        self._changed = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        listed = asyncio.Event()
+
+        def on_list(items: list[Object]) -> None:
+            self.pods = {item["metadata"]["uid"]: item for item in items}
+            listed.set()
+
+        self._task = asyncio.create_task(
+            watch(self._cluster.session, "/api/v1/pods", on_list, self._on_event)
+        )
+        await asyncio.wait_for(listed.wait(), 10)
+        return self
+
+    async def __aexit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    def _on_event(self, kind: str, pod: Object) -> None:
+        if kind == "DELETED":
+            self.pods.pop(pod["metadata"]["uid"], None)
+        else:
+            self.pods[pod["metadata"]["uid"]] = pod
+        for listener in self.listeners:
+            listener(kind, pod)
+        self._changed.set()
+
+    def named(self, name: str, namespace: str | None = None) -> Object | None:
+        where = namespace or self._cluster.namespace
+        for pod in self.pods.values():
+            if (pod["metadata"]["namespace"], pod["metadata"]["name"]) == (where, name):
+                return pod
+        return None
+
+    def bound(self) -> list[Object]:
+        """Pods on a node that are not finished."""
+        return [pod for pod in self.pods.values() if node_of(pod) and not is_terminal(pod)]
+
+    def waiting(self) -> list[Object]:
+        return [pod for pod in self.pods.values() if not node_of(pod)]
+
+    async def until(self, holds: Callable[[], object], what: str, *, timeout: float = 30.0) -> None:
+        """Wait until ``holds()`` is true, looking after every event; the error says what was seen last."""
+        until = time.monotonic() + timeout
+        while not holds():
+            assert self._task is not None
+            if self._task.done():
+                self._task.result()
+            left = until - time.monotonic()
+            assert left > 0, f"after {timeout} s still not: {what}\n{self._seen()}"
+            self._changed.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), min(left, 0.5))
+
+    def _seen(self) -> str:
+        bound, waiting = len(self.bound()), self.waiting()
+        lines = [f"{bound} bound, {len(waiting)} without a node, {len(self.pods)} in all"]
+        for pod in waiting[:5]:
+            message = (condition(pod, "PodScheduled") or {}).get("message", "")
+            lines.append(f"  {pod['metadata']['name']}: {message[:200]}")
+        return "\n".join(lines)
+
+
+def node_of(pod: Object) -> str:
+    node: str = pod["spec"].get("nodeName", "")
+    return node
+
+
+def is_terminal(pod: Object) -> bool:
+    return pod.get("status", {}).get("phase") in ("Succeeded", "Failed")
+
+
+def condition(pod: Object, kind: str) -> Object | None:
+    for each in pod.get("status", {}).get("conditions", ()):
+        if each["type"] == kind:
+            found: Object = each
+            return found
+    return None
+
+
+def message_of(pod: Object | None) -> str:
+    """Why kube-scheduler says that a pod waits."""
+    found = condition(pod, "PodScheduled") if pod else None
+    return str((found or {}).get("message", ""))

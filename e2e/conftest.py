@@ -1,0 +1,42 @@
+"""One control plane for all tests, on one event loop; everything else is each test's own."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from e2e.cluster import Cluster, PodCache
+from e2e.control_plane import ControlPlane
+from e2e.kubelet import StubKubelet
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if pytest_asyncio.is_async_test(item):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest_asyncio.fixture(loop_scope="session", scope="session")
+async def control_plane() -> AsyncIterator[ControlPlane]:
+    async with ControlPlane() as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def cluster(control_plane: ControlPlane) -> AsyncIterator[Cluster]:
+    async with Cluster(control_plane) as made:
+        made.namespace = await made.create_namespace()
+        yield made
+        await made.reset()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def pods(cluster: Cluster) -> AsyncIterator[PodCache]:
+    async with PodCache(cluster) as cache:
+        yield cache
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def kubelet(cluster: Cluster) -> AsyncIterator[StubKubelet]:
+    async with StubKubelet(cluster) as running:
+        yield running

@@ -1,0 +1,260 @@
+"""etcd, kube-apiserver and kube-scheduler as plain processes on loopback ports."""
+
+import asyncio
+import json
+import os
+import shutil
+import ssl
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import aiohttp
+import yaml
+
+from e2e.binaries import binary
+from e2e.processes import Program, free_port
+
+START_DEADLINE = 60.0
+
+USERS: Mapping[str, tuple[str, str]] = {
+    "admin": ("admin", "system:masters"),
+    "scheduler": ("system:kube-scheduler", ""),
+    "paddock": (
+        "system:serviceaccount:paddock-system:paddock",
+        "system:serviceaccounts,system:serviceaccounts:paddock-system",
+    ),
+    "paddock-certificate": ("paddock", ""),
+    "tester": ("tester", ""),
+}
+"""Per token: the user's name, and its groups joined by commas."""
+
+
+class NeedsOwnControlPlane(RuntimeError):
+    """Asked of a cluster that this suite did not start."""
+
+
+def unverified() -> ssl.SSLContext:
+    """TLS to a server whose certificate was made a moment ago, on loopback."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+class ControlPlane:
+    """An API server with its store, and the schedulers started against it."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="paddock-e2e-"))
+        self.external = os.environ.get("KUBECONFIG", "")
+        self._port = free_port()
+        self._etcd: Program | None = None
+        self._apiserver: Program | None = None
+        self._schedulers: list[Scheduler] = []
+        self.url = f"https://127.0.0.1:{self._port}"
+        self._tokens = {user: f"token-of-{user}" for user in USERS}
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        if self.external:
+            self._use_external()
+            return
+        self._write_secrets()
+        etcd_port = free_port()
+        self._etcd = self._program("etcd", *self._etcd_arguments(etcd_port))
+        self._apiserver = self._program("kube-apiserver", *self._apiserver_arguments(etcd_port))
+        self._etcd.start()
+        await self.start_apiserver()
+
+    async def stop(self) -> None:
+        for scheduler in self._schedulers:
+            await scheduler.stop()
+        for program in (self._apiserver, self._etcd):
+            if program is not None:
+                await program.stop()
+        self._keep_logs()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    async def start_apiserver(self) -> None:
+        program = self._own(self._apiserver)
+        program.start()
+        await self._until_ready(f"{self.url}/readyz", program, self.token("admin"))
+
+    async def stop_apiserver(self) -> None:
+        await self._own(self._apiserver).kill()
+
+    def token(self, user: str) -> str:
+        return self._tokens[user]
+
+    def kubeconfig(self, user: str, server: str | None = None) -> Path:
+        """A file that lets ``user`` in; ``server``: another address, such as a proxy's."""
+        target = server or self.url
+        cluster: dict[str, Any] = {"server": target}
+        if target.startswith("https"):
+            cluster["insecure-skip-tls-verify"] = True
+        document = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "e2e",
+            "clusters": [{"name": "e2e", "cluster": cluster}],
+            "users": [{"name": user, "user": {"token": self.token(user)}}],
+            "contexts": [{"name": "e2e", "context": {"cluster": "e2e", "user": user}}],
+        }
+        path = self.folder / f"kubeconfig-{user}-{abs(hash(target))}"
+        path.write_text(json.dumps(document))
+        return path
+
+    async def scheduler(self, config: Mapping[str, Any], *, user: str = "scheduler") -> "Scheduler":
+        """Start an unmodified kube-scheduler with a configuration; its kubeconfig is filled in."""
+        number = len(self._schedulers)
+        document = json.loads(json.dumps(config))
+        document.setdefault("clientConnection", {})["kubeconfig"] = str(self.kubeconfig(user))
+        document.setdefault("leaderElection", {}).setdefault("leaderElect", False)
+        path = self.folder / f"scheduler-{number}.yaml"
+        path.write_text(yaml.safe_dump(document))
+        port = free_port()
+        program = self._program(
+            "kube-scheduler",
+            f"--config={path}",
+            f"--secure-port={port}",
+            "--bind-address=127.0.0.1",
+            f"--cert-dir={self.folder / f'scheduler-{number}'}",
+            f"--authentication-kubeconfig={self.kubeconfig('admin')}",
+            f"--authorization-kubeconfig={self.kubeconfig('admin')}",
+            "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics",
+            "-v=1",
+            log=f"kube-scheduler-{number}",
+        )
+        scheduler = Scheduler(program, f"https://127.0.0.1:{port}/healthz", self)
+        self._schedulers.append(scheduler)
+        await scheduler.start()
+        return scheduler
+
+    async def _until_ready(self, url: str, program: Program, token: str = "") -> None:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        until = time.monotonic() + START_DEADLINE
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=unverified())) as session:
+            while not await _answers(session, url, headers):
+                if not program.running or time.monotonic() > until:
+                    raise RuntimeError(f"{program.name} did not become ready:\n{program.tail()}")
+                await asyncio.sleep(0.05)
+
+    # -- own processes ------------------------------------------------------------------------------------
+
+    def _program(self, name: str, *arguments: str, log: str = "") -> Program:
+        return Program([str(binary(name)), *arguments], self.folder / f"{log or name}.log")
+
+    def _own(self, program: Program | None) -> Program:
+        if program is None:
+            raise NeedsOwnControlPlane("this needs a control plane of its own; unset KUBECONFIG")
+        return program
+
+    def _etcd_arguments(self, port: int) -> tuple[str, ...]:
+        client, peer = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{free_port()}"
+        return (
+            f"--data-dir={self.folder / 'etcd'}",
+            f"--listen-client-urls={client}",
+            f"--advertise-client-urls={client}",
+            f"--listen-peer-urls={peer}",
+            f"--initial-advertise-peer-urls={peer}",
+            f"--initial-cluster=default={peer}",
+            "--unsafe-no-fsync",
+            "--quota-backend-bytes=4294967296",
+            "--log-level=warn",
+        )
+
+    def _apiserver_arguments(self, etcd_port: int) -> tuple[str, ...]:
+        key = str(self.folder / "service-account.key")
+        return (
+            f"--etcd-servers=http://127.0.0.1:{etcd_port}",
+            f"--secure-port={self._port}",
+            "--bind-address=127.0.0.1",
+            f"--cert-dir={self.folder / 'apiserver'}",
+            f"--token-auth-file={self.folder / 'tokens.csv'}",
+            "--authorization-mode=RBAC",
+            "--disable-admission-plugins=ServiceAccount",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--service-account-key-file={key}",
+            f"--service-account-signing-key-file={key}",
+            "--service-cluster-ip-range=10.0.0.0/24",
+            "--allow-privileged=true",
+            "--enable-priority-and-fairness=false",
+            "--max-requests-inflight=5000",
+            "--max-mutating-requests-inflight=5000",
+            "--profiling=false",
+        )
+
+    def _write_secrets(self) -> None:
+        key = self.folder / "service-account.key"
+        subprocess.run(["openssl", "genrsa", "-out", str(key), "2048"], check=True, capture_output=True)
+        rows = [f'{self._tokens[user]},{name},{name},"{groups}"' for user, (name, groups) in USERS.items()]
+        (self.folder / "tokens.csv").write_text("\n".join(rows) + "\n")
+
+    def _use_external(self) -> None:
+        """A cluster of the user's own: its address and its current user's token, for every user here."""
+        document = yaml.safe_load(Path(self.external.split(":")[0]).read_text())
+        named = {
+            kind: {each["name"]: each[kind[:-1]] for each in document[kind]} for kind in ("clusters", "users")
+        }
+        contexts = {each["name"]: each["context"] for each in document["contexts"]}
+        context = contexts[document["current-context"]]
+        self.url = named["clusters"][context["cluster"]]["server"]
+        token = named["users"][context["user"]].get("token")
+        if not token:
+            raise NeedsOwnControlPlane("the current user of KUBECONFIG must have a token")
+        self._tokens = dict.fromkeys(USERS, token)
+
+    def _keep_logs(self) -> None:
+        target = os.environ.get("PADDOCK_E2E_LOGS")
+        if target:
+            Path(target).mkdir(parents=True, exist_ok=True)
+            for log in self.folder.glob("*.log"):
+                shutil.copy(log, target)
+
+
+async def _answers(session: aiohttp.ClientSession, url: str, headers: Mapping[str, str]) -> bool:
+    try:
+        async with session.get(url, headers=headers, timeout=aiohttp.ClientTimeout(total=2)) as answer:
+            return answer.status == 200
+    except (aiohttp.ClientError, TimeoutError):
+        return False
+
+
+class Scheduler:
+    """A running kube-scheduler."""
+
+    def __init__(self, program: Program, health: str, control_plane: ControlPlane) -> None:
+        self._program = program
+        self._health = health
+        self._control_plane = control_plane
+
+    async def start(self) -> None:
+        self._program.start()
+        await self._control_plane._until_ready(self._health, self._program)
+
+    async def stop(self) -> None:
+        await self._program.stop()
+
+    async def kill(self) -> None:
+        await self._program.kill()
+
+    async def restart(self) -> None:
+        """A crash and a new start."""
+        await self.kill()
+        await self.start()
+
+    def log_tail(self, lines: int = 30) -> str:
+        return self._program.tail(lines)

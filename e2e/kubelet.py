@@ -1,0 +1,135 @@
+"""A kubelet for all nodes at once: runs what is bound, refuses what does not fit, ends what is deleted."""
+
+import asyncio
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Self
+
+from e2e.cluster import RUN_FOR, ApiFailure, Cluster, Object, is_terminal, node_of, path_of, watch
+from e2e.sizing import Amounts, amounts_of, size_of
+
+AT_ONCE = 48
+
+
+class StubKubelet:
+    """``refused``: names of pods that did not fit their node. ``hold``: leave bound pods as they are."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self.refused: list[str] = []
+        self.hold = False
+        self._nodes: dict[str, Amounts] = {}
+        self._on_node: dict[str, dict[str, Amounts]] = {}
+        self._started: set[str] = set()
+        self._ending: set[str] = set()
+        self._gate = asyncio.Semaphore(AT_ONCE)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        listed = asyncio.Event()
+        session = self._cluster.session
+        self._spawn(watch(session, "/api/v1/nodes", self._on_nodes, self._on_node_event))
+        self._spawn(
+            watch(
+                session,
+                "/api/v1/pods",
+                lambda items: (*(self._on_pod("ADDED", item) for item in items), listed.set())[-1],
+                self._on_pod,
+            )
+        )
+        await asyncio.wait_for(listed.wait(), 10)
+        return self
+
+    async def __aexit__(
+        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _on_nodes(self, nodes: list[Object]) -> None:
+        for node in nodes:
+            self._on_node_event("ADDED", node)
+
+    def _on_node_event(self, kind: str, node: Object) -> None:
+        name = node["metadata"]["name"]
+        if kind == "DELETED":
+            self._nodes.pop(name, None)
+        else:
+            self._nodes[name] = amounts_of(node.get("status", {}).get("allocatable", {}))
+
+    def _on_pod(self, kind: str, pod: Object) -> None:
+        uid, node = pod["metadata"]["uid"], node_of(pod)
+        if kind == "DELETED" or is_terminal(pod):
+            self._on_node.get(node, {}).pop(uid, None)
+        if kind == "DELETED":
+            return
+        if pod["metadata"].get("deletionTimestamp"):
+            if node and uid not in self._ending:
+                self._ending.add(uid)
+                self._spawn(self._end(pod))
+        elif node and not is_terminal(pod) and uid not in self._started and not self.hold:
+            self._started.add(uid)
+            self._spawn(self._admit(pod, node))
+
+    async def _admit(self, pod: Object, node: str) -> None:
+        size, here = size_of(pod), self._on_node.setdefault(node, {})
+        short = self._short(node, size)
+        if short is not None:
+            self.refused.append(pod["metadata"]["name"])
+            await self._status(pod, {"phase": "Failed", "reason": f"OutOf{short}", "message": "does not fit"})
+            return
+        here[pod["metadata"]["uid"]] = size
+        await self._status(pod, _running(pod))
+        seconds = pod["metadata"].get("annotations", {}).get(RUN_FOR)
+        if seconds is not None:
+            await asyncio.sleep(float(seconds))
+            await self._status(pod, {"phase": "Succeeded"})
+
+    def _short(self, node: str, size: Amounts) -> str | None:
+        """The first resource that is not there; one that the node does not publish is ignored."""
+        held = self._on_node.get(node, {}).values()
+        for name, cap in self._nodes.get(node, {}).items():
+            if size.get(name, 0) and sum(each.get(name, 0) for each in held) + size[name] > cap:
+                return name
+        return None
+
+    async def _end(self, pod: Object) -> None:
+        deadline = datetime.fromisoformat(pod["metadata"]["deletionTimestamp"]).timestamp()
+        grace = pod["metadata"].get("deletionGracePeriodSeconds", 0)
+        if grace:
+            await asyncio.sleep(max(0.0, deadline - time.time()))
+        body = {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}}
+        await self._call("DELETE", _path(pod), body)
+
+    async def _status(self, pod: Object, status: Object) -> None:
+        body = {"metadata": {"uid": pod["metadata"]["uid"]}, "status": status}
+        await self._call("PATCH", _path(pod) + "/status", body)
+
+    async def _call(self, method: str, path: str, body: Object) -> None:
+        """A pod that went meanwhile needs nothing more."""
+        kind = "application/strategic-merge-patch+json" if method == "PATCH" else "application/json"
+        async with self._gate:
+            with suppress(ApiFailure):
+                await self._cluster.request(method, path, body, content_type=kind)
+
+
+def _path(pod: Object) -> str:
+    return path_of("Pod", pod["metadata"]["namespace"], pod["metadata"]["name"])
+
+
+def _running(pod: Object) -> Object:
+    stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    kinds = ("Initialized", "ContainersReady", "Ready")
+    return {
+        "phase": "Running",
+        "startTime": stamp,
+        "conditions": [{"type": kind, "status": "True", "lastTransitionTime": stamp} for kind in kinds],
+    }

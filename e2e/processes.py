@@ -1,0 +1,84 @@
+"""Programs that a test runs: started with a log of their own, ended by process id, never left behind."""
+
+import asyncio
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def free_port() -> int:
+    """A port of the loopback that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _die_with_parent() -> None:
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Program:
+    """One child process. Its output goes to ``log``."""
+
+    def __init__(self, arguments: Sequence[str], log: Path, *, env: Mapping[str, str] | None = None) -> None:
+        self._arguments = [str(argument) for argument in arguments]
+        self._env = {**os.environ, **(env or {})}
+        self.log = log
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def name(self) -> str:
+        return Path(self._arguments[0]).name
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def start(self) -> None:
+        with self.log.open("ab") as output:
+            self._process = subprocess.Popen(
+                self._arguments,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                env=self._env,
+                preexec_fn=_die_with_parent,
+            )
+
+    async def stop(self, *, deadline: float = 15.0) -> int | None:
+        """SIGTERM, then SIGKILL; the exit code, None when it never ran."""
+        if self._process is None:
+            return None
+        if self._process.poll() is None:
+            self._process.terminate()
+        return await self._gone(deadline)
+
+    async def kill(self) -> None:
+        """SIGKILL, as a crash."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+        await self._gone(15.0)
+
+    async def _gone(self, deadline: float) -> int | None:
+        process = self._process
+        if process is None:
+            return None
+        until = time.monotonic() + deadline
+        while process.poll() is None:
+            if time.monotonic() > until:
+                process.kill()
+            await asyncio.sleep(0.01)
+        return process.returncode
+
+    def tail(self, lines: int = 15) -> str:
+        text = self.log.read_text(errors="replace") if self.log.exists() else ""
+        return "\n".join(text.splitlines()[-lines:])
