@@ -163,23 +163,23 @@ def test_the_cluster_role_has_exactly_the_verbs_used() -> None:
         ("", "pods/binding", "", "create"),
         *(("", kind, "", verb) for kind in ("nodes", "namespaces") for verb in ("list", "watch")),
         *(("scheduling.k8s.io", "priorityclasses", "", verb) for verb in ("list", "watch")),
-        *(("", "events", "", verb) for verb in ("create", "patch")),
+        *(("", "events", "", verb) for verb in ("create",)),
     }
 
 
 def test_of_config_maps_only_the_two_are_read() -> None:
-    names, verbs = ("yunikorn-defaults", "yunikorn-configs"), ("get", "list", "watch")
+    names, verbs = ("yunikorn-defaults", "yunikorn-configs"), ("list", "watch")
     assert rules("Role", "paddock") == {("", "configmaps", name, verb) for name in names for verb in verbs}
 
 
 @pytest.mark.parametrize(
     ("role", "lease", "verbs"),
     [
-        pytest.param("paddock-lease", "kube-scheduler", {"get", "list", "watch"}, id="kubeadm only reads it"),
+        pytest.param("paddock-lease", "kube-scheduler", {"get"}, id="kubeadm only reads it"),
         pytest.param(
             "paddock-scheduler-lease",
             "paddock-scheduler",
-            {"get", "list", "watch", "update"},
+            {"get", "update"},
             id="the sidecar's scheduler holds it with the same account",
         ),
     ],

@@ -112,7 +112,7 @@ class Reflector(Generic[T]):
     earlier state stays.
     ``key``: what ``on_listed`` names an item by; ``key_of_meta``: the same key from the metadata alone, so
     that an undecodable item is not taken for a deleted one (without it, it is).
-    ``order``: sort key in which a list's items are told; None: as the server lists them.
+    ``order``: sort key in which the first list's items are told; None: as the server lists them.
     ``watch_timeout``, ``idle_timeout``, ``page_timeout``: seconds. ``uniform(low, high)``: jitter.
 
     Read: ``synced`` (set after the first whole list, never cleared), ``last_heard`` (``clock`` time of the
@@ -199,14 +199,16 @@ class Reflector(Generic[T]):
         if self.synced.is_set():
             self.relists += 1
         started = self._clock()
-        found, kept, version = await self._pages()
-        if self._order is not None:
+        found, keys, version = await self._pages()
+        if self._order is not None and not self.synced.is_set():
+            # Only now: nobody asks yet, and a sort of 50,000 holds up the loop for 30 ms.
             found.sort(key=self._order)
         for some in _slices(found):
             for item in some:
+                keys.add(self._key(item))
                 self._sink.on_changed(item)
             await asyncio.sleep(0)
-        self._sink.on_listed(frozenset(map(self._key, found)) | kept, version)
+        self._sink.on_listed(frozenset(keys), version)
         self._version = version
         self.synced.set()
         self._reporter.listed(self.kind, len(found), self._clock() - started)

@@ -55,7 +55,7 @@ async def test_a_list_is_read_in_pages_and_told_whole(bench: Bench) -> None:
 
 
 @pytest.mark.rule("APP-19")
-async def test_a_list_is_told_in_the_order_asked_for_across_pages(bench: Bench) -> None:
+async def test_the_first_list_is_told_in_the_order_asked_for_across_pages(bench: Bench) -> None:
     for number in (120, 3, 77, 15):
         bench.add(f"p{number}", number)
     async with bench.running(page_size=2, order=lambda pod: pod.spec.priority):
