@@ -218,9 +218,12 @@ class Cluster:
         grace: int = 0,
         spec: Mapping[str, Any] | None = None,
     ) -> Object:
-        """A manifest of one container; ``run_for``: seconds after which the kubelet lets it succeed."""
+        """A manifest of one container; ``run_for``: seconds after which the kubelet lets it succeed.
+
+        ``app``: by default one per queue, since the first pod of an application decides its queue (POD-5).
+        """
         requests = {"cpu": cpu, **({"memory": memory} if memory else {})}
-        keys = {"yunikorn.apache.org/queue": queue, "yunikorn.apache.org/app-id": app}
+        keys = {"yunikorn.apache.org/queue": queue, "yunikorn.apache.org/app-id": app or _app_of(queue)}
         notes = dict(annotations or {})
         if run_for is not None:
             notes[RUN_FOR] = str(run_for)
@@ -326,6 +329,10 @@ async def lines_of(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
         for line in whole:
             if line:
                 yield line
+
+
+def _app_of(queue: str | None) -> str | None:
+    return f"app-of-{queue}" if queue else None
 
 
 class PodCache:

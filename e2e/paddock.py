@@ -94,5 +94,5 @@ class PaddockProcess:
                 found.append(json.loads(line))
         return found
 
-    def tail(self, lines: int = 30) -> str:
+    def tail(self, lines: int = 8) -> str:
         return self._program.tail(lines)

@@ -4,8 +4,6 @@ The error tree, the translation of a ``Status`` into it, object metadata, conten
 that keeps the HTTP client behind one module may live here. No I/O.
 """
 
-# ruff: noqa: N818  the errors carry the names of the answers they stand for
-
 from collections.abc import AsyncGenerator, Mapping
 from typing import Protocol
 

@@ -75,7 +75,7 @@ class ApiClient:
         self._wall = wall
         self._date = ""
         self._session = aiohttp.ClientSession(
-            connector=_connector(credentials),
+            connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=_KEEP_ALIVE),
             cookie_jar=aiohttp.DummyCookieJar(),
             # Compression would cost both ends more time than a cluster's own network takes.
             headers={"User-Agent": "paddock", "Accept": JSON, "Accept-Encoding": "identity"},
@@ -212,8 +212,7 @@ class ApiClient:
         response = await self._send(method, path, timeout, headers, used, **rest)
         if response.status != 401:
             return response
-        # Not back into the pool: the server holds a connection to the client certificate it began with.
-        response.close()
+        response.release()
         if not await self._credentials.renewed(used):
             raise Unauthorized(401, "Unauthorized", "the API server does not accept our credentials")
         return await self._send(method, path, timeout, headers, self._credentials.authorization(), **rest)
@@ -237,6 +236,7 @@ class ApiClient:
             timeout=timeout,
             allow_redirects=False,
             proxy=access.proxy,
+            ssl=access.tls or True,
             server_hostname=access.server_name,
             **rest,  # type: ignore[arg-type]
         )
@@ -258,11 +258,6 @@ class ApiClient:
         except ValueError:
             return
         self.clock_skew = told + 0.5 - self._wall()
-
-
-def _connector(credentials: Credentials) -> aiohttp.TCPConnector:
-    tls = True if credentials.tls is None else credentials.tls
-    return aiohttp.TCPConnector(ssl=tls, limit=_CONNECTIONS, keepalive_timeout=_KEEP_ALIVE)
 
 
 async def _lines_from(chunks: AsyncIterator[bytes], *, limit: int) -> AsyncIterator[bytes]:

@@ -10,6 +10,7 @@ import ssl
 import time
 import urllib.request
 from collections.abc import Awaitable
+from pathlib import Path
 from typing import Protocol, Self
 
 import yaml
@@ -49,6 +50,7 @@ class Credentials:
         self.host = _host_of(access)
         self.server_name: str | None = access.tls_server_name or None
         self.proxy: str | None = access.proxy or source.proxy_for(self.host)
+        self._files = _files_of(access)
         self.tls = _tls_from(access)
         self._error = ""
         self._source = source
@@ -122,7 +124,11 @@ class Credentials:
         # Without a time limit: ending the wait does not end a plugin, and the next would hang beside it.
         try:
             access = await self._source.load(anew=anew)
-            _load_certificates(self.tls, access)
+            files = _files_of(access)
+            if files != self._files:
+                # A context of its own: the client's pool then opens new connections, and the server sees
+                # the new certificate. Half of a pair under replacement fails here and is left alone.
+                self.tls, self._files = _tls_from(access), files
         except _BAD_CREDENTIALS as error:
             self._error = redacted(_words(error), self.secret)
             return False
@@ -215,6 +221,7 @@ def _authorization_from(access: Configuration) -> str:
 
 
 def _tls_from(access: Configuration) -> ssl.SSLContext | None:
+    """The context for new connections, None for plain HTTP. Raises OSError for files that do not fit."""
     if not _host_of(access).startswith("https:"):
         return None
     context = ssl.create_default_context(cafile=access.ssl_ca_cert)
@@ -223,18 +230,13 @@ def _tls_from(access: Configuration) -> ssl.SSLContext | None:
     if not access.verify_ssl:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    _load_certificates(context, access)
+    if access.cert_file:
+        # The empty password keeps an encrypted key from asking for one on the terminal.
+        context.load_cert_chain(access.cert_file, access.key_file, password="")
     return context
 
 
-def _load_certificates(context: ssl.SSLContext | None, access: Configuration) -> None:
-    """Trust the CA and show the certificate of ``access`` on connections made from now on."""
-    if context is None:
-        return
-    if access.ssl_ca_cert:
-        context.load_verify_locations(access.ssl_ca_cert)
-    if access.cert_file:
-        # Tried apart first: half of a pair that is being replaced would spoil the context in use.
-        # The empty password keeps an encrypted key from asking for one on the terminal.
-        for target in (ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), context):
-            target.load_cert_chain(access.cert_file, access.key_file, password="")
+def _files_of(access: Configuration) -> tuple[bytes, ...]:
+    """What the CA, certificate and key files hold now."""
+    paths = (access.ssl_ca_cert, access.cert_file, access.key_file)
+    return tuple(Path(path).read_bytes() for path in paths if path)

@@ -7,40 +7,31 @@ demand: statuses, lost replies, cuts, silence, expired versions. No validation, 
 
 import asyncio
 import itertools
+import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from email.utils import formatdate
 from typing import Any, Self
 
 import msgspec
 from aiohttp import web
 
-from tests.extender.fake_objects import Change, Json, Stored, Target, Watcher, merged, pass_on, selects
+from tests.extender.fake_objects import (
+    Change,
+    Json,
+    Request,
+    Stored,
+    Target,
+    Watcher,
+    merged,
+    pass_on,
+    selects,
+)
 
 JSON_TYPE = "application/json"
-Answer = Callable[["Request"], Awaitable[web.StreamResponse | None]]
-
-
-@dataclass(frozen=True)
-class Request:
-    """One request as it arrived. ``body``: raw; ``raw``: aiohttp's own."""
-
-    method: str
-    path: str
-    query: Mapping[str, str]
-    headers: Mapping[str, str]
-    body: bytes
-    raw: web.Request = field(repr=False, compare=False)
-
-    @property
-    def is_watch(self) -> bool:
-        return self.query.get("watch") in ("true", "1")
-
-    @property
-    def json(self) -> Any:
-        return msgspec.json.decode(self.body)
+Answer = Callable[[Request], Awaitable[web.StreamResponse | None]]
 
 
 @dataclass
@@ -83,15 +74,17 @@ class FakeApi:
         self._faults: list[Fault] = []
         self._runner: web.AppRunner | None = None
         self._port = 0
+        self._scheme = "http"
 
-    async def start(self) -> Self:
+    async def start(self, tls: ssl.SSLContext | None = None) -> Self:
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_route("*", "/{path:.*}", self._serve)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.2, handler_cancellation=True)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self._port, reuse_address=True)
+        site = web.TCPSite(self._runner, "127.0.0.1", self._port, reuse_address=True, ssl_context=tls)
         await site.start()
         self._port = self._runner.addresses[0][1]
+        self._scheme = "https" if tls else "http"
         return self
 
     async def stop(self) -> None:
@@ -102,7 +95,7 @@ class FakeApi:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
+        return f"{self._scheme}://127.0.0.1:{self._port}"
 
     def kubeconfig(self, user: Json | None = None) -> Json:
         """A kubeconfig for this server, as the ``user`` given."""

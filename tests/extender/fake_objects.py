@@ -1,12 +1,34 @@
-"""Kubernetes objects as the fake API server keeps them: paths, versions, selectors, patches. No I/O."""
+"""What the fake API server holds and hears: objects, versions, paths, selectors, requests. No I/O."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from aiohttp import web
 
 Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request as it arrived. ``body``: raw; ``raw``: aiohttp's own."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes
+    raw: web.Request = field(repr=False, compare=False)
+
+    @property
+    def is_watch(self) -> bool:
+        return self.query.get("watch") in ("true", "1")
+
+    @property
+    def json(self) -> Any:
+        return msgspec.json.decode(self.body)
 
 
 @dataclass(frozen=True)

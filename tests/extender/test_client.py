@@ -255,20 +255,6 @@ async def test_a_401_that_comes_after_the_renewal_is_repeated_with_what_it_broug
     assert api.requests[-1].headers["Authorization"] == "Bearer new"
 
 
-async def test_a_connection_that_earned_a_401_is_not_used_again(api: FakeApi, client: ApiClient) -> None:
-    peers: list[object] = []
-
-    async def note(request: Request) -> web.Response | None:
-        assert request.raw.transport is not None
-        peers.append(request.raw.transport.get_extra_info("peername"))
-        return refusal(401, "Unauthorized") if len(peers) == 1 else None
-
-    api.break_next(note, times=3)
-    await client.get(PODS)
-    await client.get(PODS)
-    assert peers[0] != peers[1] == peers[2]
-
-
 async def test_a_401_that_stays_is_an_error_after_one_repeat(api: FakeApi, client: ApiClient) -> None:
     api.tokens = {"other"}
     for expected in (2, 3):
