@@ -42,7 +42,7 @@ class ApiProxy:
         self._lags: list[tuple[str, float]] = []
         self._answers: list[tuple[Rule, int]] = []
         self._drops: list[tuple[Rule, bool]] = []
-        self._watches: dict[web.Request, asyncio.Task[None]] = {}
+        self._watches: dict[asyncio.Task[None], str] = {}
         self._cutting: asyncio.Task[None] | None = None
         self._thawed = asyncio.Event()
         self._thawed.set()
@@ -91,8 +91,8 @@ class ApiProxy:
 
     def cut_watches(self, path: str = "") -> None:
         """End matching watches in the middle of their stream."""
-        for request, task in list(self._watches.items()):
-            if re.search(path, request.path):
+        for task, watched in list(self._watches.items()):
+            if re.search(path, watched):
                 task.cancel()
 
     def cut_watches_every(self, seconds: float, path: str = "") -> None:
@@ -164,12 +164,12 @@ class ApiProxy:
         await response.prepare(request)
         lag = sum(seconds for path, seconds in self._lags if re.search(path, request.path))
         task = asyncio.create_task(self._pump(request.path, answer, response, lag))
-        self._watches[request] = task
+        self._watches[task] = request.path
         try:
             await asyncio.wait([task])
         finally:
             task.cancel()
-            self._watches.pop(request, None)
+            self._watches.pop(task, None)
             with suppress(asyncio.CancelledError, aiohttp.ClientError, OSError):
                 await task
         if request.transport is not None:

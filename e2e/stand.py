@@ -1,8 +1,11 @@
 """A cluster with Paddock in it, wired as `manifests/` ships it: role, configuration, queues."""
 
 import copy
+import subprocess
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,11 +18,20 @@ from e2e.kubelet import StubKubelet
 from e2e.observer import Observer
 from e2e.paddock import PaddockProcess
 from e2e.proxy import ApiProxy
+from e2e.sizing import amount
 
 MANIFESTS = ROOT / "manifests"
 NAMESPACE = "paddock-system"
 CONFIG_MAP = "yunikorn-configs"
 QUEUE = "yunikorn.apache.org/queue"
+
+INSTALLED = (
+    "base/namespace.yaml",
+    "base/service-account.yaml",
+    "base/rbac.yaml",
+    "kubeadm/rbac.yaml",
+    "sidecar/rbac.yaml",
+)
 
 Tree = Mapping[str, Any]
 """Queues as a test writes them: name to ``{max: {…}, …children}``; ``max`` holds quantities."""
@@ -30,16 +42,22 @@ def manifest(path: str) -> list[Object]:
     return [each for each in yaml.safe_load_all((MANIFESTS / path).read_text()) if each]
 
 
-def scheduler_config(path: str, url: str) -> Object:
-    """A shipped configuration, its extenders pointed at ``url``, no election: the test runs one replica."""
+def scheduler_config(
+    path: str, url: str, *, elect: bool = False, tls: Mapping[str, str] | None = None
+) -> Object:
+    """A shipped configuration with its extenders pointed at ``url``.
+
+    ``elect``: keep its leader election; else the one replica leads at once. ``tls``: files by their key in
+    ``tlsConfig``, for a configuration that has one.
+    """
     config: Object = copy.deepcopy(manifest(path)[0])
-    config["leaderElection"] = {"leaderElect": False}
-    config.pop("clientConnection", None)
-    config["clientConnection"] = {"qps": 500, "burst": 1000}
+    config["clientConnection"].pop("kubeconfig", None)
+    if not elect:
+        config["leaderElection"] = {"leaderElect": False}
     for extender in config["extenders"]:
         extender["urlPrefix"] = url
-        for key in ("enableHTTPS", "tlsConfig"):
-            extender.pop(key, None)
+        if "tlsConfig" in extender:
+            extender["tlsConfig"] = {**extender["tlsConfig"], **(tls or {})}
     return config
 
 
@@ -61,8 +79,6 @@ def document(tree: Tree) -> str:
 
 def limits(tree: Tree, path: str = "root") -> dict[str, dict[str, int]]:
     """The maxima of a tree as the observer wants them."""
-    from e2e.sizing import amount
-
     found: dict[str, dict[str, int]] = {}
     for name, spec in tree.items():
         if name == "max":
@@ -71,6 +87,48 @@ def limits(tree: Tree, path: str = "root") -> dict[str, dict[str, int]]:
         else:
             found |= limits(spec, f"{path}.{name}")
     return found
+
+
+@dataclass(frozen=True)
+class Tls:
+    """Certificates for both ends, made by `certificates`."""
+
+    folder: Path
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return (
+            f"--tls-cert={self.folder / 'server.crt'}",
+            f"--tls-key={self.folder / 'server.key'}",
+            f"--tls-client-ca={self.folder / 'ca.crt'}",
+        )
+
+    @property
+    def of_scheduler(self) -> Mapping[str, str]:
+        return {
+            "caFile": str(self.folder / "ca.crt"),
+            "certFile": str(self.folder / "client.crt"),
+            "keyFile": str(self.folder / "client.key"),
+        }
+
+
+def certificates(folder: Path, server_name: str) -> Tls:
+    """An authority, a server of that name and a client, made with openssl."""
+    folder.mkdir(exist_ok=True)
+
+    def openssl(*arguments: str) -> None:
+        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
+
+    new = ("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2")
+    openssl(*new, "-keyout", "ca.key", "-out", "ca.crt", "-subj", "/CN=ca")
+    for name in ("server", "client"):
+        openssl(
+            *new,
+            *("-CA", "ca.crt", "-CAkey", "ca.key", "-keyout", f"{name}.key", "-out", f"{name}.crt"),
+            *("-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{server_name}"),
+            *("-addext", "basicConstraints=critical,CA:FALSE"),
+        )
+    return Tls(folder)
 
 
 class Stand:
@@ -85,13 +143,20 @@ class Stand:
         lease: str = "",
         proxied: bool = False,
         user: str = "paddock",
+        scheduler_user: str = "scheduler",
+        elect: bool = False,
+        tls: Tls | None = None,
+        policies: tuple[str, ...] = (),
     ) -> None:
         self.cluster = cluster
         self._tree = tree
         self._config = config
         self._lease = lease
         self._proxied = proxied
-        self._user = user
+        self._users = (user, scheduler_user)
+        self._elect = elect
+        self._tls = tls
+        self._policies = policies
         self._stack = AsyncExitStack()
         self.scheduler: Scheduler
         self.paddock: PaddockProcess
@@ -116,16 +181,21 @@ class Stand:
         self.observer = await enter(Observer(cluster, queue_of=queue_of, limits=limits(self._tree)))
         self.proxy = await enter(ApiProxy(cluster.control_plane.url))
         server = self.proxy.url if self._proxied else None
+        user, scheduler_user = self._users
         self.paddock = PaddockProcess(
-            cluster.control_plane.kubeconfig(self._user, server),
+            cluster.control_plane.kubeconfig(user, server),
             cluster.control_plane.folder,
-            arguments=[f"--lease={self._lease}"],
+            arguments=[f"--lease={self._lease}", *(self._tls.arguments if self._tls else ())],
         )
         self._stack.push_async_callback(self.paddock.stop)
         await self.paddock.start()
-        self.scheduler = await cluster.control_plane.scheduler(
-            scheduler_config(self._config, self.paddock.url)
+        config = scheduler_config(
+            self._config,
+            self.paddock.url.replace("http:", "https:") if self._tls else self.paddock.url,
+            elect=self._elect,
+            tls=self._tls.of_scheduler if self._tls else None,
         )
+        self.scheduler = await cluster.control_plane.scheduler(config, user=scheduler_user)
         self._stack.push_async_callback(self.scheduler.stop)
 
     async def _install(self) -> None:

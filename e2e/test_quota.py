@@ -58,6 +58,7 @@ async def test_freed_and_raised_quota_among_300_refused_pods(cluster: Cluster) -
         print(f"with 300 refused: freed slot taken after {freed:.3f} s, raised quota after {raised:.3f} s")
         assert freed < 2
         assert raised < 2
+        assert await stand.paddock.metric("paddock_effects_total", effect="WakePod", outcome="done") > 0
         await stand.audited()
 
 

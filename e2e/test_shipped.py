@@ -1,0 +1,128 @@
+"""Each shipped configuration starts a real kube-scheduler and holds a quota, with the shipped role alone."""
+
+from pathlib import Path
+
+import pytest
+
+from e2e.cluster import Cluster, Object, message_of
+from e2e.stand import MANIFESTS, Stand, certificates, manifest
+
+CONFIGURATIONS = sorted(
+    str(path.relative_to(MANIFESTS)) for path in MANIFESTS.glob("*/scheduler-config*.yaml")
+)
+POLICY = "policies/mark-managed-pods.yaml"
+QUEUES = {"a": {"max": {"vcore": "2"}}}
+MARKERS = ("paddock.dev/filter", "paddock.dev/preempt", "paddock.dev/bind")
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+async def test_a_shipped_configuration_holds_a_quota(
+    cluster: Cluster, configuration: str, tmp_path: Path
+) -> None:
+    """With its own Lease, profiles and users; scoped ones with the policy that marks managed pods."""
+    async with _stand(cluster, configuration, tmp_path) as stand:
+        await cluster.add_nodes(2)
+        await _until_policy_marks(cluster, configuration)
+        for name in ("p1", "p2", "p3"):
+            await cluster.create_pod(name, queue="root.a")
+        await stand.pods.until(lambda: len(stand.pods.bound()) == 2, "two are bound", timeout=45)
+        await stand.pods.until(
+            lambda: "QuotaExceeded: root.a max vcore=2" in message_of(stand.pods.waiting()[0]), "one waits"
+        )
+        for verb in ("filter", "bind"):
+            assert await stand.paddock.metric("paddock_verb_seconds_count", verb=verb) > 0
+        await stand.configure({"a": {"max": {"vcore": "3"}}})
+        await stand.pods.until(lambda: len(stand.pods.bound()) == 3, "the third runs")
+        await stand.audited()
+        await _nothing_was_forbidden(stand)
+
+
+@pytest.mark.parametrize("configuration", [each for each in CONFIGURATIONS if "plain" in each])
+async def test_effects_wait_for_the_lease(cluster: Cluster, configuration: str, tmp_path: Path) -> None:
+    """Only the extender beside the replica that leads acts on its own account."""
+    async with _stand(cluster, configuration, tmp_path) as stand:
+        await cluster.add_nodes(1)
+        await cluster.create_pod("p", queue="root.a")
+        await stand.pods.until(lambda: len(stand.pods.bound()) == 1, "the scheduler leads", timeout=45)
+        _, text = await stand.paddock.get("/readyz?verbose")
+        assert "leading: true" in text
+
+
+async def test_verbs_take_no_caller_without_a_certificate(cluster: Cluster, tmp_path: Path) -> None:
+    """mTLS when the verbs leave the pod: a scheduler without a client certificate places nothing."""
+    async with _stand(cluster, "service/scheduler-config-scoped.yaml", tmp_path) as stand:
+        await cluster.add_nodes(1)
+        await stand.scheduler.stop()
+        config = manifest("kubeadm/scheduler-config-plain.yaml")[0]
+        config["leaderElection"] = {"leaderElect": False}
+        config["clientConnection"].pop("kubeconfig")
+        for extender in config["extenders"]:
+            extender["urlPrefix"] = stand.paddock.url.replace("http:", "https:")
+            extender["enableHTTPS"] = True
+            extender["tlsConfig"] = {"insecure": True}
+        scheduler = await cluster.control_plane.scheduler(config)
+        await cluster.create_pod("p", queue="root.a")
+        await stand.pods.until(lambda: "extender" in message_of(stand.pods.named("p")), "the call fails")
+        assert stand.pods.bound() == []
+        assert await stand.paddock.metric("paddock_verb_seconds_count", verb="filter") == 0
+        await scheduler.stop()
+
+
+# -- steps ---------------------------------------------------------------------------------------------------
+
+
+def _stand(cluster: Cluster, configuration: str, folder: Path) -> Stand:
+    overlay = configuration.partition("/")[0]
+    election = manifest(configuration)[0]["leaderElection"]
+    lease = f"{election['resourceNamespace']}/{election['resourceName']}"
+    user, scheduler_user = {
+        "kubeadm": ("paddock-certificate", "scheduler"),
+        "sidecar": ("paddock", "paddock"),
+        "service": ("paddock", "scheduler"),
+    }[overlay]
+    return Stand(
+        cluster,
+        QUEUES,
+        config=configuration,
+        lease="" if overlay == "service" else lease,
+        user=user,
+        scheduler_user=scheduler_user,
+        elect=True,
+        tls=certificates(folder / "tls", _server_name()) if overlay == "service" else None,
+        policies=(POLICY,) if _is_scoped(configuration) else (),
+    )
+
+
+def _server_name() -> str:
+    config = manifest("service/scheduler-config-scoped.yaml")[0]
+    name: str = config["extenders"][0]["tlsConfig"]["serverName"]
+    return name
+
+
+def _is_scoped(configuration: str) -> bool:
+    return any("managedResources" in each for each in manifest(configuration)[0]["extenders"])
+
+
+async def _until_policy_marks(cluster: Cluster, configuration: str) -> None:
+    """A new policy takes a moment: dry-run pods until one is marked."""
+    if not _is_scoped(configuration):
+        return
+    for _ in range(200):
+        pod = cluster.pod("probe", queue="root.a")
+        path = f"/api/v1/namespaces/{cluster.namespace}/pods"
+        made = await cluster.request("POST", path, pod, params={"dryRun": "All"})
+        if all(marker in _requests(made) for marker in MARKERS):
+            return
+    raise AssertionError("the policy marks no pod")
+
+
+def _requests(pod: Object) -> Object:
+    found: Object = pod["spec"]["containers"][0]["resources"].get("requests", {})
+    return found
+
+
+async def _nothing_was_forbidden(stand: Stand) -> None:
+    """The shipped role is enough: no call was refused for want of a permission."""
+    assert [line for line in stand.paddock.logs() if "forbidden" in str(line).lower()] == []
+    assert await stand.paddock.metric("paddock_effects_total", outcome="failed") == 0
+    assert await stand.paddock.metric("paddock_effects_total", effect="WakePod", outcome="done") > 0
