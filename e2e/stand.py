@@ -1,17 +1,20 @@
 """A cluster with Paddock in it, wired as `manifests/` ships it: role, configuration, queues."""
 
+import asyncio
 import copy
 import subprocess
-from collections.abc import Mapping
+import time
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import yaml
 
-from e2e.binaries import ROOT
+from e2e.binaries import ROOT, binary
 from e2e.cluster import Cluster, Object, PodCache
 from e2e.control_plane import Scheduler
 from e2e.kubelet import StubKubelet
@@ -25,14 +28,9 @@ NAMESPACE = "paddock-system"
 CONFIG_MAP = "yunikorn-configs"
 QUEUE = "yunikorn.apache.org/queue"
 
-INSTALLED = (
-    "base/namespace.yaml",
-    "base/service-account.yaml",
-    "base/rbac.yaml",
-    "kubeadm/rbac.yaml",
-    "sidecar/rbac.yaml",
-)
+INSTALLED = ("Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
 
+T = TypeVar("T")
 Tree = Mapping[str, Any]
 """Queues as a test writes them: name to ``{max: {…}, …children}``; ``max`` holds quantities."""
 
@@ -40,6 +38,17 @@ Tree = Mapping[str, Any]
 def manifest(path: str) -> list[Object]:
     """The objects of a shipped file."""
     return [each for each in yaml.safe_load_all((MANIFESTS / path).read_text()) if each]
+
+
+@cache
+def rendered_text(overlay: str) -> str:
+    """An overlay as ``kubectl apply -k`` would send it."""
+    command = [str(binary("kubectl")), "kustomize", str(MANIFESTS / overlay)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def rendered(overlay: str) -> list[Object]:
+    return [each for each in yaml.safe_load_all(rendered_text(overlay)) if each]
 
 
 def scheduler_config(
@@ -142,7 +151,7 @@ class Stand:
         config: str = "kubeadm/scheduler-config-plain.yaml",
         lease: str = "",
         proxied: bool = False,
-        user: str = "paddock",
+        user: str = "paddock-certificate",
         scheduler_user: str = "scheduler",
         elect: bool = False,
         tls: Tls | None = None,
@@ -199,12 +208,12 @@ class Stand:
         self._stack.push_async_callback(self.scheduler.stop)
 
     async def _install(self) -> None:
-        for path in (
-            "base/namespace.yaml",
-            "base/service-account.yaml",
-            "base/rbac.yaml",
-            "kubeadm/rbac.yaml",
-        ):
+        """What the configuration's overlay ships, but for its workloads; then the queues."""
+        overlay = self._config.partition("/")[0]
+        for thing in rendered(overlay):
+            if thing["kind"] in INSTALLED:
+                await self.cluster.apply(thing)
+        for path in self._policies:
             for thing in manifest(path):
                 await self.cluster.apply(thing)
         await self.cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": document(self._tree)})
@@ -237,3 +246,12 @@ def queue_of(pod: Object) -> str | None:
     """The queue a test gave a pod, if it is of Paddock's profiles."""
     label = pod["metadata"].get("labels", {}).get(QUEUE)
     return str(label) if label else None
+
+
+async def eventually(look: Callable[[], Awaitable[T]], what: str, *, timeout: float = 15.0) -> T:
+    """Ask until the answer is true; for what no watch tells."""
+    until = time.monotonic() + timeout
+    while not (found := await look()):
+        assert time.monotonic() < until, f"after {timeout} s still not: {what}"
+        await asyncio.sleep(0.05)
+    return found

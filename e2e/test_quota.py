@@ -4,7 +4,7 @@ import asyncio
 import time
 
 from e2e.cluster import Cluster, message_of, node_of
-from e2e.stand import NAMESPACE, Stand
+from e2e.stand import NAMESPACE, Stand, eventually
 
 TWO = {"a": {"max": {"vcore": "2"}}}
 REFUSED = "QuotaExceeded: root.a max vcore=2"
@@ -106,11 +106,11 @@ async def test_an_invalid_edit_keeps_the_old_configuration_and_says_so(cluster: 
         await cluster.add_nodes(1)
         bad = "partitions:\n- name: default\n  queues:\n  - name: root\n    resource: {}\n"
         await cluster.configmap(NAMESPACE, "yunikorn-configs", {"queues.yaml": bad})
-        error = await _eventually(lambda: _last_error(stand))
+        error = await eventually(lambda: _last_error(stand), "an error")
         assert "resource" in error
         assert (await stand.paddock.get("/readyz"))[0] == 200
         assert await stand.paddock.metric("paddock_reloads_total", fate="refused") == 1
-        await _eventually(lambda: _event_on_config_map(cluster))
+        await eventually(lambda: _event_on_config_map(cluster), "an Event")
         for name in ("p1", "p2", "p3"):
             await cluster.create_pod(name, queue="root.a")
         await _two_run_and_one_waits(stand)
@@ -124,7 +124,7 @@ async def test_a_volume_that_binds_late_keeps_the_quota(cluster: Cluster) -> Non
         await _late_volume(cluster)
         volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "late"}}]
         await cluster.create_pod("slow", queue="root.a", spec={"volumes": volumes})
-        await _eventually(lambda: _selected_node(cluster))
+        await eventually(lambda: _selected_node(cluster), "PreBind begins")
         await cluster.create_pod("quick", queue="root.a")
         await stand.pods.until(lambda: "QuotaExceeded" in message_of(stand.pods.named("quick")), "refused")
         await asyncio.sleep(40)  # what is shown is that nothing happens in this time
@@ -155,23 +155,12 @@ async def _free_one(cluster: Cluster, stand: Stand) -> None:
     assert time.monotonic() - before < 2
 
 
-async def _eventually(look: object, *, timeout: float = 15.0) -> str:
-    """Ask until the answer is not empty."""
-    until = time.monotonic() + timeout
-    while True:
-        found: str = await look()  # type: ignore[operator]
-        if found:
-            return found
-        assert time.monotonic() < until, "nothing came"
-        await asyncio.sleep(0.05)
-
-
 async def _until_allocated(stand: Stand, queue: str, amount: int) -> None:
-    async def look() -> str:
+    async def look() -> bool:
         held = await stand.paddock.metric("paddock_queue_allocated", queue=queue, resource="vcore")
-        return "yes" if held == amount else ""
+        return held == amount
 
-    await _eventually(look)
+    await eventually(look, f"{queue} holds {amount}")
 
 
 async def _last_error(stand: Stand) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from e2e.cluster import Cluster, Object, message_of
-from e2e.stand import MANIFESTS, Stand, certificates, manifest
+from e2e.stand import MANIFESTS, Stand, certificates, eventually, manifest
 
 CONFIGURATIONS = sorted(
     str(path.relative_to(MANIFESTS)) for path in MANIFESTS.glob("*/scheduler-config*.yaml")
@@ -44,8 +44,7 @@ async def test_effects_wait_for_the_lease(cluster: Cluster, configuration: str, 
         await cluster.add_nodes(1)
         await cluster.create_pod("p", queue="root.a")
         await stand.pods.until(lambda: len(stand.pods.bound()) == 1, "the scheduler leads", timeout=45)
-        _, text = await stand.paddock.get("/readyz?verbose")
-        assert "leading: true" in text
+        await eventually(lambda: stand.paddock.metric("paddock_leading"), "it follows the Lease")
 
 
 async def test_verbs_take_no_caller_without_a_certificate(cluster: Cluster, tmp_path: Path) -> None:
@@ -62,7 +61,7 @@ async def test_verbs_take_no_caller_without_a_certificate(cluster: Cluster, tmp_
             extender["tlsConfig"] = {"insecure": True}
         scheduler = await cluster.control_plane.scheduler(config)
         await cluster.create_pod("p", queue="root.a")
-        await stand.pods.until(lambda: "extender" in message_of(stand.pods.named("p")), "the call fails")
+        await stand.pods.until(lambda: "/v1/filter" in message_of(stand.pods.named("p")), "the call fails")
         assert stand.pods.bound() == []
         assert await stand.paddock.metric("paddock_verb_seconds_count", verb="filter") == 0
         await scheduler.stop()

@@ -301,8 +301,9 @@ class Ledger:
     # -- time ----------------------------------------------------------------------------------------
 
     def _on_pod_woken(self, uid: PodUid, *, reached: bool) -> None:
-        if not reached:
-            self._state.woken.pop(uid, None)
+        """A wake-up that was not written is tried again with the next tick; so is one that no leader sent."""
+        if not reached and self._state.woken.pop(uid, None) is not None:
+            self._state.deferred = True
 
     def _on_pass_due(self, now: float) -> tuple[Effect, ...]:
         """One slice of a pass over the waiting asks; `Snapshot.pass_wanted` says whether more is left."""
