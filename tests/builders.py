@@ -2,12 +2,18 @@
 
 from collections.abc import Mapping
 
+from core.decisions.admission import decide_admission
+from core.decisions.binding import decide_binding
+from core.decisions.decision import Admission, Admitted, Binding, BindNow, Refused
 from core.ids import NO_NODE, NodeName, PodUid, QueuePath
 from core.ledger import events as on
+from core.ledger.audit import Drift
+from core.ledger.effects import WakePod
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec, QueueSpec
-from core.resource import Limit, Resource
+from core.queues.tree import QueueTree
+from core.resource import Limit, Resource, Tally
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts
 
@@ -85,3 +91,55 @@ def make_ledger(*queues: QueueSpec, nodes: int = 1, settings: LedgerSettings | N
     ledger.apply(on.NamespacesListed(frozenset({"default"})), now=START)
     ledger.apply(on.PodsListed(frozenset(), 0), now=START)
     return ledger
+
+
+def make_tree(*queues: QueueSpec, capacity: Mapping[str, int] | None = None) -> QueueTree:
+    """A tree without pods; ``capacity`` is what its nodes offer, None for no node."""
+    tree = QueueTree()
+    tree.apply(make_partition(*queues))
+    tree.set_capacity(Tally(capacity or {}))
+    return tree
+
+
+def filtered(ledger: Ledger, uid: str, *, now: float) -> Admission:
+    """A filter call, as the engine runs it: the question, then what the answer promises."""
+    ledger.apply(on.FilterCalled(PodUid(uid)), now=now)
+    verdict = decide_admission(ledger.snapshot, PodUid(uid), now=now)
+    _keep(ledger, verdict, now)
+    return verdict
+
+
+def bind_called(ledger: Ledger, uid: str, node: str = "n1", *, now: float) -> Binding:
+    """A bind call, as the engine runs it, up to the moment before the POST."""
+    verdict = decide_binding(ledger.snapshot, PodUid(uid), NodeName(node), now=now)
+    _keep(ledger, verdict, now)
+    return verdict
+
+
+def _keep(ledger: Ledger, verdict: Admission | Binding, now: float) -> None:
+    if isinstance(verdict, Admitted | Refused | BindNow):
+        for event in verdict.events:
+            ledger.apply(event, now=now)
+
+
+def woken(ledger: Ledger, *, now: float, slices: int = 50) -> list[str]:
+    """The uids woken by passes at ``now``, run as long as one is wanted, in that order."""
+    uids: list[str] = []
+    for _ in range(slices):
+        if not ledger.snapshot.pass_wanted:
+            return uids
+        effects = ledger.apply(on.PassDue(), now=now)
+        uids += [effect.uid for effect in effects if isinstance(effect, WakePod)]
+    raise AssertionError(f"a pass is still wanted after {slices} slices")
+
+
+def usage(ledger: Ledger, path: str, name: str = "vcore") -> tuple[int, int, int]:
+    """What a queue holds of one resource: allocated, reserved, pending."""
+    queue = ledger.snapshot.tree.get(path)
+    assert queue is not None, f"no queue {path}"
+    return queue.allocated.get(name), queue.reserved.get(name), queue.pending.get(name)
+
+
+def drifts(ledger: Ledger) -> list[Drift]:
+    """What the audit of a ledger finds; empty when it is right."""
+    return [drift for step in ledger.audit_steps() for drift in step]

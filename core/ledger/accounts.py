@@ -137,6 +137,9 @@ def _index_waiting(state: State, record: PodRecord, charge: Charge | None) -> No
         return
     if seat is not None:
         _leave(state, seat)
+    if record.uid in state.woken and not holds(charge):
+        # The room it was woken for is left to others.
+        state.freed = True
     if new is None:
         state.woken.pop(record.uid, None)
     else:

@@ -88,7 +88,7 @@ def _pod_drifts(state: State, uid: PodUid) -> Step:
         *_compare(f"reserved index of {uid}", record.reservation is not None, uid in state.reserved),
         *_compare(f"provisional index of {uid}", _is_provisional(record), uid in state.provisional),
         *_compare(f"unclassified index of {uid}", not record.classified, _is_unclassified(state, record)),
-        *_compare(f"name index of {uid}", True, _name(record) in state.by_name),
+        *_compare(f"name index of {uid}", True, uid in state.by_name.get(_name(record), ())),
         *_compare(f"gone: {uid}", False, uid in state.gone),
         *_membership_drifts(state, record),
         *_place_drifts(state, record, expected),
@@ -201,7 +201,10 @@ def _index_steps(state: State) -> Iterator[Step]:
         state.provisional, lambda uid: _unknown(state, "provisional index", uid, uid in state.provisional)
     )
     yield from _each(state.woken, lambda uid: _woken_drifts(state, uid))
-    yield from _each(state.by_name, lambda name: _name_drifts(state, name))
+    yield from _each(
+        [(name, uid) for name, uids in state.by_name.items() for uid in uids],
+        lambda pair: _name_drifts(state, *pair),
+    )
     yield from _each(
         [(namespace, uid) for namespace, uids in state.unclassified.items() for uid in uids],
         lambda pair: _unclassified_drifts(state, *pair),
@@ -218,10 +221,11 @@ def _woken_drifts(state: State, uid: PodUid) -> Step:
     return _compare(f"woken: {uid}", False, uid in state.woken and uid not in state.waits_at)
 
 
-def _name_drifts(state: State, name: tuple[str, str]) -> Step:
-    uid = state.by_name.get(name)
-    record = state.pods.get(uid) if uid else None
-    return _compare(f"name index: {name}", uid is None, record is None or _name(record) != name)
+def _name_drifts(state: State, name: tuple[str, str], uid: PodUid) -> Step:
+    if uid not in state.by_name.get(name, ()):
+        return []
+    record = state.pods.get(uid)
+    return _compare(f"name index: {uid}", name, _name(record) if record else None)
 
 
 def _unclassified_drifts(state: State, namespace: str, uid: PodUid) -> Step:

@@ -40,8 +40,14 @@ def enrol(state: State, record: PodRecord) -> None:
 
     A pod behind somebody else's gate is no ask yet and creates nothing (POD-20).
     """
-    if not record.managed or record.application is not None or not (record.node or record.is_ask):
-        return
+    if record.application is None and record.managed and (record.node or record.is_ask):
+        _join(state, record)
+    if record.application is not None:
+        # Again for a known pod: one that got a node without us must count somewhere, whatever it named.
+        _place(state, state.applications[record.application], forced=bool(record.node))
+
+
+def _join(state: State, record: PodRecord) -> None:
     app_id = application_id(record.facts, unique=state.settings.unique_app_ids)
     application = state.applications.get(app_id)
     if application is None:
@@ -49,7 +55,6 @@ def enrol(state: State, record: PodRecord) -> None:
         state.applications[app_id] = application
     application.pods.add(record.uid)
     record.application = app_id
-    _place(state, application, forced=bool(record.node))
 
 
 def leave(state: State, record: PodRecord) -> None:

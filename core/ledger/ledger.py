@@ -91,12 +91,16 @@ class Ledger:
             self._on_pod_deleted(facts.uid, now)
             return
         record = state.pods.get(facts.uid)
+        if record is not None and not _is_same_pod(record, facts):
+            # A body gave this uid to another pod; the watch is right.
+            self._forget(record)
+            record = None
         if record is None:
             record = self._new_record(facts)
             self._reserve_if_under_way(record)
         else:
             self._confirm(record)
-            if facts.version < record.offered_version:
+            if _is_late(record, facts):
                 return
             self._note_failure(record, facts, now)
             record.facts = facts
@@ -111,6 +115,8 @@ class Ledger:
             record = self._new_record(facts)
             record.provisional_until = now + PROVISIONAL
             state.provisional.add(facts.uid)
+        elif not _is_same_pod(record, facts):
+            return
         elif facts.version > record.facts.version:
             record.facts = facts
         record.offered_version = max(record.offered_version, facts.version)
@@ -121,7 +127,8 @@ class Ledger:
         state.arrivals += 1
         record = PodRecord(facts, state.arrivals)
         state.pods[facts.uid] = record
-        state.by_name[facts.namespace, facts.name] = facts.uid
+        name = facts.namespace, facts.name
+        state.by_name[name] = (*state.by_name.get(name, ()), facts.uid)
         return record
 
     def _refresh(self, record: PodRecord, now: float) -> None:
@@ -175,8 +182,15 @@ class Ledger:
         leave(state, record)
         del state.pods[facts.uid]
         state.provisional.discard(facts.uid)
-        if state.by_name.get((facts.namespace, facts.name)) == facts.uid:
-            del state.by_name[facts.namespace, facts.name]
+        self._forget_name((facts.namespace, facts.name), facts.uid)
+
+    def _forget_name(self, name: tuple[str, str], uid: PodUid) -> None:
+        """Another pod may have taken the name before this one is known to be gone."""
+        others = tuple(each for each in self._state.by_name[name] if each != uid)
+        if others:
+            self._state.by_name[name] = others
+        else:
+            del self._state.by_name[name]
 
     # -- filter and bind ---------------------------------------------------------------------------
 
@@ -195,7 +209,7 @@ class Ledger:
 
     def _note_call(self, record: PodRecord) -> None:
         """A Binding that was already sent may still come about, so its room is kept over a new call."""
-        record.overlooked = False
+        record.overlooked = 0
         self._state.woken.pop(record.uid, None)
         if not record.binding:
             record.reservation = None
@@ -204,7 +218,7 @@ class Ledger:
         record.refused = False
         if record.said is not None:
             record.said = replace(record.said, rival=None)
-        if record.reservation is None:
+        if record.reservation is None and record.is_ask:
             whole = Reservation(self._state.settings.reservation_ttl, now, version)
             record.reservation = whole.running(_time_runs(record), now=now)
 
@@ -312,10 +326,9 @@ class Ledger:
             state.freed = False
             self._pass = WakePass(state)
         wakes = self._pass.slice(now=now)
-        if self._pass.done:
+        state.passing = not self._pass.done
+        if not state.passing:
             self._pass = None
-        else:
-            state.freed = True
         return wakes
 
     def _on_time_passed(self, now: float) -> None:
@@ -337,7 +350,7 @@ class Ledger:
         state = self._state
         for record in [state.pods[uid] for uid in sorted(state.provisional)]:
             due = record.provisional_until is not None and now >= record.provisional_until
-            if due and not (record.bound_to or record.binding):
+            if due and not (record.node or record.binding):
                 self._forget(record)
 
     def _expire_wakes(self, now: float) -> None:
@@ -346,7 +359,7 @@ class Ledger:
         late = [uid for uid, at in state.woken.items() if now - at >= state.settings.wake_lease]
         for uid in late:
             del state.woken[uid]
-            state.pods[uid].overlooked = True
+            state.pods[uid].overlooked += 1
         if late or state.deferred:
             state.freed, state.deferred = True, False
 
@@ -354,6 +367,15 @@ class Ledger:
         gone = self._state.gone
         for uid in [uid for uid, at in gone.items() if now - at >= REMEMBERED_GONE]:
             del gone[uid]
+
+
+def _is_same_pod(record: PodRecord, facts: PodFacts) -> bool:
+    return (record.facts.namespace, record.facts.name) == (facts.namespace, facts.name)
+
+
+def _is_late(record: PodRecord, facts: PodFacts) -> bool:
+    """Older than what is known already: a repeat, or a watch behind a verb's body. 0 cannot be compared."""
+    return 0 < facts.version < max(record.facts.version, record.offered_version)
 
 
 def _time_runs(record: PodRecord) -> bool:

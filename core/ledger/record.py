@@ -38,8 +38,8 @@ class PodRecord:
     while it is an ask or an allocation; ``offered_version``: the newest version a verb's body showed;
     ``provisional_until``: when to forget a pod that no watch has shown; ``bound_to``: where our own POST
     put it; ``binding``: the node of an open bind call; ``refused``: our refusal was the last answer it
-    got; ``overlooked``: it was woken and did not come; ``woken_at``: when it
-    was woken last.
+    got; ``overlooked``: how often in a row it was woken and did not come; ``woken_at``: when it was
+    woken last.
     """
 
     facts: PodFacts
@@ -54,7 +54,7 @@ class PodRecord:
     reservation: Reservation | None = None
     said: Said | None = None
     refused: bool = False
-    overlooked: bool = False
+    overlooked: int = 0
     woken_at: float | None = None
 
     @property

@@ -47,7 +47,7 @@ class Snapshot:
     @property
     def pass_wanted(self) -> bool:
         """Whether a pass over the waiting asks should run soon, or go on."""
-        return self._state.freed
+        return self._state.freed or self._state.passing
 
     @property
     def node_set(self) -> int:
@@ -69,8 +69,9 @@ class Snapshot:
         return self._state.pods.get(uid)
 
     def pod_named(self, namespace: str, name: str) -> PodRecord | None:
-        uid = self._state.by_name.get((namespace, name))
-        return self._state.pods.get(uid) if uid else None
+        """The pod of that name; of two, of which one is about to be known as gone, the later."""
+        uids = self._state.by_name.get((namespace, name))
+        return self._state.pods.get(uids[-1]) if uids else None
 
     def is_gone(self, uid: PodUid) -> bool:
         """Whether the pod was deleted, or became terminal, in the last ten minutes."""

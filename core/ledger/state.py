@@ -33,7 +33,8 @@ class State:
     ``reserved``, ``provisional``, ``waiting``, ``waits_at``, ``unclassified``.
 
     ``gone``: uids deleted lately, with the time; ``woken``: asks whose wake-up is under way, with the time;
-    ``freed``: room has appeared since the last pass; ``deferred``: a wake-up had to wait for its second;
+    ``freed``: room has appeared since the last pass began; ``passing``: that pass goes on; ``deferred``: a
+    wake-up had to wait for its second;
     ``generation``: number of documents applied; ``node_set``: changes whenever a node comes or goes.
     """
 
@@ -52,7 +53,7 @@ class State:
     applications: dict[AppId, Application] = field(default_factory=dict)
     uses: dict[NodeName, NodeUse] = field(default_factory=dict)
     capacity: Tally = field(default_factory=Tally)
-    by_name: dict[tuple[str, str], PodUid] = field(default_factory=dict)
+    by_name: dict[tuple[str, str], tuple[PodUid, ...]] = field(default_factory=dict)
     reserved: set[PodUid] = field(default_factory=set)
     provisional: set[PodUid] = field(default_factory=set)
     unclassified: dict[str, set[PodUid]] = field(default_factory=dict)
@@ -62,6 +63,7 @@ class State:
     gone: dict[PodUid, float] = field(default_factory=dict)
     woken: dict[PodUid, float] = field(default_factory=dict)
     freed: bool = False
+    passing: bool = False
     deferred: bool = False
     node_set: int = 0
     arrivals: int = 0

@@ -2,10 +2,10 @@
 
 from heapq import heapify, heappop, heapreplace
 
-from core.ids import QueuePath
+from core.ids import PodUid, QueuePath
 from core.ledger.effects import WakePod
 from core.ledger.record import PodRecord
-from core.ledger.state import State, WaitingKey
+from core.ledger.state import Seat, State, WaitingKey
 from core.queues.headroom import shortfall
 from core.resource import Tally
 from core.workload.ask import Rank
@@ -14,23 +14,30 @@ CHECKS_PER_SLICE = 400
 """Asks looked at in one slice: about 2 ms, so that no verb waits longer for a pass."""
 
 WAKES_APART = 1.0
-"""Seconds between two wake-ups of one ask, at least."""
+"""Seconds between two wake-ups of one ask, at least; twice as many for each one that it did not answer."""
+
+LONGEST_REST = 60.0
+"""Seconds, at most, between two wake-ups of an ask that does not answer any."""
+
+_MOST_DOUBLINGS = 6
 
 
 class WakePass:
     """One walk over the refused asks, best rank first, waking as many as the room now left would take.
 
     Room given to an ask counts as used for those behind it, also while it has been woken and has not come
-    back yet; an ask that was woken in vain is woken again but holds nothing. Equal asks of one queue fit
-    alike, so the first that does not fit ends its group: the cost is the number of groups plus the number
-    woken, not the length of the backlog.
+    back yet; an ask that was woken in vain is woken again, ever more rarely, but holds nothing. Equal asks
+    of one queue fit alike, so the first that does not fit ends its group: the cost is the number of groups
+    plus the number woken, not the length of the backlog.
     """
 
     def __init__(self, state: State) -> None:
         self._state = state
         self._given: dict[QueuePath, Tally] = {}
-        self._heads: list[tuple[Rank, WaitingKey]] = [
-            (group.first(), key) for key, group in state.waiting.items()
+        self._given_to: dict[PodUid, Seat] = {}
+        # The number keeps sizes, which have no order, from being compared.
+        self._heads: list[tuple[Rank, int, WaitingKey]] = [
+            (group.first(), number, key) for number, (key, group) in enumerate(state.waiting.items())
         ]
         heapify(self._heads)
 
@@ -40,6 +47,7 @@ class WakePass:
 
     def slice(self, *, now: float) -> tuple[WakePod, ...]:
         """Go on for a bounded number of asks; what the ledger learned meanwhile is respected."""
+        self._take_back()
         wakes: list[WakePod] = []
         for _ in range(CHECKS_PER_SLICE):
             if not self._heads:
@@ -47,44 +55,59 @@ class WakePass:
             wakes += self._look_at(*self._heads[0], now=now)
         return tuple(wakes)
 
-    def _look_at(self, rank: Rank, key: WaitingKey, *, now: float) -> tuple[WakePod, ...]:
-        record = self._state.pods.get(rank[-1])
-        if record is None or record.uid not in self._state.waits_at:
-            self._advance(rank, key)
+    def _look_at(self, rank: Rank, number: int, key: WaitingKey, *, now: float) -> tuple[WakePod, ...]:
+        record, seat = self._state.pods.get(rank[-1]), Seat(key, rank)
+        if record is None or self._state.waits_at.get(record.uid) != seat:
+            self._advance(rank, number, key)
             return ()
         if not self._fits(key):
             heappop(self._heads)
             return ()
         if not record.overlooked:
-            self._give(key)
-        self._advance(rank, key)
+            self._give(record.uid, seat)
+        self._advance(rank, number, key)
         return self._wake(record, now)
 
-    def _advance(self, rank: Rank, key: WaitingKey) -> None:
+    def _advance(self, rank: Rank, number: int, key: WaitingKey) -> None:
         group = self._state.waiting.get(key)
         following = group.after(rank) if group else None
         if following is None:
             heappop(self._heads)
         else:
-            heapreplace(self._heads, (following, key))
+            heapreplace(self._heads, (following, number, key))
 
     def _fits(self, key: WaitingKey) -> bool:
         path, size = key
         leaf = self._state.tree.get(path)
         return leaf is not None and shortfall(leaf.chain, size, extra=self._given) is None
 
-    def _give(self, key: WaitingKey) -> None:
-        path, size = key
-        leaf = self._state.tree.get(path)
-        for queue in leaf.chain if leaf else ():
-            self._given.setdefault(queue.path, Tally()).add(size)
+    def _give(self, uid: PodUid, seat: Seat) -> None:
+        self._given_to[uid] = seat
+        for given in self._given_above(seat):
+            given.add(seat.key[1])
+
+    def _take_back(self) -> None:
+        """What an ask that waits no longer holds is in the queues' own counters by now, or free."""
+        waits_at = self._state.waits_at
+        for uid in [uid for uid, seat in self._given_to.items() if waits_at.get(uid) != seat]:
+            seat = self._given_to.pop(uid)
+            for given in self._given_above(seat):
+                given.subtract(seat.key[1])
+
+    def _given_above(self, seat: Seat) -> list[Tally]:
+        leaf = self._state.tree.get(seat.key[0])
+        return [self._given.setdefault(queue.path, Tally()) for queue in (leaf.chain if leaf else ())]
 
     def _wake(self, record: PodRecord, now: float) -> tuple[WakePod, ...]:
         state, facts = self._state, record.facts
         if facts.uid in state.woken:
             return ()
-        if record.woken_at is not None and now - record.woken_at < WAKES_APART:
+        if record.woken_at is not None and now - record.woken_at < _rest(record):
             state.deferred = True
             return ()
         record.woken_at = state.woken[facts.uid] = now
         return (WakePod(facts.uid, facts.namespace, facts.name, token=str(int(now * 1000))),)
+
+
+def _rest(record: PodRecord) -> float:
+    return min(LONGEST_REST, WAKES_APART * 2.0 ** min(record.overlooked, _MOST_DOUBLINGS))

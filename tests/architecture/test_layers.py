@@ -1,0 +1,199 @@
+"""Who may import whom (design section 8), and how long a file may be.
+
+Every module of ``core`` and ``extender`` needs a row here; one without fails the test.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+ROWS: dict[str, int] = {
+    "core.ids": 1,
+    "core.errors": 1,
+    "core.quantity": 2,
+    "core.resource": 2,
+    "core.reasons": 2,
+    "core.queues": 3,
+    "core.workload": 4,
+    "core.ledger": 5,
+    "core.decisions": 6,
+    "extender.settings": 7,
+    "extender.wire": 7,
+    "extender.queueconfig": 7,
+    "extender.views": 7,
+    "extender.journal": 7,
+    "extender.story": 7,
+    "extender.engine": 8,
+    "extender.verbs": 8,
+    "extender.reload": 8,
+    "extender.http": 9,
+    "extender.kube": 9,
+    "extender.telemetry": 9,
+    "extender.simulator": 9,
+    "extender.app": 10,
+    "extender.cli": 10,
+}
+
+KEPT_APART = 9
+"""The row whose packages do not know each other either."""
+
+PACKAGES = ("core", "extender")
+
+IMPURE = frozenset({"asyncio", "time", "datetime", "random", "logging", "os", "importlib"})
+"""What ``core`` must not use although it is in the standard library."""
+
+WITHOUT_PRODUCT = ("control_plane", "kubelet", "observer", "proxy", "cluster")
+"""Modules of ``e2e`` that judge or carry the product and so must not share code with it."""
+
+LONGEST_FILE = 400
+
+
+def home_of(module: str) -> str | None:
+    """The entry of `ROWS` that a module belongs to."""
+    return next((home for home in ROWS if module == home or module.startswith(home + ".")), None)
+
+
+def imports_of(source: str, package: str) -> Iterator[str]:
+    """The dotted names a module imports, those of ``from`` imports with the name taken."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def mentions_type_checking(source: str) -> bool:
+    return any(
+        (isinstance(node, ast.Name) and node.id == "TYPE_CHECKING")
+        or (isinstance(node, ast.Attribute) and node.attr == "TYPE_CHECKING")
+        or (isinstance(node, ast.alias) and node.name == "TYPE_CHECKING")
+        for node in ast.walk(ast.parse(source))
+    )
+
+
+def faults(module: str, source: str, *, is_package: bool = False) -> list[str]:
+    """What a module of ``core`` or ``extender`` does against the rules, one sentence each."""
+    found = [f"{module} mentions TYPE_CHECKING"] if mentions_type_checking(source) else []
+    package = module if is_package else module.rpartition(".")[0]
+    imported = sorted(set(imports_of(source, package)))
+    if module in PACKAGES:
+        return [*found, *(f"{module} imports {name}" for name in imported)]
+    home = home_of(module)
+    if home is None:
+        return [*found, f"{module} has no row"]
+    return [*found, *(fault for name in imported if (fault := _import_fault(module, home, name)))]
+
+
+def _import_fault(module: str, home: str, name: str) -> str | None:
+    top = name.partition(".")[0]
+    if top in PACKAGES:
+        return _row_fault(module, home, name)
+    if top in ("tests", "e2e"):
+        return f"{module} imports {name}"
+    if module.startswith("core.") and (top not in sys.stdlib_module_names or top in IMPURE):
+        return f"{module} imports {name}, and core is pure"
+    return None
+
+
+def _row_fault(module: str, home: str, name: str) -> str | None:
+    other = home_of(name)
+    if other is None:
+        return f"{module} imports {name}, which has no row"
+    if ROWS[other] > ROWS[home]:
+        return f"{module} (row {ROWS[home]}) imports {name} (row {ROWS[other]})"
+    if ROWS[home] == KEPT_APART == ROWS[other] and other != home:
+        return f"{module} imports {name} beside it in row {KEPT_APART}"
+    return None
+
+
+def product_imports(source: str, package: str) -> list[str]:
+    return sorted({name for name in imports_of(source, package) if name.partition(".")[0] in PACKAGES})
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            yield ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"), path
+
+
+def test_every_module_keeps_to_its_row() -> None:
+    found = [
+        fault
+        for module, path in modules()
+        for fault in faults(module, path.read_text(), is_package=path.name == "__init__.py")
+    ]
+    assert not found
+
+
+def test_every_home_that_exists_was_looked_at() -> None:
+    looked_at = {home_of(module) for module, _ in modules()} - {None}
+    there = {
+        home
+        for home in ROWS
+        if (path := ROOT.joinpath(*home.split("."))).with_suffix(".py").exists() or path.is_dir()
+    }
+    assert looked_at == there >= {"core.ledger", "core.decisions", "extender.engine", "extender.verbs"}
+
+
+def test_files_are_short() -> None:
+    lengths = {module: len(path.read_text().splitlines()) for module, path in modules()}
+    assert {module: length for module, length in lengths.items() if length > LONGEST_FILE} == {}
+
+
+@pytest.mark.parametrize("name", WITHOUT_PRODUCT)
+def test_the_judges_of_the_product_share_no_code_with_it(name: str) -> None:
+    assert product_imports((ROOT / "e2e" / f"{name}.py").read_text(), "e2e") == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "fault"),
+    [
+        ("core.queues.tree", "from core.ledger.state import State", "(row 3) imports core.ledger.state"),
+        ("core.queues.tree", "import core.decisions.admission", "(row 3) imports core.decisions.admission"),
+        ("core.queues.tree", "from core import ledger", "(row 3) imports core.ledger"),
+        ("core.queues.tree", "from ..ledger import state", "(row 3) imports core.ledger.state"),
+        ("core.queues.tree", "def f():\n    import extender.verbs", "(row 3) imports extender.verbs"),
+        ("core.queues.tree", "import core", "imports core, which has no row"),
+        ("core.queues.tree", "import asyncio", "core is pure"),
+        ("core.queues.tree", "from time import monotonic", "core is pure"),
+        ("core.queues.tree", "import os.path", "core is pure"),
+        ("core.queues.tree", "import msgspec", "core is pure"),
+        ("core.queues.tree", "from typing import TYPE_CHECKING", "mentions TYPE_CHECKING"),
+        ("core.queues.tree", "import typing\nif typing.TYPE_CHECKING:\n    pass", "mentions TYPE_CHECKING"),
+        ("core.newcomer", "", "has no row"),
+        ("core", "import json", "core imports json"),
+        ("extender.wire.pod", "from extender.engine import Engine", "(row 7) imports extender.engine.Engine"),
+        ("extender.kube.feeds", "from extender.http import server", "beside it in row 9"),
+        ("extender.kube.feeds", "from extender.newcomer import x", "which has no row"),
+        ("extender.verbs", "from tests import builders", "imports tests.builders"),
+    ],
+)
+def test_a_module_that_breaks_a_rule_is_found(module: str, source: str, fault: str) -> None:
+    (found,) = faults(module, source)
+    assert fault in found
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        (
+            "core.ledger.audit",
+            "from heapq import heappop\nfrom core.ids import PodUid\nfrom .state import State",
+        ),
+        ("extender.kube.feeds", "import os\nfrom extender.kube import api\nfrom extender.verbs import Verbs"),
+        ("extender.queueconfig.load", "from extender import settings\nimport yaml"),
+    ],
+)
+def test_a_module_that_keeps_the_rules_passes(module: str, source: str) -> None:
+    assert faults(module, source) == []
+
+
+def test_a_judge_that_shares_code_is_found() -> None:
+    assert product_imports("from core.ids import PodUid\nimport json", "e2e") == ["core.ids.PodUid"]

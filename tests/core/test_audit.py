@@ -1,0 +1,152 @@
+"""The audit names every counter that is wrong: each is corrupted in turn."""
+
+from collections.abc import Callable
+from dataclasses import fields
+
+import pytest
+
+from core.ids import AppId, NodeName, PodUid, QueuePath
+from core.ledger import events as on
+from core.ledger.audit import audit
+from core.ledger.ledger import Ledger
+from core.ledger.record import Charge, Held
+from core.ledger.state import State
+from core.reasons import Code, Refusal, Said
+from core.resource import Limit, Resource
+from tests.builders import START, make_ledger, make_pod, make_queue
+
+ONE = Resource({"vcore": 1})
+TOLD = {
+    "settings",
+    "generation",
+    "pods",
+    "nodes",
+    "namespaces",
+    "priority_classes",
+    "pods_listed",
+    "namespaces_listed",
+    "nodes_listed",
+    "gone",
+    "freed",
+    "deferred",
+    "node_set",
+    "arrivals",
+    "passing",
+}
+"""What was told or is only a note: nothing follows it from, so there is nothing to compare it with."""
+
+
+def busy_ledger() -> Ledger:
+    """One pod in every situation there is."""
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 9000}))
+    refusal = Refusal(Code.QUOTA_EXCEEDED, "root.a")
+    for event in (
+        on.PodObserved(make_pod("bound", node="n1")),
+        on.PodObserved(make_pod("foreign", scheduler_name="x", app="", queue="", node="n1")),
+        on.PodObserved(make_pod("reserved")),
+        on.PodAdmitted(PodUid("uid-reserved"), 1),
+        on.PodOffered(make_pod("provisional")),
+        on.PodObserved(make_pod("waiting")),
+        on.PodRefused(PodUid("uid-waiting"), refusal, Said("text", Code.QUOTA_EXCEEDED, 1)),
+        on.PodObserved(make_pod("early", scheduler_name="x", app="", queue="", namespace="unseen")),
+    ):
+        ledger.apply(event, now=START)
+    return ledger
+
+
+def _queue(name: str, held: str) -> Callable[[State], object]:
+    def corrupt(state: State) -> None:
+        queue = state.tree.get(name)
+        assert queue is not None
+        getattr(queue, held).add(ONE)
+
+    return corrupt
+
+
+def _applications_of_queue(state: State) -> None:
+    queue = state.tree.get("root.a")
+    assert queue is not None
+    queue.applications.add(AppId("ghost"))
+
+
+def _root_max(state: State) -> None:
+    state.tree.root.max = Limit({"vcore": 1})
+
+
+def _stray_charge(state: State) -> None:
+    state.charges[PodUid("ghost")] = Charge(Held.PENDING, QueuePath("root.a"), NodeName(""), ONE)
+
+
+def _lost_charge(state: State) -> None:
+    del state.charges[PodUid("uid-bound")]
+
+
+def _lost_application(state: State) -> None:
+    state.pods[PodUid("uid-bound")].application = None
+
+
+def _lost_seat(state: State) -> None:
+    state.waits_at.pop(PodUid("uid-waiting"))
+
+
+CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
+    *[
+        ("tree", f"{held} of {path}", _queue(path, held))
+        for path in ("root", "root.a")
+        for held in ("allocated", "reserved", "pending")
+    ],
+    ("tree", "applications of root.a", _applications_of_queue),
+    ("tree", "max of root", _root_max),
+    ("charges", "charges: ghost", _stray_charge),
+    ("charges", "charge of uid-bound", _lost_charge),
+    ("uses", "allocated on n1", lambda state: state.uses[NodeName("n1")].allocated.add(ONE)),
+    ("uses", "occupied on n1", lambda state: state.uses[NodeName("n1")].occupied.add(ONE)),
+    ("uses", "pods on n1", lambda state: state.uses[NodeName("n1")].pods.add(PodUid("ghost"))),
+    ("uses", "pods on n1", lambda state: state.uses[NodeName("n1")].pods.clear()),
+    ("capacity", "capacity", lambda state: state.capacity.add(ONE)),
+    ("applications", "pods of app-1", lambda state: state.applications[AppId("app-1")].pods.clear()),
+    ("applications", "application of uid-bound", _lost_application),
+    ("by_name", "name index of uid-bound", lambda state: state.by_name.pop(("default", "bound"))),
+    (
+        "by_name",
+        "name index",
+        lambda state: state.by_name.__setitem__(("default", "bound"), (PodUid("uid-waiting"),)),
+    ),
+    ("reserved", "reserved index of uid-reserved", lambda state: state.reserved.clear()),
+    ("reserved", "reserved index: ghost", lambda state: state.reserved.add(PodUid("ghost"))),
+    ("provisional", "provisional index of uid-provisional", lambda state: state.provisional.clear()),
+    ("provisional", "provisional index: ghost", lambda state: state.provisional.add(PodUid("ghost"))),
+    ("unclassified", "unclassified index of uid-early", lambda state: state.unclassified.clear()),
+    (
+        "unclassified",
+        "unclassified index: ghost",
+        lambda state: state.unclassified["unseen"].add(PodUid("ghost")),
+    ),
+    ("waits_at", "waiting index of uid-waiting", _lost_seat),
+    ("waiting", "waiting group: uid-waiting", lambda state: state.waiting.clear()),
+    ("woken", "woken: uid-bound", lambda state: state.woken.__setitem__(PodUid("uid-bound"), START)),
+]
+
+
+@pytest.mark.corrupts_ledger
+@pytest.mark.parametrize(("field", "named", "corrupt"), CORRUPTIONS, ids=[each[1] for each in CORRUPTIONS])
+def test_a_corrupted_counter_is_named(field: str, named: str, corrupt: Callable[[State], object]) -> None:
+    ledger = busy_ledger()
+    assert audit(ledger._state) == ()
+    corrupt(ledger._state)
+    assert any(drift.what.startswith(named) for drift in audit(ledger._state)), audit(ledger._state)
+
+
+def test_no_counter_is_left_out() -> None:
+    derived = {field.name for field in fields(State)} - TOLD
+    assert derived == {field for field, _, _ in CORRUPTIONS}
+
+
+def test_the_audit_in_steps_bears_a_ledger_that_changes_meanwhile() -> None:
+    ledger = busy_ledger()
+    found = []
+    for at, step in enumerate(ledger.audit_steps()):
+        found += step
+        ledger.apply(on.PodObserved(make_pod(f"new-{at}", node="n1")), now=START)
+        ledger.apply(on.PodDeleted(PodUid(f"uid-new-{at - 3}")), now=START)
+    assert found == []
