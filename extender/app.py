@@ -26,11 +26,12 @@ from extender.kube.leadership import Leadership
 from extender.queueconfig.sources import ConfigMapData
 from extender.reload import Configuration, Source
 from extender.story import story_of
-from extender.telemetry.logs import Logger
+from extender.telemetry.logs import DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.witness import Telling
 from extender.verbs import Verbs
 
+VERBS = ("filter", "prioritize", "preempt", "bind")
 TICK = 1.0
 AUDIT_EVERY = 60.0
 AUDIT_SLICE = 0.002
@@ -86,9 +87,10 @@ class App:
         self._journal = Journal()
         self._configured = asyncio.Event()
         self.synced = asyncio.Event()
-        witness = Telling(self._journal, log)
+        self.metrics = Metrics(lambda: self.engine.snapshot)
+        witness = Telling(self._journal, log, DecisionLog(_later), self.metrics)
         self.engine = Engine(Outward(self._clock, _later, self._perform, witness))
-        self.metrics = witness.metrics = Metrics(lambda: self.engine.snapshot)
+        self._seconds = {verb: self.metrics.verb_seconds.labels(verb) for verb in VERBS}
         self.configuration = Configuration(
             self.engine, overrides=options.overrides, on_refused=self._refused, on_applied=self._applied
         )
@@ -251,7 +253,7 @@ class App:
         )
 
     def _measure(self, verb: str, seconds: float, fault: str) -> None:
-        self.metrics.verb_seconds.labels(verb).observe(seconds)
+        self._seconds[verb].observe(seconds)
         if fault:
             self.metrics.faults.labels(verb, fault).inc()
 

@@ -58,7 +58,7 @@ def make_queue(
     path: str,
     *,
     leaf: bool = True,
-    max: Mapping[str, int] | None = None,  # noqa: A002 - the field's own word
+    max: Mapping[str, int] | None = None,
     guaranteed: Mapping[str, int] | None = None,
 ) -> QueueSpec:
     parent, _, _ = path.rpartition(".")

@@ -22,7 +22,7 @@ from e2e.bench.report import percentiles, show
 from extender.engine import Engine, Outward
 from extender.http.server import Address, listen, verbs_app
 from extender.journal import Journal
-from extender.telemetry.logs import configure_logs
+from extender.telemetry.logs import DecisionLog, configure_logs
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.witness import Telling
 from extender.verbs import Outcome, Verbs
@@ -137,12 +137,16 @@ def _pod(at: int, queue: str) -> dict[str, Any]:
 
 def _rig() -> tuple[Engine, Verbs, Callable[..., None]]:
     journal = Journal()
-    witness = Telling(journal, configure_logs(open("/dev/null", "w")))  # noqa: SIM115 - for the whole run
     loop = asyncio.get_running_loop()
+    nowhere = open("/dev/null", "w")  # noqa: SIM115 - for the whole run
+    engines: list[Engine] = []
+    metrics = Metrics(lambda: engines[0].snapshot)
+    log = DecisionLog(loop.call_later, nowhere)
+    witness = Telling(journal, configure_logs(nowhere), log, metrics)
     engine = Engine(
         Outward(time.time, lambda seconds, call: loop.call_later(seconds, call), lambda _: None, witness)
     )
-    metrics = witness.metrics = Metrics(lambda: engine.snapshot)
+    engines.append(engine)
     synced = asyncio.Event()
     synced.set()
 

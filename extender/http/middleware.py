@@ -39,6 +39,8 @@ def handler_of(
         except _TooLarge as error:
             fault, response = "too large", _fault(verb, str(error), status=400)
             response.force_close()
+        except _Incomplete as error:
+            fault, response = "incomplete body", _fault(verb, str(error), status=400)
         except BadBody as error:
             fault, response = "bad body", _fault(verb, str(error), status=400)
         except DeadlinePassed as error:
@@ -62,6 +64,10 @@ class _TooLarge(PaddockError):
     pass
 
 
+class _Incomplete(PaddockError):
+    pass
+
+
 async def _body_of(request: web.BaseRequest, most_bytes: int) -> bytes:
     """The body, unless it is larger than one may be: then not a byte of it is kept."""
     length = request.content_length
@@ -71,6 +77,12 @@ async def _body_of(request: web.BaseRequest, most_bytes: int) -> bytes:
         return await request.read()
     except web.HTTPRequestEntityTooLarge as error:
         raise _TooLarge(f"body is above the limit of {most_bytes} bytes") from error
+    except (
+        aiohttp.ClientPayloadError,
+        aiohttp.http_exceptions.HttpProcessingError,
+        ConnectionError,
+    ) as error:
+        raise _Incomplete(f"body did not arrive whole: {type(error).__name__}") from error
 
 
 def _ok(body: bytes) -> web.Response:

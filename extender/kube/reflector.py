@@ -34,6 +34,8 @@ WATCH_TIMEOUT = (300.0, 600.0)
 """Seconds after which the server is asked to end a watch; a range, so that not all watches end together."""
 
 _SLICE = 50
+# Events between two looks at the loop: a verb that arrives meanwhile waits for them.
+_EVENTS_AT_ONCE = 4
 _PAUSE = 0.2
 _LONGEST_PAUSE = 20.0
 _LONGEST_ASKED_PAUSE = 60.0
@@ -286,7 +288,7 @@ class Reflector(Generic[T]):
                 self.last_heard = self._clock()
                 self._on_line(line)
                 heard += 1
-                if heard % _SLICE == 0:
+                if heard % _EVENTS_AT_ONCE == 0:
                     await asyncio.sleep(0)
 
     def _on_line(self, line: bytes) -> None:

@@ -1,41 +1,45 @@
 """Who hears of every decision: counts it, logs it, and writes the pod's story."""
 
+from prometheus_client import Counter
+
 from core.decisions.decision import Admitted, BindNow, BoundAlready, Faulted, Ignored, Refused, Vetoed
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.audit import Drift
 from core.ledger.record import PodRecord
 from extender.journal import Journal
-from extender.telemetry.logs import Logger
+from extender.telemetry.logs import Decided, DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
 
 
 class Telling:
-    """The engine's witness. ``metrics`` is set once the engine, whose snapshot it reads, exists."""
+    """The engine's witness."""
 
-    def __init__(self, journal: Journal, log: Logger) -> None:
+    def __init__(self, journal: Journal, log: Logger, decisions: DecisionLog, metrics: Metrics) -> None:
         self._journal = journal
         self._log = log
-        self.metrics: Metrics | None = None
+        self._decisions = decisions
+        self._counters: dict[tuple[str, str], Counter] = {}
+        self._metrics = metrics
 
     def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None:
         if isinstance(verdict, Ignored):
             return
         code, detail = described(verdict)
-        if self.metrics is not None:
-            self.metrics.decisions.labels(verb, code).inc()
+        self._counter(verb, code).inc()
         facts = record.facts
         self._journal.note(facts.uid, f"{verb}: {code}", detail, now=now)
-        self._log.info(
-            "decision",
-            verb=verb,
-            code=code,
-            detail=detail,
-            namespace=facts.namespace,
-            pod=facts.name,
-            uid=facts.uid,
-            application=record.application or "",
+        application = record.application or ""
+        self._decisions.add(
+            Decided(verb, code, detail, facts.namespace, facts.name, facts.uid, application), now=now
         )
+
+    def _counter(self, verb: str, code: str) -> Counter:
+        """Looked up once: finding a labelled series costs more than counting."""
+        counter = self._counters.get((verb, code))
+        if counter is None:
+            counter = self._counters[verb, code] = self._metrics.decisions.labels(verb, code)
+        return counter
 
     def learned(self, event: on.Event, *, now: float) -> None:
         """Only what belongs to a story; a decision's own events are told as the decision."""
@@ -58,9 +62,8 @@ class Telling:
         self._journal.note(uid, what, now=now)
 
     def drifted(self, drifts: list[Drift]) -> None:
-        if self.metrics is not None:
-            self.metrics.audits.inc()
-            self.metrics.drift.set(len(drifts))
+        self._metrics.audits.inc()
+        self._metrics.drift.set(len(drifts))
         for drift in drifts[:20]:
             self._log.error("audit drift", what=drift.what, expected=drift.expected, actual=drift.actual)
 

@@ -85,6 +85,9 @@ _FULL = msgspec.json.Decoder(dict[str, _FullVictims | None])
 _BIND = msgspec.json.Decoder(_BindArgs)
 _NULL = b"null"
 
+# Nesting too deep for the decoder is the body's fault as well.
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
 
 @dataclass(frozen=True, slots=True)
 class NodeRequest:
@@ -101,7 +104,7 @@ class NodeRequest:
             if self.names is not None:
                 return _NAMES.decode(self.names)
             return [node.metadata.name for node in _NODES.decode(self.nodes or b"{}").items or ()]
-        except msgspec.DecodeError as error:
+        except _UNREADABLE as error:
             raise BadBody(f"node list: {error}") from error
 
 
@@ -136,10 +139,9 @@ def node_request_from(body: bytes) -> NodeRequest:
         args = _args_from(body)
         pod, raw_pod = _pod_head(args)
         names, nodes = _given(args.names), _given(args.nodes)
-        if names is None and nodes is None:
-            raise BadBody("body has neither NodeNames nor Nodes")
+        _check_shapes(names, nodes)
         return NodeRequest(pod, raw_pod, names, None if names is not None else nodes)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except _UNREADABLE as error:
         raise BadBody(report_on("filter", body) or str(error)) from error
 
 
@@ -151,7 +153,7 @@ def preempt_request_from(body: bytes) -> PreemptRequest:
         meta = _given(args.meta_victims)
         victims = _meta_victims(meta) if meta is not None else _full_victims(_given(args.victims) or b"{}")
         return PreemptRequest(pod, raw_pod, victims)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except _UNREADABLE as error:
         raise BadBody(report_on("preempt", body) or str(error)) from error
 
 
@@ -159,7 +161,7 @@ def bind_request_from(body: bytes) -> BindRequest:
     """Decode a bind body. Raises `BadBody`; an empty name, uid or node is one."""
     try:
         args = _BIND.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except _UNREADABLE as error:
         folded = _bind_in_any_case(body)
         if folded is None:
             raise BadBody(report_on("bind", body) or str(error)) from error
@@ -173,7 +175,7 @@ def whole_pod_from(raw_pod: bytes) -> WirePod:
     """The whole pod of a body. Raises `BadBody`."""
     try:
         return _POD.decode(raw_pod)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except _UNREADABLE as error:
         raise BadBody(report_on("pod", raw_pod) or str(error)) from error
 
 
@@ -204,7 +206,7 @@ def _bind_in_any_case(body: bytes) -> _BindArgs | None:
     try:
         folded = {key.lower(): msgspec.json.decode(raw) for key, raw in _ANY_KEYS.decode(body).items()}
         values = [folded[key] for key in ("podname", "podnamespace", "poduid", "node")]
-    except (msgspec.DecodeError, UnicodeDecodeError, KeyError):
+    except (*_UNREADABLE, KeyError):
         return None
     return _BindArgs(*values) if all(isinstance(value, str) for value in values) else None
 
@@ -214,6 +216,16 @@ def _given(raw: Raw | UnsetType) -> bytes | None:
         return None
     value = bytes(raw)
     return None if value == _NULL else value
+
+
+def _check_shapes(names: bytes | None, nodes: bytes | None) -> None:
+    """A list that is accepted goes back unread, so that at least its kind must be right here."""
+    if names is None and nodes is None:
+        raise BadBody("body has neither NodeNames nor Nodes")
+    if names is not None and not names.startswith(b"["):
+        raise BadBody("NodeNames: Input should be a valid array")
+    if nodes is not None and not nodes.startswith(b"{"):
+        raise BadBody("Nodes: Input should be an object")
 
 
 def _pod_head(args: _Args) -> tuple[PodHead, bytes]:

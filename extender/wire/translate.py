@@ -4,7 +4,7 @@ Raises `QuantityError` for an amount that cannot be read, `ValueError` for a tim
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from sys import intern
 
 import msgspec
@@ -86,7 +86,14 @@ def version_from(text: str) -> int:
 
 def seconds_from(timestamp: str | None) -> float:
     """Seconds since the epoch of an RFC 3339 time; 0 without one."""
-    return datetime.fromisoformat(timestamp).timestamp() if timestamp else 0.0
+    if not timestamp:
+        return 0.0
+    try:
+        moment = datetime.fromisoformat(timestamp)
+    except ValueError:
+        # Python's own text repeats the value, however long it is.
+        raise ValueError("creationTimestamp is not an RFC 3339 time") from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _app_id(labels: Mapping[str, str], annotations: Mapping[str, str]) -> str:

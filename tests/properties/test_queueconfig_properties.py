@@ -13,9 +13,37 @@ from extender.queueconfig.problems import ConfigError
 from extender.queueconfig.sources import ConfigMapData, flatten
 
 KEYS = st.sampled_from(
-    "partitions queues name parent resources max guaranteed maxapplications properties limits users groups "
-    "maxresources childtemplate placementrules filter value create nodesortpolicy resourceweights type "
-    "preemption enabled adminacl submitacl checksum usergroupresolver vcore memory".split()
+    [
+        "partitions",
+        "queues",
+        "name",
+        "parent",
+        "resources",
+        "max",
+        "guaranteed",
+        "maxapplications",
+        "properties",
+        "limits",
+        "users",
+        "groups",
+        "maxresources",
+        "childtemplate",
+        "placementrules",
+        "filter",
+        "value",
+        "create",
+        "nodesortpolicy",
+        "resourceweights",
+        "type",
+        "preemption",
+        "enabled",
+        "adminacl",
+        "submitacl",
+        "checksum",
+        "usergroupresolver",
+        "vcore",
+        "memory",
+    ]
 )
 SCALARS = st.one_of(
     st.none(),

@@ -1,0 +1,102 @@
+"""The text a refused ask is sent: which it is, and when it may change."""
+
+import pytest
+
+from core.ledger import events as on
+from core.ledger.settings import LedgerSettings
+from core.reasons import CODE_SETTLES, Code, Refusal, Said, said_next
+from tests.builders import START, filtered, make_ledger, make_partition, make_pod, make_queue
+
+QUOTA = Refusal(Code.QUOTA_EXCEEDED, "root.a", "max vcore=2")
+PARENT = Refusal(Code.QUOTA_EXCEEDED, "root", "max vcore=8")
+UNPLACED = Refusal(Code.PLACEMENT_FAILED, "no queue root.a")
+DRAINING = Refusal(Code.QUEUE_DRAINING, "root.a")
+
+
+def told(*refusals: tuple[float, Refusal], generation: int = 1, last: Said | None = None) -> list[str]:
+    """The texts sent at each attempt."""
+    texts = []
+    for now, refusal in refusals:
+        last = said_next(last, refusal, generation=generation, now=now)
+        texts.append(last.text)
+    return texts
+
+
+@pytest.mark.parametrize(
+    ("refusal", "text"),
+    [
+        (QUOTA, "QuotaExceeded: root.a max vcore=2"),
+        (DRAINING, "QueueDraining: root.a"),
+    ],
+)
+def test_a_text_is_code_queue_and_limit(refusal: Refusal, text: str) -> None:
+    assert refusal.text == text
+
+
+def test_the_text_stays_while_its_code_holds_whoever_refuses() -> None:
+    assert told((0, QUOTA), (50, PARENT), (100, PARENT)) == [QUOTA.text] * 3
+
+
+def test_another_code_takes_over_when_it_has_held_for_30_s() -> None:
+    attempts = [(0.0, QUOTA), (5.0, UNPLACED), (34.9, UNPLACED), (35.0, UNPLACED), (36.0, UNPLACED)]
+    assert told(*attempts) == [QUOTA.text] * 3 + [UNPLACED.text] * 2
+
+
+def test_a_break_starts_the_30_s_again() -> None:
+    attempts = [
+        (0.0, QUOTA),
+        (5.0, UNPLACED),
+        (30.0, QUOTA),
+        (31.0, UNPLACED),
+        (60.9, UNPLACED),
+        (61.0, UNPLACED),
+    ]
+    assert told(*attempts) == [QUOTA.text] * 5 + [UNPLACED.text]
+
+
+def test_a_third_code_starts_the_30_s_again() -> None:
+    attempts = [(0.0, QUOTA), (5.0, UNPLACED), (30.0, DRAINING), (36.0, DRAINING), (60.0, DRAINING)]
+    assert told(*attempts) == [QUOTA.text] * 4 + [DRAINING.text]
+
+
+def test_a_flapping_code_never_changes_the_text() -> None:
+    attempts = [(float(at), QUOTA if at % 20 else UNPLACED) for at in range(0, 400, 10)]
+    assert set(told(*attempts)) == {UNPLACED.text}
+
+
+def test_a_new_document_changes_the_text_when_it_has_held_for_30_s() -> None:
+    raised = Refusal(Code.QUOTA_EXCEEDED, "root.a", "max vcore=4")
+    last = said_next(None, QUOTA, generation=1, now=0.0)
+    attempts = [(10.0, raised), (39.0, raised), (40.0, raised)]
+    assert told(*attempts, generation=2, last=last) == [QUOTA.text, QUOTA.text, raised.text]
+
+
+@pytest.mark.rule("QUO-7")
+def test_a_text_never_shows_usage() -> None:
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 2000}))
+    texts = set()
+    for at in range(6):
+        ledger.apply(on.PodObserved(make_pod(f"p{at}", cpu=700)), now=START)
+        verdict = filtered(ledger, f"uid-p{at}", now=START)
+        texts |= {verdict.said.text} if hasattr(verdict, "said") else set()
+    assert texts == {"QuotaExceeded: root.a max vcore=2"}
+
+
+def test_being_admitted_breaks_the_30_s() -> None:
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 1000}), nodes=1)
+    pod = make_pod(cpu=2000)
+    ledger.apply(on.PodObserved(pod), now=START)
+    filtered(ledger, pod.uid, now=START)
+    ledger.apply(on.Configured(make_partition(make_queue("root.a")), LedgerSettings()), now=START)
+    lowered = on.Configured(make_partition(make_queue("root.a", max={"vcore": 500})), LedgerSettings())
+    ledger.apply(lowered, now=START + 1)
+    filtered(ledger, pod.uid, now=START + 2)
+    ledger.apply(on.Configured(make_partition(make_queue("root.a")), LedgerSettings()), now=START + 3)
+    filtered(ledger, pod.uid, now=START + 4)
+    record = ledger.snapshot.pod(pod.uid)
+    assert record is not None
+    assert record.said is not None
+    assert (record.refused, record.said.rival) == (False, None)
+    ledger.apply(lowered, now=START + 5)
+    filtered(ledger, pod.uid, now=START + 2 + CODE_SETTLES + 1)
+    assert record.said.text == "QuotaExceeded: root.a max vcore=1"
