@@ -21,7 +21,7 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 e2e: $(STAMP)
-	$(BIN)/pytest e2e
+	$(BIN)/pytest e2e -s
 
 bench: $(STAMP)
 	$(BIN)/python -m e2e.bench

@@ -2,7 +2,9 @@
 
 import asyncio
 import ctypes
+import itertools
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -14,12 +16,21 @@ _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
+_PORTS = itertools.cycle(random.sample(range(15_000, 32_000), 17_000))
+"""Below the range that outgoing connections take theirs from, so that a free one stays free."""
+
+
 def free_port() -> int:
-    """A port of the loopback that nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port of the loopback that nobody listens on; another one each time."""
+    for port in _PORTS:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise RuntimeError("no port is free")
 
 
 def _die_with_parent() -> None:
