@@ -60,7 +60,7 @@ def test_another_suffix_sets_the_stripped_key_to_an_empty_text(key: str) -> None
         "",
         base64.b64encode(b"no gzip").decode(),
         packed("whole")[:-8],
-        packed("a")[:-4] + "AAAA",
+        packed("a")[:-8] + "AAAAAAAA",
     ],
 )
 def test_a_broken_gzip_sets_the_empty_key_only(value: str) -> None:

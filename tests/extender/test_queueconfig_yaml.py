@@ -24,7 +24,8 @@ def nested_queues(levels: int) -> str:
 
 @pytest.mark.rule("CFG-2")
 def test_a_repeated_key_rejects_and_the_rest_is_still_checked() -> None:
-    text = "partitions:\n- queues:\n  - name: a\n    name: b c\n    resources: {max: {vcore: 1, vcore: x}}\n  queues:\n"
+    queue = "  - name: a\n    name: b c\n    resources: {max: {vcore: 1, vcore: x}}\n"
+    text = f"partitions:\n- queues:\n{queue}  queues:\n"
     problems = [(problem.rule, problem.path, problem.line) for problem in check_document(text)]
     assert problems == [
         ("CFG-2", "partitions[0].queues[0].name", 4),
