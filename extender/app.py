@@ -96,7 +96,7 @@ class App:
         )
         self._leadership = Leadership(
             client,
-            lease=self.configuration.settings.lease,
+            lease=lambda: self.configuration.settings.lease,
             host=socket.gethostname(),
             clock=time.monotonic,
         )
@@ -106,6 +106,7 @@ class App:
             may_act=lambda: self._leadership.held,
             count=lambda effect, outcome: self.metrics.effects.labels(effect, outcome).inc(),
         )
+        self._verbs = Verbs(self.engine, self._effector, synced=self.synced)
         self._reporting = Reporting(self.metrics, log)
         self._feeds = Feeds(
             client, self.engine.learn, reporter=self._reporting, configured=self._configured.wait
@@ -113,13 +114,7 @@ class App:
 
     async def run(self) -> None:
         """Serve until cancelled. Raises `StartError` for a first configuration that is refused."""
-        verbs = Verbs(
-            self.engine,
-            self._effector,
-            synced=self.synced,
-            bind_deadline=self.configuration.settings.bind_deadline,
-        )
-        runners = [await listen(self._verbs_app(verbs), self._options.verbs, tls=self._options.tls)]
+        runners = [await listen(self._verbs_app(self._verbs), self._options.verbs, tls=self._options.tls)]
         try:
             runners.append(await listen(admin_app(self._admin()), self._options.admin))
             await self._work()
@@ -189,6 +184,7 @@ class App:
             queues=len(self.engine.snapshot.tree),
             needs_restart=list(held),
         )
+        self._verbs.bind_deadline = self.configuration.settings.bind_deadline
         self._configured.set()
 
     # -- running -----------------------------------------------------------------------------------------

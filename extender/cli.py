@@ -1,4 +1,7 @@
-"""The command `paddock`: arguments in, exit code out."""
+"""The command `paddock`: arguments in, exit code out.
+
+A probe runs every few seconds beside the server: whatever only the server needs is imported where it starts.
+"""
 
 import argparse
 import asyncio
@@ -12,25 +15,26 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import PaddockError
-from extender.app import Options, StartError, serve
-from extender.http.server import Address, MutualTls
-from extender.settings import Settings, environment_from, settings_from
-from extender.telemetry.logs import Logger, configure_logs
 
 OK, FAILED, USAGE = 0, 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes: 0 ended as asked, 1 failed, 2 the arguments are wrong."""
-    options = _parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    options = _parser(given[:1]).parse_args(given)
     run: int = options.run(options)
     return run
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(command: Sequence[str] = ("serve",)) -> argparse.ArgumentParser:
+    """``command``: the first argument, if there is one; only `serve` takes the settings as flags."""
     parser = argparse.ArgumentParser(prog="paddock", description="Queues for an unmodified kube-scheduler.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_serve(commands.add_parser("serve", help="answer kube-scheduler's calls"))
+    serve = commands.add_parser("serve", help="answer kube-scheduler's calls")
+    _add_serve(serve)
+    if list(command) == ["serve"]:
+        _add_settings(serve)
     _add_probe(commands.add_parser("probe", help="ask a running server whether it is alive or ready"))
     return parser
 
@@ -50,6 +54,11 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--queues", type=Path, help="a queues.yaml to follow instead of the ConfigMaps")
     parser.add_argument("--log-level", choices=["info", "debug"], default="info")
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    from extender.settings import Settings
+
     for name, field in Settings.model_fields.items():
         parser.add_argument(f"--{name.replace('_', '-')}", dest=name, metavar="TEXT", help=f"{field.alias}")
 
@@ -61,25 +70,43 @@ def _add_probe(parser: argparse.ArgumentParser) -> None:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    log = configure_logs(debug=arguments.log_level == "debug")
+    from extender.app import Options, serve
+    from extender.http.server import Address, MutualTls
+    from extender.telemetry.logs import configure_logs
+
     try:
-        options = _options(arguments)
+        overrides, tls = _overrides(arguments), _tls_files(arguments)
     except (PaddockError, ValueError) as error:
         print(f"paddock: {error}", file=sys.stderr)
         return USAGE
-    return _run(_until_told(serve(options, log)), log)
+    options = Options(
+        verbs=Address(arguments.verbs_address, arguments.verbs_port),
+        admin=Address(arguments.admin_address, arguments.admin_port),
+        tls=MutualTls(*tls) if tls else None,
+        kubeconfig=arguments.kubeconfig,
+        namespace=arguments.namespace,
+        queues=arguments.queues,
+        overrides=overrides,
+    )
+    log = configure_logs(debug=arguments.log_level == "debug")
+    failures = _run(_until_told(serve(options, log)))
+    if failures:
+        log.error("cannot run", errors=failures)
+    return FAILED if failures else OK
 
 
-def _run(work: Coroutine[Any, Any, None], log: Logger) -> int:
+def _run(work: Coroutine[Any, Any, None]) -> list[str]:
+    """Run to the end; what went wrong with the world or the configuration, one sentence each."""
+    from extender.app import StartError
+
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(work)
     except* (PaddockError, StartError, OSError) as group:
         failures = [str(error) for error in _leaves(group)]
     else:
-        return OK
-    log.error("cannot run", errors=failures)
-    return FAILED
+        return []
+    return failures
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
@@ -110,28 +137,24 @@ def _loop_factory() -> Any:
     return uvloop.new_event_loop
 
 
-def _options(arguments: argparse.Namespace) -> Options:
+def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The settings that flags and environment give. Raises `SettingsError` for one that cannot be read."""
+    from extender.settings import Settings, environment_from, settings_from
+
     flags = {name: value for name in Settings.model_fields if (value := getattr(arguments, name)) is not None}
     overrides = {**environment_from(os.environ), **flags}
     settings_from({}, overrides)
-    return Options(
-        verbs=Address(arguments.verbs_address, arguments.verbs_port),
-        admin=Address(arguments.admin_address, arguments.admin_port),
-        tls=_tls(arguments),
-        kubeconfig=arguments.kubeconfig,
-        namespace=arguments.namespace,
-        queues=arguments.queues,
-        overrides=overrides,
-    )
+    return overrides
 
 
-def _tls(arguments: argparse.Namespace) -> MutualTls | None:
+def _tls_files(arguments: argparse.Namespace) -> tuple[str, str, str] | None:
+    """Certificate, key and client authority. Raises ValueError for some of the three without the others."""
     files = (arguments.tls_cert, arguments.tls_key, arguments.tls_client_ca)
     if not any(files):
         return None
     if not all(files):
         raise ValueError("--tls-cert, --tls-key and --tls-client-ca go together")
-    return MutualTls(*files)
+    return files
 
 
 def _probe(arguments: argparse.Namespace) -> int:

@@ -71,7 +71,7 @@ class Verbs:
         self._engine = engine
         self._binder = binder
         self._synced = synced
-        self._bind_deadline = bind_deadline
+        self.bind_deadline = bind_deadline
         self._refusals = RefusalCache(ENCODED_BYTES)
         self._classes: OrderedDict[PodUid, bool] = OrderedDict()
         self._open: dict[PodUid, asyncio.Task[bytes]] = {}
@@ -163,23 +163,21 @@ class Verbs:
         request = v1.bind_request_from(body)
         uid = PodUid(request.uid)
         loop = asyncio.get_running_loop()
-        until = loop.time() + self._bind_deadline
+        until = loop.time() + self.bind_deadline
         while (before := self._open.get(uid)) is not None:
             await asyncio.wait([before])
         task = loop.create_task(self._bind(request, until))
         self._open[uid] = task
-        try:
-            return await asyncio.shield(task)
-        finally:
-            if self._open.get(uid) is task:
-                del self._open[uid]
+        # Not when this call ends: one that is given up leaves its Binding under way.
+        task.add_done_callback(lambda _: self._open.pop(uid))
+        return await asyncio.shield(task)
 
     async def _bind(self, request: v1.BindRequest, until: float) -> bytes:
         loop = asyncio.get_running_loop()
         if await self._is_bound_through_queues(request, until - loop.time()):
             await self._wait_until_synced(until - loop.time())
             return await self._bind_managed(request, until)
-        outcome = await self._binder.post(_binding(request), within=until - loop.time())
+        outcome = await self._binder.post(_binding(request), within=_left(until))
         if not outcome.bound:
             raise CallFault(outcome.message)
         return v1.BOUND
@@ -202,6 +200,8 @@ class Verbs:
         return self._engine.is_managed(facts) is not False
 
     async def _wait_until_synced(self, within: float) -> None:
+        if self._synced.is_set():
+            return
         try:
             await asyncio.wait_for(self._synced.wait(), within)
         except TimeoutError:
@@ -230,10 +230,11 @@ class Verbs:
                 self._engine.learn(on.PodOffered(facts))
 
     async def _see_through(self, binding: PostBinding, until: float) -> bytes:
-        within = until - asyncio.get_running_loop().time()
-        if within <= 0:
+        try:
+            within = _left(until)
+        except DeadlinePassed:
             self._engine.learn(on.BindFailed(binding.uid, certain=True))
-            raise DeadlinePassed("the time for this bind call is over; nothing was sent")
+            raise
         try:
             outcome = await self._binder.post(binding, within=within)
         except BaseException:
@@ -252,6 +253,14 @@ def _facts_from(raw_pod: bytes) -> PodFacts:
         return pod_from(v1.whole_pod_from(raw_pod))
     except ValueError as error:
         raise v1.BadBody(str(error)) from error
+
+
+def _left(until: float) -> float:
+    """Seconds to the deadline. Raises `DeadlinePassed`: a Binding must not be posted after it."""
+    left = until - asyncio.get_running_loop().time()
+    if left <= 0:
+        raise DeadlinePassed("the time for this bind call is over; nothing was sent")
+    return left
 
 
 def _binding(request: v1.BindRequest) -> PostBinding:

@@ -173,6 +173,7 @@ def _node_drifts(state: State, name: NodeName) -> Step:
         else:
             (occupied if charge.held is Held.OCCUPIED else allocated).add(charge.size)
     return [
+        *_compare(f"pods on {name}: any", True, bool(use.pods)),
         *_compare(f"pods on {name}: strangers", [], strangers),
         *_compare_tallies(f"allocated on {name}", allocated, use.allocated),
         *_compare_tallies(f"occupied on {name}", occupied, use.occupied),
@@ -214,6 +215,7 @@ def _index_steps(state: State) -> Iterator[Step]:
         lambda pair: _waiting_drifts(state, *pair),
     )
     yield from _each(state.waits_at, lambda uid: _seat_drifts(state, uid))
+    yield from _each(state.waiting, lambda key: _group_drifts(state, key))
 
 
 def _woken_drifts(state: State, uid: PodUid) -> Step:
@@ -229,8 +231,11 @@ def _name_drifts(state: State, name: tuple[str, str], uid: PodUid) -> Step:
 
 
 def _unclassified_drifts(state: State, namespace: str, uid: PodUid) -> Step:
-    filed = uid in state.unclassified.get(namespace, ())
-    return _unknown(state, "unclassified index", uid, filed)
+    if uid not in state.unclassified.get(namespace, ()):
+        return []
+    record = state.pods.get(uid)
+    awaits = record is not None and not record.classified and record.facts.namespace == namespace
+    return _compare(f"unclassified index: {uid}", True, awaits)
 
 
 def _waiting_drifts(state: State, key: WaitingKey, rank: Rank) -> Step:
@@ -238,6 +243,11 @@ def _waiting_drifts(state: State, key: WaitingKey, rank: Rank) -> Step:
     if group is None or rank not in group:
         return []
     return _compare(f"waiting group: {rank[-1]}", Seat(key, rank), state.waits_at.get(rank[-1]))
+
+
+def _group_drifts(state: State, key: WaitingKey) -> Step:
+    group = state.waiting.get(key)
+    return _compare(f"waiting group of {key[0]}: any", True, group is None or len(group) > 0)
 
 
 def _seat_drifts(state: State, uid: PodUid) -> Step:

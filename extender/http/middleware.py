@@ -7,8 +7,10 @@ never reaches the pod; prioritize and preempt have no such field.
 import time
 from collections.abc import Awaitable, Callable
 
+import aiohttp
 import msgspec
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from core.errors import PaddockError
 from extender.verbs import CallFault, DeadlinePassed, NotReady
@@ -22,6 +24,9 @@ OnBug = Callable[[str, BaseException, bytes], None]
 
 _JSON = "application/json"
 _WITH_ERROR_FIELD = ("filter", "bind")
+
+_BROKEN_OFF = (web.RequestPayloadError, aiohttp.ClientError, HttpProcessingError, OSError)
+"""What reading a body raises when the caller hangs up or sends what its headers did not promise."""
 
 
 def handler_of(
@@ -41,6 +46,7 @@ def handler_of(
             response.force_close()
         except _Incomplete as error:
             fault, response = "incomplete body", _fault(verb, str(error), status=400)
+            response.force_close()
         except BadBody as error:
             fault, response = "bad body", _fault(verb, str(error), status=400)
         except DeadlinePassed as error:
@@ -77,11 +83,7 @@ async def _body_of(request: web.BaseRequest, most_bytes: int) -> bytes:
         return await request.read()
     except web.HTTPRequestEntityTooLarge as error:
         raise _TooLarge(f"body is above the limit of {most_bytes} bytes") from error
-    except (
-        aiohttp.ClientPayloadError,
-        aiohttp.http_exceptions.HttpProcessingError,
-        ConnectionError,
-    ) as error:
+    except _BROKEN_OFF as error:
         raise _Incomplete(f"body did not arrive whole: {type(error).__name__}") from error
 
 

@@ -90,10 +90,10 @@ class Effector:
             await self._sleep(start - now)
 
     async def _carry_out(self, effect: Effect) -> None:
-        if not self._may_act():
-            self._drop(effect, "not leading")
-            return
         for attempt in range(TRIES):
+            if not self._may_act():
+                self._drop(effect, "not leading")
+                return
             try:
                 await self._call(effect)
             except (NotFound, Conflict):
@@ -151,23 +151,28 @@ class Effector:
                 sent = True
                 await self._sleep(min(_FIRST_PAUSE, left))
             except Conflict as error:
-                return await self._after_conflict(binding, error, left)
+                return await self._after_conflict(binding, error, until)
             except ApiError as error:
-                return Outcome(False, message=error.message)
+                certain = not sent or isinstance(error, NotFound)
+                return Outcome(False, certain=certain, message=error.message)
             else:
                 self._count("PostBinding", "done")
                 return Outcome(True)
 
-    async def _after_conflict(self, binding: PostBinding, error: Conflict, left: float) -> Outcome:
-        """A pod that is bound to the same node already is a success."""
+    async def _after_conflict(self, binding: PostBinding, error: Conflict, until: float) -> Outcome:
+        """A pod that is bound to the same node already is a success: it may have been our own doing."""
         self._count("PostBinding", "conflict")
-        try:
-            pod = await self.read_pod(binding.namespace, binding.name, within=left)
-        except KubeError:
-            return Outcome(False, certain=False, message=error.message)
-        if pod is not None and pod.uid == binding.uid and pod.node == binding.node:
-            return Outcome(True)
-        return Outcome(False, message=error.message)
+        while (left := until - asyncio.get_running_loop().time()) > 0:
+            try:
+                pod = await self.read_pod(binding.namespace, binding.name, within=left)
+            except (Unreachable, ServerError, TooMany):
+                await self._sleep(min(_FIRST_PAUSE, left))
+            except KubeError:
+                break
+            else:
+                bound = pod is not None and (pod.uid, pod.node) == (binding.uid, binding.node)
+                return Outcome(bound, message="" if bound else error.message)
+        return Outcome(False, certain=False, message=error.message)
 
     async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:
         """The pod as the API server has it now, None when there is none. Raises `KubeError`."""

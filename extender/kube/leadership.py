@@ -26,13 +26,16 @@ class _Lease(msgspec.Struct):
 
 
 class Leadership:
-    """``lease``: namespace/name, or empty. ``held`` is kept up to date while `run` runs."""
+    """``lease()``: namespace/name, or empty; ``held`` is kept up to date while `run` runs.
+
+    The name comes with the configuration, which is read after this has begun.
+    """
 
     def __init__(
         self,
         client: ApiClient,
         *,
-        lease: str,
+        lease: Callable[[], str],
         host: str,
         clock: Callable[[], float],
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -47,19 +50,20 @@ class Leadership:
 
     @property
     def held(self) -> bool:
-        if not self._lease:
+        if not self._lease():
             return True
         return self._ours and self._clock() - self._told < STALE
 
     async def run(self) -> None:
         """Poll until cancelled."""
-        while self._lease:
-            await self.poll()
+        while True:
+            if self._lease():
+                await self.poll()
             await self._sleep(POLL)
 
     async def poll(self) -> None:
         """Ask once. A Lease that cannot be read leaves the last answer in force until it is stale."""
-        namespace, _, name = self._lease.partition("/")
+        namespace, _, name = self._lease().partition("/")
         path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}"
         try:
             body = await self._client.get(path, timeout=POLL)

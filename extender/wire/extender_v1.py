@@ -187,7 +187,7 @@ def _args_from(body: bytes) -> _Args:
 
 
 def _lists_nothing(args: _Args) -> bool:
-    return all(each is UNSET for each in (args.names, args.nodes, args.victims, args.meta_victims))
+    return all(_given(each) is None for each in (args.names, args.nodes, args.victims, args.meta_victims))
 
 
 def _args_in_any_case(body: bytes) -> _Args:

@@ -10,9 +10,13 @@ from core.ledger import events as on
 from core.ledger.audit import audit
 from core.ledger.ledger import Ledger
 from core.ledger.record import Charge, Held
-from core.ledger.state import State
+from core.ledger.state import Seat, State
+from core.queues.queue import Queue
 from core.reasons import Code, Refusal, Said
 from core.resource import Limit, Resource
+from core.workload.application import Application
+from core.workload.ask import Waiting
+from core.workload.node import NodeUse
 from tests.builders import START, make_ledger, make_pod, make_queue
 
 ONE = Resource({"vcore": 1})
@@ -36,9 +40,15 @@ TOLD = {
 """What was told or is only a note: nothing follows it from, so there is nothing to compare it with."""
 
 
+COUNTERS = ("allocated", "reserved", "pending")
+
+CONFIGURED = {"path", "spec", "max", "parent", "chain", "children", "draining"}
+"""What a queue is told by documents and nodes; the root's max has a corruption of its own."""
+
+
 def busy_ledger() -> Ledger:
     """One pod in every situation there is."""
-    ledger = make_ledger(make_queue("root.a", max={"vcore": 9000}))
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 9000}), make_queue("root.p", leaf=False))
     refusal = Refusal(Code.QUOTA_EXCEEDED, "root.a")
     for event in (
         on.PodObserved(make_pod("bound", node="n1")),
@@ -89,12 +99,60 @@ def _lost_seat(state: State) -> None:
     state.waits_at.pop(PodUid("uid-waiting"))
 
 
+def _application(state: State, name: str, *uids: str) -> None:
+    state.applications[AppId(name)] = Application(AppId(name), "", pods={PodUid(uid) for uid in uids})
+
+
+def _move(state: State, name: str) -> None:
+    state.applications[AppId(name)].queue = QueuePath("root.b")
+
+
+def _await(state: State, namespace: str, uid: str) -> None:
+    state.unclassified[namespace] = {PodUid(uid)}
+
+
+def _lost_residents(state: State) -> None:
+    queue = state.tree.get("root.a")
+    assert queue is not None
+    queue.applications.clear()
+
+
+def _wrong_charge(state: State) -> None:
+    uid = PodUid("uid-bound")
+    state.charges[uid] = state.charges[uid]._replace(size=ONE)
+
+
+def _wrong_seat(state: State) -> None:
+    key, rank = state.waits_at[PodUid("uid-waiting")]
+    state.waits_at[PodUid("uid-waiting")] = Seat(key, (99, *rank[1:]))
+
+
+def _empty_group(state: State) -> None:
+    state.waiting[QueuePath("root.a"), ONE] = Waiting()
+
+
+def _stray_rank(state: State) -> None:
+    group = next(iter(state.waiting.values()))
+    group.add((0, 0.0, 0, PodUid("ghost")))
+
+
 CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     *[
         ("tree", f"{held} of {path}", _queue(path, held))
-        for path in ("root", "root.a")
-        for held in ("allocated", "reserved", "pending")
+        for path in ("root", "root.p", "root.a")
+        for held in COUNTERS
     ],
+    ("tree", "applications of root.a", _lost_residents),
+    ("charges", "charge of uid-bound", _wrong_charge),
+    ("uses", "pods on n7: any", lambda state: state.uses.__setitem__(NodeName("n7"), NodeUse())),
+    ("applications", "pods of ghost: any", lambda state: _application(state, "ghost")),
+    ("applications", "charge of uid-bound", lambda state: _move(state, "app-1")),
+    ("applications", "pods of other: uid-bound", lambda state: _application(state, "other", "uid-bound")),
+    ("unclassified", "unclassified index: uid-bound", lambda state: _await(state, "default", "uid-bound")),
+    ("unclassified", "unclassified index: uid-early", lambda state: _await(state, "default", "uid-early")),
+    ("waits_at", "waiting group: uid-waiting", _wrong_seat),
+    ("waiting", "waiting group of root.a: any", _empty_group),
+    ("waiting", "waiting group: ghost", _stray_rank),
     ("tree", "applications of root.a", _applications_of_queue),
     ("tree", "max of root", _root_max),
     ("charges", "charges: ghost", _stray_charge),
@@ -140,6 +198,12 @@ def test_a_corrupted_counter_is_named(field: str, named: str, corrupt: Callable[
 def test_no_counter_is_left_out() -> None:
     derived = {field.name for field in fields(State)} - TOLD
     assert derived == {field for field, _, _ in CORRUPTIONS}
+
+
+def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
+    assert set(Queue.__slots__) - CONFIGURED == {*COUNTERS, "applications"}
+    assert {field.name for field in fields(NodeUse)} == {"allocated", "occupied", "pods"}
+    assert {field.name for field in fields(Application)} == {"id", "requested", "refusal", "queue", "pods"}
 
 
 def test_the_audit_in_steps_bears_a_ledger_that_changes_meanwhile() -> None:

@@ -230,8 +230,9 @@ def test_a_queue_over_a_lowered_max_takes_nothing_of_that_type() -> None:
 
 def test_extra_usage_counts_in_the_types_asked_for_and_where_it_is() -> None:
     chain = under_parent({"a": 5}, {"a": 10}, CLUSTER)
-    extra = {QueuePath("root.p"): Tally({"a": 7, "b": 1000})}
+    extra = {QueuePath("root.p"): Tally({"a": 7, "b": 1000}), QueuePath("root"): Tally({"b": 1000})}
     assert shortfall(chain, Resource({"a": 3}), extra=extra) is None
+    assert shortfall(chain, Resource({"a": 1, "b": 0}), extra=extra) is None
     short = shortfall(chain, Resource({"a": 4}), extra=extra)
     assert short is not None
     assert short.queue.path == "root.p"

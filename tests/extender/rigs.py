@@ -2,9 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
+
+from aiohttp import ClientSession
 
 from core.ids import NodeName
 from core.ledger import events as on
@@ -15,8 +18,11 @@ from core.ledger.record import PodRecord
 from core.queues.spec import QueueSpec
 from core.workload.pod import PodFacts
 from extender.engine import Engine, Outward
+from extender.http.server import MOST_BYTES, Address, listen, verbs_app
 from extender.verbs import Outcome, Verbs
 from tests.builders import START, make_ledger, make_queue
+
+VERBS = ("filter", "prioritize", "preempt", "bind")
 
 
 @dataclass
@@ -105,11 +111,12 @@ def pod_body(
     uid: str = "",
     cpu: str = "1",
     queue: str = "root.a",
+    app: str = "app-1",
     namespace: str = "default",
     scheduler: str = "yunikorn",
     version: str = "5",
 ) -> dict[str, Any]:
-    labels = {"yunikorn.apache.org/queue": queue, "yunikorn.apache.org/app-id": "app-1"} if queue else {}
+    labels = {"yunikorn.apache.org/queue": queue, "yunikorn.apache.org/app-id": app} if queue else {}
     return {
         "metadata": {
             "name": name,
@@ -163,3 +170,55 @@ def bind_body(name: str, node: str = "n1", *, uid: str = "", namespace: str = "d
 
 def nodes_of(*names: str) -> frozenset[NodeName]:
     return frozenset(map(NodeName, names))
+
+
+@dataclass
+class Door:
+    """A listener for verbs, and what it told of its calls. ``faults``: verb and fault of each that failed."""
+
+    client: ClientSession
+    port: int
+    faults: list[tuple[str, str]] = field(default_factory=list)
+    bugs: list[tuple[str, BaseException, bytes]] = field(default_factory=list)
+    calls: int = 0
+
+    async def post(self, verb: str, body: Any, **headers: str) -> tuple[int, Any]:
+        """Status and decoded answer of one call."""
+        async with self.client.post(f"/v1/{verb}", data=body, headers=headers) as response:
+            return response.status, json.loads(await response.read())
+
+    def measure(self, verb: str, seconds: float, fault: str) -> None:
+        assert seconds >= 0
+        self.calls += 1
+        if fault:
+            self.faults.append((verb, fault))
+
+    def on_bug(self, verb: str, error: BaseException, body: bytes) -> None:
+        self.bugs.append((verb, error, body))
+
+
+@asynccontextmanager
+async def serving(
+    answers: Mapping[str, Callable[[bytes], Any]], *, most_bytes: int = MOST_BYTES
+) -> AsyncIterator[Door]:
+    """The real listener for these verbs, on a loopback port."""
+    told: list[Door] = []
+    app = verbs_app(
+        answers,
+        measure=lambda *call: told[0].measure(*call),
+        on_bug=lambda *bug: told[0].on_bug(*bug),
+        most_bytes=most_bytes,
+    )
+    runner = await listen(app, Address("127.0.0.1", 0), shutdown=0.2)
+    port = runner.addresses[0][1]
+    try:
+        async with ClientSession(f"http://127.0.0.1:{port}") as client:
+            told.append(Door(client, port))
+            yield told[0]
+    finally:
+        await runner.cleanup()
+
+
+def answers_of(verbs: Verbs) -> dict[str, Callable[[bytes], Any]]:
+    """The four verbs as the listener takes them."""
+    return {each: getattr(verbs, each) for each in VERBS}

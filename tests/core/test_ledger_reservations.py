@@ -1,0 +1,281 @@
+"""Quota held between filter and bind: how long, and what ends it (design section 3, Reservations)."""
+
+import pytest
+
+from core.ids import NodeName
+from core.ledger import events as on
+from core.ledger.ledger import Ledger
+from core.ledger.settings import LedgerSettings
+from core.workload.ask import Reservation
+from core.workload.pod import PodFacts
+from tests.builders import (
+    START,
+    bind_called,
+    filtered,
+    make_ledger,
+    make_node,
+    make_partition,
+    make_pod,
+    make_queue,
+    usage,
+)
+
+N1 = NodeName("n1")
+UID = "uid-pod"
+ALLOCATED, RESERVED, PENDING = (1000, 0, 0), (0, 1000, 0), (0, 0, 1000)
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    """One pod of one core, observed and admitted at `START`."""
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 1000}))
+    ledger.apply(on.PodObserved(make_pod()), now=START)
+    filtered(ledger, UID, now=START)
+    return ledger
+
+
+def after(ledger: Ledger, seconds: float) -> tuple[int, int, int]:
+    """The queue's usage once time has passed to that many seconds after `START`."""
+    ledger.apply(on.TimePassed(), now=START + seconds)
+    return usage(ledger, "root.a")
+
+
+def observe(ledger: Ledger, at: float, **facts: object) -> PodFacts:
+    pod = make_pod(**facts)  # type: ignore[arg-type]
+    ledger.apply(on.PodObserved(pod), now=START + at)
+    return pod
+
+
+def test_a_reservation_lasts_30_s(ledger: Ledger) -> None:
+    assert after(ledger, 29.9) == RESERVED
+    assert after(ledger, 30.0) == PENDING
+
+
+def test_its_length_is_a_setting() -> None:
+    ledger = make_ledger(make_queue("root.a"), settings=LedgerSettings(reservation_ttl=5.0))
+    ledger.apply(on.PodObserved(make_pod()), now=START)
+    filtered(ledger, UID, now=START)
+    assert after(ledger, 4.9) == RESERVED
+    assert after(ledger, 5.0) == PENDING
+
+
+def test_a_new_filter_call_begins_it_anew(ledger: Ledger) -> None:
+    filtered(ledger, UID, now=START + 20)
+    assert after(ledger, 49.9) == RESERVED
+    assert after(ledger, 50.0) == PENDING
+
+
+def test_a_new_filter_call_gives_up_what_was_held(ledger: Ledger) -> None:
+    lowered = make_partition(make_queue("root.a", max={"vcore": 500}))
+    ledger.apply(on.Configured(lowered, LedgerSettings()), now=START)
+    filtered(ledger, UID, now=START + 1)
+    assert usage(ledger, "root.a") == PENDING
+
+
+def test_its_time_stands_still_while_a_bind_call_is_open(ledger: Ledger) -> None:
+    bind_called(ledger, UID, now=START + 10)
+    assert after(ledger, 500) == RESERVED
+    ledger.apply(on.BindFailed(make_pod().uid, certain=False), now=START + 500)
+    assert after(ledger, 519.9) == RESERVED
+    assert after(ledger, 520) == PENDING
+
+
+def test_its_time_stands_still_while_the_pod_is_nominated(ledger: Ledger) -> None:
+    observe(ledger, 10, nominated=N1, version=2)
+    assert after(ledger, 500) == RESERVED
+    observe(ledger, 500, version=3)
+    assert after(ledger, 519.9) == RESERVED
+    assert after(ledger, 520) == PENDING
+
+
+def test_its_time_stands_still_until_both_have_ended(ledger: Ledger) -> None:
+    bind_called(ledger, UID, now=START + 5)
+    observe(ledger, 10, nominated=N1, version=2)
+    ledger.apply(on.BindFailed(make_pod().uid, certain=False), now=START + 100)
+    assert after(ledger, 300) == RESERVED
+    observe(ledger, 300, version=3)
+    assert after(ledger, 324.9) == RESERVED
+    assert after(ledger, 325) == PENDING
+
+
+def test_a_pod_nominated_before_it_was_asked_about_is_held_too() -> None:
+    ledger = make_ledger(make_queue("root.a"))
+    ledger.apply(on.PodObserved(make_pod(nominated=N1)), now=START)
+    filtered(ledger, UID, now=START)
+    assert after(ledger, 100) == RESERVED
+
+
+@pytest.mark.parametrize(
+    ("facts", "usage_after"),
+    [
+        ({"node": "n1"}, ALLOCATED),
+        ({"terminal": True}, (0, 0, 0)),
+        ({"deleting": True}, (0, 0, 0)),
+    ],
+    ids=["bound", "terminal", "deleted while it waits"],
+)
+def test_it_ends_when_the_pod_is_bound_or_leaves(
+    ledger: Ledger, facts: dict[str, object], usage_after: tuple[int, int, int]
+) -> None:
+    observe(ledger, 1, version=2, **facts)
+    assert usage(ledger, "root.a") == usage_after
+    assert ledger.snapshot.reserved() == 0
+
+
+def test_it_ends_when_the_pod_is_deleted(ledger: Ledger) -> None:
+    ledger.apply(on.PodDeleted(make_pod().uid), now=START)
+    assert usage(ledger, "root.a") == (0, 0, 0)
+    assert ledger.snapshot.reserved() == 0
+
+
+def test_a_certain_failure_to_bind_ends_it(ledger: Ledger) -> None:
+    bind_called(ledger, UID, now=START)
+    ledger.apply(on.BindFailed(make_pod().uid, certain=True), now=START)
+    assert usage(ledger, "root.a") == PENDING
+    assert ledger.snapshot.use_of(N1) is None
+
+
+def test_a_binding_that_may_still_appear_keeps_its_room_over_a_new_filter_call(ledger: Ledger) -> None:
+    bind_called(ledger, UID, now=START)
+    lowered = make_partition(make_queue("root.a", max={"vcore": 500}))
+    ledger.apply(on.Configured(lowered, LedgerSettings()), now=START)
+    filtered(ledger, UID, now=START + 1)
+    assert usage(ledger, "root.a") == RESERVED
+
+
+# -- kube-scheduler's own failure text ------------------------------
+
+
+def test_a_failure_elsewhere_leaves_it_2_s(ledger: Ledger) -> None:
+    observe(ledger, 10, unscheduled="0/5 nodes are available: 5 Insufficient cpu.", version=2)
+    assert after(ledger, 11.9) == RESERVED
+    assert after(ledger, 12.0) == PENDING
+
+
+def test_a_failure_never_lengthens_it(ledger: Ledger) -> None:
+    observe(ledger, 29, unscheduled="no fit", version=2)
+    assert after(ledger, 30) == PENDING
+
+
+def test_the_same_failure_again_leaves_it_alone() -> None:
+    ledger = make_ledger(make_queue("root.a"))
+    ledger.apply(on.PodObserved(make_pod(unscheduled="no fit")), now=START)
+    filtered(ledger, UID, now=START)
+    observe(ledger, 1, unscheduled="no fit", version=2)
+    assert after(ledger, 29) == RESERVED
+
+
+def test_a_failure_that_is_lifted_leaves_it_alone() -> None:
+    ledger = make_ledger(make_queue("root.a"))
+    ledger.apply(on.PodObserved(make_pod(unscheduled="no fit")), now=START)
+    filtered(ledger, UID, now=START)
+    observe(ledger, 1, unscheduled="", version=2)
+    assert after(ledger, 29) == RESERVED
+
+
+def test_our_own_text_coming_late_leaves_it_alone() -> None:
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 1000}))
+    blocker = make_pod("blocker", node="n1")
+    for pod in (blocker, make_pod()):
+        ledger.apply(on.PodObserved(pod), now=START)
+    filtered(ledger, UID, now=START)
+    ledger.apply(on.PodDeleted(blocker.uid), now=START)
+    filtered(ledger, UID, now=START + 1)
+    text = "0/1 nodes are available: 1 QuotaExceeded: root.a max vcore=1."
+    observe(ledger, 2, unscheduled=text, version=2)
+    assert after(ledger, 20) == RESERVED
+
+
+def test_news_older_than_the_pod_filter_was_asked_about_leaves_it_alone() -> None:
+    ledger = make_ledger(make_queue("root.a"))
+    ledger.apply(on.PodObserved(make_pod(version=1)), now=START)
+    ledger.apply(on.PodOffered(make_pod(version=5)), now=START)
+    filtered(ledger, UID, now=START)
+    observe(ledger, 1, unscheduled="no fit", version=4)
+    assert after(ledger, 20) == RESERVED
+    observe(ledger, 21, unscheduled="no fit", version=6)
+    assert after(ledger, 23) == PENDING
+
+
+def test_news_older_than_the_question_leaves_it_alone_though_the_ledger_knows_nothing_newer() -> None:
+    ledger = make_ledger(make_queue("root.a"))
+    ledger.apply(on.PodObserved(make_pod(version=1)), now=START)
+    ledger.apply(on.PodAdmitted(make_pod().uid, 5), now=START)
+    observe(ledger, 1, unscheduled="no fit", version=4)
+    assert after(ledger, 20) == RESERVED
+
+
+# -- after a restart ------------------------------
+
+
+def unlisted_ledger() -> Ledger:
+    """As `make_ledger`, with the list of pods still to come."""
+    ledger = Ledger()
+    partition = make_partition(make_queue("root.a", max={"vcore": 1000}))
+    ledger.apply(on.Configured(partition, LedgerSettings()), now=START)
+    ledger.apply(on.NodeObserved(make_node()), now=START)
+    return ledger
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [({"nominated": N1}, RESERVED), ({}, PENDING), ({"nominated": N1, "node": "n1"}, ALLOCATED)],
+    ids=["nominated", "not nominated", "bound"],
+)
+def test_a_nominated_pod_of_the_first_list_is_given_a_reservation(
+    facts: dict[str, object], expected: tuple[int, int, int]
+) -> None:
+    ledger = unlisted_ledger()
+    observe(ledger, 0, **facts)
+    ledger.apply(on.PodsListed(frozenset({make_pod().uid}), 10), now=START)
+    assert after(ledger, 100) == expected
+
+
+def test_the_time_of_such_a_reservation_runs_when_the_nomination_ends() -> None:
+    ledger = unlisted_ledger()
+    observe(ledger, 0, nominated=N1)
+    ledger.apply(on.PodsListed(frozenset({make_pod().uid}), 10), now=START)
+    observe(ledger, 100, version=2)
+    assert after(ledger, 129.9) == RESERVED
+    assert after(ledger, 130) == PENDING
+
+
+def test_a_pod_nominated_later_is_given_none(ledger: Ledger) -> None:
+    late = make_pod("late", nominated=N1)
+    ledger.apply(on.PodObserved(late), now=START)
+    assert usage(ledger, "root.a") == (0, 1000, 1000)
+
+
+# -- a promise that comes too late ------------------------------
+
+
+def test_a_bound_pod_is_given_no_reservation(ledger: Ledger) -> None:
+    pod = observe(ledger, 1, node="n1", version=2)
+    ledger.apply(on.PodAdmitted(pod.uid, 2), now=START + 1)
+    assert usage(ledger, "root.a") == ALLOCATED
+    assert ledger.snapshot.reserved() == 0
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        on.FilterCalled(make_pod().uid),
+        on.PodAdmitted(make_pod().uid, 1),
+        on.BindCalled(make_pod().uid, N1),
+        on.PodBound(make_pod().uid, N1),
+        on.BindFailed(make_pod().uid, certain=True),
+        on.PodWoken(make_pod().uid, reached=True),
+    ],
+    ids=lambda event: type(event).__name__,
+)
+def test_what_is_promised_to_a_pod_that_is_gone_is_forgotten(ledger: Ledger, event: on.Event) -> None:
+    ledger.apply(on.PodDeleted(make_pod().uid), now=START)
+    assert ledger.apply(event, now=START) == ()
+    assert usage(ledger, "root.a") == (0, 0, 0)
+    assert ledger.snapshot.pod(make_pod().uid) is None
+
+
+def test_time_never_runs_backwards_in_a_reservation() -> None:
+    held = Reservation(10.0, START, 1)
+    assert held.left_at(START - 5) == 10.0
+    assert held.running(False, now=START + 4).running(True, now=START + 100).left_at(START + 101) == 5.0

@@ -1,0 +1,248 @@
+"""Effects on our own account: paced, coalesced, retried, and only while the Lease is ours. See test_bind."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from core.ids import PodUid
+from core.ledger import events as on
+from core.ledger.effects import PostEvent, WakePod
+from extender.kube import effector as module
+from extender.kube.client import ApiClient, connect
+from extender.kube.effector import RATE, TRIES, WAKE_ANNOTATION, Effector
+from tests.extender.fake_api import FakeApi, Request, refusal
+from tests.extender.reflector_bench import cancelled, until
+from tests.extender.rigs import pod_body
+
+PODS = "/api/v1/namespaces/default/pods"
+EVENTS = "/api/v1/namespaces/default/events"
+
+
+def wake(name: str = "p", token: str = "1", uid: str = "") -> WakePod:  # noqa: S107 - no secret
+    return WakePod(PodUid(uid or f"uid-{name}"), "default", name, token)
+
+
+def event(message: str = "why") -> PostEvent:
+    return PostEvent("ConfigMap", "default", "yunikorn-configs", "uid-c", "ConfigurationRefused", message)
+
+
+class Bench:
+    """An effector over a fake API server; it pauses in name only."""
+
+    def __init__(self, api: FakeApi, client: ApiClient) -> None:
+        self.api = api
+        self.leading = True
+        self.learned: list[on.Event] = []
+        self.outcomes: Counter[tuple[str, str]] = Counter()
+        self.pauses: list[float] = []
+        self.effector = Effector(
+            client,
+            learn=self.learned.append,
+            may_act=lambda: self.leading,
+            count=lambda effect, outcome: self.outcomes.update([(effect, outcome)]),
+            sleep=self._sleep,
+        )
+
+    async def _sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        await asyncio.sleep(0)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        task = asyncio.create_task(self.effector.run())
+        yield
+        await cancelled(task)
+
+    async def settled(self, outcomes: int) -> None:
+        await until(lambda: self.outcomes.total() >= outcomes)
+
+    def writes(self, method: str = "PATCH") -> list[Request]:
+        return [each for each in self.api.requests if each.method == method]
+
+    def token_of(self, name: str) -> str | None:
+        pod = self.api.find(PODS, name)
+        assert pod is not None
+        token: str | None = pod["metadata"].get("annotations", {}).get(WAKE_ANNOTATION)
+        return token
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    api = await FakeApi().start()
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(json.dumps(api.kubeconfig()))
+    async with await connect(kubeconfig=str(kubeconfig)) as client:
+        yield Bench(api, client)
+    await api.stop()
+
+
+async def test_waking_is_an_annotation_on_this_very_pod(bench: Bench) -> None:
+    bench.api.apply(PODS, pod_body("p"))
+    async with bench.running():
+        bench.effector.perform(wake(token="7"))
+        await bench.settled(1)
+    assert bench.token_of("p") == "7"
+    (sent,) = bench.writes()
+    assert sent.json["metadata"]["uid"] == "uid-p"
+    assert bench.learned == [on.PodWoken(PodUid("uid-p"), reached=True)]
+    assert bench.outcomes == {("WakePod", "done"): 1}
+
+
+async def test_an_event_as_it_is_written(bench: Bench) -> None:
+    async with bench.running():
+        bench.effector.perform(event("m" * 2000))
+        await bench.settled(1)
+    (sent,) = bench.writes("POST")
+    written = sent.json
+    assert written["involvedObject"] == {
+        "kind": "ConfigMap",
+        "apiVersion": "v1",
+        "namespace": "default",
+        "name": "yunikorn-configs",
+        "uid": "uid-c",
+    }
+    assert (written["reason"], written["type"], written["source"]) == (
+        "ConfigurationRefused",
+        "Warning",
+        {"component": "paddock"},
+    )
+    assert len(written["message"]) == 1000
+    assert bench.learned == []
+
+
+async def test_of_effects_that_wait_for_one_pod_the_last_is_done(bench: Bench) -> None:
+    for name in ("p", "q"):
+        bench.api.apply(PODS, pod_body(name))
+    for token in ("1", "2", "3"):
+        bench.effector.perform(wake(token=token))
+    bench.effector.perform(wake("q"))
+    async with bench.running():
+        await bench.settled(2)
+    assert (bench.token_of("p"), bench.token_of("q"), len(bench.writes())) == ("3", "1", 2)
+
+
+async def test_the_rate_is_bounded(bench: Bench) -> None:
+    for number in range(60):
+        bench.api.apply(PODS, pod_body(f"p{number}"))
+        bench.effector.perform(wake(f"p{number}"))
+    async with bench.running():
+        await bench.settled(60)
+    # With no time passing, the last of them is told to wait for nearly all that the others take.
+    assert max(bench.pauses) > 59 / RATE - 0.2
+    assert len(bench.pauses) >= 30
+    assert bench.outcomes == {("WakePod", "done"): 60}
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+async def test_trouble_is_retried_with_growing_pauses(bench: Bench, status: int) -> None:
+    bench.api.apply(PODS, pod_body("p"))
+    bench.api.fail_next(status, method="PATCH", times=2)
+    async with bench.running():
+        bench.effector.perform(wake())
+        await bench.settled(1)
+    assert bench.outcomes == {("WakePod", "done"): 1}
+    assert len(bench.writes()) == 3
+    assert bench.pauses == [0.2, 0.4]
+
+
+async def test_trouble_without_end_is_given_up(bench: Bench) -> None:
+    bench.api.apply(PODS, pod_body("p"))
+    bench.api.fail_next(500, method="PATCH", times=100)
+    async with bench.running():
+        bench.effector.perform(wake())
+        await bench.settled(1)
+    assert len(bench.writes()) == TRIES
+    assert bench.learned == [on.PodWoken(PodUid("uid-p"), reached=False)]
+    assert bench.outcomes == {("WakePod", "failed"): 1}
+
+
+async def test_a_refusal_is_not_repeated(bench: Bench) -> None:
+    bench.api.fail_next(403, method="POST")
+    async with bench.running():
+        bench.effector.perform(event())
+        await bench.settled(1)
+    assert bench.outcomes == {("PostEvent", "failed"): 1}
+    assert len(bench.writes("POST")) == 1
+
+
+@pytest.mark.parametrize("status", [404, 409])
+async def test_a_pod_that_is_gone_or_replaced_is_let_go(bench: Bench, status: int) -> None:
+    bench.api.fail_next(status, method="PATCH")
+    async with bench.running():
+        bench.effector.perform(wake())
+        await bench.settled(1)
+    assert bench.outcomes == {("WakePod", "object gone"): 1}
+    assert bench.learned == [on.PodWoken(PodUid("uid-p"), reached=False)]
+
+
+async def test_a_lost_reply_is_repeated_with_the_same_token(bench: Bench) -> None:
+    bench.api.apply(PODS, pod_body("p"))
+    bench.api.lose_next_reply(method="PATCH")
+    async with bench.running():
+        bench.effector.perform(wake(token="7"))
+        await bench.settled(1)
+    assert [each.json["metadata"]["annotations"] for each in bench.writes()] == [{WAKE_ANNOTATION: "7"}] * 2
+    assert bench.outcomes == {("WakePod", "done"): 1}
+
+
+async def test_a_server_that_comes_back_gets_what_waited(bench: Bench) -> None:
+    bench.api.apply(PODS, pod_body("p"))
+    await bench.api.stop()
+    bench.effector.perform(wake())
+    async with bench.running():
+        await until(lambda: bool(bench.pauses))
+        await bench.api.start()
+        await bench.settled(1)
+        bench.effector.perform(wake(token="2"))
+        await bench.settled(2)
+    assert bench.token_of("p") == "2"
+
+
+async def test_who_does_not_lead_does_nothing(bench: Bench) -> None:
+    bench.leading = False
+    async with bench.running():
+        bench.effector.perform(wake())
+        bench.effector.perform(event())
+        await bench.settled(2)
+    assert bench.api.requests == []
+    assert bench.outcomes == {("WakePod", "not leading"): 1, ("PostEvent", "not leading"): 1}
+    assert bench.learned == [on.PodWoken(PodUid("uid-p"), reached=False)]
+
+
+async def test_what_waited_when_the_lease_was_lost_is_dropped(bench: Bench) -> None:
+    bench.effector.perform(wake())
+    bench.leading = False
+    async with bench.running():
+        await bench.settled(1)
+    assert bench.api.requests == []
+    assert bench.outcomes == {("WakePod", "not leading"): 1}
+
+
+async def test_a_lease_lost_between_two_tries_ends_them(bench: Bench) -> None:
+    async def last(_: Request) -> web.Response:
+        bench.leading = False
+        return refusal(500, "and the lease is gone")
+
+    bench.api.break_next(last, method="PATCH")
+    async with bench.running():
+        bench.effector.perform(wake())
+        await bench.settled(1)
+    assert len(bench.writes()) == 1
+    assert bench.outcomes == {("WakePod", "not leading"): 1}
+
+
+async def test_a_full_queue_drops_the_oldest(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "QUEUED", 2)
+    for name in ("p1", "p2", "p3"):
+        bench.api.apply(PODS, pod_body(name))
+        bench.effector.perform(wake(name))
+    async with bench.running():
+        await bench.settled(3)
+    assert bench.outcomes == {("WakePod", "queue full"): 1, ("WakePod", "done"): 2}
+    assert bench.token_of("p1") is None

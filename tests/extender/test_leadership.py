@@ -1,0 +1,138 @@
+"""Whose Lease it is: read, compared whole, believed for a while."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from extender.kube.client import ApiClient, connect
+from extender.kube.leadership import POLL, STALE, Leadership, is_held_by
+from tests.extender.fake_api import FakeApi
+from tests.extender.reflector_bench import cancelled, until
+
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+
+
+@pytest.mark.parametrize(
+    ("holder", "host", "ours"),
+    [
+        ("node-1_0a1b", "node-1", True),
+        ("node_1_0a1b", "node_1", True),
+        ("node_1_0a1b", "node", False),
+        ("node-1_0a1b", "node-10", False),
+        ("node-10_0a1b", "node-1", False),
+        ("node-1.example_0a1b", "node-1", False),
+        ("node-1", "node-1", False),
+        ("_0a1b", "node-1", False),
+        ("", "", False),
+        ("", "node-1", False),
+    ],
+)
+def test_a_holder_is_compared_whole(holder: str, host: str, ours: bool) -> None:
+    assert is_held_by(holder, host) is ours
+
+
+class Bench:
+    """A leadership of host ``mine`` over a fake API server, with a clock moved by hand."""
+
+    def __init__(self, api: FakeApi, client: ApiClient) -> None:
+        self.api = api
+        self.time = 1000.0
+        self.lease = "kube-system/kube-scheduler"
+        self.pauses: list[float] = []
+        self.leadership = Leadership(
+            client, lease=lambda: self.lease, host="mine", clock=lambda: self.time, sleep=self._sleep
+        )
+
+    async def _sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        await asyncio.sleep(0)
+
+    def hold(self, holder: str | None, **spec: Any) -> None:
+        self.api.apply(
+            LEASES, {"metadata": {"name": "kube-scheduler"}, "spec": {"holderIdentity": holder, **spec}}
+        )
+
+    @property
+    def asked(self) -> int:
+        return sum(each.path.startswith(LEASES) for each in self.api.requests)
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    api = await FakeApi().start()
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(json.dumps(api.kubeconfig()))
+    async with await connect(kubeconfig=str(kubeconfig)) as client:
+        yield Bench(api, client)
+    await api.stop()
+
+
+async def test_nothing_is_held_before_the_first_answer(bench: Bench) -> None:
+    bench.hold("mine_1")
+    assert not bench.leadership.held
+    await bench.leadership.poll()
+    assert bench.leadership.held
+
+
+async def test_a_lease_that_changes_hands(bench: Bench) -> None:
+    for holder, held in (("mine_1", True), ("other_1", False), (None, False), ("mine_2", True)):
+        bench.hold(holder)
+        await bench.leadership.poll()
+        assert bench.leadership.held is held
+
+
+async def test_the_last_answer_is_believed_until_it_is_stale(bench: Bench) -> None:
+    bench.hold("mine_1")
+    await bench.leadership.poll()
+    await bench.api.stop()
+    bench.time += STALE - 0.1
+    await bench.leadership.poll()
+    assert bench.leadership.held
+    bench.time += 0.1
+    assert not bench.leadership.held
+    await bench.api.start()
+    await bench.leadership.poll()
+    assert bench.leadership.held
+
+
+@pytest.mark.parametrize("status", [403, 404, 500])
+async def test_a_lease_that_cannot_be_read_is_not_ours(bench: Bench, status: int) -> None:
+    bench.api.fail_next(status, path=LEASES)
+    await bench.leadership.poll()
+    assert not bench.leadership.held
+
+
+async def test_a_lease_that_makes_no_sense_changes_nothing(bench: Bench) -> None:
+    bench.hold("mine_1")
+    await bench.leadership.poll()
+    bench.hold(5)  # type: ignore[arg-type]
+    await bench.leadership.poll()
+    assert bench.leadership.held
+
+
+async def test_without_a_lease_effects_are_always_on(bench: Bench) -> None:
+    bench.lease = ""
+    assert bench.leadership.held
+    running = asyncio.create_task(bench.leadership.run())
+    await until(lambda: len(bench.pauses) > 2)
+    await cancelled(running)
+    assert bench.asked == 0
+
+
+async def test_a_lease_named_later_is_followed(bench: Bench) -> None:
+    """The name may come with the ConfigMap, which is read after the start."""
+    bench.lease = ""
+    bench.hold("other_1")
+    running = asyncio.create_task(bench.leadership.run())
+    await until(lambda: bool(bench.pauses))
+    bench.lease = "kube-system/kube-scheduler"
+    assert not bench.leadership.held
+    await until(lambda: bench.asked > 0)
+    bench.hold("mine_1")
+    await until(lambda: bench.leadership.held)
+    await cancelled(running)
+    assert set(bench.pauses) == {POLL}

@@ -1,0 +1,156 @@
+"""Settings: what a value may look like, where it comes from, and what a reload may change."""
+
+import pytest
+
+from extender.settings import (
+    NOT_RELOADABLE,
+    Settings,
+    SettingsError,
+    environment_from,
+    reloaded,
+    seconds_of,
+    settings_from,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("30s", 30.0),
+        ("1m30s", 90.0),
+        ("1h", 3600.0),
+        ("500ms", 0.5),
+        ("1.5h", 5400.0),
+        ("2us", 2e-6),
+        ("2µs", 2e-6),
+        ("7ns", 7e-9),
+        ("1h1m1s1ms", 3661.001),
+        ("0s", 0.0),
+    ],
+)
+def test_go_durations(text: str, seconds: float) -> None:
+    assert seconds_of(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "30",
+        "s",
+        "-1s",
+        "+1s",
+        "1 s",
+        "1d",
+        "1s ",
+        "1e3s",
+        ".s",
+        "١s",
+        "1s2",
+        "9" * 40 + "s",
+        "inf",
+        "nan",
+    ],
+)
+def test_what_is_no_duration(text: str) -> None:
+    with pytest.raises(ValueError, match="must be a duration"):
+        seconds_of(text)
+
+
+def test_defaults() -> None:
+    settings = settings_from({}, {})
+    assert settings == Settings()
+    assert settings.scheduler_names == {"yunikorn", "paddock"}
+    assert (settings.reservation_ttl, settings.turn_lease, settings.bind_deadline) == (30.0, 2.0, 100.0)
+    assert (settings.lease, settings.unique_app_ids, settings.hot_refresh) == ("", False, True)
+
+
+def test_every_key_of_the_config_map() -> None:
+    settings = settings_from(
+        {
+            "paddock.schedulerNames": " a, b ,",
+            "paddock.reservation.ttl": "1m",
+            "paddock.turn.lease": "500ms",
+            "paddock.bind.deadline": "50s",
+            "paddock.lease": "kube-system/kube-scheduler",
+            "admissionController.filtering.generateUniqueAppId": "true",
+            "service.enableConfigHotRefresh": "F",
+        },
+        {},
+    )
+    assert settings == Settings(
+        scheduler_names="a,b",  # type: ignore[arg-type]
+        reservation_ttl=60.0,
+        turn_lease=0.5,
+        bind_deadline=50.0,
+        lease="kube-system/kube-scheduler",
+        unique_app_ids=True,
+        hot_refresh=False,
+    )
+    assert settings.ledger.scheduler_names == {"a", "b"}
+    assert settings.ledger.reservation_ttl == 60.0
+    assert settings.ledger.unique_app_ids
+
+
+def test_keys_of_others_are_ignored() -> None:
+    assert settings_from({"service.schedulingInterval": "nonsense", "log.level": "-1"}, {}) == Settings()
+
+
+@pytest.mark.rule("SRC-5")
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("paddock.reservation.ttl", "soon"),
+        ("paddock.reservation.ttl", "0s"),
+        ("paddock.turn.lease", "30"),
+        ("paddock.bind.deadline", ""),
+        ("paddock.schedulerNames", " , "),
+        ("paddock.lease", "no-namespace"),
+        ("paddock.lease", "a/b/c"),
+        ("paddock.lease", "A/b"),
+        ("service.enableConfigHotRefresh", "yes"),
+        ("admissionController.filtering.generateUniqueAppId", "tRUE"),
+    ],
+)
+def test_a_bad_value_names_its_key_and_refuses_them_all(key: str, value: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        settings_from({key: value, "paddock.reservation.ttl" if "ttl" not in key else "x": "1m"}, {})
+    assert str(caught.value).startswith(f"{key}: must ")
+
+
+def test_every_bad_value_is_named() -> None:
+    with pytest.raises(SettingsError) as caught:
+        settings_from({"paddock.turn.lease": "x", "paddock.lease": "x"}, {})
+    assert str(caught.value).count("must be") == 2
+
+
+def test_a_flag_or_variable_wins_over_the_config_map() -> None:
+    variables = environment_from({"PADDOCK_TURN_LEASE": "3s", "PADDOCK_LEASE": "a/b", "TURN_LEASE": "9s"})
+    assert variables == {"turn_lease": "3s", "lease": "a/b"}
+    overrides = {**variables, "turn_lease": "4s"}
+    settings = settings_from({"paddock.turn.lease": "5s", "paddock.reservation.ttl": "6s"}, overrides)
+    assert (settings.turn_lease, settings.reservation_ttl, settings.lease) == (4.0, 6.0, "a/b")
+
+
+def test_a_bad_override_names_the_key() -> None:
+    with pytest.raises(SettingsError, match=r"^paddock\.turn\.lease: must be a duration"):
+        settings_from({}, {"turn_lease": "x"})
+
+
+@pytest.mark.rule("SRC-6")
+def test_some_settings_hold_until_a_restart() -> None:
+    active = settings_from({}, {})
+    fresh = settings_from(
+        {
+            "paddock.reservation.ttl": "5s",
+            "paddock.bind.deadline": "5s",
+            "paddock.lease": "a/b",
+            "admissionController.filtering.generateUniqueAppId": "true",
+        },
+        {},
+    )
+    settings, held = reloaded(active, fresh)
+    assert held == tuple(sorted(NOT_RELOADABLE))
+    assert (settings.bind_deadline, settings.lease, settings.unique_app_ids) == (100.0, "", False)
+    assert settings.reservation_ttl == 5.0
+    assert reloaded(settings, settings) == (settings, ())
