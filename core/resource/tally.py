@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from core.quantity import INT64_MAX, saturated
 from core.resource.amounts import Counted, Resource
 
 
@@ -10,13 +9,13 @@ class Tally(Counted):
     """A mutable counter of amounts, for what a queue or node has allocated, reserved or pending (QUO-2).
 
     An absent name is zero and a zero is never kept, so tallies of one history in any order are equal.
-    Sums saturate at 64 bits; what was saturated cannot be taken back exactly.
+    Sums do not saturate, or what a huge pod added could not be taken back exactly; what is read does.
     """
 
     __slots__ = ()
 
     def __init__(self, amounts: Mapping[str, int] | Counted | None = None) -> None:
-        self._amounts = {name: saturated(amount) for name, amount in (amounts or {}).items() if amount}
+        self._amounts = {name: amount for name, amount in (amounts or {}).items() if amount}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tally):
@@ -28,10 +27,8 @@ class Tally(Counted):
         mine = self._amounts
         for name, amount in size._amounts.items():
             total = mine.get(name, 0) + amount
-            if 0 < total <= INT64_MAX:
+            if total:
                 mine[name] = total
-            elif total:
-                mine[name] = saturated(total)
             else:
                 mine.pop(name, None)
 
@@ -46,7 +43,7 @@ class Tally(Counted):
         for name, amount in size._amounts.items():
             left = mine.get(name, 0) - amount
             if left > 0:
-                mine[name] = left if left <= INT64_MAX else INT64_MAX
+                mine[name] = left
                 continue
             mine.pop(name, None)
             if left < 0:
@@ -67,5 +64,5 @@ class Tally(Counted):
         return Tally(self)
 
     def as_resource(self) -> Resource:
-        """The amounts as they stand now."""
+        """The amounts as they stand now, each saturated at 64 bits."""
         return Resource(self._amounts)

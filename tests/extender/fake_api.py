@@ -272,8 +272,11 @@ class FakeApi:
 
     def _reply(self, obj: Any, status: int = 200) -> web.Response:
         body = obj if isinstance(obj, bytes) else msgspec.json.encode(obj)
-        headers = {"Date": formatdate(self.clock(), usegmt=True)}
+        headers = {"Date": self._date()}
         return web.Response(body=body, status=status, content_type=JSON_TYPE, headers=headers)
+
+    def _date(self) -> str:
+        return formatdate(self.clock(), usegmt=True)
 
     def _create(self, request: Request, target: Target) -> web.Response:
         obj = request.json
@@ -337,7 +340,7 @@ class FakeApi:
 
     async def _watch(self, request: Request, target: Target) -> web.StreamResponse:
         since = int(request.query["resourceVersion"])
-        response = web.StreamResponse(headers={"Content-Type": JSON_TYPE})
+        response = web.StreamResponse(headers={"Content-Type": JSON_TYPE, "Date": self._date()})
         await response.prepare(request.raw)
         if since < self._compacted:
             status = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}

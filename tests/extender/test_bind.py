@@ -1,13 +1,9 @@
 """bind: what is posted, what is answered, and what the ledger holds afterwards (design sections 3 and 10)."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import web
 
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
@@ -15,15 +11,10 @@ from core.ledger.effects import PostBinding
 from core.ledger.ledger import Ledger
 from core.workload.pod import NamespaceFacts
 from extender.kube.api import Unreachable
-from extender.kube.client import connect
-from extender.kube.effector import Effector
-from extender.verbs import CallFault, DeadlinePassed, NotReady, Outcome, Verbs
+from extender.verbs import CallFault, DeadlinePassed, NotReady, Outcome
 from tests.builders import make_node, make_partition, make_pod, make_queue, usage
-from tests.extender.fake_api import FakeApi, Request
 from tests.extender.reflector_bench import until
-from tests.extender.rigs import Rig, bind_body, filter_body, pod_body
-
-PODS = "/api/v1/namespaces/default/pods"
+from tests.extender.rigs import Rig
 
 
 async def passed(seconds: float) -> None:
@@ -261,179 +252,3 @@ async def test_after_the_deadline_nothing_is_sent() -> None:
     with pytest.raises(DeadlinePassed, match="nothing was sent"):
         await second
     assert len(rig.api.posted) == 1
-
-
-# -- with an API server --------------------------------------------------------------------------------------
-
-
-class Cluster:
-    """A rig whose bind calls reach a fake API server."""
-
-    def __init__(self, api: FakeApi, rig: Rig, effector: Effector) -> None:
-        self.api = api
-        self.rig = rig
-        rig.verbs = Verbs(rig.engine, effector, synced=rig.synced, bind_deadline=5.0)
-
-    def pending(self, name: str = "p") -> None:
-        """A pod that has passed filter."""
-        self.api.apply(PODS, pod_body(name))
-        assert json.loads(self.rig.verbs.filter(filter_body(name)))["NodeNames"]
-
-    def bindings(self) -> list[Request]:
-        return [each for each in self.api.requests if each.path.endswith("/binding")]
-
-    def node_of(self, name: str = "p") -> str:
-        pod = self.api.find(PODS, name)
-        assert pod is not None
-        return str(pod["spec"].get("nodeName", ""))
-
-
-@pytest.fixture
-async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
-    api = await FakeApi().start()
-    kubeconfig = tmp_path / "kubeconfig"
-    kubeconfig.write_text(json.dumps(api.kubeconfig()))
-    rig = Rig()
-    async with await connect(kubeconfig=str(kubeconfig)) as client:
-        effector = Effector(
-            client, learn=rig.engine.learn, may_act=lambda: False, count=lambda effect, outcome: None
-        )
-        yield Cluster(api, rig, effector)
-    await api.stop()
-
-
-async def test_the_binding_on_the_wire(cluster: Cluster) -> None:
-    cluster.pending()
-    assert await cluster.rig.bind("p") == {}
-    (sent,) = cluster.bindings()
-    assert (sent.method, sent.path) == ("POST", f"{PODS}/p/binding")
-    assert sent.json["metadata"] == {"name": "p", "namespace": "default", "uid": "uid-p"}
-    assert sent.json["target"] == {"apiVersion": "v1", "kind": "Node", "name": "n1"}
-
-
-@pytest.mark.parametrize(("bound_to", "asked"), [("n1", "n1"), ("n2", "n1")])
-async def test_a_pod_that_is_bound_already(cluster: Cluster, bound_to: str, asked: str) -> None:
-    """409 to the same node is success, to another one a fault."""
-    cluster.pending()
-    pod = cluster.api.find(PODS, "p")
-    assert pod is not None
-    cluster.api.apply(PODS, {**pod, "spec": {**pod["spec"], "nodeName": bound_to}})
-    if bound_to == asked:
-        assert await cluster.rig.bind("p", asked) == {}
-        assert usage(cluster.rig.ledger, "root.a") == (1000, 0, 0)
-    else:
-        with pytest.raises(CallFault, match="already assigned to 'n2'"):
-            await cluster.rig.bind("p", asked)
-        assert usage(cluster.rig.ledger, "root.a") == (0, 0, 1000)
-
-
-async def test_a_lost_reply_is_seen_through(cluster: Cluster) -> None:
-    cluster.pending()
-    cluster.api.lose_next_reply(method="POST", path="/binding")
-    assert await cluster.rig.bind("p") == {}
-    assert cluster.node_of() == "n1"
-    assert [each.json["metadata"]["uid"] for each in cluster.bindings()] == ["uid-p", "uid-p"]
-
-
-async def test_a_lost_reply_and_a_read_that_fails(cluster: Cluster) -> None:
-    cluster.pending()
-    cluster.api.lose_next_reply(method="POST", path="/binding")
-    cluster.api.fail_next(503, method="GET", path="/pods/p")
-    assert await cluster.rig.bind("p") == {}
-    assert usage(cluster.rig.ledger, "root.a") == (1000, 0, 0)
-
-
-@pytest.mark.parametrize("status", [429, 500, 503])
-async def test_a_server_in_trouble_is_asked_again(cluster: Cluster, status: int) -> None:
-    cluster.pending()
-    cluster.api.fail_next(status, method="POST", path="/binding")
-    assert await cluster.rig.bind("p") == {}
-    assert (cluster.node_of(), len(cluster.bindings())) == ("n1", 2)
-
-
-async def test_a_refusal_is_final(cluster: Cluster) -> None:
-    cluster.pending()
-    cluster.api.fail_next(403, method="POST", path="/binding")
-    with pytest.raises(CallFault, match="the test wants 403"):
-        await cluster.rig.bind("p")
-    assert len(cluster.bindings()) == 1
-    assert usage(cluster.rig.ledger, "root.a") == (0, 0, 1000)
-
-
-async def test_a_refusal_after_a_lost_reply_is_not_certain(cluster: Cluster) -> None:
-    """The first of the two may have bound the pod: its room stays charged until the watch tells."""
-    cluster.pending()
-    cluster.api.lose_next_reply(method="POST", path="/binding")
-    call = asyncio.create_task(cluster.rig.bind("p"))
-    await until(lambda: cluster.node_of() == "n1")
-    cluster.api.fail_next(403, method="POST", path="/binding")
-    with pytest.raises(CallFault, match="the test wants 403"):
-        await call
-    assert usage(cluster.rig.ledger, "root.a") == (0, 1000, 0)
-
-
-async def test_a_pod_that_is_gone_or_replaced_is_not_bound(cluster: Cluster) -> None:
-    cluster.pending()
-    cluster.api.delete(PODS, "p")
-    with pytest.raises(CallFault, match="not found"):
-        await cluster.rig.bind("p")
-    cluster.api.apply(PODS, pod_body("p", uid="another"))
-    with pytest.raises(CallFault, match="UID in the precondition"):
-        await cluster.rig.bind("p")
-    assert cluster.node_of() == ""
-
-
-async def test_a_connection_refused_all_the_time_sends_nothing(cluster: Cluster) -> None:
-    cluster.pending()
-    await cluster.api.stop()
-    cluster.rig.verbs.bind_deadline = 0.3
-    with pytest.raises(CallFault, match="did not answer in time"):
-        await cluster.rig.bind("p")
-    assert cluster.bindings() == []
-    assert usage(cluster.rig.ledger, "root.a") == (0, 0, 1000)
-
-
-async def test_a_connection_refused_at_first_is_tried_again(cluster: Cluster) -> None:
-    cluster.pending()
-    await cluster.api.stop()
-    call = asyncio.create_task(cluster.rig.bind("p"))
-    await passed(0.05)
-    await cluster.api.start()
-    assert await call == {}
-    assert cluster.node_of() == "n1"
-
-
-async def test_silence_until_the_deadline_keeps_the_room(cluster: Cluster) -> None:
-    cluster.pending()
-    forever = asyncio.Event()
-
-    async def answer(_: Request) -> web.Response | None:
-        await forever.wait()
-        return None
-
-    cluster.api.break_next(answer, method="POST", path="/binding")
-    cluster.rig.verbs.bind_deadline = 0.2
-    with pytest.raises(CallFault, match="did not answer in time"):
-        await cluster.rig.bind("p")
-    forever.set()
-    assert usage(cluster.rig.ledger, "root.a") == (0, 1000, 0)
-
-
-async def test_a_binding_whose_caller_is_gone_is_still_counted(cluster: Cluster) -> None:
-    cluster.pending()
-    arrived, released = asyncio.Event(), asyncio.Event()
-
-    async def late(_: Request) -> web.Response | None:
-        arrived.set()
-        await released.wait()
-        return None
-
-    cluster.api.break_next(late, method="POST", path="/binding")
-    call = asyncio.create_task(cluster.rig.verbs.bind(bind_body("p")))
-    await arrived.wait()
-    call.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await call
-    released.set()
-    await until(lambda: usage(cluster.rig.ledger, "root.a") == (1000, 0, 0))
-    assert cluster.node_of() == "n1"

@@ -39,7 +39,8 @@ def test_sub_undoes_add_up_to_explicit_zeros(a: Resource, b: Resource) -> None:
 def test_no_amount_ever_leaves_64_bits(a: Resource, b: Resource) -> None:
     tally = Tally(a)
     tally.add(b)
-    for amounts in (a + b, a - b, a.times(3), a.times_fraction(-7.5), tally, Limit.of(a).minus(b, b)):
+    sums = (a + b, a - b, a.times(3), a.times_fraction(-7.5), tally.as_resource(), Limit.of(a).minus(b, b))
+    for amounts in sums:
         assert all(INT64_MIN <= amount <= INT64_MAX for _, amount in amounts.items())
 
 

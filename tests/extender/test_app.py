@@ -1,0 +1,251 @@
+"""The whole server over a fake API server: start, readiness, reloads, effects and its end."""
+
+import asyncio
+import json
+import socket
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from extender.app import StartError
+from tests.extender.app_bench import (
+    CONFIG_MAPS,
+    LEASES,
+    PODS,
+    Server,
+    document,
+    kubeconfig,
+    server,
+    undone,
+)
+from tests.extender.reflector_bench import until
+from tests.extender.rigs import bind_body, filter_body
+
+__all__ = ["kubeconfig", "server", "undone"]
+
+
+# -- start ------------------------------------------------------------------------------------------------
+
+
+async def test_it_becomes_ready(server: Server) -> None:
+    server.configure(document())
+    await server.started()
+    assert await server.get("/livez") == (200, "ok\n")
+    assert await server.get("/readyz") == (200, "ok\n")
+    status, verbose = await server.get("/readyz?verbose")
+    assert status == 200
+    assert verbose.splitlines()[:2] == ["[+] configured ok", "[+] synced ok"]
+    assert "leading: true" in verbose
+    assert len(server.logged("ready")) == 1
+
+
+async def test_it_is_not_ready_before_the_lists_are_in(server: Server) -> None:
+    server.configure(document())
+    server.api.fail_next(500, path="/api/v1/pods", watch=False, times=10**6)
+    server.start()
+    shown = await server.until_shown("/readyz", "[+] configured ok", "waiting for pods")
+    assert "[-] synced" in shown
+    assert (await server.get("/readyz"))[0] == 503
+    assert (await server.get("/livez"))[0] == 200
+    assert await server.post("filter", filter_body("p")) == {
+        "Error": "NotReady: Paddock has not read the cluster yet"
+    }
+
+
+async def test_numbers_of_queues_and_pods(server: Server) -> None:
+    server.configure(document())
+    server.pod("running", node="n1")
+    server.pod("waiting", queue="root.b", app="app-2")
+    await server.started()
+    _, metrics = await server.get("/metrics")
+    for line in (
+        'paddock_queue_max{queue="root.a",resource="vcore"} 2000.0',
+        'paddock_queue_allocated{queue="root.a",resource="vcore"} 1000.0',
+        'paddock_queue_pending{queue="root.b",resource="vcore"} 1000.0',
+        "paddock_pods 2.0",
+        "paddock_synced 1.0",
+        'paddock_reloads_total{fate="applied"} 1.0',
+    ):
+        assert line in metrics.splitlines()
+    assert 'paddock_lists_total{kind="pods"} 1.0' in metrics
+
+
+async def test_the_story_of_a_pod_with_its_numbers(server: Server) -> None:
+    server.configure(document())
+    server.pod("running", node="n1")
+    server.pod("waiting")
+    await server.started()
+    await server.post("filter", filter_body("waiting", cpu="2", version="9999999"))
+    status, text = await server.get("/debug/pods/default/waiting")
+    story = json.loads(text)
+    assert status == 200
+    assert (story["queue"], story["told"]) == ("root.a", "QuotaExceeded: root.a max vcore=2")
+    assert story["verdict"]["code"] == "QuotaExceeded"
+    leaf = next(each for each in story["verdict"]["queues"] if each["queue"] == "root.a")
+    assert (leaf["max"]["vcore"], leaf["allocated"]["vcore"], leaf["pending"]["vcore"]) == (2000, 1000, 2000)
+    assert [line["what"] for line in story["story"]] == ["seen, pending", "filter: QuotaExceeded"]
+    assert (await server.get("/debug/pods/default/nobody"))[0] == 404
+
+
+@pytest.mark.rule("QUO-9")
+async def test_each_queue_over_its_max_is_said_once_at_the_start(server: Server) -> None:
+    server.configure(document(vcore=1))
+    for number in range(3):
+        server.pod(f"a{number}", node="n1")
+        server.pod(f"b{number}", node="n1", queue="root.b", app="app-2")
+    await server.started()
+    assert [(line["queue"], line["excess"]) for line in server.logged("queue over its max")] == [
+        ("root.a", {"vcore": 2000}),
+        ("root.b", {"vcore": 2000}),
+    ]
+
+
+async def test_the_first_configuration_must_be_right(server: Server) -> None:
+    server.configure("partitions: [")
+    server.start()
+    assert server.task is not None
+    with pytest.RaisesGroup(pytest.RaisesExc(StartError), flatten_subgroups=True):
+        await server.task
+    server.task = None
+    assert len(server.logged("configuration refused")) == 1
+
+
+async def test_a_cancelled_server_leaves_nothing_behind(server: Server) -> None:
+    server.configure(document())
+    before = asyncio.all_tasks()
+    await server.started()
+    await server.get("/livez")
+    await server.stop()
+    # The far ends of its watches are the fake server's.
+    left = {task for task in asyncio.all_tasks() - before if "aiohttp" not in repr(task)}
+    assert left == set()
+    for port in (server.verbs, server.admin):
+        with socket.socket() as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(("127.0.0.1", port))
+
+
+# -- running ----------------------------------------------------------------------------------------------
+
+
+async def test_a_pod_from_filter_to_bind(server: Server) -> None:
+    server.configure(document())
+    server.pod("p")
+    await server.started()
+    assert await server.post("filter", filter_body("p", nodes=["n1"])) == {"NodeNames": ["n1"]}
+    assert await server.post("bind", bind_body("p")) == {}
+    pod = server.api.find(PODS, "p")
+    assert pod is not None
+    assert pod["spec"]["nodeName"] == "n1"
+    metrics = await server.until_shown(
+        "/metrics", 'paddock_queue_allocated{queue="root.a",resource="vcore"} 1000.0'
+    )
+    assert 'paddock_decisions_total{code="Binding",verb="bind"} 1.0' in metrics
+
+
+async def test_a_refused_pod_is_woken_when_room_appears(server: Server) -> None:
+    server.configure(document(vcore=1))
+    server.pod("first", node="n1")
+    server.pod("second")
+    await server.started()
+    answer = await server.post("filter", filter_body("second"))
+    assert answer["NodeNames"] == []
+    server.api.delete(PODS, "first")
+    await until(lambda: "annotations" in (server.api.find(PODS, "second") or {})["metadata"])
+    await server.until_shown("/metrics", 'paddock_effects_total{effect="WakePod",outcome="done"} 1.0')
+
+
+async def test_a_reload_is_applied(server: Server) -> None:
+    server.configure(document(vcore=1))
+    await server.started()
+    server.configure(document(vcore=5))
+    await server.until_shown("/metrics", 'paddock_queue_max{queue="root.a",resource="vcore"} 5000.0')
+    await server.until_shown("/metrics", 'paddock_reloads_total{fate="applied"} 2.0')
+
+
+async def test_a_refused_reload_is_shown_everywhere(server: Server) -> None:
+    server.configure(document(vcore=1))
+    await server.started()
+    server.configure(document(vcore=-1))
+    verbose = await server.until_shown("/readyz?verbose", "last configuration error: partitions[0]")
+    assert verbose.startswith("[+] configured ok\n[+] synced ok\n")
+    metrics = await server.until_shown("/metrics", 'paddock_reloads_total{fate="refused"} 1.0')
+    assert 'paddock_queue_max{queue="root.a",resource="vcore"} 1000.0' in metrics
+    events = server.api._objects.setdefault(("api/v1", "events"), {})
+    await until(lambda: bool(events))
+    (stored,) = events.values()
+    event = stored.object
+    config_map = server.api.find(CONFIG_MAPS, "yunikorn-configs")
+    assert config_map is not None
+    assert event["reason"] == "ConfigurationRefused"
+    assert event["involvedObject"]["name"] == "yunikorn-configs"
+    assert event["involvedObject"]["uid"] == config_map["metadata"]["uid"]
+    assert event["message"] in verbose
+    server.configure(document(vcore=2))
+    await server.until_shown("/readyz?verbose", "last configuration error: \n")
+
+
+async def test_settings_of_the_first_config_map_count_from_the_start(server: Server) -> None:
+    lease = {"metadata": {"name": "kube-scheduler"}, "spec": {"holderIdentity": "somebody-else_1"}}
+    server.api.apply(LEASES, lease)
+    server.configure(document(), paddock__lease="kube-system/kube-scheduler", paddock__bind__deadline="50ms")
+    server.api.fail_next(500, path="/api/v1/pods", watch=False, times=10**6)
+    server.pod("p")
+    server.start()
+    await server.until_shown("/readyz?verbose", "leading: false", "[+] configured ok")
+    async with asyncio.timeout(5):
+        assert "NotReady" in (await server.post("bind", bind_body("p")))["Error"]
+
+
+async def test_who_does_not_lead_writes_no_event(server: Server) -> None:
+    server.configure(document(), paddock__lease="kube-system/kube-scheduler")
+    await server.started()
+    server.configure("partitions: [", paddock__lease="kube-system/kube-scheduler")
+    await server.until_shown(
+        "/metrics", 'paddock_effects_total{effect="PostEvent",outcome="not leading"} 1.0'
+    )
+    assert not [each for each in server.api.requests if each.method == "POST"]
+
+
+async def test_a_clock_that_is_off_is_measured_and_said(server: Server) -> None:
+    now = server.api.clock
+    server.api.clock = lambda: now() + 60
+    server.configure(document())
+    await server.started()
+    await until(lambda: bool(server.logged("clock skew")))
+    (line,) = server.logged("clock skew")
+    assert 55 < line["seconds"] < 65
+    assert line["above_limit"]
+
+
+async def test_a_file_is_followed_instead_of_the_config_maps(server: Server, tmp_path: Path) -> None:
+    server.configure("not even read: [")
+    path = tmp_path / "queues" / "queues.yaml"
+    await asyncio.to_thread(path.parent.mkdir)
+    await asyncio.to_thread(path.write_text, document(vcore=1))
+    await server.started(queues=path, overrides={"reservation_ttl": "7s"})
+    assert server.app is not None
+    assert server.app.engine.snapshot.settings.reservation_ttl == 7.0
+
+    async def edited(text: str) -> None:
+        fresh = path.with_suffix(".new")
+        await asyncio.to_thread(fresh.write_text, text)
+        await asyncio.to_thread(fresh.replace, path)
+
+    async def shown(edit: Callable[[], Awaitable[object]], path: str, text: str) -> None:
+        """The folder may not be watched yet at the first try, and nothing outside tells."""
+        for _ in range(50):
+            await edit()
+            if text in (await server.get(path))[1]:
+                return
+            await asyncio.sleep(0.1)
+        raise AssertionError(text)
+
+    await shown(lambda: edited(document(vcore=3)), "/metrics", 'resource="vcore"} 3000.0')
+    await shown(
+        lambda: edited("partitions: ["), "/readyz?verbose", "last configuration error: document (line 2)"
+    )
+    await shown(lambda: edited(document(vcore=4)), "/metrics", 'resource="vcore"} 4000.0')
+    await asyncio.to_thread(path.unlink)
+    await server.until_shown("/readyz?verbose", "queues.yaml: No such file or directory")

@@ -1,0 +1,140 @@
+"""The command `paddock`: exit codes, what it says about wrong arguments, probes, and signals."""
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from extender import cli
+from tests.extender.app_bench import Server, document, kubeconfig, server, undone, unused_port
+from tests.extender.fake_api import FakeApi
+
+__all__ = ["kubeconfig", "server", "undone"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "COMMAND"),
+        (["frob"], "invalid choice"),
+        (["probe"], "path"),
+        (["probe", "healthz"], "invalid choice"),
+        (["probe", "livez", "--admin-port", "many"], "invalid int"),
+        (["serve", "--frob"], "unrecognized arguments"),
+        (["serve", "--verbs-port", "many"], "invalid int"),
+        (["serve", "--turn-lease", "soon"], "paddock.turn.lease: must be a duration"),
+        (["serve", "--lease", "nobody"], "paddock.lease: must be empty or namespace/name"),
+        (["serve", "--tls-cert", "x"], "go together"),
+    ],
+)
+def test_usage_errors_exit_2(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code: object = cli.main(arguments)
+    except SystemExit as stop:
+        code = stop.code
+    assert code == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_bad_variable_is_a_usage_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PADDOCK_RESERVATION_TTL", "0s")
+    assert cli.main(["serve"]) == 2
+    assert "paddock.reservation.ttl: must be above zero" in capsys.readouterr().err
+
+
+def serve_arguments(kubeconfig: str, *more: str) -> list[str]:
+    ports = "--verbs-port", str(unused_port()), "--admin-port", str(unused_port())
+    return ["serve", "--kubeconfig", kubeconfig, "--namespace", "paddock-system", *ports, *more]
+
+
+@pytest.mark.parametrize("queues", ["partitions: [", None], ids=["not YAML", "no file"])
+def test_a_first_configuration_that_is_bad_exits_1(
+    queues: str | None,
+    tmp_path: Path,
+    kubeconfig: Callable[[FakeApi], str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "queues.yaml"
+    if queues is not None:
+        path.write_text(queues)
+    # Nobody listens there: a file's configuration is read without the API server.
+    assert cli.main(serve_arguments(kubeconfig(FakeApi()), "--queues", str(path))) == 1
+    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert last["event"] == "cannot run"
+    assert len(last["errors"]) == 1
+
+
+def test_a_kubeconfig_that_is_missing_exits_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(serve_arguments(str(tmp_path / "nowhere"))) == 1
+    assert "cannot run" in capsys.readouterr().out
+
+
+def test_a_probe_of_nobody_exits_1(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["probe", "livez", "--admin-port", str(unused_port())]) == 1
+    assert "livez" in capsys.readouterr().err
+
+
+async def test_a_probe_of_a_server(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    port = ["--admin-port", str(server.admin)]
+    server.api.fail_next(500, path="/api/v1/pods", watch=False, times=1)
+    server.start()
+    await server.until_shown("/readyz", "[-]")
+    assert await asyncio.to_thread(cli.main, ["probe", "livez", *port]) == 0
+    assert server.app is not None
+    async with asyncio.timeout(5):
+        await server.app.synced.wait()
+    assert await asyncio.to_thread(cli.main, ["probe", "readyz", *port]) == 0
+
+
+async def test_a_probe_that_finds_it_not_ready_exits_1(server: Server) -> None:
+    server.api.fail_next(500, path="/api/v1/pods", watch=False, times=10**6)
+    server.start()
+    await server.until_shown("/readyz", "[-]")
+    arguments = ["probe", "readyz", "--admin-port", str(server.admin)]
+    assert await asyncio.to_thread(cli.main, arguments) == 1
+
+
+async def test_a_probe_does_not_load_the_server() -> None:
+    code = (
+        "import sys; from extender import cli; cli.main(['probe', 'livez', '--admin-port', '1']);"
+        "print(sorted({'aiohttp', 'pydantic', 'msgspec', 'extender.app'} & set(sys.modules)))"
+    )
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    out, _ = await process.communicate()
+    assert out == b"[]\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_process_from_start_to_signal(
+    server: Server, kubeconfig: Callable[[FakeApi], str], number: int
+) -> None:
+    server.configure(document())
+    arguments = serve_arguments(kubeconfig(server.api))
+    server.admin = int(arguments[arguments.index("--admin-port") + 1])
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "extender.cli", *arguments, stdout=asyncio.subprocess.PIPE
+    )
+    try:
+        assert process.stdout is not None
+        async with asyncio.timeout(10):
+            while b'"ready"' not in (line := await process.stdout.readline()):
+                assert line, "it ended before it was ready"
+        assert (await server.get("/readyz"))[0] == 200
+        process.send_signal(number)
+        async with asyncio.timeout(5):
+            rest = await process.stdout.read()
+            assert await process.wait() == 0
+        assert b"cannot run" not in rest
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()

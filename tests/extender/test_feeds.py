@@ -1,0 +1,240 @@
+"""What is followed, in which order it is told, and what the two ConfigMaps become."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
+from extender.kube.client import ApiClient, connect
+from extender.kube.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
+from extender.kube.reflector import Silence
+from extender.queueconfig.sources import ConfigMapData
+from tests.extender.fake_api import FakeApi
+from tests.extender.reflector_bench import cancelled, until
+from tests.extender.rigs import pod_body
+
+NAMESPACES = "/api/v1/namespaces"
+NODES = "/api/v1/nodes"
+PODS = "/api/v1/namespaces/default/pods"
+CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
+CONFIG_MAPS = "/api/v1/namespaces/paddock-system/configmaps"
+
+
+class Bench:
+    def __init__(self, api: FakeApi, client: ApiClient) -> None:
+        self.api = api
+        self.client = client
+        self.told: list[on.Event] = []
+        self.configured = asyncio.Event()
+        self.feeds = Feeds(client, self.told.append, reporter=Silence(), configured=self.configured.wait)
+        self.offers: list[tuple[ConfigMapData | None, ConfigMapData | None, str]] = []
+
+    def fill(self) -> None:
+        self.api.apply(NAMESPACES, {"metadata": {"name": "default"}})
+        self.api.apply(NODES, {"metadata": {"name": "n1"}, "status": {"allocatable": {"cpu": "4"}}})
+        self.api.apply(CLASSES, {"metadata": {"name": "high"}, "value": 1000})
+        self.pod("p")
+
+    def pod(self, name: str, created: str = "2026-01-01T00:00:00Z", **status: Any) -> None:
+        body = pod_body(name)
+        body["metadata"]["creationTimestamp"] = created
+        self.api.apply(PODS, {**body, "status": status or body["status"]})
+
+    def kinds(self) -> list[str]:
+        return [type(event).__name__ for event in self.told]
+
+    def asked(self) -> list[str]:
+        return [each.path.rpartition("/")[2] for each in self.api.requests]
+
+    def offer(
+        self, defaults: ConfigMapData | None, configs: ConfigMapData | None, last: ConfigMapSeen | None
+    ) -> None:
+        self.offers.append((defaults, configs, last.name if last else ""))
+
+    def config_map_feed(self) -> ConfigMapFeed:
+        return ConfigMapFeed(self.client, "paddock-system", self.offer, Silence())
+
+    def config_map(self, name: str, **data: str) -> None:
+        self.api.apply(CONFIG_MAPS, {"metadata": {"name": f"yunikorn-{name}"}, "data": data})
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    api = await FakeApi().start()
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(json.dumps(api.kubeconfig()))
+    async with await connect(kubeconfig=str(kubeconfig)) as client:
+        yield Bench(api, client)
+    await api.stop()
+
+
+async def test_pods_come_after_namespaces_configuration_and_nodes(bench: Bench) -> None:
+    bench.fill()
+    running = asyncio.create_task(bench.feeds.run())
+    await until(lambda: {"NamespacesListed", "PriorityClassesListed"} <= set(bench.kinds()))
+    # Both watches are open, so that whatever did not depend on the configuration would have been asked for.
+    await until(lambda: bench.api.watching == 2)
+    assert not {"nodes", "pods"} & set(bench.asked())
+    bench.configured.set()
+    async with asyncio.timeout(5):
+        await bench.feeds.wait_synced()
+    kinds = bench.kinds()
+    assert kinds.index("NamespacesListed") < kinds.index("NodesListed") < kinds.index("PodObserved")
+    assert kinds[-1] == "PodsListed"
+    await cancelled(running)
+
+
+async def test_a_slow_list_of_namespaces_holds_up_the_pods(bench: Bench) -> None:
+    bench.fill()
+    bench.configured.set()
+    bench.api.fail_next(500, path=NAMESPACES, watch=False, times=1)
+    running = asyncio.create_task(bench.feeds.run())
+    async with asyncio.timeout(5):
+        await bench.feeds.wait_synced()
+    kinds = bench.kinds()
+    assert kinds.index("NamespacesListed") < kinds.index("PodObserved")
+    await cancelled(running)
+
+
+async def test_every_kind_is_told_with_its_list(bench: Bench) -> None:
+    bench.fill()
+    bench.configured.set()
+    running = asyncio.create_task(bench.feeds.run())
+    async with asyncio.timeout(5):
+        await bench.feeds.wait_synced()
+    assert on.NodesListed(frozenset({NodeName("n1")})) in bench.told
+    assert on.NamespacesListed(frozenset({"default"})) in bench.told
+    assert on.PriorityClassesListed(frozenset({"high"})) in bench.told
+    (pods,) = [event for event in bench.told if isinstance(event, on.PodsListed)]
+    assert pods.uids == {"uid-p"}
+    assert pods.version > 100
+    await cancelled(running)
+
+
+@pytest.mark.rule("APP-19")
+async def test_pods_are_told_in_the_order_of_their_creation(bench: Bench) -> None:
+    for name, created in (("c", "2026-01-03"), ("a", "2026-01-02"), ("z", "2026-01-01"), ("b", "2026-01-02")):
+        bench.pod(name, f"{created}T00:00:00Z")
+    bench.configured.set()
+    running = asyncio.create_task(bench.feeds.run())
+    async with asyncio.timeout(5):
+        await bench.feeds.wait_synced()
+    names = [event.pod.name for event in bench.told if isinstance(event, on.PodObserved)]
+    assert names == ["z", "a", "b", "c"]
+    await cancelled(running)
+
+
+async def test_a_pod_that_ends_is_told_as_deleted(bench: Bench) -> None:
+    bench.pod("done", phase="Succeeded")
+    bench.pod("p")
+    bench.configured.set()
+    running = asyncio.create_task(bench.feeds.run())
+    async with asyncio.timeout(5):
+        await bench.feeds.wait_synced()
+    assert [event.pod.name for event in bench.told if isinstance(event, on.PodObserved)] == ["p"]
+    await until(lambda: bench.api.watching == 4)
+    bench.pod("p", phase="Failed")
+    await until(lambda: bench.told[-1] == on.PodDeleted(PodUid("uid-p")))
+    await cancelled(running)
+
+
+async def test_deletions_of_every_kind(bench: Bench) -> None:
+    bench.fill()
+    bench.configured.set()
+    running = asyncio.create_task(bench.feeds.run())
+    await until(lambda: bench.api.watching == 4)
+    bench.api.delete(NODES, "n1")
+    bench.api.delete(CLASSES, "high")
+    bench.api.delete(NAMESPACES, "default")
+    expected = {
+        on.NodeDeleted(NodeName("n1")),
+        on.PriorityClassDeleted("high"),
+        on.NamespaceDeleted("default"),
+    }
+    await until(lambda: expected <= set(bench.told[-3:]))
+    await cancelled(running)
+
+
+async def test_an_unreadable_pod_hides_no_other_and_is_not_taken_for_gone(bench: Bench) -> None:
+    bench.pod("p")
+    broken = pod_body("broken")
+    broken["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "-1"
+    bench.api.apply(PODS, broken)
+    bench.configured.set()
+    running = asyncio.create_task(bench.feeds.run())
+    async with asyncio.timeout(5):
+        await bench.feeds.wait_synced()
+    assert bench.kinds().count("PodObserved") == 1
+    (listed,) = [event for event in bench.told if isinstance(event, on.PodsListed)]
+    assert listed.uids == {"uid-p", "uid-broken"}
+    await cancelled(running)
+
+
+# -- the two ConfigMaps -----------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("SRC-7")
+async def test_nothing_is_offered_before_both_maps_were_looked_for(bench: Bench) -> None:
+    bench.config_map("configs", a="1")
+    bench.api.fail_next(500, path="configmaps", watch=False)
+    running = asyncio.create_task(bench.config_map_feed().run())
+    await until(lambda: bool(bench.offers))
+    assert [offer[:2] for offer in bench.offers] == [(None, ConfigMapData({"a": "1"}, {}))]
+    await cancelled(running)
+
+
+async def test_both_maps_are_offered_together(bench: Bench) -> None:
+    bench.config_map("defaults", a="1")
+    bench.config_map("configs", b="2")
+    running = asyncio.create_task(bench.config_map_feed().run())
+    await until(lambda: bool(bench.offers))
+    both = ConfigMapData({"a": "1"}, {}), ConfigMapData({"b": "2"}, {})
+    assert [offer[:2] for offer in bench.offers] == [both]
+    await until(lambda: bench.api.watching == 2)
+    bench.config_map("configs", b="3")
+    await until(lambda: len(bench.offers) == 2)
+    assert bench.offers[-1] == (both[0], ConfigMapData({"b": "3"}, {}), "yunikorn-configs")
+    await cancelled(running)
+
+
+async def test_other_maps_are_of_no_interest(bench: Bench) -> None:
+    bench.config_map("other", a="1")
+    running = asyncio.create_task(bench.config_map_feed().run())
+    await until(lambda: bench.api.watching == 2)
+    bench.config_map("other", a="2")
+    for number, name in enumerate(("defaults", "configs")):
+        bench.config_map(name, b="3")
+        await until(lambda seen=number + 2: len(bench.offers) == seen)
+    assert bench.offers[0] == (None, None, "")
+    assert [last for _, _, last in bench.offers] == ["", "yunikorn-defaults", "yunikorn-configs"]
+    await cancelled(running)
+
+
+@pytest.mark.rule("SRC-7")
+async def test_a_map_that_is_deleted_counts_as_empty(bench: Bench) -> None:
+    bench.config_map("defaults", a="1")
+    bench.config_map("configs", b="2")
+    running = asyncio.create_task(bench.config_map_feed().run())
+    await until(lambda: bench.api.watching == 2)
+    bench.api.delete(CONFIG_MAPS, "yunikorn-configs")
+    await until(lambda: len(bench.offers) == 2)
+    assert bench.offers[-1] == (ConfigMapData({"a": "1"}, {}), None, "")
+    await cancelled(running)
+
+
+async def test_a_map_deleted_while_nobody_looked_counts_as_empty(bench: Bench) -> None:
+    bench.config_map("defaults", a="1")
+    bench.config_map("configs", b="2")
+    running = asyncio.create_task(bench.config_map_feed().run())
+    await until(lambda: bench.api.watching == 2)
+    await bench.api.stop()
+    bench.api.delete(CONFIG_MAPS, "yunikorn-configs")
+    bench.api.compact()
+    await bench.api.start()
+    await until(lambda: (ConfigMapData({"a": "1"}, {}), None, "") in bench.offers)
+    await cancelled(running)
