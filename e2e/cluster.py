@@ -38,6 +38,17 @@ _KINDS = {
     "RoleBinding": ("/apis/rbac.authorization.k8s.io/v1", "rolebindings", True),
     "ClusterRole": ("/apis/rbac.authorization.k8s.io/v1", "clusterroles", False),
     "ClusterRoleBinding": ("/apis/rbac.authorization.k8s.io/v1", "clusterrolebindings", False),
+    "PodDisruptionBudget": ("/apis/policy/v1", "poddisruptionbudgets", True),
+    "ValidatingAdmissionPolicy": (
+        "/apis/admissionregistration.k8s.io/v1",
+        "validatingadmissionpolicies",
+        False,
+    ),
+    "ValidatingAdmissionPolicyBinding": (
+        "/apis/admissionregistration.k8s.io/v1",
+        "validatingadmissionpolicybindings",
+        False,
+    ),
     "MutatingAdmissionPolicy": (
         "/apis/admissionregistration.k8s.io/v1",
         "mutatingadmissionpolicies",
@@ -58,7 +69,13 @@ _RESET = (
     "PriorityClass",
     "ConfigMap",
 )
-_RESET_LAST = ("MutatingAdmissionPolicyBinding", "MutatingAdmissionPolicy")
+_RESET_LAST = (
+    "PodDisruptionBudget",
+    "ValidatingAdmissionPolicyBinding",
+    "ValidatingAdmissionPolicy",
+    "MutatingAdmissionPolicyBinding",
+    "MutatingAdmissionPolicy",
+)
 
 
 class ApiFailure(RuntimeError):
@@ -199,6 +216,10 @@ class Cluster:
         await self.patch(path + "/status", {"status": status})
         await self.patch(path, {"spec": {"taints": None}})
         assert node["metadata"]["name"] == name
+
+    async def remove_node(self, name: str) -> None:
+        """Its pods stay as they are: nothing here collects the pods of a node that is gone."""
+        await self.request("DELETE", path_of("Node", name=name))
 
     # -- pods -----------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """One control plane for all tests, on one event loop; everything else is each test's own."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -11,8 +12,10 @@ from e2e.kubelet import StubKubelet
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """This hook is given the items of every folder of a run; only these here share one loop."""
+    here = Path(__file__).parent
     for item in items:
-        if pytest_asyncio.is_async_test(item):
+        if here in item.path.parents and pytest_asyncio.is_async_test(item):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 

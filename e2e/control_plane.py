@@ -60,7 +60,11 @@ class ControlPlane:
         self._tokens = {user: f"token-of-{user}" for user in USERS}
 
     async def __aenter__(self) -> Self:
-        await self.start()
+        try:
+            await self.start()
+        except BaseException:
+            await self.stop()
+            raise
         return self
 
     async def __aexit__(

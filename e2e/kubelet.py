@@ -1,4 +1,7 @@
-"""A kubelet for all nodes at once: runs what is bound, refuses what does not fit, ends what is deleted."""
+"""A kubelet for the run's nodes: runs what is bound, refuses what does not fit, ends what is deleted.
+
+A node that the run did not make has a kubelet of its own, and its pods are somebody's.
+"""
 
 import asyncio
 import time
@@ -7,7 +10,17 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
 
-from e2e.cluster import RUN_FOR, ApiFailure, Cluster, Object, is_terminal, node_of, path_of, watch
+from e2e.cluster import (
+    RUN_FOR,
+    RUN_LABEL,
+    ApiFailure,
+    Cluster,
+    Object,
+    is_terminal,
+    node_of,
+    path_of,
+    watch,
+)
 from e2e.sizing import Amounts, amounts_of, size_of
 
 AT_ONCE = 48
@@ -21,57 +34,73 @@ class StubKubelet:
         self.refused: list[str] = []
         self.hold = False
         self._nodes: dict[str, Amounts] = {}
+        self._ours: set[str] = set()
+        self._early: dict[str, dict[str, Object]] = {}
         self._on_node: dict[str, dict[str, Amounts]] = {}
         self._started: set[str] = set()
         self._ending: set[str] = set()
         self._gate = asyncio.Semaphore(AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._watches: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
         listed = asyncio.Event()
         session = self._cluster.session
-        self._spawn(watch(session, "/api/v1/nodes", self._on_nodes, self._on_node_event))
-        self._spawn(
-            watch(
-                session,
-                "/api/v1/pods",
-                lambda items: (*(self._on_pod("ADDED", item) for item in items), listed.set())[-1],
-                self._on_pod,
-            )
-        )
+
+        def on_pods(pods: list[Object]) -> None:
+            for pod in pods:
+                self._on_pod("ADDED", pod)
+            listed.set()
+
+        self._watches = [
+            self._spawn(watch(session, "/api/v1/nodes", self._on_nodes, self._on_node_event)),
+            self._spawn(watch(session, "/api/v1/pods", on_pods, self._on_pod)),
+        ]
         await asyncio.wait_for(listed.wait(), 10)
         return self
 
     async def __aexit__(
         self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        for task in list(self._tasks):
+        """Raises what ended a watch: a kubelet that saw nothing for a while proves nothing."""
+        tasks = [*self._tasks, *self._watches]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for task in self._watches:
+            if not task.cancelled():
+                task.result()
 
-    def _spawn(self, work: Any) -> None:
+    def _spawn(self, work: Any) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     def _on_nodes(self, nodes: list[Object]) -> None:
         for node in nodes:
             self._on_node_event("ADDED", node)
 
     def _on_node_event(self, kind: str, node: Object) -> None:
-        name = node["metadata"]["name"]
+        metadata, allocatable = node["metadata"], node.get("status", {}).get("allocatable")
+        name = metadata["name"]
         if kind == "DELETED":
             self._nodes.pop(name, None)
-        else:
-            self._nodes[name] = amounts_of(node.get("status", {}).get("allocatable", {}))
+        elif allocatable and metadata.get("labels", {}).get(RUN_LABEL) == self._cluster.run:
+            self._nodes[name] = amounts_of(allocatable)
+            self._ours.add(name)
+            for pod in self._early.pop(name, {}).values():
+                self._on_pod("ADDED", pod)
 
     def _on_pod(self, kind: str, pod: Object) -> None:
         uid, node = pod["metadata"]["uid"], node_of(pod)
         if kind == "DELETED" or is_terminal(pod):
             self._on_node.get(node, {}).pop(uid, None)
         if kind == "DELETED":
-            return
-        if pod["metadata"].get("deletionTimestamp"):
+            self._early.get(node, {}).pop(uid, None)
+        elif node and node not in self._ours:
+            self._early.setdefault(node, {})[uid] = pod
+        elif pod["metadata"].get("deletionTimestamp"):
             if node and uid not in self._ending:
                 self._ending.add(uid)
                 self._spawn(self._end(pod))

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+from prometheus_client.parser import text_string_to_metric_families
 
 from e2e.processes import Program, free_port
 
 READY_DEADLINE = 30.0
+ANSWER_DEADLINE = aiohttp.ClientTimeout(total=5.0)
+_SUFFIXES = ("", "_total", "_count", "_sum", "_bucket")
 
 
 class PaddockProcess:
@@ -64,11 +67,11 @@ class PaddockProcess:
         """From the admin port; status 0 when nobody answers."""
         try:
             async with (
-                aiohttp.ClientSession() as session,
+                aiohttp.ClientSession(timeout=ANSWER_DEADLINE) as session,
                 session.get(f"http://127.0.0.1:{self.admin_port}{path}") as answer,
             ):
                 return answer.status, await answer.text()
-        except aiohttp.ClientError:
+        except (aiohttp.ClientError, TimeoutError):
             return 0, ""
 
     async def story(self, namespace: str, name: str) -> dict[str, Any]:
@@ -77,22 +80,22 @@ class PaddockProcess:
         return found
 
     async def metric(self, name: str, **labels: str) -> float:
-        """The sum of a metric's series that carry these labels."""
-        _, text = await self.get("/metrics")
-        wanted = [f'{key}="{value}"' for key, value in labels.items()]
-        total = 0.0
-        for line in text.splitlines():
-            series, _, value = line.rpartition(" ")
-            if series.partition("{")[0] == name and all(each in series for each in wanted):
-                total += float(value)
-        return total
+        """The sum of a metric's series that carry these labels; 0 when it has none such yet.
+
+        Raises AssertionError when nobody answers or no such metric exists: that is not a 0.
+        """
+        status, text = await self.get("/metrics")
+        assert status == 200, f"/metrics answered {status} to {name}:\n{self.tail()}"
+        families = list(text_string_to_metric_families(text))
+        known = {family.name + suffix for family in families for suffix in _SUFFIXES}
+        assert name in known, f"paddock has no metric {name}"
+        samples = [sample for family in families for sample in family.samples if sample.name == name]
+        return sum(sample.value for sample in samples if labels.items() <= sample.labels.items())
 
     def logs(self) -> list[dict[str, Any]]:
-        found = []
-        for line in self._program.log.read_text().splitlines():
-            if line.startswith("{"):
-                found.append(json.loads(line))
-        return found
+        """Its JSON lines; without a last one that is still being written, or was when it was killed."""
+        lines = self._program.log.read_text().splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("\n")]
 
     def tail(self, lines: int = 8) -> str:
         return self._program.tail(lines)

@@ -1,8 +1,15 @@
 """The suite's own parts do what they say, against the real programs."""
 
-from e2e.cluster import Cluster, PodCache, node_of
+import time
+from pathlib import Path
+
+import pytest
+
+from e2e.binaries import NoBinary, binary
+from e2e.cluster import Cluster, Object, PodCache, node_of, path_of
 from e2e.control_plane import ControlPlane
 from e2e.kubelet import StubKubelet
+from e2e.paddock import PaddockProcess
 
 PLAIN = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 
@@ -13,11 +20,13 @@ async def test_a_plain_scheduler_places_a_pod_and_the_kubelet_runs_it(
     await cluster.add_nodes(2)
     scheduler = await control_plane.scheduler(PLAIN)
     await cluster.create_pod("short", scheduler_name="default-scheduler", run_for=0.2)
-    await cluster.create_pod("long", scheduler_name="default-scheduler", grace=1)
+    await cluster.create_pod("long", scheduler_name="default-scheduler", grace=3)
     await pods.until(lambda: _phase(pods, "short") == "Succeeded", "short has succeeded")
     await pods.until(lambda: _phase(pods, "long") == "Running", "long is running")
-    await cluster.delete_pod("long", grace=1)
+    asked = time.monotonic()
+    await cluster.delete_pod("long", grace=3)
     await pods.until(lambda: pods.named("long") is None, "long is gone after its grace period")
+    assert time.monotonic() - asked > 1.5, "the API counts the grace period in whole seconds"
     await scheduler.stop()
 
 
@@ -31,6 +40,67 @@ async def test_the_kubelet_refuses_what_does_not_fit(
     pod = pods.named("big")
     assert pod is not None
     assert (node_of(pod), pod["status"]["reason"]) == ("small1", "OutOfcpu")
+
+
+@pytest.mark.parametrize(
+    ("node", "pod", "reason"),
+    [
+        ({"cpu": "1"}, {"cpu": "2"}, "OutOfcpu"),
+        ({"memory": "1Gi"}, {"memory": "2Gi"}, "OutOfmemory"),
+        ({"pods": 0}, {}, "OutOfpods"),
+    ],
+)
+async def test_a_pod_bound_before_its_node_is_known_is_measured_when_it_is(
+    cluster: Cluster, pods: PodCache, kubelet: StubKubelet, node: Object, pod: Object, reason: str
+) -> None:
+    await cluster.create_pod("early", **pod)
+    await _bind(cluster, "early", "late1")
+    await pods.until(lambda: pods.bound(), "early is bound")
+    assert _phase(pods, "early") == "Pending"
+    await cluster.add_nodes(1, prefix="late", **node)
+    await pods.until(lambda: _phase(pods, "early") == "Failed", "early is refused")
+    assert (pods.named("early") or {})["status"]["reason"] == reason
+
+
+async def test_the_kubelet_leaves_the_nodes_of_others_alone(
+    control_plane: ControlPlane, cluster: Cluster, pods: PodCache, kubelet: StubKubelet
+) -> None:
+    async with Cluster(control_plane) as other:
+        other.namespace = await other.create_namespace()
+        await other.add_nodes(1, prefix="foreign")
+        await other.create_pod("theirs", spec={"nodeName": "foreign1"})
+        await cluster.add_nodes(1)
+        await cluster.create_pod("ours", spec={"nodeName": "n1"})
+        await pods.until(lambda: _phase(pods, "ours") == "Running", "ours, created later, runs")
+        theirs = pods.named("theirs", other.namespace)
+        assert theirs is not None
+        assert theirs["status"]["phase"] == "Pending"
+        await other.reset()
+
+
+async def test_a_metric_of_a_dead_process_is_an_error_and_not_a_zero(tmp_path: Path) -> None:
+    paddock = PaddockProcess(tmp_path / "none", tmp_path)
+    with pytest.raises(AssertionError, match="answered 0"):
+        await paddock.metric("paddock_audit_drift")
+
+
+def test_a_chosen_folder_without_a_program_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PADDOCK_E2E_BIN", str(tmp_path))
+    with pytest.raises(NoBinary, match="has no etcd"):
+        binary("etcd")
+
+
+async def _bind(cluster: Cluster, name: str, node: str) -> None:
+    """As a scheduler does, by the pod's subresource."""
+    body = {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {"name": name},
+        "target": {"apiVersion": "v1", "kind": "Node", "name": node},
+    }
+    await cluster.request("POST", path_of("Pod", cluster.namespace, name) + "/binding", body)
 
 
 def _phase(pods: PodCache, name: str) -> str:
