@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import json
 import subprocess
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -233,7 +234,8 @@ class Stand:
 
     async def audited(self) -> None:
         """Nothing lost: what Paddock counts is what the observer counts, and the audit found no drift."""
-        assert await self.paddock.metric("paddock_audit_drift") == 0
+        status, text = await self.paddock.get("/debug/audit")
+        assert (status, json.loads(text)["drifts"]) == (200, [])
         for path in limits(self._tree):
             seen = self.observer.rules.recount(path).get("cpu", 0)
             assert await self._allocated(path) == seen, f"{path}: the observer sees {seen}"

@@ -223,10 +223,15 @@ class App:
         """Round and round, in slices between the verbs."""
         await self.synced.wait()
         while True:
-            audit = self.engine.audit()
-            for _ in iter(lambda: self._audit_slice(audit), True):  # noqa: B023 - used up in this turn
-                await asyncio.sleep(AUDIT_PAUSE)
+            await self._audit_once()
             await asyncio.sleep(AUDIT_EVERY)
+
+    async def _audit_once(self) -> list[str]:
+        """One round; what it found, a sentence each."""
+        audit = self.engine.audit()
+        for _ in iter(lambda: self._audit_slice(audit), True):
+            await asyncio.sleep(AUDIT_PAUSE)
+        return [f"{drift.what}: {drift.actual}, not {drift.expected}" for drift in audit.drifts]
 
     @staticmethod
     def _audit_slice(audit: Any) -> bool:
@@ -261,6 +266,7 @@ class App:
             checks=self._checks,
             notes=self._notes,
             metrics=self.metrics.exposition,
+            audit=self._audit_once,
             story=lambda namespace, name: story_of(self.engine.snapshot, self._journal, namespace, name),
         )
 

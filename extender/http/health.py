@@ -1,6 +1,6 @@
 """The admin port: is it alive, is it ready, what does it measure, and why does this pod wait."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,16 +11,21 @@ from aiohttp import web
 @dataclass(frozen=True, slots=True)
 class Admin:
     """What the admin port shows. ``checks``: per condition of readiness, empty or what is amiss;
-    ``notes``: further lines for ``?verbose``; ``story(namespace, name)``: None for an unknown pod."""
+    ``notes``: further lines for ``?verbose``; ``story(namespace, name)``: None for an unknown pod;
+    ``audit()``: every difference found."""
 
     checks: Callable[[], Mapping[str, str]]
     notes: Callable[[], Mapping[str, str]]
     metrics: Callable[[], bytes]
     story: Callable[[str, str], Mapping[str, Any] | None]
+    audit: Callable[[], Awaitable[list[str]]]
 
 
 def admin_app(admin: Admin) -> web.Application:
-    """``/livez``, ``/readyz[?verbose]``, ``/metrics``, ``/debug/pods/{namespace}/{name}``."""
+    """``/livez``, ``/readyz[?verbose]``, ``/metrics``, ``/debug/pods/{namespace}/{name}`` and ``/debug/audit``.
+
+    Errors: 404 for a pod that is not known.
+    """
     app = web.Application()
 
     async def livez(_request: web.Request) -> web.Response:
@@ -43,6 +48,11 @@ def admin_app(admin: Admin) -> web.Application:
             return web.json_response({"error": "no such pod is known"}, status=404)
         return web.Response(body=msgspec.json.encode(story), content_type="application/json")
 
+    async def audit(_request: web.Request) -> web.Response:
+        """A whole round now, in slices like the one that runs by itself."""
+        return web.json_response({"drifts": await admin.audit()})
+
+    app.router.add_get("/debug/audit", audit)
     app.router.add_get("/livez", livez)
     app.router.add_get("/readyz", readyz)
     app.router.add_get("/metrics", metrics)

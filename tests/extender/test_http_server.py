@@ -289,7 +289,11 @@ async def test_mutual_tls_wants_a_certificate_of_our_authority() -> None:
 
 @asynccontextmanager
 async def administering(checks: Mapping[str, str]) -> AsyncIterator[TestClient[Any, Any]]:
+    async def audit() -> list[str]:
+        return ["allocated of root.a: 1, not 2"]
+
     admin = Admin(
+        audit=audit,
         checks=lambda: checks,
         notes=lambda: {"leading": "true", "last configuration error": ""},
         metrics=lambda: b"paddock_pods 3\n",
@@ -325,3 +329,5 @@ async def test_metrics_and_stories() -> None:
         assert await text_of(client, "/debug/pods/default/p") == (200, '{"name":"p"}')
         assert (await text_of(client, "/debug/pods/other/p"))[0] == 404
         assert (await text_of(client, "/debug/pods/default"))[0] == 404
+        found = '{"drifts": ["allocated of root.a: 1, not 2"]}'
+        assert await text_of(client, "/debug/audit") == (200, found)
