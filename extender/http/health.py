@@ -22,10 +22,7 @@ class Admin:
 
 
 def admin_app(admin: Admin) -> web.Application:
-    """``/livez``, ``/readyz[?verbose]``, ``/metrics``, ``/debug/pods/{namespace}/{name}`` and ``/debug/audit``.
-
-    Errors: 404 for a pod that is not known.
-    """
+    """``/livez``, ``/readyz[?verbose]``, ``/metrics``, ``/debug/audit``, ``/debug/pods/{namespace}/{name}``."""
     app = web.Application()
 
     async def livez(_request: web.Request) -> web.Response:
