@@ -22,7 +22,7 @@ class Admin:
 
 
 def admin_app(admin: Admin) -> web.Application:
-    """``/livez``, ``/readyz[?verbose]``, ``/metrics``, ``/debug/audit``, ``/debug/pods/{namespace}/{name}``."""
+    """``/livez``, ``/readyz[?verbose]``, ``/metrics``, ``/debug/pods/NAMESPACE/NAME``, ``/debug/audit``."""
     app = web.Application()
 
     async def livez(_request: web.Request) -> web.Response:
