@@ -7,6 +7,8 @@ and never a usage (extender contract 6.4), and it is *sticky*: see `said_next`.
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from core.instants import has_come
+
 CODE_SETTLES = 30.0
 """Seconds another code must hold without a break before its text replaces the one sent last."""
 
@@ -64,6 +66,6 @@ def said_next(last: Said | None, refusal: Refusal, *, generation: int, now: floa
         return last if last.rival is None else replace(last, rival=None, rival_since=0.0)
     if last.rival != reason:
         return replace(last, rival=reason, rival_since=now)
-    if now - last.rival_since < CODE_SETTLES:
+    if not has_come(last.rival_since + CODE_SETTLES, now=now):
         return last
     return Said(refusal.text, refusal.code, generation)

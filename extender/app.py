@@ -14,7 +14,7 @@ from watchfiles import awatch
 
 from core.ledger.effects import PostEvent
 from core.queues.tree import over_max
-from extender.engine import Engine, Outward
+from extender.engine import CLEAN_EVERY, Engine, Outward
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, MutualTls, listen, verbs_app
 from extender.journal import Journal
@@ -208,10 +208,13 @@ class App:
                 self._log.warning("queue over its max", queue=queue.path, excess=dict(excess.items()))
 
     async def _keep_time(self) -> None:
-        warned = False
+        warned, cleaned = False, self._clock()
         while True:
             await asyncio.sleep(TICK)
             self.engine.pass_time()
+            if self._clock() - cleaned >= CLEAN_EVERY:
+                cleaned = self._clock()
+                self.engine.clean()
             self.metrics.leading.set(self._leadership.held)
             skew = self._client.clock_skew
             self.metrics.skew.set(skew)

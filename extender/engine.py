@@ -25,6 +25,10 @@ PASS_DELAY = 0.02
 """Seconds that freed room waits for more of it before the waiting asks are looked at."""
 
 
+CLEAN_EVERY = 10.0
+"""Seconds between two removals of queues that nobody needs (Q-10)."""
+
+
 class Witness(Protocol):
     """Who is told what was decided and learned: metrics, logs, stories. Must be quick and must not fail."""
 
@@ -81,6 +85,10 @@ class Engine:
     def pass_time(self) -> None:
         """To be called about once a second."""
         self.learn(on.TimePassed())
+
+    def clean(self) -> None:
+        """To be called every `CLEAN_EVERY` seconds."""
+        self.learn(on.CleanerDue())
 
     def audit(self) -> "AuditRound":
         """A round of the audit, to be taken in slices."""

@@ -12,6 +12,7 @@ from core.queues.queue import Queue
 from core.resource import Tally
 from core.workload.ask import Waiting
 from core.workload.node import NodeUse
+from core.workload.pod import OWN_GATE
 
 
 def charge_of(state: State, record: PodRecord) -> Charge | None:
@@ -125,8 +126,10 @@ def _index_reservation(state: State, record: PodRecord) -> None:
 
 
 def waiting_key(record: PodRecord, charge: Charge | None) -> WaitingKey | None:
-    """Where a refused ask waits to be woken: by queue and size, since equal asks fit alike."""
-    if charge is None or not record.refused or charge.held is not Held.PENDING or charge.queue is None:
+    """Where a refused or gated ask waits to be woken: by queue and size, since equal asks fit alike."""
+    if charge is None or charge.held is not Held.PENDING or charge.queue is None:
+        return None
+    if not (record.refused or OWN_GATE in record.facts.gates):
         return None
     return charge.queue, charge.size
 
@@ -145,6 +148,9 @@ def _index_waiting(state: State, record: PodRecord, charge: Charge | None) -> No
     else:
         state.waiting.setdefault(new, Waiting()).add(record.rank)
         state.waits_at[record.uid] = Seat(new, record.rank)
+        if not record.refused:
+            # Nobody has looked yet whether a pod that comes with our gate fits.
+            state.freed = True
 
 
 def _leave(state: State, seat: Seat) -> None:

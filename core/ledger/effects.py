@@ -19,6 +19,15 @@ class WakePod:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenGate:
+    """Take our own scheduling gate off a pod (design section 6). An opened gate cannot be closed."""
+
+    uid: PodUid
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class PostBinding:
     """Bind a pod. Asked for by kube-scheduler's bind call, so it needs no Lease."""
 
@@ -41,4 +50,4 @@ class PostEvent:
     warning: bool = True
 
 
-Effect = WakePod | PostBinding | PostEvent
+Effect = WakePod | OpenGate | PostBinding | PostEvent

@@ -142,7 +142,7 @@ class BindFailed:
 
 @dataclass(frozen=True, slots=True)
 class PodWoken:
-    """The wake-up of a pod was written, or could not be (``reached`` False)."""
+    """The wake-up of a pod, or the opening of its gate, was written, or could not be (``reached`` False)."""
 
     uid: PodUid
     reached: bool
@@ -156,6 +156,11 @@ class PassDue:
 @dataclass(frozen=True, slots=True)
 class TimePassed:
     """A moment later. Sent about once a second; what expires does so here."""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanerDue:
+    """Ten seconds have passed since the last one: queues that nobody needs go (Q-10)."""
 
 
 Event = (
@@ -182,4 +187,5 @@ Event = (
     | PodWoken
     | PassDue
     | TimePassed
+    | CleanerDue
 )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from core.ids import NO_NODE, NodeName, PodUid
+from core.instants import earliest, has_come
 from core.ledger import events as on
 from core.ledger.accounts import discharge, settle
 from core.ledger.audit import Drift, audit_steps
@@ -17,7 +18,7 @@ from core.ledger.enrolment import classify, enrol, leave, place_all, reclassify
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
-from core.ledger.wakes import WakePass
+from core.ledger.wakes import WAKES_APART, WakePass
 from core.workload.ask import Reservation
 from core.workload.node import NodeFacts
 from core.workload.pod import PodFacts
@@ -68,11 +69,13 @@ class Ledger:
             case on.Configured():
                 self._on_configured(event)
             case on.PodWoken(uid, reached):
-                self._on_pod_woken(uid, reached=reached)
+                self._on_pod_woken(uid, now, reached=reached)
             case on.PassDue():
                 return self._on_pass_due(now)
             case on.TimePassed():
                 self._on_time_passed(now)
+            case on.CleanerDue():
+                self._state.tree.remove_idle()
             case _:
                 assert_never(event)
         return ()
@@ -314,10 +317,10 @@ class Ledger:
 
     # -- time ----------------------------------------------------------------------------------------
 
-    def _on_pod_woken(self, uid: PodUid, *, reached: bool) -> None:
-        """A wake-up that was not written is tried again with the next tick; so is one that no leader sent."""
+    def _on_pod_woken(self, uid: PodUid, now: float, *, reached: bool) -> None:
+        """A wake-up that was not written is tried again a second later; so is one that no leader sent."""
         if not reached and self._state.woken.pop(uid, None) is not None:
-            self._state.deferred = True
+            self._state.deferred = earliest(self._state.deferred, now + WAKES_APART)
 
     def _on_pass_due(self, now: float) -> tuple[Effect, ...]:
         """One slice of a pass over the waiting asks; `Snapshot.pass_wanted` says whether more is left."""
@@ -336,7 +339,6 @@ class Ledger:
         self._expire_provisional(now)
         self._expire_wakes(now)
         self._expire_gone(now)
-        self._state.tree.remove_idle()
 
     def _expire_reservations(self, now: float) -> None:
         state = self._state
@@ -349,23 +351,27 @@ class Ledger:
         """A pod that no watch has shown is forgotten, unless the API server has its Binding."""
         state = self._state
         for record in [state.pods[uid] for uid in sorted(state.provisional)]:
-            due = record.provisional_until is not None and now >= record.provisional_until
+            due = record.provisional_until is not None and has_come(record.provisional_until, now=now)
             if due and not (record.node or record.binding):
                 self._forget(record)
 
     def _expire_wakes(self, now: float) -> None:
         """An ask that was woken and did not come holds nobody any longer."""
         state = self._state
-        late = [uid for uid, at in state.woken.items() if now - at >= state.settings.wake_lease]
+        lease = state.settings.wake_lease
+        late = [uid for uid, at in state.woken.items() if has_come(at + lease, now=now)]
         for uid in late:
             del state.woken[uid]
             state.pods[uid].overlooked += 1
-        if late or state.deferred:
-            state.freed, state.deferred = True, False
+        deferred = state.deferred is not None and has_come(state.deferred, now=now)
+        if late or deferred:
+            state.freed = True
+        if deferred:
+            state.deferred = None
 
     def _expire_gone(self, now: float) -> None:
         gone = self._state.gone
-        for uid in [uid for uid, at in gone.items() if now - at >= REMEMBERED_GONE]:
+        for uid in [uid for uid, at in gone.items() if has_come(at + REMEMBERED_GONE, now=now)]:
             del gone[uid]
 
 

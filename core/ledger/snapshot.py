@@ -49,6 +49,20 @@ class Snapshot:
         """Whether a pass over the waiting asks should run soon, or go on."""
         return self._state.freed or self._state.passing
 
+    def next_due(self) -> float | None:
+        """When `TimePassed` will have something to do next; None when nothing is under way.
+
+        Cost: O(reservations and wake-ups under way).
+        """
+        state = self._state
+        moments = [state.deferred]
+        moments += [at + state.settings.wake_lease for at in state.woken.values()]
+        for uid in state.reserved:
+            reservation = state.pods[uid].reservation
+            moments.append(reservation.ends if reservation is not None else None)
+        moments += [state.pods[uid].provisional_until for uid in state.provisional]
+        return min((moment for moment in moments if moment is not None), default=None)
+
     @property
     def node_set(self) -> int:
         """Changes whenever a node comes or goes."""

@@ -33,8 +33,8 @@ class State:
     ``reserved``, ``provisional``, ``waiting``, ``waits_at``, ``unclassified``.
 
     ``gone``: uids deleted lately, with the time; ``woken``: asks whose wake-up is under way, with the time;
-    ``freed``: room has appeared since the last pass began; ``passing``: that pass goes on; ``deferred``: a
-    wake-up had to wait for its second;
+    ``freed``: room has appeared since the last pass began; ``passing``: that pass goes on; ``deferred``: when
+    the next wake-up that had to wait may go out;
     ``generation``: number of documents applied; ``node_set``: changes whenever a node comes or goes.
     """
 
@@ -64,6 +64,6 @@ class State:
     woken: dict[PodUid, float] = field(default_factory=dict)
     freed: bool = False
     passing: bool = False
-    deferred: bool = False
+    deferred: float | None = None
     node_set: int = 0
     arrivals: int = 0

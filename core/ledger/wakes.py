@@ -3,12 +3,14 @@
 from heapq import heapify, heappop, heapreplace
 
 from core.ids import PodUid, QueuePath
-from core.ledger.effects import WakePod
+from core.instants import earliest, has_come
+from core.ledger.effects import OpenGate, WakePod
 from core.ledger.record import PodRecord
 from core.ledger.state import Seat, State, WaitingKey
 from core.queues.headroom import shortfall
 from core.resource import Tally
 from core.workload.ask import Rank
+from core.workload.pod import OWN_GATE
 
 CHECKS_PER_SLICE = 400
 """Asks looked at in one slice: about 2 ms, so that no verb waits longer for a pass."""
@@ -26,7 +28,8 @@ class WakePass:
     """One walk over the refused asks, best rank first, waking as many as the room now left would take.
 
     Room given to an ask counts as used for those behind it, also while it has been woken and has not come
-    back yet; an ask that was woken in vain is woken again, ever more rarely, but holds nothing. Equal asks
+    back yet; an ask that was woken in vain is woken again, ever more rarely, but holds nothing. An ask that
+    waits at our own gate is woken by opening it. Equal asks
     of one queue fit alike, so the first that does not fit ends its group: the cost is the number of groups
     plus the number woken, not the length of the backlog.
     """
@@ -45,17 +48,19 @@ class WakePass:
     def done(self) -> bool:
         return not self._heads
 
-    def slice(self, *, now: float) -> tuple[WakePod, ...]:
+    def slice(self, *, now: float) -> tuple[WakePod | OpenGate, ...]:
         """Go on for a bounded number of asks; what the ledger learned meanwhile is respected."""
         self._take_back()
-        wakes: list[WakePod] = []
+        wakes: list[WakePod | OpenGate] = []
         for _ in range(CHECKS_PER_SLICE):
             if not self._heads:
                 break
             wakes += self._look_at(*self._heads[0], now=now)
         return tuple(wakes)
 
-    def _look_at(self, rank: Rank, number: int, key: WaitingKey, *, now: float) -> tuple[WakePod, ...]:
+    def _look_at(
+        self, rank: Rank, number: int, key: WaitingKey, *, now: float
+    ) -> tuple[WakePod | OpenGate, ...]:
         record, seat = self._state.pods.get(rank[-1]), Seat(key, rank)
         if record is None or self._state.waits_at.get(record.uid) != seat:
             self._advance(rank, number, key)
@@ -98,14 +103,16 @@ class WakePass:
         leaf = self._state.tree.get(seat.key[0])
         return [self._given.setdefault(queue.path, Tally()) for queue in (leaf.chain if leaf else ())]
 
-    def _wake(self, record: PodRecord, now: float) -> tuple[WakePod, ...]:
+    def _wake(self, record: PodRecord, now: float) -> tuple[WakePod | OpenGate, ...]:
         state, facts = self._state, record.facts
         if facts.uid in state.woken:
             return ()
-        if record.woken_at is not None and now - record.woken_at < _rest(record):
-            state.deferred = True
+        if record.woken_at is not None and not has_come(rested := record.woken_at + _rest(record), now=now):
+            state.deferred = earliest(state.deferred, rested)
             return ()
         record.woken_at = state.woken[facts.uid] = now
+        if OWN_GATE in facts.gates:
+            return (OpenGate(facts.uid, facts.namespace, facts.name),)
         return (WakePod(facts.uid, facts.namespace, facts.name, token=str(int(now * 1000))),)
 
 

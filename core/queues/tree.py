@@ -57,7 +57,7 @@ class QueueTree:
         )
 
     def apply(self, partition: PartitionSpec) -> None:
-        """Take over a document: known queues keep their usage, missing ones drain or go (Q-9).
+        """Take over a document: known queues keep their usage, missing ones drain (Q-9).
 
         The caller has asked `conflicts` before.
         """
@@ -100,7 +100,6 @@ class QueueTree:
         for queue in self:
             if queue.path not in kept and queue.path != RECOVERY_QUEUE and not queue.is_root:
                 queue.draining = True
-        self.remove_idle()
 
 
 def over_max(queue: Queue) -> Resource | None:

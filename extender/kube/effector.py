@@ -13,9 +13,18 @@ from urllib.parse import quote
 import msgspec
 
 from core.ledger import events as on
-from core.ledger.effects import Effect, PostBinding, PostEvent, WakePod
-from core.workload.pod import PodFacts
-from extender.kube.api import ApiError, Conflict, KubeError, NotFound, ServerError, TooMany, Unreachable
+from core.ledger.effects import Effect, OpenGate, PostBinding, PostEvent, WakePod
+from core.workload.pod import OWN_GATE, PodFacts
+from extender.kube.api import (
+    STRATEGIC_MERGE_PATCH,
+    ApiError,
+    Conflict,
+    KubeError,
+    NotFound,
+    ServerError,
+    TooMany,
+    Unreachable,
+)
 from extender.kube.client import ApiClient
 from extender.verbs import Outcome
 from extender.wire.translate import POD, pod_from
@@ -112,6 +121,9 @@ class Effector:
         match effect:
             case WakePod():
                 await self._client.patch(_pod_path(effect.namespace, effect.name), _wake_body(effect))
+            case OpenGate():
+                path = _pod_path(effect.namespace, effect.name)
+                await self._client.patch(path, _open_body(effect), content_type=STRATEGIC_MERGE_PATCH)
             case PostEvent():
                 path = f"/api/v1/namespaces/{quote(effect.namespace)}/events"
                 await self._client.post(path, _event_body(effect))
@@ -120,12 +132,12 @@ class Effector:
 
     def _done(self, effect: Effect) -> None:
         self._count(type(effect).__name__, "done")
-        if isinstance(effect, WakePod):
+        if isinstance(effect, WakePod | OpenGate):
             self._learn(on.PodWoken(effect.uid, reached=True))
 
     def _drop(self, effect: Effect, why: str) -> None:
         self._count(type(effect).__name__, why)
-        if isinstance(effect, WakePod):
+        if isinstance(effect, WakePod | OpenGate):
             self._learn(on.PodWoken(effect.uid, reached=False))
 
     # -- for a bind call ---------------------------------------------------------------------------------
@@ -209,6 +221,16 @@ def _binding_body(binding: PostBinding) -> bytes:
 def _wake_body(wake: WakePod) -> bytes:
     """The uid makes the patch fail for another pod of the same name."""
     return msgspec.json.encode({"metadata": {"uid": wake.uid, "annotations": {WAKE_ANNOTATION: wake.token}}})
+
+
+def _open_body(opening: OpenGate) -> bytes:
+    """Merged by name on the server, so that the gates of others stay as they are by then."""
+    return msgspec.json.encode(
+        {
+            "metadata": {"uid": opening.uid},
+            "spec": {"schedulingGates": [{"$patch": "delete", "name": OWN_GATE}]},
+        }
+    )
 
 
 def _event_body(event: PostEvent) -> bytes:

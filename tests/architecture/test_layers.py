@@ -15,6 +15,8 @@ ROOT = Path(__file__).parents[2]
 ROWS: dict[str, int] = {
     "core.ids": 1,
     "core.errors": 1,
+    "core.instants": 1,
+    "core.durations": 2,
     "core.quantity": 2,
     "core.resource": 2,
     "core.reasons": 2,
@@ -26,6 +28,7 @@ ROWS: dict[str, int] = {
     "extender.wire": 7,
     "extender.queueconfig": 7,
     "extender.views": 7,
+    "extender.checking": 7,
     "extender.journal": 7,
     "extender.story": 7,
     "extender.engine": 8,

@@ -37,6 +37,7 @@ def observe(ledger: Ledger, name: str = "pod", **facts: object) -> str:
 
 def tick(ledger: Ledger, at: float = 0.0) -> None:
     ledger.apply(on.TimePassed(), now=START + at)
+    ledger.apply(on.CleanerDue(), now=START + at)
 
 
 def test_a_reload_carries_usage_over() -> None:

@@ -88,6 +88,7 @@ def test_a_queue_that_is_no_longer_named_drains_while_it_has_applications() -> N
     tree = make_tree(make_queue("root.p", leaf=False), make_queue("root.p.x"), make_queue("root.p.y"))
     queue_of(tree, "root.p.x").applications.add(AppId("app"))
     tree.apply(make_partition())
+    assert tree.remove_idle() == ("root.p.y",)
     assert [(queue.path, queue.draining) for queue in tree] == [
         ("root", False),
         ("root.p", True),
@@ -159,6 +160,8 @@ def test_a_parent_named_as_a_leaf_is_none_while_its_children_drain() -> None:
 def test_a_document_without_queues_leaves_the_root() -> None:
     tree = make_tree(make_queue(DEFAULT_QUEUE))
     tree.apply(make_partition())
+    assert [queue.path for queue in tree if not queue.draining] == [ROOT]
+    tree.remove_idle()
     assert [queue.path for queue in tree] == [ROOT]
 
 

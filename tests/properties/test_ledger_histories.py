@@ -150,6 +150,7 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PodWoken: (uids, st.booleans()),
     on.PassDue: (),
     on.TimePassed: (),
+    on.CleanerDue: (),
 }
 """Every event but `Configured`, which has a step of its own; and what each is made of."""
 

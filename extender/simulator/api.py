@@ -1,0 +1,362 @@
+"""The played API server: objects with versions, the few calls that change them, and news of every change.
+
+It decides what the real one decides: who may be bound, what a patch changes, when a deleted pod is gone.
+Readers get each change as it was made, so one that hears of it late sees the object as it was then.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from core.ids import PodUid
+from core.workload.node import NodeFacts
+from core.workload.pod import OWN_GATE, NamespaceFacts, PodFacts, PriorityClassFacts
+from extender.simulator.clock import Clock, Kind
+from extender.simulator.objects import Json, stamp, uid_of
+from extender.simulator.scenario import PodEntry
+from extender.wire.translate import (
+    NAMESPACE,
+    NODE,
+    POD,
+    PRIORITY_CLASS,
+    namespace_from,
+    node_from,
+    pod_from,
+    priority_class_from,
+)
+
+TERMINAL = ("Succeeded", "Failed")
+_encode = msgspec.json.encode
+
+
+class Refusal(Exception):
+    """The API server says no. ``gone``: there is no such object; ``node``: where the pod is bound instead."""
+
+    def __init__(self, message: str, *, gone: bool = False, node: str = "") -> None:
+        super().__init__(message)
+        self.gone = gone
+        self.node = node
+
+
+@dataclass(slots=True, eq=False)
+class Pod:
+    """A pod. ``body``: as it is now; ``raw``, ``facts``: the same encoded and as core reads it.
+
+    ``seq``: order of creation; ``entry``: the line of the scenario it comes from, None for one that Paddock
+    made; ``root``: the name that its copies are numbered after; ``created``: milliseconds, may be below 0.
+    """
+
+    uid: PodUid
+    namespace: str
+    name: str
+    seq: int
+    body: Json
+    entry: PodEntry | None
+    root: str
+    created: int
+    copies: int = 0
+    raw: bytes = b""
+    facts: PodFacts = field(default_factory=lambda: pod_from(POD.decode(b"{}")))
+    exists: bool = True
+    ended: str = ""
+    bound_at: int | None = None
+    gone_at: int | None = None
+
+    @property
+    def node(self) -> str:
+        node: str = self.body["spec"].get("nodeName", "")
+        return node
+
+    @property
+    def phase(self) -> str:
+        phase: str = self.body["status"]["phase"]
+        return phase
+
+    @property
+    def terminal(self) -> bool:
+        return self.phase in TERMINAL
+
+    @property
+    def deleting(self) -> bool:
+        return "deletionTimestamp" in self.body["metadata"]
+
+    @property
+    def nominated(self) -> str:
+        node: str = self.body["status"].get("nominatedNodeName", "")
+        return node
+
+    @property
+    def full_name(self) -> str:
+        """As reports and expectations name it: without the namespace ``default``."""
+        return self.name if self.namespace == "default" else f"{self.namespace}/{self.name}"
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    name: str
+    body: Json
+    facts: NodeFacts
+    created: int
+    removed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PodChange:
+    """``facts``: the pod after it; ``gone``: it is no longer there."""
+
+    pod: Pod
+    facts: PodFacts
+    raw: bytes
+    gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NodeChange:
+    node: Node
+    facts: NodeFacts
+    gone: bool = False
+
+
+Change = PodChange | NodeChange
+
+
+class PlayedApi:
+    """``publish`` is told every change, in order. Pods that ended or went stay known, for the reports."""
+
+    def __init__(self, clock: Clock, publish: Callable[[Change], None]) -> None:
+        self._clock = clock
+        self._publish = publish
+        self._version = 0
+        self._seq = 0
+        self.pods: dict[PodUid, Pod] = {}
+        self._live: dict[tuple[str, str], Pod] = {}
+        self.nodes: dict[str, Node] = {}
+        self.all_nodes: list[Node] = []
+        self.namespaces: dict[str, NamespaceFacts] = {}
+        self.priority_classes: dict[str, Json] = {}
+        self.on_deleted: Callable[[Pod], None] = _nobody_cares
+
+    @property
+    def version(self) -> int:
+        """The newest resourceVersion there is."""
+        return self._version
+
+    # -- what stands still ------------------------------------------------------------------------------
+
+    def add_namespace(self, body: Json) -> None:
+        facts = namespace_from(NAMESPACE.decode(_encode(body)))
+        self.namespaces[facts.name] = facts
+
+    def add_priority_class(self, body: Json) -> None:
+        self.priority_classes[body["metadata"]["name"]] = body
+
+    def priority_class_facts(self) -> Iterator[PriorityClassFacts]:
+        for body in self.priority_classes.values():
+            yield priority_class_from(PRIORITY_CLASS.decode(_encode(body)))
+
+    # -- nodes --------------------------------------------------------------------------------------------
+
+    def add_node(self, body: Json) -> Node:
+        """Raises `Refusal` for a name that is taken."""
+        name = body["metadata"]["name"]
+        if name in self.nodes:
+            raise Refusal(f"node {name} exists already")
+        node = Node(name, body, self._node_facts(body), self._clock.now)
+        self.nodes[name] = node
+        self.all_nodes.append(node)
+        self._publish(NodeChange(node, node.facts))
+        return node
+
+    def cordon(self, name: str, *, unschedulable: bool) -> None:
+        node = self._node(name)
+        if node.body["spec"]["unschedulable"] != unschedulable:
+            node.body["spec"]["unschedulable"] = unschedulable
+            node.facts = self._node_facts(node.body)
+            self._publish(NodeChange(node, node.facts))
+
+    def remove_node(self, name: str) -> None:
+        """The pods on it go at the same instant (format, rule 13)."""
+        node = self._node(name)
+        for pod in [pod for pod in self._live.values() if pod.node == name]:
+            self.remove(pod, ended="" if pod.terminal else "deleted")
+        del self.nodes[name]
+        node.removed = self._clock.now
+        self._publish(NodeChange(node, node.facts, gone=True))
+
+    def _node(self, name: str) -> Node:
+        if name not in self.nodes:
+            raise Refusal(f"there is no node {name}")
+        return self.nodes[name]
+
+    def _node_facts(self, body: Json) -> NodeFacts:
+        body["metadata"]["resourceVersion"] = self._next_version()
+        return node_from(NODE.decode(_encode(body)))
+
+    # -- pods ----------------------------------------------------------------------------------------------
+
+    def live_pods(self) -> Iterator[Pod]:
+        """Every pod that exists, in order of creation, those that have ended included."""
+        return iter([pod for pod in self.pods.values() if pod.exists])
+
+    def pod_named(self, namespace: str, name: str) -> Pod | None:
+        return self._live.get((namespace, name))
+
+    def create_pod(self, body: Json, *, entry: PodEntry | None, root: str, created: int) -> Pod:
+        """Raises `Refusal` for a name that is taken, also by a pod that is still leaving."""
+        meta = body["metadata"]
+        key = meta["namespace"], meta["name"]
+        known = self._live.get(key)
+        if known is not None and not known.terminal:
+            raise Refusal(f"there is a pod {meta['name']} already")
+        if known is not None:
+            self.remove(known, ended=known.ended)
+        self._seq += 1
+        uid = PodUid(uid_of(self._seq))
+        meta["uid"] = uid
+        if key[0] not in self.namespaces:
+            raise Refusal(f"there is no namespace {key[0]}")
+        pod = Pod(uid, *key, self._seq, body, entry, root, created)
+        self.pods[uid] = self._live[key] = pod
+        if pod.node:
+            self._run(pod, since=created)
+        self._changed(pod)
+        return pod
+
+    def bind(self, pod: Pod | None, uid: str, node: str) -> None:
+        """Assign a pod to a node, as pkg/registry/core/pod/storage/storage.go does. Raises `Refusal`."""
+        if pod is None:
+            raise Refusal("pod not found", gone=True)
+        if pod.uid != uid:
+            raise Refusal("the UID in the precondition does not match the pod's")
+        if pod.deleting:
+            raise Refusal(f"pod {pod.name} is being deleted, cannot be assigned to a host")
+        if pod.node:
+            raise Refusal(f"pod {pod.name} is already assigned to node {pod.node}", node=pod.node)
+        if pod.body["spec"].get("schedulingGates"):
+            raise Refusal(f"pod {pod.name} has non-empty .spec.schedulingGates")
+        pod.body["spec"]["nodeName"] = node
+        self._run(pod, since=self._clock.now)
+        self._changed(pod)
+
+    def _run(self, pod: Pod, *, since: int) -> None:
+        """What API server and kubelet write when a pod has its node: it runs from its Binding on."""
+        status = pod.body["status"]
+        status.pop("nominatedNodeName", None)
+        others = [each for each in status.get("conditions", ()) if each["type"] != "PodScheduled"]
+        status["conditions"] = [*others, {"type": "PodScheduled", "status": "True"}]
+        status["phase"], status["startTime"] = "Running", stamp(since)
+        pod.bound_at = since
+        run_for = pod.entry.run_for if pod.entry is not None else None
+        if run_for is not None:
+            self._clock.at(since + run_for, Kind.RUN_END, lambda: self._run_ended(pod))
+
+    def _run_ended(self, pod: Pod) -> None:
+        if pod.exists and not pod.terminal and not pod.deleting:
+            self.finish(pod, "Succeeded")
+
+    def finish(self, pod: Pod, phase: str) -> None:
+        """Succeeded or Failed. Raises `Refusal` for a pod that has no node or has ended already."""
+        if pod.terminal:
+            raise Refusal(f"pod {pod.name} is {pod.phase} already")
+        if phase == "Succeeded" and not pod.node:
+            raise Refusal(f"pod {pod.name} has no node, so it cannot complete")
+        pod.body["status"]["phase"] = phase
+        pod.ended = phase.lower()
+        pod.gone_at = self._clock.now
+        self._changed(pod)
+
+    def annotate(self, pod: Pod, annotations: Mapping[str, str | None]) -> None:
+        """Set annotations, or take those given as None off."""
+        kept = dict(pod.body["metadata"].get("annotations") or {})
+        for key, value in annotations.items():
+            if value is None:
+                kept.pop(key, None)
+            else:
+                kept[key] = value
+        if kept != (pod.body["metadata"].get("annotations") or {}):
+            pod.body["metadata"]["annotations"] = kept
+            self._changed(pod)
+
+    def open_gate(self, pod: Pod, gate: str = OWN_GATE) -> None:
+        gates = pod.body["spec"].get("schedulingGates") or []
+        left = [each for each in gates if each["name"] != gate]
+        if left != gates:
+            pod.body["spec"]["schedulingGates"] = left
+            self._changed(pod)
+
+    def set_status(self, pod: Pod, condition: Json | None, *, nominated: str | None = None) -> None:
+        """Write a condition and, unless None, the nominated node; a patch that changes nothing is none."""
+        status = pod.body["status"]
+        before = status.get("conditions") or []
+        conditions = before
+        if condition is not None and condition not in before:
+            conditions = [each for each in before if each["type"] != condition["type"]] + [condition]
+        if nominated is not None and nominated == pod.nominated:
+            nominated = None
+        if conditions is before and nominated is None:
+            return
+        status["conditions"] = conditions
+        if nominated is not None:
+            status["nominatedNodeName"] = nominated
+        self._changed(pod)
+
+    def resize(self, pod: Pod, requests: Mapping[str, str]) -> None:
+        """In place, done at once: spec, and for a pod on a node its status too (RES-5)."""
+        container = pod.body["spec"]["containers"][0]
+        wanted = {**container.get("resources", {}).get("requests", {}), **requests}
+        container["resources"] = {**container.get("resources", {}), "requests": wanted}
+        self._changed(pod)
+
+    def delete(self, pod: Pod, *, why: str = "deleted") -> None:
+        """Begin to delete a pod; it is gone after its grace, at once when it has no node or has ended."""
+        if pod.deleting:
+            return
+        grace = pod.body["spec"].get("terminationGracePeriodSeconds", 0) * 1000
+        grace = pod.entry.grace if pod.entry is not None else grace
+        if not pod.terminal:
+            pod.ended = why
+        pod.body["metadata"]["deletionTimestamp"] = stamp(self._clock.now + grace)
+        if grace == 0 or not pod.node or pod.terminal:
+            self.remove(pod, ended=pod.ended)
+            return
+        self._changed(pod)
+        self._clock.at(self._clock.now + grace, Kind.POD_REMOVAL, lambda: self.remove(pod, ended=pod.ended))
+        self.on_deleted(pod)
+
+    def remove(self, pod: Pod, *, ended: str) -> None:
+        """The pod is gone. A controller hears of it, unless it heard when the deletion began."""
+        if not pod.exists:
+            return
+        told = "deletionTimestamp" in pod.body["metadata"] and pod.facts.deleting
+        pod.exists = False
+        pod.ended = ended or pod.ended
+        if not pod.terminal:
+            pod.gone_at = self._clock.now
+        pod.body["metadata"].setdefault("deletionTimestamp", stamp(self._clock.now))
+        del self._live[pod.namespace, pod.name]
+        self._changed(pod, gone=True)
+        if not told and not pod.terminal:
+            self.on_deleted(pod)
+
+    def _changed(self, pod: Pod, *, gone: bool = False) -> None:
+        pod.body["metadata"]["resourceVersion"] = self._next_version()
+        pod.raw = _encode(pod.body)
+        pod.facts = pod_from(POD.decode(pod.raw))
+        self._publish(PodChange(pod, pod.facts, pod.raw, gone))
+
+    def _next_version(self) -> str:
+        self._version += 1
+        return str(self._version)
+
+
+def _nobody_cares(pod: Pod) -> None:
+    """Before a controller is there."""
+    del pod
+
+
+def conditions_of(body: Mapping[str, Any], kind: str) -> Json:
+    """A pod's condition of one type, empty without one."""
+    found: Json = next((each for each in body["status"].get("conditions", ()) if each["type"] == kind), {})
+    return found

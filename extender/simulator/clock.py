@@ -1,0 +1,169 @@
+"""The virtual clock: whole milliseconds, timers, and an event loop that only moves when it is told to.
+
+Bind calls are coroutines, in the server and here. The loop runs them on virtual time: nothing sleeps, and the
+same scenario always runs in the same order.
+"""
+
+import asyncio
+import heapq
+from asyncio import events
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator
+from contextvars import Context
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, TypeVar, TypeVarTuple, Unpack
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+EPOCH = 1_767_225_600
+"""2026-01-01T00:00:00Z in seconds since the epoch: when every scenario starts (format, rule 1)."""
+
+
+class Kind(IntEnum):
+    """Timers due at one instant run in this order (format, rule 2a)."""
+
+    POD_REMOVAL = 1
+    RUN_END = 2
+    API = 3
+    """A Binding that takes its time, and news that reaches Paddock late."""
+    CALL = 4
+    """Deadlines of bind calls."""
+    BACKOFF = 5
+    LEDGER = 6
+    """Reservations, leases, wake-ups and whatever else the ledger times."""
+    CLEANER = 9
+
+
+@dataclass(order=True, slots=True)
+class Timer:
+    """``due`` in milliseconds. A cancelled timer stays in the heap and does nothing."""
+
+    due: int
+    kind: Kind
+    seq: int
+    call: Callable[[], None] = field(compare=False)
+    cancelled: bool = field(default=False, compare=False)
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class Clock:
+    """Time and what is due. ``now`` in milliseconds from the start."""
+
+    def __init__(self) -> None:
+        self.now = 0
+        self._timers: list[Timer] = []
+        self._seq = 0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the epoch, as the engine counts."""
+        return EPOCH + self.now / 1000
+
+    def at(self, due: int, kind: Kind, call: Callable[[], None]) -> Timer:
+        """Call back at ``due``, or at once if that has passed."""
+        self._seq += 1
+        timer = Timer(max(due, self.now), kind, self._seq, call)
+        heapq.heappush(self._timers, timer)
+        return timer
+
+    def next_due(self) -> int | None:
+        while self._timers and self._timers[0].cancelled:
+            heapq.heappop(self._timers)
+        return self._timers[0].due if self._timers else None
+
+    def run_due(self) -> bool:
+        """Run every timer that is due now, also those that these add. False when there was none."""
+        ran = False
+        while (due := self.next_due()) is not None and due <= self.now:
+            heapq.heappop(self._timers).call()
+            ran = True
+        return ran
+
+
+class HandLoop(asyncio.AbstractEventLoop):
+    """An event loop on a `Clock`. `run_ready` runs what can run now; time never moves by itself."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._ready: deque[asyncio.Handle] = deque()
+        self.broken: list[BaseException] = []
+
+    def run_ready(self) -> bool:
+        """Run until nothing is ready. False when nothing was. Raises what a callback raised."""
+        if not self._ready:
+            return False
+        before = events._get_running_loop()
+        events._set_running_loop(self)
+        try:
+            while self._ready:
+                handle = self._ready.popleft()
+                if not handle.cancelled():
+                    handle._run()
+        finally:
+            events._set_running_loop(before)
+        if self.broken:
+            raise self.broken.pop(0)
+        return True
+
+    # -- what asyncio asks of a loop ------------------------------------------------------------------
+
+    def time(self) -> float:
+        return self._clock.now / 1000
+
+    def get_debug(self) -> bool:
+        return False
+
+    def is_running(self) -> bool:
+        return True
+
+    def is_closed(self) -> bool:
+        return False
+
+    def call_soon(
+        self, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        handle = asyncio.Handle(callback, args, self, context)
+        self._ready.append(handle)
+        return handle
+
+    def call_later(
+        self,
+        delay: float,
+        callback: Callable[[Unpack[Ts]], object],
+        *args: *Ts,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        return self.call_at(self.time() + delay, callback, *args, context=context)
+
+    def call_at(
+        self,
+        when: float,
+        callback: Callable[[Unpack[Ts]], object],
+        *args: *Ts,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        handle = asyncio.TimerHandle(when, callback, args, self, context)
+        self._clock.at(round(when * 1000), Kind.CALL, lambda: self._ready.append(handle))
+        return handle
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        """A cancelled handle is skipped when its time comes."""
+
+    def create_future(self) -> asyncio.Future[Any]:
+        return asyncio.Future(loop=self)
+
+    def create_task(
+        self,
+        coro: Generator[Any, None, T] | Coroutine[Any, Any, T],
+        *,
+        name: object = None,
+        context: Context | None = None,
+    ) -> asyncio.Task[T]:
+        return asyncio.Task(coro, loop=self, name=str(name) if name else None, context=context)
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        self.broken.append(context.get("exception") or RuntimeError(context["message"]))

@@ -1,0 +1,248 @@
+"""What the played kube-scheduler knows of nodes and of the pods on them, its own assumptions included.
+
+Sources: pkg/scheduler/backend/cache/cache.go, pkg/scheduler/framework/types.go (NodeInfo).
+Units: millicores for ``vcore``, base units else.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.ids import PodUid
+from core.workload.pod import PodFacts
+from extender.simulator.api import Node, Pod, conditions_of
+from extender.simulator.objects import Json
+
+NONZERO = {"vcore": 100, "memory": 200 * 1024 * 1024}
+"""What LeastAllocated takes a container to need that asks for none (pkg/scheduler/util/pod_resources.go)."""
+
+ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - what Kubernetes calls a port on every address of its node
+
+Port = tuple[str, str, int]
+"""Address, protocol, number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What decides where a pod fits: equal shapes fit alike. ``requests`` without ``pods``."""
+
+    requests: tuple[tuple[str, int], ...]
+    nonzero: tuple[int, int]
+    node_name: str
+    selector: str
+    affinity: str
+    tolerations: str
+    ports: tuple[Port, ...]
+
+
+@dataclass(slots=True, eq=False)
+class PodInfo:
+    """A pod as the scheduler holds it: of a pod that changes, a new one is made."""
+
+    pod: Pod
+    facts: PodFacts
+    shape: Shape
+    labels: Mapping[str, str]
+    never_preempts: bool
+    deleting: bool
+    preempted: bool
+    started: str
+
+    @property
+    def uid(self) -> PodUid:
+        return self.facts.uid
+
+    @property
+    def priority(self) -> int:
+        return self.facts.priority
+
+    def importance(self, now: str) -> tuple[int, str, int]:
+        """Ascending: the most important first (pkg/scheduler/util/utils.go, MoreImportantPod)."""
+        return (-self.priority, self.started or now, self.pod.seq)
+
+
+_shapes: dict[Shape, Shape] = {}
+
+
+def pod_info(pod: Pod, facts: PodFacts) -> PodInfo:
+    spec, status = pod.body["spec"], pod.body["status"]
+    disruption = conditions_of(pod.body, "DisruptionTarget")
+    return PodInfo(
+        pod,
+        facts,
+        _shape_of(spec, facts),
+        pod.body["metadata"].get("labels") or {},
+        spec.get("preemptionPolicy") == "Never",
+        facts.deleting,
+        facts.deleting and disruption.get("reason") == "PreemptionByScheduler",
+        status.get("startTime", ""),
+    )
+
+
+def _shape_of(spec: Json, facts: PodFacts) -> Shape:
+    requests = {name: amount for name, amount in facts.size.items() if name != "pods"}
+    shape = Shape(
+        tuple(sorted(requests.items())),
+        (_nonzero(spec, requests, "cpu", "vcore"), _nonzero(spec, requests, "memory", "memory")),
+        "" if facts.node else spec.get("nodeName", ""),
+        _text(spec.get("nodeSelector")),
+        _text(((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(_REQUIRED)),
+        _text(spec.get("tolerations")),
+        tuple(_ports(spec)),
+    )
+    return _shapes.setdefault(shape, shape)
+
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def _text(part: object) -> str:
+    return json.dumps(part, sort_keys=True) if part else ""
+
+
+def _nonzero(spec: Json, requests: Mapping[str, int], name: str, ours: str) -> int:
+    """The request, with the default for each container that names none."""
+    missing = sum(
+        1
+        for container in spec.get("containers", ())
+        if name not in ((container.get("resources") or {}).get("requests") or {})
+    )
+    return requests.get(ours, 0) + missing * NONZERO[ours]
+
+
+def _ports(spec: Json) -> Iterable[Port]:
+    for container in spec.get("containers", ()):
+        for port in container.get("ports") or ():
+            if port.get("hostPort"):
+                yield port.get("hostIP") or ANY_ADDRESS, port.get("protocol") or "TCP", int(port["hostPort"])
+
+
+@dataclass(slots=True, eq=False)
+class NodeInfo:
+    """A node and what stands on it. ``used`` has no entry for what nobody asks for."""
+
+    name: str
+    allocatable: Mapping[str, int]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Mapping[str, Any], ...] = ()
+    unschedulable: bool = False
+    pods: dict[PodUid, PodInfo] = field(default_factory=dict)
+    used: dict[str, int] = field(default_factory=dict)
+    nonzero: list[int] = field(default_factory=lambda: [0, 0])
+
+    def add(self, info: PodInfo) -> None:
+        self.pods[info.uid] = info
+        self._count(info, 1)
+
+    def remove(self, uid: PodUid) -> PodInfo | None:
+        info = self.pods.pop(uid, None)
+        if info is not None:
+            self._count(info, -1)
+        return info
+
+    def _count(self, info: PodInfo, sign: int) -> None:
+        for name, amount in info.shape.requests:
+            self.used[name] = self.used.get(name, 0) + sign * amount
+        self.nonzero[0] += sign * info.shape.nonzero[0]
+        self.nonzero[1] += sign * info.shape.nonzero[1]
+
+    def ports(self) -> set[Port]:
+        return {port for info in self.pods.values() for port in info.shape.ports}
+
+    def copy(self) -> "NodeInfo":
+        """For a what-if: pods may be taken off it and put on it."""
+        return NodeInfo(
+            self.name,
+            self.allocatable,
+            self.labels,
+            self.taints,
+            self.unschedulable,
+            dict(self.pods),
+            dict(self.used),
+            list(self.nonzero),
+        )
+
+
+class NodeCache:
+    """Nodes by name, each pod on one of them or on none.
+
+    ``changes``: names of nodes in the order in which something about them changed, for whoever keeps
+    results by node; ``names``: of all nodes, sorted.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, NodeInfo] = {}
+        self.names: list[str] = []
+        self._there: set[str] = set()
+        self.changes: list[str] = []
+        self._at: dict[PodUid, str] = {}
+        self._assumed: set[PodUid] = set()
+
+    # -- nodes --------------------------------------------------------------------------------------------
+
+    def set_node(self, node: Node, allocatable: Mapping[str, int]) -> bool:
+        """Take over a node as it is now. True when that may let a pod in that was refused in-tree."""
+        body = node.body
+        taints = tuple(dict(taint) for taint in body["spec"].get("taints") or ())
+        labels = dict(body["metadata"].get("labels") or {})
+        unschedulable = bool(body["spec"].get("unschedulable"))
+        known = self.nodes.get(node.name)
+        if known is None or known.name not in self._there:
+            info = known or NodeInfo(node.name, allocatable)
+            self.nodes[node.name] = info
+            self._there.add(node.name)
+            self.names = sorted([*self.names, node.name])
+            before = None
+        else:
+            info, before = known, (known.allocatable, known.labels, known.taints, known.unschedulable)
+        after = (allocatable, labels, taints, unschedulable)
+        info.allocatable, info.labels, info.taints, info.unschedulable = after
+        self.changes.append(node.name)
+        return before != after
+
+    def remove_node(self, name: str) -> None:
+        self.names = [each for each in self.names if each != name]
+        self._there.discard(name)
+        if name in self.nodes and not self.nodes[name].pods:
+            del self.nodes[name]
+        self.changes.append(name)
+
+    # -- pods ----------------------------------------------------------------------------------------------
+
+    def assume(self, info: PodInfo, node: str) -> None:
+        self._put(info, node)
+        self._assumed.add(info.uid)
+
+    def confirm(self, info: PodInfo, node: str) -> None:
+        """The API says where a pod is."""
+        self._assumed.discard(info.uid)
+        self._put(info, node)
+
+    def is_assumed(self, uid: PodUid) -> bool:
+        return uid in self._assumed
+
+    def forget(self, uid: PodUid) -> bool:
+        """The pod is not on its node, or not any more. False when it was on none."""
+        self._assumed.discard(uid)
+        name = self._at.pop(uid, None)
+        if name is None:
+            return False
+        self.nodes[name].remove(uid)
+        self.changes.append(name)
+        if name not in self._there and not self.nodes[name].pods:
+            del self.nodes[name]
+        return True
+
+    def _put(self, info: PodInfo, node: str) -> None:
+        self.forget(info.uid)
+        if node not in self.nodes:
+            # A pod on a node that is not there (yet) takes room nowhere.
+            self.nodes[node] = NodeInfo(node, {})
+        self.nodes[node].add(info)
+        self._at[info.uid] = node
+        self.changes.append(node)
+
+    def on_node(self, name: str) -> NodeInfo | None:
+        """A node that exists."""
+        return self.nodes.get(name) if name in self._there else None
