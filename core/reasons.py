@@ -21,7 +21,20 @@ class Code(StrEnum):
     PLACEMENT_FAILED = "PlacementFailed"
     QUEUE_NOT_LEAF = "QueueNotLeaf"
     QUEUE_DRAINING = "QueueDraining"
+    GANG_TOO_LARGE = "GangTooLarge"
+    GANG_NOT_FIFO = "GangNotFifo"
+    RESERVATION_TIMEOUT = "ReservationTimeout"
+    MAX_APPLICATIONS_REACHED = "MaxApplicationsReached"
+    USER_MAX_APPLICATIONS_REACHED = "UserMaxApplicationsReached"
+    GROUP_MAX_APPLICATIONS_REACHED = "GroupMaxApplicationsReached"
+    STATE_AWARE_HOLD = "StateAwareHold"
+    GANG_INCOMPLETE = "GangIncomplete"
+    WAITING_FOR_PLACEHOLDER = "WaitingForPlaceholder"
+    USER_QUOTA_EXCEEDED = "UserQuotaExceeded"
+    GROUP_QUOTA_EXCEEDED = "GroupQuotaExceeded"
     QUOTA_EXCEEDED = "QuotaExceeded"
+    WAITING_FOR_TURN = "WaitingForTurn"
+    NODE_RESERVED = "NodeReserved"
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,8 @@ def _parser(command: Sequence[str] = ("serve",)) -> argparse.ArgumentParser:
     if list(command) == ["serve"]:
         _add_settings(serve)
     _add_probe(commands.add_parser("probe", help="ask a running server whether it is alive or ready"))
+    _add_simulate(commands.add_parser("simulate", help="play a scenario without a cluster"))
+    _add_test(commands.add_parser("test", help="play scenarios and compare with what they expect"))
     return parser
 
 
@@ -67,6 +69,31 @@ def _add_probe(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_probe)
     parser.add_argument("path", choices=["livez", "readyz"])
     parser.add_argument("--admin-port", type=int, default=10291)
+
+
+def _add_simulate(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(run=_simulate)
+    parser.add_argument("file", type=Path, help="a scenario file")
+    parser.add_argument("--json", action="store_true", help="print what happened as data")
+    parser.add_argument("--html", type=Path, metavar="OUT", help="write a page that shows it")
+
+
+def _add_test(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(run=_test)
+    parser.add_argument("paths", type=Path, nargs="+", metavar="PATH", help="a scenario file or a folder")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="write the outcomes as JUnit XML")
+
+
+def _simulate(arguments: argparse.Namespace) -> int:
+    from extender.simulator.commands import simulate
+
+    return simulate(arguments)
+
+
+def _test(arguments: argparse.Namespace) -> int:
+    from extender.simulator.commands import test
+
+    return test(arguments)
 
 
 def _serve(arguments: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from core.decisions.decision import Admitted, BindNow, BoundAlready, Faulted, Refused, Vetoed
 from core.decisions.explain import Explanation, explain
 from core.ledger.snapshot import Snapshot
 from core.resource import Limit, Resource
@@ -60,3 +61,20 @@ def _amounts(values: Resource | Limit) -> dict[str, int]:
 
 def _stamp(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+
+
+def described(verdict: object) -> tuple[str, str]:
+    """Code and detail of a verdict, for people; the code is one of few."""
+    match verdict:
+        case Admitted():
+            return "Admitted", ""
+        case Refused(refusal, _, _) | Vetoed(refusal):
+            return refusal.code.value, refusal.text
+        case BindNow():
+            return "Binding", ""
+        case BoundAlready():
+            return "BoundAlready", ""
+        case Faulted(message):
+            return "Error", message
+        case _:
+            return "Passed", ""

@@ -131,6 +131,7 @@ class PlayedApi:
         self._version = 0
         self._seq = 0
         self.pods: dict[PodUid, Pod] = {}
+        self.named: dict[str, list[Pod]] = {}
         self._live: dict[tuple[str, str], Pod] = {}
         self.nodes: dict[str, Node] = {}
         self.all_nodes: list[Node] = []
@@ -219,6 +220,7 @@ class PlayedApi:
             raise Refusal(f"there is no namespace {key[0]}")
         pod = Pod(uid, *key, self._seq, body, entry, root, created)
         self.pods[uid] = self._live[key] = pod
+        self.named.setdefault(pod.name, []).append(pod)
         if pod.node:
             self._run(pod, since=created)
         self._changed(pod)

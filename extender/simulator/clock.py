@@ -90,6 +90,7 @@ class HandLoop(asyncio.AbstractEventLoop):
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._ready: deque[asyncio.Handle] = deque()
+        self._timers: dict[int, Timer] = {}
         self.broken: list[BaseException] = []
 
     def run_ready(self) -> bool:
@@ -147,11 +148,18 @@ class HandLoop(asyncio.AbstractEventLoop):
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         handle = asyncio.TimerHandle(when, callback, args, self, context)
-        self._clock.at(round(when * 1000), Kind.CALL, lambda: self._ready.append(handle))
+        self._timers[id(handle)] = self._clock.at(round(when * 1000), Kind.CALL, lambda: self._due(handle))
         return handle
 
+    def _due(self, handle: asyncio.TimerHandle) -> None:
+        del self._timers[id(handle)]
+        self._ready.append(handle)
+
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """A cancelled handle is skipped when its time comes."""
+        """asyncio says that a time need not be kept any more."""
+        timer = self._timers.pop(id(handle), None)
+        if timer is not None:
+            timer.cancel()
 
     def create_future(self) -> asyncio.Future[Any]:
         return asyncio.Future(loop=self)

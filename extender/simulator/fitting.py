@@ -1,8 +1,8 @@
 """May this pod run on this node, as kube-scheduler's own filter plugins see it, and how good is the node?
 
-Sources: pkg/scheduler/framework/plugins: nodeunschedulable, nodename, tainttoleration, nodeaffinity,
-nodeports, noderesources (fit.go, least_allocated.go, balanced_allocation.go). Plugins run in that order and
-the first that rejects a node decides its status.
+Sources: pkg/scheduler/framework/plugins: nodeunschedulable, tainttoleration, nodeaffinity, nodeports,
+noderesources (fit.go, least_allocated.go, balanced_allocation.go). They run in that order and the first that
+rejects a node decides its status. A pod that names its node is on it, so nodename has nothing to check.
 """
 
 import json
@@ -27,8 +27,31 @@ class Status(NamedTuple):
     reasons: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Statuses:
+    """Why nodes do not take a pod, by name, with what the pod's message needs of it counted once.
+
+    ``counts``: nodes per reason; ``resolvable``: names of nodes where evicting might help, sorted.
+    """
+
+    by_node: Mapping[str, Status]
+    counts: tuple[str, ...]
+    resolvable: tuple[str, ...]
+
+
+def statuses_of(by_node: Mapping[str, Status]) -> Statuses:
+    counts: dict[str, int] = {}
+    for status in by_node.values():
+        for reason in status.reasons:
+            counts[reason] = counts.get(reason, 0) + 1
+    return Statuses(
+        by_node,
+        tuple(sorted(f"{count} {reason}" for reason, count in counts.items())),
+        tuple(sorted(name for name, status in by_node.items() if status.resolvable)),
+    )
+
+
 UNSCHEDULABLE = Status(False, ("node(s) were unschedulable",))
-OTHER_NAME = Status(False, ("node(s) didn't match the requested node name",))
 UNTOLERATED = Status(False, ("node(s) had untolerated taint(s)",))
 OTHER_AFFINITY = Status(False, ("node(s) didn't match Pod's node affinity/selector",))
 PORTS_TAKEN = Status(True, ("node(s) didn't have free ports for the requested pod ports",))
@@ -67,8 +90,6 @@ def _static(placing: Placing, node: NodeInfo) -> Status | None:
     """What does not depend on the other pods."""
     if node.unschedulable and not _tolerated(_UNSCHEDULABLE_TAINT, placing.tolerations):
         return UNSCHEDULABLE
-    if placing.shape.node_name and placing.shape.node_name != node.name:
-        return OTHER_NAME
     for taint in node.taints:
         repels = taint.get("effect") in ("NoSchedule", "NoExecute")
         if repels and not _tolerated(taint, placing.tolerations):

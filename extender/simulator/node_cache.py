@@ -29,7 +29,6 @@ class Shape:
 
     requests: tuple[tuple[str, int], ...]
     nonzero: tuple[int, int]
-    node_name: str
     selector: str
     affinity: str
     tolerations: str
@@ -85,7 +84,6 @@ def _shape_of(spec: Json, facts: PodFacts) -> Shape:
     shape = Shape(
         tuple(sorted(requests.items())),
         (_nonzero(spec, requests, "cpu", "vcore"), _nonzero(spec, requests, "memory", "memory")),
-        "" if facts.node else spec.get("nodeName", ""),
         _text(spec.get("nodeSelector")),
         _text(((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(_REQUIRED)),
         _text(spec.get("tolerations")),

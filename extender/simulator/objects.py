@@ -42,8 +42,11 @@ def uid_of(seq: int) -> str:
     return f"00000000-0000-4000-8000-{seq:012d}"
 
 
-def pod_object(entry: PodEntry, name: str, classes: Mapping[str, Json], *, at: int, gated: bool) -> Json:
-    """A pod as the API server would store it, without uid and version. ``at``: when it is created."""
+def pod_object(entry: PodEntry, name: str, classes: Mapping[str, Json], *, at: int, node: str | None) -> Json:
+    """A pod as the API server would store it, without uid and version.
+
+    ``at``: when it is created; ``node``: where it is bound already.
+    """
     meta: Json = {
         "name": name,
         "namespace": entry.namespace,
@@ -54,12 +57,19 @@ def pod_object(entry: PodEntry, name: str, classes: Mapping[str, Json], *, at: i
     if entry.daemon_set:
         meta["ownerReferences"] = [_daemon_set(entry)]
     spec = {**_spec(entry, classes), **entry.spec}
-    if gated and not entry.node:
-        spec["schedulingGates"] = [*spec.get("schedulingGates", ()), {"name": OWN_GATE}]
+    if node is not None:
+        spec["nodeName"] = node
     status: Json = {"phase": "Pending"}
     if spec.get("schedulingGates"):
         status["conditions"] = [GATED]
     return {"metadata": {key: value for key, value in meta.items() if value}, "spec": spec, "status": status}
+
+
+def add_gate(body: Json) -> None:
+    """What the shipped admission policy does to a managed pod when gates are wanted (design section 6)."""
+    spec = body["spec"]
+    spec["schedulingGates"] = [*spec.get("schedulingGates", ()), {"name": OWN_GATE}]
+    body["status"]["conditions"] = [GATED]
 
 
 def _labels(entry: PodEntry) -> Json:
@@ -107,8 +117,6 @@ def _spec(entry: PodEntry, classes: Mapping[str, Json]) -> Json:
         spec["tolerations"] = [dict(each) for each in entry.tolerations]
     if entry.required_node is not None:
         spec["affinity"] = _only_on(entry.required_node)
-    if entry.node is not None:
-        spec["nodeName"] = entry.node
     return spec
 
 

@@ -2,12 +2,13 @@
 
 from prometheus_client import Counter
 
-from core.decisions.decision import Admitted, BindNow, BoundAlready, Faulted, Ignored, Refused, Vetoed
+from core.decisions.decision import Ignored
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.audit import Drift
 from core.ledger.record import PodRecord
 from extender.journal import Journal
+from extender.story import described
 from extender.telemetry.logs import Decided, DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
 
@@ -66,20 +67,3 @@ class Telling:
         self._metrics.drift.set(len(drifts))
         for drift in drifts[:20]:
             self._log.error("audit drift", what=drift.what, expected=drift.expected, actual=drift.actual)
-
-
-def described(verdict: object) -> tuple[str, str]:
-    """Code and detail of a verdict, for people; the code is one of few."""
-    match verdict:
-        case Admitted():
-            return "Admitted", ""
-        case Refused(refusal, _, _) | Vetoed(refusal):
-            return refusal.code.value, refusal.text
-        case BindNow():
-            return "Binding", ""
-        case BoundAlready():
-            return "BoundAlready", ""
-        case Faulted(message):
-            return "Error", message
-        case _:
-            return "Passed", ""

@@ -1,0 +1,197 @@
+"""A whole played cluster: API server, kube-scheduler, controllers and Paddock, moved from instant to instant.
+
+The order of what happens at one instant is the format's rule 2; nothing here decides anything else.
+"""
+
+from collections import deque
+from collections.abc import Callable
+
+from extender.simulator.api import Change, PlayedApi, Pod, Refusal
+from extender.simulator.clock import Clock, HandLoop, Kind
+from extender.simulator.objects import (
+    SYSTEM_CLASSES,
+    Json,
+    add_gate,
+    anonymous_class,
+    namespace_object,
+    node_object,
+    pod_object,
+    priority_class_object,
+    priority_class_of_entry,
+)
+from extender.simulator.paddock import Paddock, World, config_map_of
+from extender.simulator.recorder import Recorder
+from extender.simulator.scenario import NodeEntry, PodEntry, Scenario
+from extender.simulator.scheduler import PlayedScheduler, Settings
+
+PROFILES = frozenset({"default-scheduler", "yunikorn", "paddock"})
+"""Scheduler names that the shipped configuration serves (design section 7)."""
+
+
+class Cluster:
+    """Raises `PaddockError` when Paddock does not start with the scenario's configuration."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.clock = Clock()
+        self.recorder = Recorder(self.clock)
+        self.api = PlayedApi(self.clock, self._publish)
+        self.api.on_deleted = self._recreate
+        self._scheduler_news: deque[Change] = deque()
+        self._scheduler: PlayedScheduler | None = None
+        self._paddock: Paddock | None = None
+        self._finished_attempts = 0
+        self._add_what_stands()
+        self.world = World(
+            self.clock,
+            # Only what asyncio itself needs of a loop is there.
+            HandLoop(self.clock),  # type: ignore[abstract]
+            self.api,
+            self.recorder,
+            scenario.bind_delay,
+            config_map_of(scenario.config.text, scenario.settings),
+        )
+        self._paddock = Paddock(self.world)
+        self.recorder.snapshot = lambda: self.paddock.life.snapshot
+        self._scheduler = self._new_scheduler()
+
+    @property
+    def paddock(self) -> Paddock:
+        assert self._paddock is not None  # noqa: S101 - only while the cluster is being built
+        return self._paddock
+
+    @property
+    def scheduler(self) -> PlayedScheduler:
+        assert self._scheduler is not None  # noqa: S101 - only while the cluster is being built
+        return self._scheduler
+
+    @property
+    def attempts(self) -> int:
+        """Scheduling attempts so far."""
+        return self._finished_attempts + self.scheduler.attempts
+
+    # -- what stands still -----------------------------------------------------------------------------------
+
+    def _add_what_stands(self) -> None:
+        cluster = self.scenario.cluster
+        named = {entry.name: entry for entry in cluster.namespaces}
+        for name in ("default", "kube-system", *named):
+            if name not in self.api.namespaces:
+                self.api.add_namespace(namespace_object(name, named.get(name)))
+        for name, value in SYSTEM_CLASSES.items():
+            self.api.add_priority_class(priority_class_object(name, value))
+        for entry in cluster.priority_classes:
+            self.api.add_priority_class(priority_class_of_entry(entry))
+        self._add_what_pods_need()
+        for node in cluster.nodes:
+            self.add_nodes(node)
+
+    def _add_what_pods_need(self) -> None:
+        """Anonymous classes, and namespaces that are named only by pods."""
+        for step in self.scenario.steps:
+            for entry in step.submit:
+                if entry.namespace not in self.api.namespaces:
+                    self.api.add_namespace(namespace_object(entry.namespace))
+                if entry.priority:
+                    name = anonymous_class(entry.priority)
+                    self.api.add_priority_class(priority_class_object(name, entry.priority))
+
+    def add_nodes(self, entry: NodeEntry) -> None:
+        """Raises `Refusal` for a name that is taken."""
+        for name in entry.names:
+            self.api.add_node(node_object(entry, name, at=self.clock.now))
+
+    # -- pods ------------------------------------------------------------------------------------------------
+
+    def submit(self, entry: PodEntry, name: str) -> Pod:
+        """Raises `Refusal` for a name that is taken, or a node that is not there."""
+        if entry.node is not None and entry.node not in self.api.nodes:
+            raise Refusal(f"there is no node {entry.node}")
+        body = self._body(entry, name, created=self.clock.now - entry.age, node=entry.node)
+        return self.api.create_pod(body, entry=entry, root=name, created=self.clock.now - entry.age)
+
+    def find_pod(self, name: str, *, among_the_gone: bool = False) -> Pod | None:
+        """A pod by its name, or ``namespace/name``; of several the one in ``default``, else the latest."""
+        namespace, _, plain = name.rpartition("/")
+        found = [
+            pod
+            for pod in self.api.named.get(plain, ())
+            if namespace in ("", pod.namespace) and (pod.exists or among_the_gone)
+        ]
+        return max(found, key=lambda pod: (pod.exists, pod.namespace == "default", pod.seq), default=None)
+
+    def _recreate(self, pod: Pod) -> None:
+        """A controller whose pod goes submits a copy at once (format, rule 8)."""
+        if pod.entry is None or not pod.entry.recreate:
+            return
+        copies = pod.copies + 1
+        body = self._body(pod.entry, f"{pod.root}.{copies}", created=self.clock.now, node=None)
+        made = self.api.create_pod(body, entry=pod.entry, root=pod.root, created=self.clock.now)
+        made.copies = copies
+
+    def _body(self, entry: PodEntry, name: str, *, created: int, node: str | None) -> Json:
+        """The pod as it is stored, with our gate when the scenario asks for gates and Paddock manages it."""
+        body = pod_object(entry, name, self.api.priority_classes, at=created, node=node)
+        if self.scenario.gates and node is None and self.paddock.manages(body):
+            add_gate(body)
+        return body
+
+    # -- news ------------------------------------------------------------------------------------------------
+
+    def _publish(self, change: Change) -> None:
+        self.recorder.changed(change)
+        if self._scheduler is not None:
+            self._scheduler_news.append(change)
+        if self._paddock is not None:
+            delay = self.scenario.watch_delay
+            self._paddock.hear(change, due=self.clock.now + delay)
+            if delay:
+                self.clock.at(self.clock.now + delay, Kind.API, _news_is_there)
+
+    # -- time ------------------------------------------------------------------------------------------------
+
+    def advance(self, until: int, watch: Callable[[], None]) -> None:
+        """Live through all that is before ``until``, then run its timers. ``watch``: after each instant."""
+        while (due := self.clock.next_due()) is not None and due < until:
+            self.clock.now = due
+            self.clock.run_due()
+            self.settle()
+            watch()
+        self.clock.now = until
+        self.clock.run_due()
+
+    def settle(self) -> None:
+        """Rule 2c: until nothing changes. Raises `Spinning`."""
+        busy = True
+        while busy:
+            busy = self.paddock.read_news()
+            while self._scheduler_news:
+                self.scheduler.deliver(self._scheduler_news.popleft())
+                busy = True
+            busy = self.paddock.life.run_effects() or busy
+            busy = self.scheduler.cycle() or busy
+            busy = self.world.loop.run_ready() or busy
+            self.paddock.life.plan_time()
+            busy = self.clock.run_due() or busy
+        self.recorder.sample(self.paddock.life.snapshot.tree)
+
+    # -- restarts --------------------------------------------------------------------------------------------
+
+    def restart_scheduler(self) -> None:
+        """Queue, assumptions and open calls are forgotten."""
+        self.scheduler.stopped = True
+        self._finished_attempts += self.scheduler.attempts
+        self._scheduler_news.clear()
+        self._scheduler = self._new_scheduler()
+
+    def _new_scheduler(self) -> PlayedScheduler:
+        names = self.paddock.life.configuration.settings.scheduler_names
+        settings = Settings(
+            self.scenario.percentage_of_nodes, self.scenario.max_backoff * 1000, PROFILES | names
+        )
+        budgets = self.scenario.cluster.budgets
+        return PlayedScheduler(self.clock, self.api, self.paddock, self.recorder, settings, budgets)
+
+
+def _news_is_there() -> None:
+    """The instant at which late news arrives; `Cluster.settle` reads it."""

@@ -1,0 +1,68 @@
+"""Text in aligned columns, and colour. Nothing is cut: what does not fit its column goes on below."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import zip_longest
+from typing import Final, NamedTuple
+
+GAP: Final = "  "
+
+COLOURS: Final = {
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "blue": "34",
+    "magenta": "35",
+    "dim": "2",
+    "bold": "1",
+}
+"""Names of what ``painted`` takes, with the number a terminal knows it by."""
+
+
+class Cell(NamedTuple):
+    """``colour``: a name of `COLOURS`, or empty. ``right``: against the right edge of its column."""
+
+    text: str
+    colour: str = ""
+    right: bool = False
+
+
+def painted(text: str, colour: str) -> str:
+    """``text`` as a terminal shows it in that colour; as it is for an empty colour or text."""
+    return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m" if colour and text else text
+
+
+def row(cells: Sequence[Cell], widths: Sequence[int], *, colour: bool) -> Iterator[str]:
+    """The lines of one row: one when every cell fits its column, else more. No line ends in a blank."""
+    parts = [_lines(cell.text, width) for cell, width in zip(cells, widths, strict=True)]
+    for pieces in zip_longest(*parts, fillvalue=""):
+        yield _line(cells, pieces, widths, colour=colour)
+
+
+def _line(cells: Sequence[Cell], pieces: Sequence[str], widths: Sequence[int], *, colour: bool) -> str:
+    last = max((place for place, piece in enumerate(pieces) if piece), default=-1)
+    placed = [
+        _placed(piece, width, cell, colour=colour, is_last=place == last)
+        for place, (cell, piece, width) in enumerate(zip(cells, pieces, widths, strict=True))
+    ]
+    return GAP.join(placed[: last + 1])
+
+
+def _placed(piece: str, width: int, cell: Cell, *, colour: bool, is_last: bool) -> str:
+    blanks = " " * (width - len(piece))
+    shown = painted(piece, cell.colour) if colour else piece
+    if cell.right:
+        return blanks + shown
+    return shown if is_last else shown + blanks
+
+
+@lru_cache(maxsize=4096)
+def _lines(text: str, width: int) -> tuple[str, ...]:
+    if len(text) <= width:
+        return (text,)
+    indent = text[: len(text) - len(text.lstrip())]
+    wrapped = textwrap.wrap(
+        text.lstrip(), width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=True
+    )
+    return tuple(wrapped)

@@ -1,0 +1,118 @@
+"""``paddock simulate`` and ``paddock test``: arguments to an exit code. What is printed is made elsewhere."""
+
+import argparse
+import shutil
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from extender.simulator.data import json_of
+from extender.simulator.junit import junit_of
+from extender.simulator.page import page_of
+from extender.simulator.progress import Progress
+from extender.simulator.queue_table import queue_table
+from extender.simulator.reading import read_scenario
+from extender.simulator.recording import Recording
+from extender.simulator.run import run_scenario
+from extender.simulator.scenario import ScenarioError
+from extender.simulator.timeline import timeline
+from extender.simulator.verdict import Outcome, verdict
+
+OK, DIFFERENT, UNREADABLE = 0, 1, 2
+SUFFIXES = (".yaml", ".yml")
+
+
+def simulate(options: argparse.Namespace) -> int:
+    """Play one scenario and print what happened. Exit code as `test`."""
+    try:
+        recording = play(options.file)
+        if options.html is not None:
+            options.html.write_text(page_of(recording), encoding="utf-8")
+    except (ScenarioError, OSError) as error:
+        print(error, file=sys.stderr)
+        return UNREADABLE
+    if options.json:
+        sys.stdout.write(json_of(recording))
+    else:
+        for line in lines_of(recording):
+            print(line)
+    return DIFFERENT if recording.differences else OK
+
+
+def lines_of(recording: Recording) -> Iterable[str]:
+    """Everything that ``simulate`` prints for people."""
+    colour, width = _looks()
+    yield from timeline(recording, width=width, colour=colour)
+    yield ""
+    yield from queue_table(recording, width=width, colour=colour)
+    if recording.checks:
+        yield ""
+        yield from verdict(recording, colour=colour)
+
+
+def test(options: argparse.Namespace) -> int:
+    """Play every scenario under some paths: 0 all as expected, 1 differences, 2 an unreadable file."""
+    outcomes: list[Outcome] = []
+    colour, _ = _looks()
+    for path in scenario_files(options.paths):
+        outcomes.append(outcome_of(path))
+        for line in verdict(outcomes[-1], colour=colour):
+            print(line, flush=True)
+    if options.junit is not None:
+        options.junit.write_text(junit_of(outcomes), encoding="utf-8")
+    if not outcomes:
+        print("paddock test: no scenario found", file=sys.stderr)
+        return UNREADABLE
+    return exit_code(outcomes)
+
+
+def exit_code(outcomes: Sequence[Outcome]) -> int:
+    if any(isinstance(outcome, ScenarioError) for outcome in outcomes):
+        return UNREADABLE
+    return DIFFERENT if any(isinstance(each, Recording) and each.differences for each in outcomes) else OK
+
+
+def outcome_of(path: Path) -> Outcome:
+    try:
+        return play(path)
+    except ScenarioError as error:
+        return error
+
+
+def play(path: Path) -> Recording:
+    """Read a file and play it, with progress on a terminal. Raises `ScenarioError`."""
+    scenario = read_scenario(path)
+    end = scenario.steps[-1].at if scenario.steps else 0
+    with Progress(sys.stderr, clock=time.monotonic, end=end) as progress:
+        return run_scenario(scenario, watch=lambda at, attempts: progress.show(at, attempts=attempts))
+
+
+def scenario_files(paths: Iterable[Path]) -> list[Path]:
+    """The files given, and of folders all YAML files that say they are a scenario, by name."""
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            found += [each for each in sorted(path.rglob("*")) if _is_scenario(each)]
+        else:
+            found.append(path)
+    return found
+
+
+def _is_scenario(path: Path) -> bool:
+    """A folder may hold queue documents beside the scenarios that name them."""
+    if path.suffix not in SUFFIXES or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            head = file.read(4096)
+    except OSError:
+        return True
+    return b"Scenario" in head
+
+
+def _looks() -> tuple[bool, int | None]:
+    """Colour and width of the terminal; none of either for a pipe or a file."""
+    if not sys.stdout.isatty():
+        return False, None
+    return True, shutil.get_terminal_size().columns

@@ -1,0 +1,370 @@
+"""Paddock itself in the simulator: the server's engine, verbs and configuration, the world outside played.
+
+What `extender.app` wires to sockets, watches and a wall clock is wired here to the played API server and the
+virtual clock. A restart is a new `Life`; nothing of the former one is heard of again.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+
+from core.errors import PaddockError
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
+from core.ledger.audit import Drift
+from core.ledger.effects import Effect, OpenGate, PostBinding, PostEvent, WakePod
+from core.ledger.record import PodRecord
+from core.ledger.snapshot import Snapshot
+from core.workload.pod import PodFacts
+from extender.engine import CLEAN_EVERY, Engine, Outward
+from extender.queueconfig.sources import CONFIGS_NAME, POLICY_GROUP, ConfigMapData
+from extender.reload import Configuration, Source
+from extender.simulator.api import Change, NodeChange, PlayedApi, PodChange, Refusal
+from extender.simulator.clock import EPOCH, Clock, HandLoop, Kind, Timer
+from extender.simulator.extender_calls import CallFailed, bind_error
+from extender.simulator.objects import Json
+from extender.verbs import Outcome, Verbs
+from extender.wire.extender_v1 import faulted
+from extender.wire.translate import POD, pod_from
+
+WAKE_ANNOTATION = "paddock.dev/wake"
+CONNECTION_LOST = "failed bind with extender: connection lost"
+SOURCE = Source("ConfigMap", "default", CONFIGS_NAME, "config-map")
+
+
+class Onlooker(Protocol):
+    """Who is told what Paddock decides and does."""
+
+    def decided(self, verb: str, record: PodRecord, verdict: object) -> None: ...
+
+    def acted(self, effect: Effect) -> None:
+        """An effect has been carried out."""
+        ...
+
+    def refused(self, message: str) -> None:
+        """A configuration was refused."""
+        ...
+
+
+@dataclass(slots=True)
+class World:
+    """What a life of Paddock has around it. ``config_map``: the data of `yunikorn-configs` as it is now."""
+
+    clock: Clock
+    loop: HandLoop
+    api: PlayedApi
+    onlooker: Onlooker
+    bind_delay: int
+    config_map: dict[str, str]
+
+
+class Life:
+    """Paddock from one start to its end. ``after_effect(name)`` is called when one has been carried out."""
+
+    def __init__(self, world: World, after_effect: Callable[[str], None]) -> None:
+        self._world = world
+        self._after_effect = after_effect
+        self.ended = False
+        self.effects: deque[Effect] = deque()
+        self._passes: deque[Callable[[], None]] = deque()
+        self._calls: dict[asyncio.Task[bytes], Callable[[str], None]] = {}
+        self._timer: Timer | None = None
+        self._planned: int | None = None
+        self._refused = ""
+        self.engine = Engine(Outward(lambda: world.clock.seconds, self._later, self.effects.append, self))
+        self.configuration = Configuration(
+            self.engine, overrides={}, on_refused=self._on_refused, on_applied=self._on_applied
+        )
+        synced = asyncio.Event()
+        synced.set()
+        self.verbs = Verbs(self.engine, self, synced=synced)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self.engine.snapshot
+
+    # -- start and end ---------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Read the configuration, then list everything, in the server's order. Raises `PaddockError`."""
+        self.configure()
+        if not self.configuration.reloads:
+            raise PaddockError(f"Paddock does not start: {self._refused}")
+        api, learn = self._world.api, self.engine.learn
+        for namespace in api.namespaces.values():
+            learn(on.NamespaceObserved(namespace))
+        learn(on.NamespacesListed(frozenset(api.namespaces)))
+        for priority_class in api.priority_class_facts():
+            learn(on.PriorityClassObserved(priority_class))
+        learn(on.PriorityClassesListed(frozenset(api.priority_classes)))
+        for node in api.nodes.values():
+            learn(on.NodeObserved(node.facts))
+        learn(on.NodesListed(frozenset(NodeName(name) for name in api.nodes)))
+        there = [pod for pod in api.live_pods() if not pod.terminal]
+        for pod in there:
+            learn(on.PodObserved(pod.facts))
+        learn(on.PodsListed(frozenset(pod.uid for pod in there), api.version))
+        self._plan_cleaner()
+
+    def end(self) -> None:
+        """Forget everything; callers that still wait see their connection break."""
+        self.ended = True
+        calls, self._calls = self._calls, {}
+        for task, answered in calls.items():
+            task.cancel()
+            answered(CONNECTION_LOST)
+
+    def _plan_cleaner(self) -> None:
+        due = self._world.clock.now + int(CLEAN_EVERY * 1000)
+        self._world.clock.at(due, Kind.CLEANER, self._clean)
+
+    def _clean(self) -> None:
+        if not self.ended:
+            self.engine.clean()
+            self._plan_cleaner()
+
+    # -- configuration ---------------------------------------------------------------------------
+
+    def configure(self) -> None:
+        """Offer what the ConfigMap says now."""
+        self._refused = ""
+        self.configuration.offer_config_maps(None, ConfigMapData(dict(self._world.config_map)), SOURCE)
+
+    def _on_refused(self, source: Source, message: str) -> None:
+        self._refused = message
+        self._world.onlooker.refused(message)
+        if self.configuration.reloads:
+            event = PostEvent(
+                source.kind, source.namespace, source.name, source.uid, "ConfigurationRefused", message
+            )
+            self.effects.append(event)
+
+    def _on_applied(self, source: Source, held: tuple[str, ...]) -> None:
+        self.verbs.bind_deadline = self.configuration.settings.bind_deadline
+
+    # -- learning and doing ----------------------------------------------------------------------
+
+    def deliver(self, change: Change) -> None:
+        """The watch shows a change. A pod that has ended leaves the selection."""
+        match change:
+            case NodeChange(node, facts, gone):
+                name = NodeName(node.name)
+                self.engine.learn(on.NodeDeleted(name) if gone else on.NodeObserved(facts))
+            case PodChange(pod, facts, _, gone):
+                ended = gone or facts.terminal
+                self.engine.learn(on.PodDeleted(pod.uid) if ended else on.PodObserved(facts))
+
+    def run_effects(self) -> bool:
+        """Run planned passes and what has been asked for, in emission order. False when there was nothing."""
+        if not (self.effects or self._passes):
+            return False
+        for _ in range(len(self._passes)):
+            self._passes.popleft()()
+        for _ in range(len(self.effects)):
+            if self.ended:
+                break
+            self._carry_out(self.effects.popleft())
+        return True
+
+    def plan_time(self) -> None:
+        """See that the ledger is told when its next expiry is due."""
+        moment = self.snapshot.next_due()
+        due = None if moment is None else max(self._world.clock.now, round((moment - EPOCH) * 1000))
+        if due == self._planned:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._planned = due
+        self._timer = None if due is None else self._world.clock.at(due, Kind.LEDGER, self._pass_time)
+
+    def _pass_time(self) -> None:
+        self._planned = None
+        if not self.ended:
+            self.engine.pass_time()
+
+    def _later(self, _: float, call: Callable[[], None]) -> None:
+        """Passes take no virtual time (format, rule 3)."""
+        self._passes.append(call)
+
+    def _carry_out(self, effect: Effect) -> None:
+        match effect:
+            case WakePod(uid, namespace, name, token):
+                self._on_pod(effect, uid, namespace, name, {WAKE_ANNOTATION: token})
+            case OpenGate(uid, namespace, name):
+                self._on_pod(effect, uid, namespace, name, None)
+            case PostEvent() | PostBinding():
+                self._done(effect)
+
+    def _on_pod(
+        self, effect: Effect, uid: PodUid, namespace: str, name: str, annotations: Mapping[str, str] | None
+    ) -> None:
+        """Patch a pod: annotations, or without any its gate; one of another uid is left alone."""
+        pod = self._world.api.pod_named(namespace, name)
+        reached = pod is not None and pod.uid == uid
+        if pod is not None and reached and annotations is not None:
+            self._world.api.annotate(pod, annotations)
+        elif pod is not None and reached:
+            self._world.api.open_gate(pod)
+        self.engine.learn(on.PodWoken(uid, reached))
+        self._done(effect)
+
+    def _done(self, effect: Effect) -> None:
+        self._world.onlooker.acted(effect)
+        self._after_effect(type(effect).__name__)
+
+    # -- the verbs -------------------------------------------------------------------------------
+
+    def answer(self, verb: str, body: bytes) -> bytes:
+        """filter, prioritize or preempt, faults turned into what the HTTP server answers (design 10)."""
+        answers: Mapping[str, Callable[[bytes], bytes]] = {
+            "filter": self.verbs.filter,
+            "prioritize": self.verbs.prioritize,
+            "preempt": self.verbs.preempt,
+        }
+        try:
+            return answers[verb](body)
+        except PaddockError as error:
+            if verb == "filter":
+                return faulted(str(error))
+            raise CallFailed(f"failed {verb} with extender: {error}") from error
+
+    def bind(self, body: bytes, answered: Callable[[str], None]) -> None:
+        task = self._world.loop.create_task(self.verbs.bind(body))
+        self._calls[task] = answered
+        task.add_done_callback(self._call_ended)
+        self._world.loop.run_ready()
+
+    def _call_ended(self, task: asyncio.Task[bytes]) -> None:
+        answered = self._calls.pop(task, None)
+        if answered is None or task.cancelled():
+            return
+        error = task.exception()
+        if error is not None and not isinstance(error, PaddockError):
+            raise error
+        answered(str(error) if error is not None else bind_error(task.result()))
+
+    # -- Binder ----------------------------------------------------------------------------------
+
+    async def post(self, binding: PostBinding, *, within: float) -> Outcome:
+        """Post a Binding; it takes its time and comes about whether or not anybody still waits."""
+        arrived: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        delay = self._world.bind_delay
+        if delay:
+            clock = self._world.clock
+            clock.at(clock.now + delay, Kind.API, lambda: self._arrive(binding, arrived))
+        else:
+            self._arrive(binding, arrived)
+        if arrived.done():
+            return arrived.result()
+        try:
+            return await asyncio.wait_for(asyncio.shield(arrived), within)
+        except TimeoutError:
+            return Outcome(False, certain=False, message="the API server did not answer in time")
+
+    def _arrive(self, binding: PostBinding, arrived: "asyncio.Future[Outcome]") -> None:
+        outcome = self._bound(binding)
+        if not self.ended:
+            self._done(binding)
+        if not self.ended and not arrived.done():
+            arrived.set_result(outcome)
+
+    def _bound(self, binding: PostBinding) -> Outcome:
+        pod = self._world.api.pod_named(binding.namespace, binding.name)
+        try:
+            self._world.api.bind(pod, binding.uid, binding.node)
+        except Refusal as refusal:
+            if pod is not None and pod.uid == binding.uid and refusal.node == binding.node:
+                return Outcome(True)
+            return Outcome(False, message=str(refusal))
+        return Outcome(True)
+
+    async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:
+        pod = self._world.api.pod_named(namespace, name)
+        return pod.facts if pod is not None else None
+
+    # -- Witness ---------------------------------------------------------------------------------
+
+    def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None:
+        if not self.ended:
+            self._world.onlooker.decided(verb, record, verdict)
+
+    def learned(self, event: on.Event, *, now: float) -> None:
+        """The API's changes tell the reports enough."""
+
+    def drifted(self, drifts: list[Drift]) -> None:
+        """An audit found the ledger wrong, which no run may end with."""
+        if drifts:
+            raise AssertionError(drifts)
+
+
+class Paddock:
+    """The extender as kube-scheduler sees it: whatever life it is in."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._kill: tuple[str, int] | None = None
+        self._news: deque[tuple[int, Change]] = deque()
+        self.life = self._born()
+
+    def _born(self) -> Life:
+        life = Life(self._world, self._count_effect)
+        life.start()
+        return life
+
+    def restart(self) -> None:
+        """All memory is lost; what it is told from now on begins with a list. Raises `PaddockError`."""
+        former = self.life
+        self._news.clear()
+        self.life = self._born()
+        former.end()
+
+    def kill_after(self, name: str, nth: int) -> None:
+        self._kill = name, nth
+
+    def _count_effect(self, name: str) -> None:
+        if self._kill is None or self._kill[0] != name:
+            return
+        left = self._kill[1] - 1
+        self._kill = (name, left) if left else None
+        if not left:
+            self.restart()
+
+    def manages(self, body: Json) -> bool:
+        """Whether a pod, about to be created, would be Paddock's."""
+        return bool(self.life.engine.is_managed(pod_from(POD.decode(msgspec.json.encode(body)))))
+
+    def hear(self, change: Change, *, due: int) -> None:
+        """A change that the watch will show at ``due``."""
+        self._news.append((due, change))
+
+    def read_news(self) -> bool:
+        """Take what the watch shows by now. False when that is nothing."""
+        heard = False
+        while self._news and self._news[0][0] <= self._world.clock.now:
+            self.life.deliver(self._news.popleft()[1])
+            heard = True
+        return heard
+
+    # -- Server ----------------------------------------------------------------------------------
+
+    def filter(self, body: bytes) -> bytes:
+        return self.life.answer("filter", body)
+
+    def prioritize(self, body: bytes) -> bytes:
+        return self.life.answer("prioritize", body)
+
+    def preempt(self, body: bytes) -> bytes:
+        return self.life.answer("preempt", body)
+
+    def bind(self, body: bytes, answered: Callable[[str], None]) -> None:
+        self.life.bind(body, answered)
+
+
+def config_map_of(text: str, settings: Mapping[str, Any]) -> dict[str, str]:
+    """The ConfigMap that holds a queue document and the other keys."""
+    group = settings.get(POLICY_GROUP, "queues")
+    return {**settings, f"{group}.yaml": text}

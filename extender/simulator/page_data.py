@@ -1,0 +1,136 @@
+"""A recording as the page's script takes it: columns, texts told once, values only where they change."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, Final
+
+from extender.simulator.data import data_of_difference
+from extender.simulator.queue_table import in_tree_order
+from extender.simulator.recording import Amounts, Happening, NodeLane, QueueLane, Recording
+from extender.simulator.timeline import said, totals_of
+from extender.simulator.units import is_bytes, printable, resource_order
+
+Data = dict[str, Any]
+
+POD_FIELDS: Final = ("queue", "node", "phase", "reason", "message", "created", "bound", "gone")
+_TEXT_FIELDS: Final = ("kind", "pod", "queue", "node", "code")
+
+
+class _Numbering:
+    """Numbers values in the order in which they are first seen."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Any, int] = {}
+
+    def __call__(self, value: Any) -> int:
+        return self._numbers.setdefault(value, len(self._numbers))
+
+    def values(self) -> list[Any]:
+        return list(self._numbers)
+
+
+def page_data_of(recording: Recording) -> Data:
+    """What the script reads; its shapes are described in ``web/model.js``. Texts are made printable."""
+    texts, sizes = _Numbering(), _Numbering()
+    lanes = in_tree_order(recording.queues)
+    return {
+        "name": printable(recording.name),
+        "file": printable(recording.file),
+        "end": recording.end,
+        "checks": recording.checks,
+        "totals": _totals(recording),
+        "differences": [data_of_difference(each) for each in recording.differences],
+        "resources": [{"name": name, "unit": _unit(name)} for name in _resources(recording)],
+        "queues": [_queue(lane) for lane in lanes],
+        "nodes": [_node(lane, texts, sizes) for lane in recording.nodes],
+        "happenings": _columns(recording.timeline, texts),
+        "pods": {printable(name): _pod(state, texts) for name, state in recording.pods.items()},
+        "sizes": [dict(size) for size in sizes.values()],
+        "texts": texts.values(),
+    }
+
+
+def _totals(recording: Recording) -> Data:
+    totals = totals_of(recording)
+    return {
+        "pods": totals.pods,
+        "placed": totals.placed,
+        "waiting": totals.waiting,
+        "evicted": totals.evicted,
+        "refusals": totals.refusals,
+    }
+
+
+def _unit(resource: str) -> str:
+    return "cores" if resource == "vcore" else "bytes" if is_bytes(resource) else "count"
+
+
+def _resources(recording: Recording) -> list[str]:
+    """Those that any pod asked for or any queue bounds; vcore when there are none, so that there is one."""
+    found = {name for lane in recording.queues for each in _amounts(lane) for name in each}
+    found |= {name for lane in recording.nodes for stay in lane.stays for name in stay.size}
+    return sorted(found or {"vcore"}, key=resource_order)
+
+
+def _amounts(lane: QueueLane) -> Iterable[Amounts]:
+    for sample in lane.samples:
+        yield from (each for each in (sample.used, sample.pending, sample.guaranteed, sample.max) if each)
+
+
+def _queue(lane: QueueLane) -> Data:
+    names = sorted({name for each in _amounts(lane) for name in each}, key=resource_order)
+    return {
+        "path": printable(lane.path),
+        "leaf": lane.is_leaf,
+        "start": lane.samples[0].at if lane.samples else 0,
+        "removed": lane.removed,
+        "draining": bool(lane.samples) and lane.samples[-1].draining,
+        "usage": {name: _steps(lane, name, ("used", "pending"), 0) for name in names},
+        "bounds": {name: _steps(lane, name, ("guaranteed", "max"), None) for name in names},
+    }
+
+
+def _steps(lane: QueueLane, resource: str, fields: Sequence[str], absent: int | None) -> list[list[Any]]:
+    """Columns of times and of each field's amounts, a row where one of them changes."""
+    take = attrgetter(*fields)
+    rows: list[tuple[Any, ...]] = []
+    for sample in lane.samples:
+        values = tuple((each or {}).get(resource, absent) for each in take(sample))
+        if not rows or rows[-1][1:] != values:
+            rows.append((sample.at, *values))
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _node(lane: NodeLane, texts: _Numbering, sizes: _Numbering) -> Data:
+    return {
+        "name": printable(lane.name),
+        "allocatable": dict(sorted(lane.allocatable.items())),
+        "start": lane.start,
+        "end": lane.end,
+        "stays": [
+            [
+                texts(printable(stay.pod)),
+                texts(printable(stay.queue)),
+                sizes(tuple(sorted(stay.size.items()))),
+                stay.start,
+                stay.end,
+            ]
+            for stay in lane.stays
+        ],
+    }
+
+
+def _columns(timeline: Sequence[Happening], texts: _Numbering) -> Data:
+    columns: Data = {
+        name: [texts(printable(getattr(entry, name))) for entry in timeline] for name in _TEXT_FIELDS
+    }
+    return {
+        "at": [entry.at for entry in timeline],
+        **columns,
+        "said": [texts(said(entry)) for entry in timeline],
+    }
+
+
+def _pod(state: Mapping[str, Any], texts: _Numbering) -> list[Any]:
+    values = (state.get(name) for name in POD_FIELDS)
+    return [texts(printable(value)) if isinstance(value, str) else value for value in values]

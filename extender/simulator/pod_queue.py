@@ -1,0 +1,162 @@
+"""The played kube-scheduler's queue: who is tried next, and what brings a refused pod back.
+
+Source: pkg/scheduler/backend/queue (scheduling_queue.go, backoff_queue.go), with the order of format rules 4
+and 5. At one instant everything settles, so a backing-off pod never waits for its time: with nobody active it
+is popped early. Only the backoff after an error is waited out.
+"""
+
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from core.ids import PodUid
+from extender.simulator.clock import Clock, Kind, Timer
+from extender.simulator.node_cache import PodInfo
+
+FIRST_BACKOFF = 1000
+"""Milliseconds."""
+
+Key = tuple[int, int, int]
+
+
+class Place(Enum):
+    ACTIVE = "active"
+    BACKOFF = "backoff"
+    ERROR = "error backoff"
+    POOL = "pool"
+    """Refused in-tree."""
+    REFUSED = "refused"
+    """Refused by the extender, which has the pool's broader interest in events."""
+    GATED = "gated"
+    IN_FLIGHT = "in flight"
+
+
+@dataclass(slots=True, eq=False)
+class Queued:
+    """A pod that has no node yet. ``queued_at``: when it came, or failed last."""
+
+    info: PodInfo
+    queued_at: int
+    place: Place = Place.ACTIVE
+    refusals: int = 0
+    errors: int = 0
+    attempts: int = 0
+    timer: Timer | None = None
+
+    @property
+    def uid(self) -> PodUid:
+        return self.info.uid
+
+    @property
+    def key(self) -> Key:
+        return (-self.info.priority, self.queued_at, self.info.pod.seq)
+
+
+class PodQueue:
+    """All pods that wait for a node. ``max_backoff`` in milliseconds."""
+
+    def __init__(self, clock: Clock, *, max_backoff: int) -> None:
+        self._clock = clock
+        self._max_backoff = max_backoff
+        self._all: dict[PodUid, Queued] = {}
+        self._heaps: dict[Place, list[tuple[Key, PodUid]]] = {Place.ACTIVE: [], Place.BACKOFF: []}
+        self._pools: dict[Place, dict[PodUid, Queued]] = {Place.POOL: {}, Place.REFUSED: {}}
+
+    def get(self, uid: PodUid) -> Queued | None:
+        return self._all.get(uid)
+
+    def add(self, info: PodInfo) -> None:
+        queued = Queued(info, self._clock.now)
+        self._all[info.uid] = queued
+        self._move(queued, Place.GATED if info.facts.gates else Place.ACTIVE)
+
+    def remove(self, uid: PodUid) -> None:
+        queued = self._all.pop(uid, None)
+        if queued is not None:
+            self._leave(queued)
+
+    def update(self, info: PodInfo) -> None:
+        """A pod has changed. Raises KeyError for one that does not wait here."""
+        queued = self._all[info.uid]
+        before, queued.info = queued.info, info
+        if queued.place is Place.GATED:
+            if not info.facts.gates:
+                self._move(queued, Place.ACTIVE)
+        elif queued.place is Place.REFUSED or (queued.place is Place.POOL and shrank(before, info)):
+            self._requeue(queued)
+
+    def pop(self) -> Queued | None:
+        """The next pod to try: an active one, else the best of those backing off."""
+        for place in (Place.ACTIVE, Place.BACKOFF):
+            heap = self._heaps[place]
+            while heap:
+                key, uid = heapq.heappop(heap)
+                queued = self._all.get(uid)
+                if queued is not None and queued.place is place and queued.key == key:
+                    queued.place = Place.IN_FLIGHT
+                    queued.attempts += 1
+                    return queued
+        return None
+
+    def put_back(self, queued: Queued, place: Place) -> None:
+        """A failed attempt: to the pool, to the refused, or to wait out an error."""
+        if place is Place.ERROR:
+            queued.errors += 1
+        else:
+            queued.refusals, queued.errors = queued.refusals + 1, 0
+        queued.queued_at = self._clock.now
+        self._all[queued.uid] = queued
+        self._move(queued, place)
+
+    # -- what wakes ----------------------------------------------------------------------------------------
+
+    def on_bound_pod(self) -> None:
+        """Something about a pod on a node: interesting to whom the extender refused."""
+        self._wake((Place.REFUSED,))
+
+    def on_room(self, *, most_priority: int | None = None) -> None:
+        """A pod is gone from a node, or a node has changed: interesting to all.
+
+        ``most_priority``: only to pods up to that priority.
+        """
+        self._wake((Place.REFUSED, Place.POOL), most_priority=most_priority)
+
+    def _wake(self, places: Iterable[Place], *, most_priority: int | None = None) -> None:
+        for place in places:
+            for queued in list(self._pools[place].values()):
+                if most_priority is None or queued.info.priority <= most_priority:
+                    self._requeue(queued)
+
+    def _requeue(self, queued: Queued) -> None:
+        backing_off = self._clock.now < queued.queued_at + self._backoff(queued.refusals)
+        self._move(queued, Place.BACKOFF if backing_off else Place.ACTIVE)
+
+    def _backoff(self, failures: int) -> int:
+        return min(FIRST_BACKOFF << min(max(failures - 1, 0), 20), self._max_backoff) if failures else 0
+
+    # -- moving --------------------------------------------------------------------------------------------
+
+    def _move(self, queued: Queued, place: Place) -> None:
+        self._leave(queued)
+        queued.place = place
+        if place in self._heaps:
+            heapq.heappush(self._heaps[place], (queued.key, queued.uid))
+        elif place in self._pools:
+            self._pools[place][queued.uid] = queued
+        elif place is Place.ERROR:
+            due = self._clock.now + self._backoff(queued.errors)
+            queued.timer = self._clock.at(due, Kind.BACKOFF, lambda: self._move(queued, Place.ACTIVE))
+
+    def _leave(self, queued: Queued) -> None:
+        if queued.place in self._pools:
+            self._pools[queued.place].pop(queued.uid, None)
+        if queued.timer is not None:
+            queued.timer.cancel()
+            queued.timer = None
+
+
+def shrank(before: PodInfo, after: PodInfo) -> bool:
+    """Whether a pod asks for less than it did: UpdatePodScaleDown (pkg/scheduler/framework/events.go)."""
+    now = dict(after.shape.requests)
+    return any(now.get(name, 0) < amount for name, amount in before.shape.requests)

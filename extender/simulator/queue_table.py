@@ -1,0 +1,122 @@
+"""The queues at the end of a run, as lines for people: a tree with its amounts and bars."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from extender.simulator.columns import GAP, Cell, row
+from extender.simulator.recording import Amounts, QueueLane, QueueSample, Recording
+from extender.simulator.units import human, printable, resource_order
+
+TITLES: Final = ("QUEUE", "RESOURCE", "USED", "GUARANTEED", "MAX", "PENDING", "USED OF MAX")
+SHORTEST_BAR, LONGEST_BAR = 10, 32
+NONE: Final = "-"
+
+_FULL, _ROOM, _GUARANTEE = "█", "·", "┃"
+
+
+def queue_table(recording: Recording, *, width: int | None = None, colour: bool = False) -> Iterator[str]:
+    """Per queue that still exists, in tree order, a line per resource that is used, asked for or bounded.
+
+    The bar: used against max, with a mark where guaranteed ends. Of a queue without a max it is open at its
+    right end and as long as used and guaranteed need. ``width`` and ``colour`` as for the timeline.
+    """
+    lanes = [lane for lane in in_tree_order(recording.queues) if lane.removed is None and lane.samples]
+    rows = [cells for lane in lanes for cells in _rows(lane)]
+    head = tuple(Cell(title, "dim", right=2 <= place <= 5) for place, title in enumerate(TITLES[:6]))
+    widths = _widths([head, *(cells for cells, _ in rows)], width)
+    bar_width = max(SHORTEST_BAR, min(LONGEST_BAR, (width or 120) - sum(widths) - len(GAP) * len(widths) - 2))
+    yield from row((*head, Cell(TITLES[6], "dim")), (*widths, bar_width + 2), colour=colour)
+    for cells, gauge in rows:
+        yield from row((*cells, _bar(gauge, bar_width)), (*widths, bar_width + 2), colour=colour)
+
+
+def in_tree_order(lanes: Iterable[QueueLane]) -> list[QueueLane]:
+    """Every queue after its parent, beside its siblings; siblings in the order given."""
+    given = list(lanes)
+    places = {lane.path: place for place, lane in enumerate(given)}
+    return sorted(given, key=lambda lane: [places.get(path, -1) for path in _prefixes(lane.path)])
+
+
+def _prefixes(path: str) -> list[str]:
+    parts = path.split(".")
+    return [".".join(parts[: length + 1]) for length in range(len(parts))]
+
+
+class _Gauge(NamedTuple):
+    """One resource of a queue; None: it has no such bound."""
+
+    used: int
+    guaranteed: int | None
+    max: int | None
+
+
+def _rows(lane: QueueLane) -> Iterator[tuple[tuple[Cell, ...], _Gauge]]:
+    sample, name = lane.samples[-1], _name(lane)
+    for resource in _resources(sample) or ["vcore"]:
+        gauge = _Gauge(
+            sample.used.get(resource, 0), _bound(sample.guaranteed, resource), _bound(sample.max, resource)
+        )
+        yield _amount_cells(name, resource, gauge, sample.pending.get(resource, 0)), gauge
+        name = ""
+
+
+def _name(lane: QueueLane) -> str:
+    depth = lane.path.count(".")
+    draining = " (draining)" if lane.samples[-1].draining else ""
+    return "  " * depth + printable(lane.path.rpartition(".")[2]) + draining
+
+
+def _resources(sample: QueueSample) -> list[str]:
+    """Those worth a line: an amount of zero alone says nothing, a bound of zero does."""
+    amounts = {name for each in (sample.used, sample.pending) for name, amount in each.items() if amount}
+    bounds = {name for each in (sample.guaranteed, sample.max) if each for name in each}
+    return sorted(amounts | bounds, key=resource_order)
+
+
+def _bound(amounts: Amounts | None, resource: str) -> int | None:
+    return None if amounts is None else amounts.get(resource)
+
+
+def _amount_cells(name: str, resource: str, gauge: _Gauge, pending: int) -> tuple[Cell, ...]:
+    return (
+        Cell(name, "bold"),
+        Cell(printable(resource)),
+        Cell(human(resource, gauge.used), right=True),
+        Cell(NONE if gauge.guaranteed is None else human(resource, gauge.guaranteed), right=True),
+        Cell(NONE if gauge.max is None else human(resource, gauge.max), right=True),
+        Cell(human(resource, pending) if pending else NONE, "yellow" if pending else "", right=True),
+    )
+
+
+def _bar(gauge: _Gauge, width: int) -> Cell:
+    whole = gauge.max if gauge.max is not None else max(gauge.used, gauge.guaranteed or 0)
+    filled = _length(gauge.used, whole, width)
+    blocks = [_FULL] * filled + [_ROOM] * (width - filled)
+    if gauge.guaranteed:
+        blocks[max(0, _length(gauge.guaranteed, whole, width) - 1)] = _GUARANTEE
+    close = "]" if gauge.max is not None else ">"
+    return Cell("[" + "".join(blocks) + close, _bar_colour(gauge))
+
+
+def _length(amount: int, whole: int, width: int) -> int:
+    """Blocks for an amount: at least one for a positive one, all of them only for the whole."""
+    if amount <= 0:
+        return 0
+    if amount >= whole:
+        return width
+    return max(1, min(width - 1, round(amount * width / whole)))
+
+
+def _bar_colour(gauge: _Gauge) -> str:
+    if gauge.max is not None and gauge.used > gauge.max:
+        return "red"
+    return "yellow" if gauge.max is not None and gauge.used == gauge.max > 0 else "green"
+
+
+def _widths(rows: Sequence[Sequence[Cell]], width: int | None) -> list[int]:
+    """What the texts need; under a bound, queue names are wrapped to leave room for the shortest bar."""
+    needs = [max(len(cells[place].text) for cells in rows) for place in range(6)]
+    if width is not None:
+        rest = sum(needs[1:]) + 6 * len(GAP) + SHORTEST_BAR + 2
+        needs[0] = max(12, min(needs[0], width - rest))
+    return needs

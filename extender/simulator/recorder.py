@@ -1,0 +1,283 @@
+"""What happens in a run, written down as it happens: for the timeline, the page, and what is expected."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.decisions.decision import Admitted, BindNow, BoundAlready, Faulted, Refused, Vetoed
+from core.ids import PodUid
+from core.ledger.effects import Effect, OpenGate, PostEvent, WakePod
+from core.ledger.record import PodRecord
+from core.ledger.snapshot import Snapshot
+from core.queues.queue import Queue
+from core.resource import Limit, Resource
+from extender.simulator.api import Change, NodeChange, Pod, PodChange, conditions_of
+from extender.simulator.clock import Clock
+from extender.simulator.recording import Amounts, Happening, NodeLane, QueueLane, QueueSample, Stay
+
+UNSCHEDULABLE = "Unschedulable"
+"""The reason of a pod for which kube-scheduler found no node (format, rule 10)."""
+
+
+@dataclass(slots=True)
+class _Track:
+    """What was seen of a pod last. ``told``: the refusal or failure written down last."""
+
+    queue: str = ""
+    bound: bool = False
+    ended: str = ""
+    gone: bool = False
+    told: str = ""
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Since:
+    """What has happened since the last ``expect``."""
+
+    placed: list[Pod] = field(default_factory=list)
+    evicted: list[Pod] = field(default_factory=list)
+
+
+class Recorder:
+    """Listens to the API, to Paddock and to the scheduler. ``snapshot``: Paddock's view as it is now."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.snapshot: Callable[[], Snapshot | None] = lambda: None
+        self.timeline: list[Happening] = []
+        self.since = Since()
+        self.config_error = ""
+        self._tracks: dict[PodUid, _Track] = {}
+        self._stays: dict[str, list[Stay]] = {}
+        self._on: dict[PodUid, tuple[str, int]] = {}
+        self._lanes: dict[str, list[QueueSample]] = {}
+        self._removed: dict[str, int] = {}
+        self._leaf: dict[str, bool] = {}
+
+    def note(self, kind: str, what: str, **more: str) -> None:
+        self.timeline.append(Happening(self._clock.now, kind, what, **more))
+
+    # -- the API -------------------------------------------------------------------------------------------
+
+    def changed(self, change: Change) -> None:
+        match change:
+            case NodeChange(node, _, gone):
+                if gone:
+                    self.note("node", "removed", node=node.name)
+            case PodChange(pod, _, _, gone):
+                self._pod_changed(pod, gone=gone)
+
+    def _pod_changed(self, pod: Pod, *, gone: bool) -> None:
+        track = self._tracks.get(pod.uid)
+        if track is None:
+            track = self._tracks[pod.uid] = _Track(queue=pod.facts.queue)
+            self._note_pod("submitted", pod, "submitted")
+        if pod.node and not track.bound:
+            track.bound, track.reason = True, ""
+            self._placed(pod)
+        ended = pod.ended
+        if ended and ended != track.ended:
+            track.ended = ended
+            self._ended(pod, ended)
+        if gone and not track.gone:
+            track.gone = True
+            self._leave(pod)
+            if pod.bound_at is not None and not pod.terminal and pod.entry is not None and pod.entry.grace:
+                self._note_pod("gone", pod, "gone")
+        elif pod.terminal:
+            self._leave(pod)
+
+    def _placed(self, pod: Pod) -> None:
+        if pod.entry is not None and pod.entry.node is None:
+            self.since.placed.append(pod)
+        self._on[pod.uid] = pod.node, pod.bound_at or 0
+        self._note_pod("placed", pod, f"placed on {pod.node}", node=pod.node)
+
+    def _ended(self, pod: Pod, ended: str) -> None:
+        """Evictions are told by whoever evicts, with the reason."""
+        if ended in ("evicted", "preempted"):
+            if pod.entry is not None:
+                self.since.evicted.append(pod)
+        elif ended in ("succeeded", "failed"):
+            self._note_pod(ended, pod, ended, node=pod.node)
+        else:
+            self._note_pod("deleted", pod, "deleted", node=pod.node)
+
+    def _leave(self, pod: Pod) -> None:
+        where = self._on.pop(pod.uid, None)
+        if where is not None:
+            size = {name: amount for name, amount in pod.facts.size.items() if name != "pods"}
+            stay = Stay(pod.full_name, self.queue_of(pod), size, where[1], self._clock.now)
+            self._stays.setdefault(where[0], []).append(stay)
+
+    # -- Paddock -------------------------------------------------------------------------------------------
+
+    def decided(self, verb: str, record: PodRecord, verdict: object) -> None:
+        track = self._tracks.get(record.uid)
+        if track is None:
+            return
+        queue = self._queue_path(record)
+        track.queue = queue or track.queue
+        match verdict:
+            case Refused(refusal) | Vetoed(refusal):
+                track.reason = refusal.code.value
+                self._tell(track, record, "refused", refusal.code.value, refusal.text)
+            case Faulted(message):
+                self._tell(track, record, "error", "", f"{verb}: {message}")
+            case Admitted() | BindNow() | BoundAlready():
+                track.reason = track.told = ""
+
+    def acted(self, effect: Effect) -> None:
+        match effect:
+            case WakePod(_, namespace, name, _):
+                self.note("woken", "woken", pod=_full(namespace, name))
+            case OpenGate(_, namespace, name):
+                self.note("gate", "gate opened", pod=_full(namespace, name))
+            case PostEvent(kind, namespace, name, _, reason, message, _):
+                about = {"pod": _full(namespace, name)} if kind == "Pod" else {}
+                self.note("event", reason, why=message, **about)
+
+    def refused(self, message: str) -> None:
+        self.config_error = message
+        self.note("config", "configuration refused", why=message)
+
+    def _tell(self, track: _Track, record: PodRecord, kind: str, code: str, why: str) -> None:
+        """Only what is new: a refused pod asks again and again."""
+        if track.told != why:
+            track.told = why
+            name = _full(record.facts.namespace, record.facts.name)
+            what = code or kind
+            self.note(kind, what, pod=name, queue=track.queue, why=why, code=code)
+
+    # -- the played scheduler --------------------------------------------------------------------------------
+
+    def attempted(self, pod: Pod, message: str, *, reason: str, asked: bool) -> None:
+        track = self._tracks[pod.uid]
+        if reason != UNSCHEDULABLE:
+            self._tell_pod(track, pod, "error", "", message)
+        elif not asked:
+            track.reason = UNSCHEDULABLE
+            self._tell_pod(track, pod, "waits", UNSCHEDULABLE, message)
+
+    def preempted(self, pod: Pod, preemptor: Pod, node: str) -> None:
+        self._note_pod("evicted", pod, f"preempted on {node}", node=node, why=f"for {preemptor.full_name}")
+
+    def nominated(self, pod: Pod, node: str) -> None:
+        self._note_pod("nominated", pod, f"nominated to {node}", node=node)
+
+    def _tell_pod(self, track: _Track, pod: Pod, kind: str, code: str, why: str) -> None:
+        if track.told != why:
+            track.told = why
+            self._note_pod(kind, pod, code or kind, why=why, code=code)
+
+    def _note_pod(self, kind: str, pod: Pod, what: str, **more: str) -> None:
+        self.note(kind, what, pod=pod.full_name, queue=self.queue_of(pod), **more)
+
+    # -- looking back ----------------------------------------------------------------------------------------
+
+    def queue_of(self, pod: Pod) -> str:
+        """The leaf that a pod runs in or asks in, else what it names."""
+        track = self._tracks[pod.uid]
+        snapshot = self.snapshot()
+        record = snapshot.pod(pod.uid) if snapshot is not None else None
+        if record is not None:
+            track.queue = self._queue_path(record) or track.queue
+        return track.queue
+
+    def reason_of(self, pod: Pod) -> str:
+        return self._tracks[pod.uid].reason
+
+    def story(self, name: str, *, most: int = 12) -> tuple[str, ...]:
+        """The last things that happened to a pod or in a queue, a line each."""
+        lines = [
+            f"+{each.at / 1000:g}s {each.pod} {each.what}{f': {each.why}' if each.why else ''}".strip()
+            for each in self.timeline
+            if name in (each.pod, each.queue)
+        ]
+        return tuple(lines[-most:])
+
+    def sample(self, queues: Iterable[Queue]) -> None:
+        """Keep what has changed about the queues since the last instant."""
+        there = set()
+        for queue in queues:
+            there.add(queue.path)
+            lane = self._lanes.setdefault(queue.path, [])
+            self._leaf[queue.path] = queue.is_leaf
+            self._removed.pop(queue.path, None)
+            sample = _sample(self._clock.now, queue)
+            if not lane or _without_time(lane[-1]) != _without_time(sample):
+                if lane and lane[-1].at == sample.at:
+                    lane.pop()
+                lane.append(sample)
+        for path in self._lanes.keys() - there:
+            self._removed.setdefault(path, self._clock.now)
+
+    def queue_lanes(self) -> tuple[QueueLane, ...]:
+        return tuple(
+            QueueLane(path, self._leaf[path], tuple(samples), self._removed.get(path))
+            for path, samples in self._lanes.items()
+        )
+
+    def node_lanes(self, nodes: Iterable[Any], pods: Mapping[PodUid, Pod]) -> tuple[NodeLane, ...]:
+        stays = {name: list(found) for name, found in self._stays.items()}
+        for uid, (name, start) in self._on.items():
+            pod = pods[uid]
+            size = {each: amount for each, amount in pod.facts.size.items() if each != "pods"}
+            stays.setdefault(name, []).append(Stay(pod.full_name, self.queue_of(pod), size, start, None))
+        return tuple(
+            NodeLane(
+                node.name,
+                dict(node.facts.allocatable.items()),
+                node.created,
+                node.removed,
+                tuple(sorted(stays.get(node.name, ()), key=lambda stay: (stay.start, stay.pod))),
+            )
+            for node in nodes
+        )
+
+    def pod_states(self, pods: Iterable[Pod]) -> dict[str, dict[str, Any]]:
+        """The last state of every pod there ever was."""
+        return {
+            pod.full_name: {
+                "queue": self.queue_of(pod),
+                "node": pod.node,
+                "phase": pod.phase,
+                "ended": pod.ended,
+                "reason": self.reason_of(pod),
+                "message": conditions_of(pod.body, "PodScheduled").get("message", ""),
+                "created": pod.created,
+                "bound": pod.bound_at,
+                "gone": pod.gone_at,
+            }
+            for pod in pods
+        }
+
+    def _queue_path(self, record: PodRecord) -> str:
+        snapshot = self.snapshot()
+        queue = snapshot.queue_of(record) if snapshot is not None else None
+        return queue.path if queue is not None else ""
+
+
+def _full(namespace: str, name: str) -> str:
+    return name if namespace == "default" else f"{namespace}/{name}"
+
+
+def _sample(at: int, queue: Queue) -> QueueSample:
+    used = queue.allocated.as_resource() + queue.reserved.as_resource()
+    return QueueSample(
+        at,
+        _amounts(used),
+        _amounts(queue.pending.as_resource()),
+        _amounts(queue.guaranteed) if queue.guaranteed is not None else None,
+        _amounts(queue.max) if queue.max is not None else None,
+        queue.draining,
+    )
+
+
+def _amounts(values: Resource | Limit) -> Amounts:
+    return {name: amount for name, amount in sorted(values.items()) if name != "pods" or amount}
+
+
+def _without_time(sample: QueueSample) -> tuple[object, ...]:
+    return (sample.used, sample.pending, sample.guaranteed, sample.max, sample.draining)

@@ -1,0 +1,180 @@
+"""Playing a scenario: its steps, in their order, and what is left to report at the end."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from core.errors import PaddockError
+from extender.simulator.api import Pod, Refusal
+from extender.simulator.cluster import Cluster
+from extender.simulator.expectations import Expectations
+from extender.simulator.paddock import config_map_of
+from extender.simulator.recording import Difference, Recording
+from extender.simulator.scenario import Mistake, Named, Resize, Scenario, ScenarioError, Step
+from extender.simulator.scheduler import Spinning
+
+Watch = Callable[[int, int], None]
+"""Told after each instant: time in milliseconds, and attempts so far."""
+
+
+def run_scenario(scenario: Scenario, *, watch: Watch | None = None) -> Recording:
+    """Play a scenario to its last step.
+
+    Raises `ScenarioError` for one that cannot be played: a step that names what is not there, a first
+    configuration that is refused, a pod that is tried without end.
+    """
+    return _Run(scenario, watch).play()
+
+
+class _Run:
+    def __init__(self, scenario: Scenario, watch: Watch | None) -> None:
+        self._scenario = scenario
+        self._watch = watch
+        self._end = scenario.steps[-1].at if scenario.steps else 0
+        self._differences: list[Difference] = []
+        self._checks = 0
+        try:
+            self._cluster = Cluster(scenario)
+        except PaddockError as error:
+            raise self._error(scenario.config.line, "config", str(error)) from error
+        except Refusal as error:
+            raise self._error(None, "cluster.nodes", str(error)) from error
+        self._config_text = scenario.config.text
+        self._settings = dict(scenario.settings)
+
+    def play(self) -> Recording:
+        for at, step in enumerate(self._scenario.steps):
+            path = f"steps[{at}]"
+            try:
+                self._cluster.advance(step.at, self._told)
+                self._play(step, path)
+            except Spinning as error:
+                raise self._error(step.line, path, str(error)) from error
+            self._told()
+        return self._recording()
+
+    def _told(self) -> None:
+        if self._watch is not None:
+            self._watch(self._cluster.clock.now, self._cluster.attempts)
+
+    def _error(self, line: int | None, path: str, message: str) -> ScenarioError:
+        return ScenarioError(self._scenario.file, (Mistake(line, path, message),))
+
+    # -- one step --------------------------------------------------------------------------------------------
+
+    def _play(self, step: Step, path: str) -> None:
+        refused = self._act(step, path)
+        self._cluster.settle()
+        self._check(step, refused)
+
+    def _act(self, step: Step, path: str) -> str:
+        """Every action of a step, in the format's order. The answer: why its config was refused, or empty."""
+        refused = self._reconfigure(step)
+        self._change_nodes(step, path)
+        for at, entry in enumerate(step.submit):
+            for name in entry.names:
+                self._try(entry.line, f"{path}.submit[{at}]", partial(self._cluster.submit, entry, name))
+        self._change_pods(step, path)
+        if step.restart:
+            self._restart(step, path)
+        if step.restart_scheduler:
+            self._cluster.recorder.note("restart", "kube-scheduler restarts")
+            self._cluster.restart_scheduler()
+        if step.kill is not None:
+            self._cluster.paddock.kill_after(step.kill.after, step.kill.nth)
+        return refused
+
+    def _reconfigure(self, step: Step) -> str:
+        """The ConfigMap is edited, once for the document and once for the settings."""
+        refused = ""
+        if step.config is not None:
+            self._config_text = step.config.text
+            refused = self._offer("config", "new configuration")
+        if step.settings is not None:
+            self._settings |= step.settings
+            refused = self._offer("settings", "new settings") or refused
+        return refused
+
+    def _offer(self, kind: str, what: str) -> str:
+        recorder, world = self._cluster.recorder, self._cluster.world
+        recorder.config_error = ""
+        world.config_map.clear()
+        world.config_map.update(config_map_of(self._config_text, self._settings))
+        recorder.note(kind, what)
+        self._cluster.paddock.life.configure()
+        return recorder.config_error
+
+    def _change_nodes(self, step: Step, path: str) -> None:
+        cluster, api = self._cluster, self._cluster.api
+        for entry in step.add_nodes:
+            self._try(entry.line, f"{path}.addNodes", partial(cluster.add_nodes, entry))
+            for name in entry.names:
+                cluster.recorder.note("node", "added", node=name)
+        self._each(step.remove_nodes, f"{path}.removeNodes", api.remove_node)
+        self._each(step.cordon, f"{path}.cordon", lambda name: api.cordon(name, unschedulable=True))
+        self._each(step.uncordon, f"{path}.uncordon", lambda name: api.cordon(name, unschedulable=False))
+
+    def _change_pods(self, step: Step, path: str) -> None:
+        api, find = self._cluster.api, self._live_pod
+        for resize in step.resize:
+            self._resize(resize, path)
+        self._each(step.complete, f"{path}.complete", lambda name: api.finish(find(name), "Succeeded"))
+        self._each(step.fail, f"{path}.fail", lambda name: api.finish(find(name), "Failed"))
+        self._each(step.delete, f"{path}.delete", lambda name: api.delete(find(name)))
+
+    def _resize(self, resize: Resize, path: str) -> None:
+        (name, line), requests = resize.pod, resize.requests
+        self._try(line, f"{path}.resize", lambda: self._cluster.api.resize(self._live_pod(name), requests))
+
+    def _restart(self, step: Step, path: str) -> None:
+        self._cluster.recorder.note("restart", "Paddock restarts")
+        try:
+            self._cluster.paddock.restart()
+        except PaddockError as error:
+            raise self._error(step.line, f"{path}.restart", str(error)) from error
+
+    def _live_pod(self, name: str) -> Pod:
+        pod = self._cluster.find_pod(name)
+        if pod is None:
+            raise Refusal(f"there is no pod {name}")
+        return pod
+
+    def _each(self, names: Iterable[Named], path: str, act: Callable[[str], object]) -> None:
+        for name, line in names:
+            self._try(line, path, partial(act, name))
+
+    def _try(self, line: int, path: str, act: Callable[[], object]) -> None:
+        try:
+            act()
+        except Refusal as error:
+            raise self._error(line, path, str(error)) from error
+
+    def _check(self, step: Step, refused: str) -> None:
+        expect, recorder = step.expect, self._cluster.recorder
+        if refused and (expect is None or not expect.config_rejected):
+            line = step.config.line if step.config is not None else step.line
+            difference = Difference("config", step.at, line, "accepted", f"refused: {refused}")
+            self._differences.append(difference)
+        if expect is None:
+            return
+        checked = Expectations(self._cluster).check(expect, config_error=refused)
+        self._differences += checked.differences
+        self._checks += checked.count
+        recorder.since = type(recorder.since)()
+
+    # -- the end ---------------------------------------------------------------------------------------------
+
+    def _recording(self) -> Recording:
+        cluster = self._cluster
+        recorder, api = cluster.recorder, cluster.api
+        return Recording(
+            self._scenario.name,
+            self._scenario.file,
+            self._end,
+            tuple(recorder.timeline),
+            recorder.queue_lanes(),
+            recorder.node_lanes(api.all_nodes, api.pods),
+            recorder.pod_states(api.pods.values()),
+            tuple(self._differences),
+            self._checks,
+            cluster.attempts,
+        )

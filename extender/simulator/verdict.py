@@ -1,0 +1,57 @@
+"""How a scenario came out, as lines for people: `paddock test` prints them, the JUnit file holds them."""
+
+from collections.abc import Iterator, Sequence
+
+from extender.simulator.columns import painted
+from extender.simulator.recording import Difference, Recording
+from extender.simulator.scenario import ScenarioError
+from extender.simulator.units import counted, moment, printable
+
+Outcome = Recording | ScenarioError
+"""A scenario that was played, or one that could not be."""
+
+
+def verdict(outcome: Outcome, *, colour: bool = False) -> Iterator[str]:
+    """One line for a scenario that passed; for another, what was expected, what was, and the story."""
+    word, hue = _word(outcome)
+    label = painted(f"{word:5}", hue) if colour else f"{word:5}"
+    yield f"{label} {heading(outcome)}"
+    yield from (f"  {line}" for line in failure_lines(outcome))
+
+
+def heading(outcome: Outcome) -> str:
+    """``FILE: NAME (3 checks)``, or how many went wrong."""
+    file = printable(outcome.file)
+    if isinstance(outcome, ScenarioError):
+        return f"{file}: cannot be read ({counted(len(outcome.mistakes), 'mistake')})"
+    checks = counted(outcome.checks, "check")
+    wrong = f"{len(outcome.differences)} of {checks} differ" if outcome.differences else checks
+    return f"{file}: {printable(outcome.name)} ({wrong})"
+
+
+def failure_lines(outcome: Outcome) -> Iterator[str]:
+    if isinstance(outcome, ScenarioError):
+        yield from (printable(line) for line in str(outcome).splitlines())
+        return
+    for difference in outcome.differences:
+        yield from _told(difference, outcome)
+
+
+def all_passed(outcomes: Sequence[Outcome]) -> bool:
+    return all(_word(outcome)[0] == "ok" for outcome in outcomes)
+
+
+def _word(outcome: Outcome) -> tuple[str, str]:
+    if isinstance(outcome, ScenarioError):
+        return "ERROR", "red"
+    return ("FAIL", "red") if outcome.differences else ("ok", "green")
+
+
+def _told(difference: Difference, recording: Recording) -> Iterator[str]:
+    at = moment(difference.at, longest=recording.end)
+    yield f"{printable(recording.file)}:{difference.line}: {printable(difference.entry)} at {at}"
+    yield f"  expected: {printable(difference.expected)}"
+    yield f"  was:      {printable(difference.actual)}"
+    if difference.story:
+        yield "  story:"
+        yield from (f"    {printable(line)}" for line in difference.story)
