@@ -30,23 +30,30 @@ def decide_admission(snapshot: Snapshot, uid: PodUid, *, now: float) -> Admissio
     return Refused(refusal, said, (PodRefused(uid, refusal, said),))
 
 
-def refusal_of(snapshot: Snapshot, record: PodRecord) -> Refusal | None:
-    """Why a managed ask must wait now, or None; the first reason that applies (scenario format, rule 10)."""
+def refusal_of(snapshot: Snapshot, record: PodRecord, *, with_root: bool = True) -> Refusal | None:
+    """Why a managed ask must wait now, or None; the first reason that applies (scenario format, rule 10).
+
+    ``with_root``: whether a cluster that is full is such a reason.
+    """
     application = snapshot.application(record.application) if record.application else None
     queue = snapshot.queue_of(record)
     if application is None or queue is None:
         unplaced = application.refusal if application else None
         return unplaced or Refusal(Code.NOT_READY, "the pod is not an ask yet")
-    short = shortfall(queue.chain, record.facts.size)
+    chain = queue.chain if with_root else queue.chain[:-1]
+    short = shortfall(chain, record.facts.size)
     return None if short is None else Refusal(Code.QUOTA_EXCEEDED, short.queue.path, short.limit)
 
 
 def decide_preemption(snapshot: Snapshot, uid: PodUid) -> Preemption:
-    """Whether evicting others could help a pod: not while its own queue has no room for it."""
+    """Whether evicting others could help a pod: not while its own queue has no room for it.
+
+    The room of the root is that of the nodes, and the victims' going makes room there.
+    """
     record = snapshot.pod(uid)
     if record is None or record.facts.deleting or record.node:
         return GONE if record is None or record.facts.deleting else Faulted("pod is already bound")
     if not record.managed:
         return Ignored()
-    refusal = None if record.reservation else refusal_of(snapshot, record)
+    refusal = None if record.reservation else refusal_of(snapshot, record, with_root=False)
     return Admitted(()) if refusal is None else Vetoed(refusal)

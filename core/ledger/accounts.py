@@ -125,17 +125,22 @@ def _index_reservation(state: State, record: PodRecord) -> None:
         state.reserved.add(record.uid)
 
 
-def waiting_key(record: PodRecord, charge: Charge | None) -> WaitingKey | None:
-    """Where a refused or gated ask waits to be woken: by queue and size, since equal asks fit alike."""
+def waiting_key(state: State, record: PodRecord, charge: Charge | None) -> WaitingKey | None:
+    """Where an ask waits to be woken: by queue and size, since equal asks fit alike.
+
+    Refused asks wait, and those at our gate. One whose gate was opened waits on until it comes or its time is
+    over: meanwhile the room that it was let go for stays its own.
+    """
     if charge is None or charge.held is not Held.PENDING or charge.queue is None:
         return None
-    if not (record.refused or OWN_GATE in record.facts.gates):
+    waits = record.refused or OWN_GATE in record.facts.gates or record.uid in state.woken
+    if not waits:
         return None
     return charge.queue, charge.size
 
 
 def _index_waiting(state: State, record: PodRecord, charge: Charge | None) -> None:
-    seat, new = state.waits_at.get(record.uid), waiting_key(record, charge)
+    seat, new = state.waits_at.get(record.uid), waiting_key(state, record, charge)
     if (seat and seat.key) == new:
         return
     if seat is not None:

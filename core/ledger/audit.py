@@ -84,7 +84,7 @@ def _pod_drifts(state: State, uid: PodUid) -> Step:
     seat = state.waits_at.get(uid)
     return [
         *_compare(f"charge of {uid}", expected, state.charges.get(uid)),
-        *_compare(f"waiting index of {uid}", waiting_key(record, expected), seat.key if seat else None),
+        *_compare(f"waiting index of {uid}", waiting_key(state, record, expected), seat and seat.key),
         *_compare(f"reserved index of {uid}", record.reservation is not None, uid in state.reserved),
         *_compare(f"provisional index of {uid}", _is_provisional(record), uid in state.provisional),
         *_compare(f"unclassified index of {uid}", not record.classified, _is_unclassified(state, record)),

@@ -319,8 +319,10 @@ class Ledger:
 
     def _on_pod_woken(self, uid: PodUid, now: float, *, reached: bool) -> None:
         """A wake-up that was not written is tried again a second later; so is one that no leader sent."""
-        if not reached and self._state.woken.pop(uid, None) is not None:
-            self._state.deferred = earliest(self._state.deferred, now + WAKES_APART)
+        state = self._state
+        if not reached and state.woken.pop(uid, None) is not None:
+            state.deferred = earliest(state.deferred, now + WAKES_APART)
+            settle(state, state.pods[uid])
 
     def _on_pass_due(self, now: float) -> tuple[Effect, ...]:
         """One slice of a pass over the waiting asks; `Snapshot.pass_wanted` says whether more is left."""
@@ -363,6 +365,7 @@ class Ledger:
         for uid in late:
             del state.woken[uid]
             state.pods[uid].overlooked += 1
+            settle(state, state.pods[uid])
         deferred = state.deferred is not None and has_come(state.deferred, now=now)
         if late or deferred:
             state.freed = True
