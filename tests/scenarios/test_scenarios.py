@@ -1,0 +1,317 @@
+"""Every scenario of this folder, played; and again with the rule it is about switched off.
+
+A scenario's ``why`` begins with the rule and names, in backquotes, the entry that shows it. `MUTATIONS`
+switches each rule off: the answer it would give if it did not apply, never an exception.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+
+from core.decisions import admission
+from core.decisions.decision import Admitted, Vetoed
+from core.ids import QueuePath
+from core.ledger import accounts, enrolment, ledger, wakes
+from core.ledger.record import Charge, Held, PodRecord
+from core.ledger.state import State
+from core.queues import headroom, placement, tree
+from core.reasons import Code, Refusal
+from core.resource import Resource
+from core.workload import managed
+from core.workload.pod import PodFacts
+from extender import engine, reload
+from extender.queueconfig import load
+from extender.simulator import (
+    choosing,
+    commands,
+    default_preemption,
+    fitting,
+    objects,
+    paddock,
+    pod_queue,
+    post_filter,
+    scheduler,
+)
+from extender.simulator import cluster as played
+from extender.simulator.reading import read_scenario
+from extender.simulator.recording import Recording
+from extender.wire import sizing, translate
+
+HERE = Path(__file__).parent
+FILES = sorted(path for path in HERE.glob("*.yaml"))
+RULE = re.compile(r"(?P<rule>[A-Z]+-[0-9]+(\.[0-9]+)?): .*`(?P<entry>[^`]+)`")
+
+Mutate = Callable[[pytest.MonkeyPatch], None]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_it_happens_as_expected(path: Path) -> None:
+    recording = commands.outcome_of(path)
+    assert isinstance(recording, Recording), recording
+    assert recording.differences == ()
+    assert recording.checks > 0
+
+
+@pytest.mark.corrupts_ledger
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_it_differs_without_its_rule(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = RULE.match(read_scenario(path).why)
+    assert named is not None, "why must begin with a rule and name an entry in backquotes"
+    MUTATIONS[path.stem](monkeypatch)
+    recording = commands.outcome_of(path)
+    assert commands.exit_code([recording]) == commands.DIFFERENT, recording
+    assert isinstance(recording, Recording)
+    entries = {difference.entry for difference in recording.differences}
+    wanted = named["entry"]
+    assert any(entry == wanted or entry.startswith(wanted + ".") for entry in entries), entries
+
+
+def test_every_scenario_has_a_mutation_and_no_other_is_left() -> None:
+    assert {path.stem for path in FILES} == MUTATIONS.keys()
+    assert len(FILES) >= 25
+
+
+KEYS = """
+apiVersion kind name why config settings delays watch bind gates scheduler percentageOfNodesToScore
+podMaxBackoffSeconds cluster nodes count cpu memory pods labels taints unschedulable priorityClasses value
+preemptionPolicy annotations namespaces podDisruptionBudgets namespace matchLabels maxUnavailable steps at
+addNodes removeNodes cordon uncordon submit resize complete fail delete restart restartScheduler kill after nth
+app queue user groups resources priority priorityClass taskGroups taskGroup schedulingPolicy podGroup
+minAvailable node age nodeSelector tolerations daemonSet requiredNode runFor recreate grace schedulerName spec
+expect placed placedAnyOrder evicted running pending phase reason nominatedNode message queues applications
+users exists placeholders configRejected
+"""
+"""Every key of the scenario format."""
+
+
+def test_every_key_of_the_format_is_used_in_a_scenario() -> None:
+    used: set[str] = set()
+    for path in FILES:
+        used |= set(_keys(yaml.safe_load(path.read_text())))
+    assert set(KEYS.split()) - used == set()
+
+
+def _keys(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield str(key)
+            yield from _keys(below)
+    elif isinstance(value, list):
+        for below in value:
+            yield from _keys(below)
+
+
+# -- how each rule is switched off ---------------------------------------------------------------------------
+
+
+def answering(target: object, name: str, answer: Any) -> Mutate:
+    """The rule always answers the same."""
+    return lambda patch: patch.setattr(target, name, lambda *_, **__: answer)
+
+
+def replaced(target: object, name: str, by: Callable[..., Any]) -> Mutate:
+    """``by`` is given the rule itself first."""
+
+    def mutate(patch: pytest.MonkeyPatch) -> None:
+        rule = getattr(target, name)
+        patch.setattr(target, name, lambda *args, **more: by(rule, *args, **more))
+
+    return mutate
+
+
+def valued(target: object, name: str, value: object) -> Mutate:
+    return lambda patch: patch.setattr(target, name, value)
+
+
+def both(*mutations: Mutate) -> Mutate:
+    def mutate(patch: pytest.MonkeyPatch) -> None:
+        for each in mutations:
+            each(patch)
+
+    return mutate
+
+
+NO_QUOTA = both(answering(admission, "shortfall", None), answering(wakes, "shortfall", None))
+
+
+def _leaf_only(rule: Callable[..., Any], chain: Any, size: Resource, **more: Any) -> Any:
+    return rule(chain[:1], size, **more)
+
+
+def _all_types(rule: Callable[..., Any], queue: Any, size: Resource) -> Any:
+    """Also types that nobody asks for."""
+    cap = queue.max
+    more = {} if cap is None else {name: 0 for name in cap.names() if name not in size}
+    held = queue.allocated.as_resource()
+    over = [name for name in more if cap is not None and held.get(name) > (cap.get(name) or 0)]
+    return over[0] if over else rule(queue, size)
+
+
+def _no_terminal(rule: Callable[..., Any], self: Any, facts: PodFacts, now: float) -> None:
+    """A terminal pod goes on holding what it held."""
+
+
+def _free_while_deleting(rule: Callable[..., Any], state: State, record: PodRecord) -> Charge | None:
+    charge = rule(state, record)
+    return None if record.facts.deleting else charge
+
+
+def _unreserved(rule: Callable[..., Any], state: State, record: PodRecord) -> Charge | None:
+    charge = rule(state, record)
+    if charge is not None and charge.held is Held.RESERVED:
+        return charge._replace(held=Held.PENDING)
+    return charge
+
+
+def _late(rule: Callable[..., Any], state: State, record: PodRecord) -> Charge | None:
+    """Only what the API shows counts."""
+    charge = rule(state, record)
+    if charge is not None and charge.held is Held.ALLOCATED and not record.facts.node:
+        return charge._replace(held=Held.PENDING)
+    return charge
+
+
+def _first_size(rule: Callable[..., Any], state: State, record: PodRecord) -> Charge | None:
+    charge = rule(state, record)
+    known = state.charges.get(record.uid)
+    return charge._replace(size=known.size) if charge is not None and known is not None else charge
+
+
+def _empty_queues(rule: Callable[..., Any], self: tree.QueueTree, partition: Any) -> None:
+    """Usage is not carried over."""
+    rule(self, partition)
+    for queue in self:
+        queue.allocated = type(queue.allocated)()
+
+
+def _clamped(rule: Callable[..., Any], cap: Any, used: Any) -> Any:
+    room = rule(cap, used)
+    return type(room)({name: max(0, amount) for name, amount in room.items()})
+
+
+def _plain_rank(record: PodRecord) -> tuple[int, float, int, Any]:
+    return (-record.facts.priority, 0.0, record.seq, record.facts.uid)
+
+
+def _per_queue(rule: Callable[..., Any], pod: PodFacts, *, unique: bool) -> str:
+    return f"{rule(pod, unique=unique)}-{pod.queue}"
+
+
+def _cordon_counts(patch: pytest.MonkeyPatch) -> None:
+    before = ledger.Ledger._set_node
+
+    def set_node(self: Any, name: Any, node: Any) -> None:
+        hidden = None if node is not None and node.unschedulable else node
+        before(self, name, hidden)
+
+    patch.setattr(ledger.Ledger, "_set_node", set_node)
+
+
+def _no_namespace(rule: Callable[..., Any], pod: PodFacts, namespace: Any, **more: Any) -> Any:
+    return bool(rule(pod, None, **more))
+
+
+def _no_effects(rule: Callable[..., Any], self: Any, *, now: float) -> tuple[()]:
+    rule(self, now=now)
+    return ()
+
+
+def _by_creation(queued: pod_queue.Queued) -> tuple[int, int, int]:
+    return (0, queued.queued_at, queued.info.pod.seq)
+
+
+def _pool_for_errors(rule: Callable[..., Any], self: Any, queued: Any, place: pod_queue.Place) -> None:
+    rule(self, queued, pod_queue.Place.POOL if place is pod_queue.Place.ERROR else place)
+
+
+def _unlisted(rule: Callable[..., Any], self: paddock.Life) -> None:
+    """A restart that reads no pods."""
+    live = self._world.api.live_pods
+    self._world.api.live_pods = lambda: iter(())  # type: ignore[method-assign]
+    rule(self)
+    self._world.api.live_pods = live  # type: ignore[method-assign]
+
+
+def _idle(rule: Callable[..., Any], self: scheduler.PlayedScheduler) -> bool:
+    """A scheduler that tries nobody it found when it started."""
+    known = getattr(self, "_found", None)
+    if known is None:
+        self._found = True  # type: ignore[attr-defined]
+        if self._clock.now > 0:
+            for pod in list(self._known):
+                self._queue.remove(pod)
+    return bool(rule(self))
+
+
+def _no_containers(rule: Callable[..., Any], pod: Any) -> Resource:
+    return rule(type(pod)(pod.metadata, _without_init(pod.spec), pod.status))
+
+
+def _without_init(spec: Any) -> Any:
+    return msgspec.structs.replace(spec, init_containers=None)
+
+
+MUTATIONS: dict[str, Mutate] = {
+    "application-id-from-old-labels": answering(translate, "_app_id", ""),
+    "application-stays-in-its-first-queue": replaced(enrolment, "application_id", _per_queue),
+    "bind-that-takes-long": replaced(accounts, "charge_of", _unreserved),
+    "cleaner-runs-every-ten-seconds": answering(engine.Engine, "clean", None),
+    "daemon-set-pod": answering(objects, "_only_on", {}),
+    "draining-takes-no-new-application": replaced(placement, "_accepts", lambda _, queue: queue.is_leaf),
+    "gang-keys-are-read": answering(objects, "_labels", {}),
+    "gate-of-another-is-no-request": valued(PodFacts, "gated", False),
+    "gate-opens-when-there-is-room": replaced(wakes.WakePass, "slice", _no_effects),
+    "killed-right-after-a-binding": replaced(paddock.Life, "start", _unlisted),
+    "managed-by-namespace": both(
+        replaced(enrolment, "is_managed", _no_namespace), replaced(engine, "is_managed", _no_namespace)
+    ),
+    "nominated-node-is-kept": answering(choosing.Nominator, "on", ()),
+    "placement-fails-without-a-queue": answering(enrolment, "decide_placement", QueuePath("root.a")),
+    "placement-falls-back-to-default": valued(placement, "DEFAULT_QUEUE", "root.nowhere"),
+    "placement-refuses-a-parent": answering(
+        placement, "_refusal", Refusal(Code.PLACEMENT_FAILED, "no queue")
+    ),
+    "preemption-and-a-controller": answering(played.Cluster, "_recreate", None),
+    "preemption-never": answering(post_filter.PostFilter, "_ineligible", ""),
+    "preemption-prefers-pods-without-budget": answering(default_preemption, "matches", False),
+    "preemption-vetoed-without-quota": answering(engine, "decide_preemption", Admitted(())),
+    "preemption-within-quota": answering(
+        engine, "decide_preemption", Vetoed(Refusal(Code.QUOTA_EXCEEDED, "root.a"))
+    ),
+    "queues-of-a-file": NO_QUOTA,
+    "quota-checks-requested-types-only": replaced(headroom, "_excess", _all_types),
+    "quota-counts-pods": answering(sizing, "_as_one_pod", Resource({})),
+    "quota-holds-a-queue-at-its-max": NO_QUOTA,
+    "quota-of-a-parent-binds-its-leaves": replaced(admission, "shortfall", _leaf_only),
+    "quota-of-the-root-counts-cordoned-nodes": _cordon_counts,
+    "quota-of-the-root-is-its-nodes": answering(headroom, "_unknown_type", None),
+    "release-at-success": answering(ledger.Ledger, "_on_pod_deleted", None),
+    "release-not-before-a-pod-is-gone": replaced(accounts, "charge_of", _free_while_deleting),
+    "reload-keeps-usage": replaced(tree.QueueTree, "apply", _empty_queues),
+    "reload-lowers-a-max": replaced(headroom, "_own_room", _clamped),
+    "reload-refuses-a-broken-document": answering(load, "_problems", ()),
+    "resize-counts-unasked": replaced(accounts, "charge_of", _first_size),
+    "restart-forgets-nothing": replaced(paddock.Life, "start", _unlisted),
+    "restart-of-the-scheduler": replaced(scheduler.PlayedScheduler, "cycle", _idle),
+    "scheduler-order": valued(pod_queue.Queued, "key", property(_by_creation)),
+    "scheduler-samples-nodes": answering(choosing.NodeChoice, "_most_nodes", 10**6),
+    "scheduler-scores": answering(fitting, "score_on", 0),
+    "scheduler-taints-and-selectors": answering(fitting, "_static", None),
+    "scheduler-waits-after-an-error": replaced(pod_queue.PodQueue, "put_back", _pool_for_errors),
+    "settings-change-whose-pods-are-managed": replaced(
+        reload, "settings_from", lambda rule, keys, overrides: rule({}, overrides)
+    ),
+    "size-of-a-pod-with-init-containers": replaced(translate, "pod_size", _no_containers),
+    "unmanaged-in-kube-system": valued(managed, "SYSTEM_NAMESPACE", "none"),
+    "unmanaged-pods-pass": both(
+        answering(enrolment, "is_managed", True), answering(engine, "is_managed", True)
+    ),
+    "wake-the-oldest-first": valued(PodRecord, "rank", property(_plain_rank)),
+    "wake-when-quota-is-raised": replaced(wakes.WakePass, "slice", _no_effects),
+    "watch-that-is-late": replaced(accounts, "charge_of", _late),
+}
