@@ -4,13 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: test lint e2e bench format requirements clean
+.PHONY: demo test lint e2e bench format requirements clean
 
 $(STAMP): requirements-dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
+
+# A played cluster of two tenants for a minute; leaves paddock-demo.html. Ports: any that are free.
+demo: $(STAMP)
+	$(BIN)/paddock demo --verbs-port 0 --admin-port 0
 
 test: $(STAMP)
 	$(BIN)/pytest tests
@@ -37,4 +41,4 @@ requirements: $(STAMP)
 	$(BIN)/pip-compile --quiet --strip-extras --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --allow-unsafe --extra uvloop --extra dev --output-file requirements-dev.txt pyproject.toml
 
 clean:
-	rm -rf $(VENV) .cache
+	rm -rf $(VENV) .cache paddock-demo.html

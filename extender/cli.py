@@ -38,6 +38,7 @@ def _parser(command: Sequence[str] = ("serve",)) -> argparse.ArgumentParser:
     _add_probe(commands.add_parser("probe", help="ask a running server whether it is alive or ready"))
     _add_simulate(commands.add_parser("simulate", help="play a scenario without a cluster"))
     _add_test(commands.add_parser("test", help="play scenarios and compare with what they expect"))
+    _add_demo(commands.add_parser("demo", help="serve a played cluster for a minute: two tenants, one day"))
     return parser
 
 
@@ -82,6 +83,26 @@ def _add_test(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_test)
     parser.add_argument("paths", type=Path, nargs="+", metavar="PATH", help="a scenario file or a folder")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write the outcomes as JUnit XML")
+
+
+def _add_demo(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(run=_demo)
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long the day takes")
+    parser.add_argument("--html", type=Path, default=Path("paddock-demo.html"), metavar="OUT")
+    parser.add_argument("--verbs-port", type=int, default=10290, help="0: any that is free")
+    parser.add_argument("--admin-port", type=int, default=10291, help="0: any that is free")
+
+
+def _demo(arguments: argparse.Namespace) -> int:
+    from extender.demo import Demo, run_demo
+
+    demo = Demo(arguments.seconds, arguments.html, arguments.verbs_port, arguments.admin_port)
+    try:
+        run_demo(demo, lambda line: print(line, flush=True))
+    except OSError as error:
+        print(f"paddock demo: {error}", file=sys.stderr)
+        return FAILED
+    return OK
 
 
 def _simulate(arguments: argparse.Namespace) -> int:

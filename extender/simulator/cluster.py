@@ -22,16 +22,21 @@ from extender.simulator.objects import (
 from extender.simulator.paddock import Paddock, World, config_map_of
 from extender.simulator.recorder import Recorder
 from extender.simulator.scenario import NodeEntry, PodEntry, Scenario
-from extender.simulator.scheduler import PlayedScheduler, Settings
+from extender.simulator.scheduler import PlayedScheduler, Server, Settings
 
 PROFILES = frozenset({"default-scheduler", "yunikorn", "paddock"})
 """Scheduler names that the shipped configuration serves (design section 7)."""
 
 
-class Cluster:
-    """Raises `PaddockError` when Paddock does not start with the scenario's configuration."""
+Between = Callable[[Server], Server]
+"""What stands between the played kube-scheduler and Paddock."""
 
-    def __init__(self, scenario: Scenario) -> None:
+
+class Cluster:
+    """``between``: by default nothing. Raises `PaddockError` when Paddock does not start with the scenario's
+    configuration."""
+
+    def __init__(self, scenario: Scenario, *, between: Between | None = None) -> None:
         self.scenario = scenario
         self.clock = Clock()
         self.recorder = Recorder(self.clock)
@@ -52,6 +57,7 @@ class Cluster:
             config_map_of(scenario.config.text, scenario.settings),
         )
         self._paddock = Paddock(self.world)
+        self._server: Server = between(self._paddock) if between is not None else self._paddock
         self.recorder.snapshot = lambda: self.paddock.life.snapshot
         self._scheduler = self._new_scheduler()
 
@@ -190,7 +196,7 @@ class Cluster:
             self.scenario.percentage_of_nodes, self.scenario.max_backoff * 1000, PROFILES | names
         )
         budgets = self.scenario.cluster.budgets
-        return PlayedScheduler(self.clock, self.api, self.paddock, self.recorder, settings, budgets)
+        return PlayedScheduler(self.clock, self.api, self._server, self.recorder, settings, budgets)
 
 
 def _news_is_there() -> None:

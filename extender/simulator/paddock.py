@@ -28,7 +28,7 @@ from extender.simulator.clock import EPOCH, Clock, HandLoop, Kind, Timer
 from extender.simulator.extender_calls import CallFailed, bind_error
 from extender.simulator.objects import Json
 from extender.verbs import Outcome, Verbs
-from extender.wire.extender_v1 import faulted
+from extender.wire.extender_v1 import BOUND, faulted
 from extender.wire.translate import POD, pod_from
 
 WAKE_ANNOTATION = "paddock.dev/wake"
@@ -68,6 +68,7 @@ class Life:
     def __init__(self, world: World, after_effect: Callable[[str], None]) -> None:
         self._world = world
         self._after_effect = after_effect
+        self.on_decision: Callable[[str, PodRecord, object], None] | None = None
         self.ended = False
         self.effects: deque[Effect] = deque()
         self._passes: deque[Callable[[], None]] = deque()
@@ -291,6 +292,8 @@ class Life:
     def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None:
         if not self.ended:
             self._world.onlooker.decided(verb, record, verdict)
+            if self.on_decision is not None:
+                self.on_decision(verb, record, verdict)
 
     def learned(self, event: on.Event, *, now: float) -> None:
         """The API's changes tell the reports enough."""
@@ -362,6 +365,13 @@ class Paddock:
 
     def bind(self, body: bytes, answered: Callable[[str], None]) -> None:
         self.life.bind(body, answered)
+
+    def bind_at_once(self, body: bytes) -> bytes:
+        """The answer to a bind call that need not wait."""
+        answers: list[str] = []
+        self.life.bind(body, answers.append)
+        error = answers[0] if answers else "this Binding takes its time"
+        return faulted(error) if error else BOUND
 
 
 def config_map_of(text: str, settings: Mapping[str, Any]) -> dict[str, str]:

@@ -17,7 +17,16 @@ from extender.simulator.page_data import page_data_of
 from extender.simulator.recording import Recording
 from extender.simulator.units import printable
 
-SCRIPTS: Final = ("model.js", "time.js", "paint.js", "tooltip.js", "panel.js", "marks.js", "lanes.js", "page.js")
+SCRIPTS: Final = (
+    "model.js",
+    "time.js",
+    "paint.js",
+    "tooltip.js",
+    "panel.js",
+    "marks.js",
+    "lanes.js",
+    "page.js",
+)
 """In the order of their need; they share one scope."""
 
 # What could end the element that holds the data, or a line of script for an old reader.

@@ -5,7 +5,7 @@ from functools import partial
 
 from core.errors import PaddockError
 from extender.simulator.api import Pod, Refusal
-from extender.simulator.cluster import Cluster
+from extender.simulator.cluster import Between, Cluster
 from extender.simulator.expectations import Expectations
 from extender.simulator.paddock import config_map_of
 from extender.simulator.recording import Difference, Recording
@@ -16,24 +16,26 @@ Watch = Callable[[int, int], None]
 """Told after each instant: time in milliseconds, and attempts so far."""
 
 
-def run_scenario(scenario: Scenario, *, watch: Watch | None = None) -> Recording:
-    """Play a scenario to its last step.
+def run_scenario(
+    scenario: Scenario, *, watch: Watch | None = None, between: Between | None = None
+) -> Recording:
+    """Play a scenario to its last step. ``between``: see `Cluster`.
 
     Raises `ScenarioError` for one that cannot be played: a step that names what is not there, a first
     configuration that is refused, a pod that is tried without end.
     """
-    return _Run(scenario, watch).play()
+    return _Run(scenario, watch, between).play()
 
 
 class _Run:
-    def __init__(self, scenario: Scenario, watch: Watch | None) -> None:
+    def __init__(self, scenario: Scenario, watch: Watch | None, between: Between | None) -> None:
         self._scenario = scenario
         self._watch = watch
         self._end = scenario.steps[-1].at if scenario.steps else 0
         self._differences: list[Difference] = []
         self._checks = 0
         try:
-            self._cluster = Cluster(scenario)
+            self._cluster = Cluster(scenario, between=between)
         except PaddockError as error:
             raise self._error(scenario.config.line, "config", str(error)) from error
         except Refusal as error:

@@ -23,6 +23,7 @@ KIND_COLOURS: Final = {
     "placed": "green",
     "succeeded": "green",
     "refused": "yellow",
+    "waits": "yellow",
     "evicted": "red",
     "failed": "red",
     "error": "red",
@@ -104,6 +105,8 @@ def totals_of(recording: Recording) -> Totals:
 def said(entry: Happening) -> str:
     """What and why in one sentence; the node and the code where neither of them names it."""
     what = entry.what or entry.kind
+    if entry.kind == "node":
+        return _with_reason(f"node {entry.node} {what}", entry)
     if entry.why.startswith(what):
         what = entry.kind
     if entry.node and entry.node not in f"{what} {entry.why}":

@@ -39,6 +39,7 @@ ROWS: dict[str, int] = {
     "extender.telemetry": 9,
     "extender.simulator": 9,
     "extender.app": 10,
+    "extender.demo": 10,
     "extender.cli": 10,
 }
 

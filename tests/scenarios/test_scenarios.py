@@ -80,8 +80,8 @@ KEYS = """
 apiVersion kind name why config settings delays watch bind gates scheduler percentageOfNodesToScore
 podMaxBackoffSeconds cluster nodes count cpu memory pods labels taints unschedulable priorityClasses value
 preemptionPolicy annotations namespaces podDisruptionBudgets namespace matchLabels maxUnavailable steps at
-addNodes removeNodes cordon uncordon submit resize complete fail delete restart restartScheduler kill after nth
-app queue user groups resources priority priorityClass taskGroups taskGroup schedulingPolicy podGroup
+addNodes removeNodes cordon uncordon submit resize complete fail delete restart restartScheduler kill after
+nth app queue user groups resources priority priorityClass taskGroups taskGroup schedulingPolicy podGroup
 minAvailable node age nodeSelector tolerations daemonSet requiredNode runFor recreate grace schedulerName spec
 expect placed placedAnyOrder evicted running pending phase reason nominatedNode message queues applications
 users exists placeholders configRejected

@@ -2,6 +2,7 @@
 
 const DRAWN_AT_ONCE = 40;
 const OPEN_AT_MOST = 60;
+const ROOMY_AT_MOST = 8;
 
 const lanes = [];
 const inView = new Set();
@@ -27,7 +28,7 @@ function queueLane(queue) {
   const name = made('button', { class: 'name', title: queue.path, 'aria-label': queue.path, onclick: () => showQueue(queue) }, queue.label);
   const who = made('div', { class: 'who' }, fold, name);
   who.style.paddingLeft = `${Math.min(queue.depth, 6) * 12}px`;
-  const lane = makeLane('queue', { 'data-queue': queue.path }, [who], { queue, fold: queue.children ? fold : null });
+  const lane = makeLane('queue', { 'data-queue': queue.path, 'aria-label': `Queue ${queue.path}` }, [who], { queue, fold: queue.children ? fold : null });
   lane.shape = () => shapeOfQueue(lane);
   lane.draw = (box) => paintQueue(lane.canvas, queue, box);
   lane.tell = (t) => tellQueue(lane.readout, queue, t);
@@ -41,12 +42,12 @@ function shapeOfQueue(lane) {
   const shownEntries = lane.entries.filter(isShown);
   lane.above = shownEntries.some((entry) => ABOVE.has(entry.mark)) ? MARK_TALL + 3 : 5;
   lane.below = shownEntries.some((entry) => !ABOVE.has(entry.mark)) ? MARK_TALL + 3 : 2;
-  const chart = queues.length > OPEN_AT_MOST ? 40 : 52;
+  const chart = queues.length > OPEN_AT_MOST ? 40 : queues.length > ROOMY_AT_MOST ? 54 : 76;
   lane.element.style.setProperty('--tall', `${lane.above + chart + lane.below}px`);
 }
 
 function tellQueue(readout, queue, t) {
-  const state = stateAt(queue, view.resource.name, Math.min(t, view.cursor === null ? lastOf(queue) : t));
+  const state = stateAt(queue, view.resource.name, t);
   if (!state) {
     readout.replaceChildren(t < queue.start ? 'not there yet' : 'removed');
     return;
@@ -84,7 +85,7 @@ const isMatched = (queue) => queues.slice(queue.index, queue.last + 1).some((eac
 
 function nodeLane(node) {
   const name = made('button', { class: 'name', title: node.name, onclick: () => showNode(node) }, node.name);
-  const lane = makeLane('node', { 'data-node': node.name }, [made('div', { class: 'who' }, name)], { node, entries: [] });
+  const lane = makeLane('node', { 'data-node': node.name, 'aria-label': `Node ${node.name}` }, [made('div', { class: 'who' }, name)], { node, entries: [] });
   lane.shape = () => {};
   lane.draw = (box) => paintNode(lane.canvas, node, box);
   lane.tell = (t) => tellNode(lane.readout, node, t);
@@ -106,10 +107,10 @@ function tellNode(readout, node, t) {
 // What is about no queue: configurations, restarts, nodes; refusals of pods that no queue took.
 function clusterLane() {
   const who = made('div', { class: 'who' }, made('button', { class: 'name', onclick: () => showMarks(clusterMarks) }, 'Cluster'));
-  const lane = makeLane('cluster', { 'data-lane': 'cluster' }, [who], { entries: clusterMarks });
+  const lane = makeLane('cluster', { 'data-lane': 'cluster', 'aria-label': 'Cluster' }, [who], { entries: clusterMarks });
   lane.shape = () => {
     const isTwofold = clusterMarks.some((entry) => ABOVE.has(entry.mark));
-    lane.element.style.setProperty('--tall', `${isTwofold ? 44 : 40}px`);
+    lane.element.style.setProperty('--tall', isTwofold ? '46px' : '42px');
     lane.above = lane.below = 0;
   };
   lane.draw = (box) => paintGrid(fitted(lane.canvas, box.width, box.height), box.width, box.height);
@@ -132,7 +133,7 @@ function drawLane(lane) {
   tellLane(lane);
 }
 
-const tellLane = (lane) => lane.tell(view.cursor === null ? END : view.cursor);
+const tellLane = (lane) => lane.tell(readAt());
 
 // Far from the window a lane gives its pixels and marks back.
 function emptyLane(lane) {
@@ -147,6 +148,7 @@ function watchLanes() {
       if (isIntersecting && !inView.has(target.lane)) { inView.add(target.lane); drawLane(target.lane); }
       if (!isIntersecting && inView.delete(target.lane)) emptyLane(target.lane);
     }
+    keepOneTabStop();
   }, { rootMargin: '500px' });
   for (const lane of lanes) observer.observe(lane.element);
   for (const lane of lanes.filter((each) => !each.element.hidden).slice(0, DRAWN_AT_ONCE)) inView.add(lane);

@@ -42,7 +42,7 @@ function reasonsOf(entries, most) {
   return groups.length > most ? [...lines, `and ${counted(groups.length - most, 'other reason')}`] : lines;
 }
 
-function markButton({ x, entries }, place, box, y) {
+function markButton({ x, entries }, box, y) {
   const { kind } = kindOf(entries);
   const wide = wideOf(entries.length);
   const label = made('span', { class: 'unseen' }, `${titleOf(entries)}: ${reasonsOf(entries, 5).join('; ')}`);
@@ -61,11 +61,10 @@ function fillMarks(holder, entries, box) {
   const below = entries.filter((entry) => isShown(entry) && !ABOVE.has(entry.mark));
   const focused = holder.contains(document.activeElement) ? document.activeElement.dataset.marker : null;
   holder.replaceChildren(
-    ...bunched(above, box.width).map((bunch, place) => markButton(bunch, place, box, 1)),
-    ...bunched(below, box.width).map((bunch, place) => markButton(bunch, place, box, box.height - MARK_TALL - 1)),
+    ...bunched(above, box.width).map((bunch) => markButton(bunch, box, 1)),
+    ...bunched(below, box.width).map((bunch) => markButton(bunch, box, box.height - MARK_TALL - 1)),
   );
   if (focused !== null) (holder.querySelector(`[data-marker="${focused}"]`) || holder.querySelector('.mark') || document.body).focus();
-  keepOneTabStop();
 }
 
 // All marks are one stop of the Tab key; the arrows go from one to the next.

@@ -115,7 +115,15 @@ function stateAt(queue, resource, t) {
 
 const largest = (values) => values.reduce((most, value) => (value > most ? value : most), 0);
 
+const peaks = new Map();
+
 function peaksOf(queue, resource) {
+  const key = `${queue.index} ${resource}`;
+  if (!peaks.has(key)) peaks.set(key, measuredPeaks(queue, resource));
+  return peaks.get(key);
+}
+
+function measuredPeaks(queue, resource) {
   const [, used, pending] = usageOf(queue, resource);
   const [, guaranteed, max] = boundsOf(queue, resource);
   const asked = used.map((amount, place) => amount + pending[place]);
@@ -153,7 +161,20 @@ function stacked(stays, resource) {
       active.push(block);
     }
   }
-  return { blocks: found, peak: largest(found.map((block) => block.high)) };
+  return { blocks: found, peak: largest(found.map((block) => block.high)), usage: usageOfNode(stays, resource) };
+}
+
+// What a node's pods use, as columns: [times, used, zeros].
+function usageOfNode(stays, resource) {
+  const changes = new Map();
+  const add = (t, amount) => changes.set(t, (changes.get(t) || 0) + amount);
+  for (const stay of stays) {
+    add(stay.start, sizeOf(stay, resource));
+    if (stay.end !== null) add(stay.end, -sizeOf(stay, resource));
+  }
+  const times = [...changes.keys()].sort((one, other) => one - other);
+  let sum = 0;
+  return [times, times.map((t) => { sum += changes.get(t); return sum; }), times.map(() => 0)];
 }
 
 // The lowest room for an amount between blocks in order: one piece where a gap is wide enough, else several.

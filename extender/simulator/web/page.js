@@ -2,6 +2,7 @@
 
 const board = byId('lanes');
 const crosshair = byId('crosshair');
+const flag = byId('flag');
 let isDue = false;
 
 function redraw() {
@@ -18,6 +19,7 @@ function drawAll() {
   byId('range').textContent = `${timeText(view.from)} \u2013 ${timeText(view.to)}`;
   for (const [id, isOff] of [['earlier', view.from <= 0], ['later', view.to >= END], ['out', view.to - view.from >= END], ['fit', view.to - view.from >= END], ['in', view.to - view.from <= SHORTEST]]) byId(id).disabled = isOff;
   for (const lane of inView) drawLane(lane);
+  keepOneTabStop();
   document.documentElement.dataset.ready = 'true';
 }
 
@@ -88,6 +90,7 @@ function fillLegends() {
   if (named.length <= 9) legend.append(...named.map((path) => made('li', {}, swatch(path), path)));
   else legend.append(made('li', {}, 'coloured by queue, as beside its name'));
   if (placed.has('')) legend.append(made('li', {}, swatch(''), 'no queue'));
+  legend.append(key('share', 'used share'));
   if (nodes.some((node) => node.start > 0 || node.end !== null)) legend.append(key('absent', 'not there'));
 }
 
@@ -95,6 +98,7 @@ function fillLanes() {
   const cluster = clusterMarks.length ? [clusterLane().element] : [];
   byId('queues').replaceChildren(...cluster, ...queues.map((queue) => queueLane(queue).element));
   byId('nodes').classList.toggle('nodes-dense', nodes.length > OPEN_AT_MOST);
+  byId('nodes').classList.toggle('nodes-roomy', nodes.length <= ROOMY_AT_MOST);
   byId('nodes').replaceChildren(...nodes.map((node) => nodeLane(node).element));
   byId('node-count').textContent = counted(nodes.length, 'node');
   byId('unfold').hidden = !queues.some((queue) => queue.children && queue.depth > 0);
@@ -149,10 +153,11 @@ function followPointer(event) {
 
 function setCursor(t, x) {
   view.cursor = t;
-  crosshair.hidden = t === null;
+  crosshair.hidden = flag.hidden = t === null;
   if (t !== null) {
     crosshair.style.left = `${x}px`;
-    crosshair.firstElementChild.textContent = timeText(view.to - view.from > 10 * SECOND ? Math.round(t / 10) * 10 : t);
+    flag.style.left = `${clamp(x - plotFrame().left, 20, plotFrame().width - 20)}px`;
+    flag.textContent = timeText(view.to - view.from > 10 * SECOND ? Math.round(t / 10) * 10 : t);
   }
   for (const lane of inView) if (!lane.element.hidden) tellLane(lane);
 }

@@ -71,6 +71,7 @@ function paintGrid(context, width, height) {
 }
 
 function paintAbsence(context, from, to, width, height) {
+  if (to <= 0) return;
   const left = Math.max(0, xOf(from, width));
   const right = Math.min(width, xOf(to, width));
   if (right <= left) return;
@@ -214,9 +215,12 @@ function paintNode(canvas, node, box) {
   if (node.end !== null) paintAbsence(context, node.end, END * 2, box.width, box.height);
   const scale = scaleOf(node);
   const room = box.height - 4;
-  for (const block of blocksOf(node, view.resource.name).blocks) paintBlock(context, block, scale, room, box);
-  context.fillStyle = shade.line;
-  context.fillRect(0, box.height - 1, box.width, 1);
+  const { blocks, usage } = blocksOf(node, view.resource.name);
+  const points = pointsOf(usage, box.width, node.end === null ? END * 1.05 : node.end);
+  const y = (point) => box.height - 1 - (point[1] / scale) * room;
+  fillBetween(context, points, () => box.height, y, shade.faint);
+  for (const block of blocks) paintBlock(context, block, scale, room, box);
+  strokeSteps(context, points, (point) => (point[1] > 0 ? y(point) : null), shade.quiet, 1);
 }
 
 function paintBlock(context, { stay, low, high }, scale, room, box) {
@@ -228,7 +232,8 @@ function paintBlock(context, { stay, low, high }, scale, room, box) {
   const wide = Math.max(right - left, 1);
   const isDimmed = view.lit ? !isWithin(stay.queue, view.lit) : view.filter && !matches(stay.queue);
   context.globalAlpha = isDimmed ? 0.15 : 1;
-  context.fillStyle = patternOf(context, toneOf(stay.queue), shade.surface);
+  const tone = toneOf(stay.queue);
+  context.fillStyle = height < 5 ? tone.colour : patternOf(context, tone, shade.surface);
   context.fillRect(left, y, wide > 3 ? wide - 0.7 : wide, height > 3 ? height - 0.7 : height);
   if (!isDimmed && height >= 13 && Math.min(right, box.width) - Math.max(left, 0) > 44) paintName(context, stay.pod, left, right, y + height / 2, box);
   context.globalAlpha = 1;

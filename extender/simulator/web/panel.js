@@ -41,15 +41,15 @@ function differenceItem(each) {
 function reasonGauges(kind) {
   const groups = [...grouped(happenings.filter((entry) => entry.mark === kind), (entry) => entry.said)];
   const most = largest(groups.map(([, entries]) => entries.length));
-  return groups.sort((one, other) => other[1].length - one[1].length).slice(0, 8).map(([said, entries]) => gauge(kind, said, entries, most));
+  return groups.sort((one, other) => other[1].length - one[1].length).slice(0, 8).map(([, entries]) => gauge(kind, entries, most));
 }
 
-function gauge(kind, said, entries, most) {
+function gauge(kind, entries, most) {
   const fill = made('b', {});
   fill.style.width = `${(100 * entries.length) / most}%`;
   const pods = new Set(entries.map((entry) => entry.pod)).size;
   return made('button', { class: 'gauge', 'data-kind': kind, onclick: () => showMarks(entries) },
-    made('span', {}, said), made('span', { class: 'quiet' }, counted(pods, 'pod')), made('i', {}, fill));
+    made('span', {}, withoutKind(entries[0])), made('span', { class: 'quiet' }, counted(pods, 'pod')), made('i', {}, fill));
 }
 
 function evictionLinks() {
@@ -97,7 +97,7 @@ function reasonItem(entries) {
   const pods = entries.map((entry) => entry.pod).filter(Boolean);
   return made('div', { class: 'item' },
     made('div', { class: 'head' }, glyph(first.mark), first.code || first.kind, made('span', { class: 'quiet' }, when)),
-    made('p', { class: 'why' }, first.said),
+    made('p', { class: 'why' }, withoutKind(first)),
     first.queue ? made('p', { class: 'quiet' }, first.queue) : null,
     pods.length ? podLinks(pods) : null);
 }
@@ -112,6 +112,7 @@ function facts(pairs) {
   return made('dl', { class: 'facts' }, ...rows);
 }
 
+const withoutKind = ({ kind, said }) => (said.startsWith(`${kind}: `) ? said.slice(kind.length + 2) : said);
 const timeOrNull = (t) => (t === null || t === undefined ? null : timeText(t));
 
 function showPod(name) {
@@ -130,24 +131,22 @@ function showQueue(queue) {
   const groups = [...grouped(marks, (entry) => `${entry.mark}\n${entry.queue}\n${entry.said}`).values()];
   showPanel(queue.path, [
     facts([['made', timeText(queue.start)], ['removed', timeOrNull(queue.removed)], ['state', queue.draining ? 'draining' : '']]),
-    section(view.cursor === null ? 'At the end' : `At ${timeText(view.cursor)}`, ...amounts),
+    section(`At ${timeText(readAt())}`, ...amounts),
     section('Refused and evicted', ...groups.sort((one, other) => other.length - one.length).slice(0, 20).map(reasonItem)),
     marks.length ? null : made('p', { class: 'quiet' }, 'No pod was refused or evicted here.'),
   ]);
 }
 
 function amountsLine(queue, resource, unit) {
-  const state = stateAt(queue, resource, view.cursor === null ? lastOf(queue) : view.cursor);
+  const state = stateAt(queue, resource, readAt());
   if (!state || !(state.used || state.pending || state.max !== null || state.guaranteed)) return null;
   const parts = [['used', state.used], ['guaranteed', state.guaranteed], ['max', state.max], ['pending', state.pending || null]];
   const words = parts.filter(([, amount]) => amount !== null).map(([name, amount]) => `${name} ${amountText(amount, unit)}`);
   return made('p', {}, made('strong', {}, resource), ` ${words.join(', ')}`);
 }
 
-const lastOf = (queue) => (queue.removed === null ? END : queue.removed - 1);
-
 function showNode(node) {
-  const t = view.cursor === null ? END : view.cursor;
+  const t = readAt();
   const here = node.stays.filter((stay) => isThere(stay, t));
   const amounts = Object.keys(node.allocatable).map((name) => {
     const unit = (data.resources.find((each) => each.name === name) || { unit: 'count' }).unit;

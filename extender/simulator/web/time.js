@@ -10,6 +10,8 @@ const view = {
 
 const xOf = (t, width) => PAD + ((t - view.from) / (view.to - view.from)) * (width - 2 * PAD);
 const timeOf = (x, width) => view.from + ((x - PAD) / (width - 2 * PAD)) * (view.to - view.from);
+// The time that readouts are about: under the pointer, else at the right end of what is shown.
+const readAt = () => (view.cursor === null ? view.to : view.cursor);
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 function showRange(from, to) {

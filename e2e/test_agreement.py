@@ -1,0 +1,36 @@
+"""The simulator and the real control plane play the same scenarios and must come to the same end.
+
+Placements as (pod, node) pairs, evictions, and each pod's refusal codes in order. Where they differ the
+simulator is wrong.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from e2e.cluster import Cluster
+from e2e.player import Player, outcome_of, tree_of
+from e2e.stand import Stand
+from extender.simulator.reading import read_scenario
+from extender.simulator.run import run_scenario
+
+FILES = sorted((Path(__file__).parent / "agreement").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+async def test_the_simulator_agrees_with_the_real_thing(cluster: Cluster, path: Path) -> None:
+    scenario = read_scenario(path)
+    recording = run_scenario(scenario)
+    assert recording.differences == ()
+    simulated = outcome_of(recording)
+    assert simulated.placed
+    late = bool(scenario.watch_delay or scenario.bind_delay)
+    async with Stand(cluster, tree_of(scenario.config.text), proxied=late) as stand:
+        real = await Player(scenario, stand).play(simulated)
+    assert real.placed == simulated.placed
+    assert real.evicted == simulated.evicted
+    assert real.codes == simulated.codes
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(FILES) >= 12

@@ -1,0 +1,235 @@
+"""``paddock demo``: a day of two tenants in a minute, with the extender really served on loopback.
+
+The played kube-scheduler calls the verbs over HTTP, as a real one would; meanwhile the admin port answers
+anybody's questions. A thread plays the day and waits for the clock; the listeners run on the main thread's
+loop. One lock keeps them apart: whoever touches the ledger holds it.
+"""
+
+import asyncio
+import http.client
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from core.decisions.decision import Ignored
+from core.ledger.record import PodRecord
+from extender.engine import Engine
+from extender.http.health import Admin, admin_app
+from extender.http.server import Address, listen, verbs_app
+from extender.journal import Journal
+from extender.simulator.commands import lines_of
+from extender.simulator.extender_calls import CallFailed, bind_error
+from extender.simulator.paddock import Paddock
+from extender.simulator.page import page_of
+from extender.simulator.reading import read_scenario
+from extender.simulator.recording import Happening, Recording
+from extender.simulator.run import run_scenario
+from extender.simulator.scenario import Scenario
+from extender.simulator.scheduler import Server
+from extender.story import described, story_of
+from extender.telemetry.metrics import Metrics
+
+DAY = Path(__file__).parent / "simulator" / "two-tenant-day.yaml"
+VERBS = ("filter", "prioritize", "preempt", "bind")
+HOUR = 3_600_000
+NOTABLE = frozenset({"evicted", "nominated", "config", "node", "error", "event"})
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """``seconds``: how long the day takes; ``page``: where to leave the page; ports 0: any that is free."""
+
+    seconds: float
+    page: Path
+    verbs_port: int = 10290
+    admin_port: int = 10291
+
+
+def run_demo(demo: Demo, say: Callable[[str], None]) -> None:
+    """Serve, play the day, print what happened, leave the page. Raises OSError for a port that is taken."""
+    recording = asyncio.run(_Show(demo, say).run())
+    demo.page.write_text(page_of(recording), encoding="utf-8")
+    for line in lines_of(replace(recording, timeline=_told(recording))):
+        say(line)
+    say("")
+    say(f"The whole day as a page: {demo.page}")
+
+
+def _told(recording: Recording) -> tuple[Happening, ...]:
+    """A day has hundreds of lines; these are the ones worth a second look."""
+    return tuple(each for each in recording.timeline if each.kind in NOTABLE)
+
+
+class _Show:
+    def __init__(self, demo: Demo, say: Callable[[str], None]) -> None:
+        self._demo = demo
+        self._say = say
+        self._lock = threading.Lock()
+        self._journal = Journal()
+        self._paddock: Paddock | None = None
+        self._ports = {"verbs": 0, "admin": 0}
+
+    async def run(self) -> Recording:
+        scenario = read_scenario(DAY)
+        metrics = Metrics(lambda: self._engine.snapshot)
+        runners = [await listen(self._verbs(), Address("127.0.0.1", self._demo.verbs_port))]
+        try:
+            admin = admin_app(self._admin(metrics))
+            runners.append(await listen(admin, Address("127.0.0.1", self._demo.admin_port)))
+            self._ports = {"verbs": _port(runners[0]), "admin": _port(runners[1])}
+            self._introduce(scenario)
+            return await asyncio.to_thread(self._play, scenario)
+        finally:
+            for runner in runners:
+                await runner.cleanup()
+
+    def _introduce(self, scenario: Scenario) -> None:
+        admin = f"http://127.0.0.1:{self._ports['admin']}"
+        self._say(f"{scenario.name}: {scenario.why}")
+        self._say(f"A played kube-scheduler calls Paddock at http://127.0.0.1:{self._ports['verbs']}/v1.")
+        self._say("While the day goes by, in another terminal:")
+        self._say(f"  curl -s {admin}/metrics | grep paddock_queue_allocated")
+        self._say(f"  curl -s {admin}/debug/pods/default/report-29   # why does it wait?")
+        self._say("")
+
+    # -- the day ---------------------------------------------------------------------------------
+
+    def _play(self, scenario: Scenario) -> Recording:
+        pace = _Pace(scenario.steps[-1].at, self._demo.seconds, self._lock, self._hour)
+        with self._lock:
+            return run_scenario(scenario, watch=pace.wait, between=self._between)
+
+    def _between(self, server: Server) -> Server:
+        assert isinstance(server, Paddock)  # noqa: S101 - nothing else is handed in
+        self._paddock = server
+        server.life.on_decision = self._note
+        return _OverHttp(lambda: self._ports["verbs"], self._lock)
+
+    def _note(self, verb: str, record: PodRecord, verdict: object) -> None:
+        if not isinstance(verdict, Ignored):
+            code, detail = described(verdict)
+            self._journal.note(record.uid, f"{verb}: {code}", detail, now=self._engine.now)
+
+    def _hour(self, hour: int) -> None:
+        parts = []
+        for queue in self._engine.snapshot.tree.leaves():
+            used = queue.allocated.as_resource().get("vcore") + queue.reserved.as_resource().get("vcore")
+            most = queue.max.get("vcore") if queue.max is not None else None
+            waiting = queue.pending.as_resource().get("vcore")
+            of = f"/{most // 1000}" if most is not None else ""
+            parts.append(f"{queue.path} {used // 1000}{of} cpu, {waiting // 1000} waiting")
+        self._say(f"{hour:02}:00  {'; '.join(parts)}")
+
+    @property
+    def _engine(self) -> Engine:
+        assert self._paddock is not None  # noqa: S101 - nobody asks before the day has begun
+        return self._paddock.life.engine
+
+    # -- what is served --------------------------------------------------------------------------
+
+    def _verbs(self) -> Any:
+        return verbs_app(
+            {verb: self._answering(verb) for verb in VERBS}, measure=_unmeasured, on_bug=_told_of_bug
+        )
+
+    def _answering(self, verb: str) -> Callable[[bytes], bytes]:
+        def answer(body: bytes) -> bytes:
+            with self._lock:
+                assert self._paddock is not None  # noqa: S101 - as above
+                if verb == "bind":
+                    return self._paddock.bind_at_once(body)
+                return self._paddock.life.answer(verb, body)
+
+        return answer
+
+    def _admin(self, metrics: Metrics) -> Admin:
+        def story(namespace: str, name: str) -> Mapping[str, Any] | None:
+            with self._lock:
+                return story_of(self._engine.snapshot, self._journal, namespace, name)
+
+        def exposition() -> bytes:
+            with self._lock:
+                return metrics.exposition()
+
+        async def audit() -> list[str]:
+            with self._lock:
+                found = self._engine.audit()
+                found.slice(lambda: False)
+            return [f"{drift.what}: {drift.actual}, not {drift.expected}" for drift in found.drifts]
+
+        return Admin(checks=dict, notes=dict, metrics=exposition, story=story, audit=audit)
+
+
+class _Pace:
+    """Virtual time made to keep step with the clock on the wall. The lock is free while it waits."""
+
+    def __init__(self, end: int, seconds: float, lock: threading.Lock, hour: Callable[[int], None]) -> None:
+        self._per_millisecond = seconds / max(end, 1)
+        self._lock = lock
+        self._on_hour = hour
+        self._started = time.monotonic()
+        self._hour = -1
+
+    def wait(self, at: int, _attempts: int) -> None:
+        if at // HOUR > self._hour:
+            self._hour = at // HOUR
+            self._on_hour(self._hour)
+        due = self._started + at * self._per_millisecond
+        self._lock.release()
+        try:
+            time.sleep(max(0.0, due - time.monotonic()))
+        finally:
+            self._lock.acquire()
+
+
+class _OverHttp:
+    """The played kube-scheduler's calls, made over HTTP; the lock is free while it waits for an answer."""
+
+    def __init__(self, port: Callable[[], int], lock: threading.Lock) -> None:
+        self._port = port
+        self._lock = lock
+        self._connection: http.client.HTTPConnection | None = None
+
+    def filter(self, body: bytes) -> bytes:
+        return self._post("filter", body)
+
+    def prioritize(self, body: bytes) -> bytes:
+        return self._post("prioritize", body)
+
+    def preempt(self, body: bytes) -> bytes:
+        return self._post("preempt", body)
+
+    def bind(self, body: bytes, answered: Callable[[str], None]) -> None:
+        answered(bind_error(self._post("bind", body)))
+
+    def _post(self, verb: str, body: bytes) -> bytes:
+        if self._connection is None:
+            self._connection = http.client.HTTPConnection("127.0.0.1", self._port(), timeout=10)
+        self._lock.release()
+        try:
+            headers = {"Content-Type": "application/json"}
+            self._connection.request("POST", f"/v1/{verb}", body, headers)
+            answer = self._connection.getresponse()
+            read = answer.read()
+        finally:
+            self._lock.acquire()
+        if answer.status != 200:
+            raise CallFailed(f"failed {verb} with extender: code {answer.status}")
+        return read
+
+
+def _port(runner: Any) -> int:
+    port: int = runner.addresses[0][1]
+    return port
+
+
+def _unmeasured(_verb: str, _seconds: float, _fault: str) -> None:
+    """A demo's times say nothing."""
+
+
+def _told_of_bug(verb: str, error: BaseException, _body: bytes) -> None:
+    print(f"paddock demo: bug in {verb}: {error!r}", file=sys.stderr)
