@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from core.decisions.decision import Ignored
 from core.ledger.record import PodRecord
@@ -72,6 +72,7 @@ class _Show:
         self._journal = Journal()
         self._paddock: Paddock | None = None
         self._ports = {"verbs": 0, "admin": 0}
+        self._calls = _OverHttp(lambda: self._ports["verbs"], self._lock)
 
     async def run(self) -> Recording:
         scenario = read_scenario(DAY)
@@ -100,14 +101,14 @@ class _Show:
 
     def _play(self, scenario: Scenario) -> Recording:
         pace = _Pace(scenario.steps[-1].at, self._demo.seconds, self._lock, self._hour)
-        with self._lock:
+        with self._lock, self._calls:
             return run_scenario(scenario, watch=pace.wait, between=self._between)
 
     def _between(self, server: Server) -> Server:
         assert isinstance(server, Paddock)  # noqa: S101 - nothing else is handed in
         self._paddock = server
         server.life.on_decision = self._note
-        return _OverHttp(lambda: self._ports["verbs"], self._lock)
+        return self._calls
 
     def _note(self, verb: str, record: PodRecord, verdict: object) -> None:
         if not isinstance(verdict, Ignored):
@@ -193,6 +194,13 @@ class _OverHttp:
         self._port = port
         self._lock = lock
         self._connection: http.client.HTTPConnection | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._connection is not None:
+            self._connection.close()
 
     def filter(self, body: bytes) -> bytes:
         return self._post("filter", body)

@@ -1,9 +1,10 @@
 """Text in aligned columns, and colour. Nothing is cut: what does not fit its column goes on below."""
 
-import textwrap
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
+from textwrap import TextWrapper
 from typing import Final, NamedTuple
 
 GAP: Final = "  "
@@ -18,6 +19,12 @@ COLOURS: Final = {
     "bold": "1",
 }
 """Names of what ``painted`` takes, with the number a terminal knows it by."""
+
+
+class _Wrapper(TextWrapper):
+    """Breaks a name after a dot or a hyphen that a letter follows, so that no number is torn."""
+
+    wordsep_re = re.compile(r"(\s+|[^\s.-]*[.-]+(?=[^\W\d]))")
 
 
 class Cell(NamedTuple):
@@ -62,7 +69,5 @@ def _lines(text: str, width: int) -> tuple[str, ...]:
     if len(text) <= width:
         return (text,)
     indent = text[: len(text) - len(text.lstrip())]
-    wrapped = textwrap.wrap(
-        text.lstrip(), width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=True
-    )
-    return tuple(wrapped)
+    wrapper = _Wrapper(width, initial_indent=indent, subsequent_indent=indent)
+    return tuple(wrapper.wrap(text.lstrip()))

@@ -99,7 +99,7 @@ function tellNode(readout, node, t) {
   }
   const here = node.stays.filter((stay) => isThere(stay, t));
   const used = here.reduce((sum, stay) => sum + sizeOf(stay, view.resource.name), 0);
-  const all = node.allocatable[view.resource.name];
+  const all = own(node.allocatable, view.resource.name, 0);
   const share = all ? [made('b', {}, `${Math.round((100 * used) / all)}%`), ` of ${shown(all)}, `] : [];
   readout.replaceChildren(...share, counted(here.length, 'pod'));
 }

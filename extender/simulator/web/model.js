@@ -42,7 +42,7 @@ function grouped(list, keyOf) {
 const byPod = grouped(happenings, (entry) => entry.pod);
 
 function podState(name) {
-  const values = Object.hasOwn(data.pods, name) ? data.pods[name] : null;
+  const values = own(data.pods, name, null);
   if (!values) return null;
   return Object.fromEntries(POD_FIELDS.map((field, place) => [
     field, NUMBER_FIELDS.has(field) || values[place] === null ? values[place] : text(values[place]),
@@ -98,8 +98,10 @@ function placeAt(times, t) {
 }
 
 const NO_STEPS = [[], [], []];
-const usageOf = (queue, resource) => queue.usage[resource] || NO_STEPS;
-const boundsOf = (queue, resource) => queue.bounds[resource] || NO_STEPS;
+// A resource may have the name of something that every object inherits.
+const own = (object, name, otherwise) => (Object.hasOwn(object, name) ? object[name] : otherwise);
+const usageOf = (queue, resource) => own(queue.usage, resource, NO_STEPS);
+const boundsOf = (queue, resource) => own(queue.bounds, resource, NO_STEPS);
 
 function stateAt(queue, resource, t) {
   if (t < queue.start || (queue.removed !== null && t >= queue.removed)) return null;
@@ -137,7 +139,7 @@ const nodes = data.nodes.map((node, index) => ({
   stays: node.stays.map(([pod, queue, size, start, end]) => ({ pod: text(pod), queue: text(queue), size: data.sizes[size], start, end })),
 }));
 const nodeNamed = new Map(nodes.map((node) => [node.name, node]));
-const sizeOf = (stay, resource) => (resource === 'pods' ? 1 : stay.size[resource] || 0);
+const sizeOf = (stay, resource) => (resource === 'pods' ? 1 : own(stay.size, resource, 0));
 const isThere = (stay, t) => stay.start <= t && (stay.end === null || stay.end > t);
 
 // The stays of a node as blocks whose heights are amounts, none over another: a stay takes the lowest free

@@ -173,7 +173,7 @@ const stayUnder = (lane, event, x) => stayAt(lane.node, x, event.clientY - lane.
 function tellStay(lane, event, x) {
   const stay = stayUnder(lane, event, x);
   if (!stay) return hideTip();
-  const sizes = data.resources.filter(({ name }) => stay.size[name]).map(({ name, unit }) => `${name} ${amountText(stay.size[name], unit)}`);
+  const sizes = data.resources.filter(({ name }) => own(stay.size, name, 0)).map(({ name, unit }) => `${name} ${amountText(stay.size[name], unit)}`);
   return showTip(event.clientX, event.clientY, stay.pod, [stay.queue || 'no queue', sizes.join(', '), `from ${timeText(stay.start)}${stay.end === null ? '' : ` to ${timeText(stay.end)}`}`]);
 }
 

@@ -206,7 +206,7 @@ function paintLabels(context, lines, box) {
 
 // -- nodes ----------------------------------------------------------------------------------------------------
 
-const scaleOf = (node) => Math.max(node.allocatable[view.resource.name] || 0, blocksOf(node, view.resource.name).peak) || 1;
+const scaleOf = (node) => Math.max(own(node.allocatable, view.resource.name, 0), blocksOf(node, view.resource.name).peak) || 1;
 
 function paintNode(canvas, node, box) {
   const context = fitted(canvas, box.width, box.height);
