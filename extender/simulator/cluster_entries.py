@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from extender.queueconfig.problems import shown
 from extender.simulator.fields import Fields, is_name
 from extender.simulator.objects import SYSTEM_CLASSES
 from extender.simulator.scenario import (
@@ -134,5 +135,5 @@ def read_namespace(fields: Fields) -> str:
     """``namespace``, ``default`` when there is none."""
     found = fields.text("namespace", "default") or "default"
     if not is_name(found):
-        fields.wrong("namespace", f"{found!r} is not a name")
+        fields.wrong("namespace", f"{shown(found)} is not a name")
     return found

@@ -16,7 +16,7 @@ from extender.simulator.reading import read_scenario
 from extender.simulator.recording import Recording
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario import ScenarioError
-from extender.simulator.timeline import timeline
+from extender.simulator.timeline import summary, timeline
 from extender.simulator.verdict import Outcome, verdict
 
 OK, DIFFERENT, UNREADABLE = 0, 1, 2
@@ -46,6 +46,8 @@ def lines_of(recording: Recording) -> Iterable[str]:
     yield from timeline(recording, width=width, colour=colour)
     yield ""
     yield from queue_table(recording, width=width, colour=colour)
+    yield ""
+    yield summary(recording)
     if recording.checks:
         yield ""
         yield from verdict(recording, colour=colour)

@@ -5,6 +5,7 @@ from typing import Any
 
 from core.reasons import Code
 from extender.queueconfig.document import MapValue
+from extender.queueconfig.problems import shown
 from extender.simulator.comparing import unknown_members
 from extender.simulator.fields import Fields, whole_number
 from extender.simulator.scenario import Expect
@@ -87,7 +88,7 @@ def _pod(pod: Fields) -> Mapping[str, str]:
 def _reason(pod: Fields) -> str | None:
     found = pod.text("reason")
     if found is not None and found not in REASONS:
-        pod.wrong("reason", f"{found!r} is not a refusal code")
+        pod.wrong("reason", f"{shown(found)} is not a refusal code")
         return None
     return found
 

@@ -47,6 +47,8 @@ class Fields:
         self._read: set[str] = set()
 
     def __contains__(self, key: str) -> bool:
+        """Whether the file has a key; who asks for it knows it."""
+        self._read.add(key)
         return key in self.value
 
     def line_of(self, key: str) -> int:
@@ -105,7 +107,7 @@ class Fields:
         return number
 
     def optional_number(self, key: str, *, least: int, most: int) -> int | None:
-        return self.number(key, least, least=least, most=most) if key in self.value else None
+        return self.number(key, least, least=least, most=most) if key in self else None
 
     def switch(self, key: str, default: bool = False) -> bool:
         value = self.take(key)
@@ -130,7 +132,7 @@ class Fields:
     def choice(self, key: str, choices: Iterable[str], default: str | None = None) -> str | None:
         found = self.text(key, default)
         if key in self.value and found is not None and found not in tuple(choices):
-            self.wrong(key, f"must be one of {', '.join(choices)}")
+            self.wrong(key, f"must be one of {', '.join(choice for choice in choices if choice)}")
             return default
         return found
 
@@ -183,7 +185,7 @@ class Fields:
         return tuple(found)
 
     def optional_names(self, key: str) -> tuple[str, ...] | None:
-        return tuple(name for name, _ in self.names(key)) if key in self.value else None
+        return tuple(name for name, _ in self.names(key)) if key in self else None
 
     def _items(self, key: str) -> list[tuple[Value, int]]:
         value = self.take(key)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from extender.queueconfig.problems import shown
 from extender.simulator.cluster_entries import POLICIES, counted, read_count, read_namespace
 from extender.simulator.fields import Fields, is_name
 from extender.simulator.objects import SYSTEM_CLASSES
@@ -96,7 +97,7 @@ def _pod_group(fields: Fields) -> PodGroup | None:
 def _node(fields: Fields, key: str) -> str | None:
     found = fields.text(key)
     if found is not None and not is_name(found):
-        fields.wrong(key, f"{found!r} is not the name of a node")
+        fields.wrong(key, f"{shown(found)} is not the name of a node")
     return found
 
 

@@ -17,8 +17,9 @@ _FULL, _ROOM, _GUARANTEE = "█", "·", "┃"
 def queue_table(recording: Recording, *, width: int | None = None, colour: bool = False) -> Iterator[str]:
     """Per queue that still exists, in tree order, a line per resource that is used, asked for or bounded.
 
-    The bar: used against max, with a mark where guaranteed ends. Of a queue without a max it is open at its
-    right end and as long as used and guaranteed need. ``width`` and ``colour`` as for the timeline.
+    The bar: used against max, with a mark where guaranteed ends. Without a max it is open at its right end
+    and as long as used and guaranteed need; without either there is none. ``width`` and ``colour`` as for
+    the timeline.
     """
     lanes = [lane for lane in in_tree_order(recording.queues) if lane.removed is None and lane.samples]
     rows = [cells for lane in lanes for cells in _rows(lane)]
@@ -89,6 +90,8 @@ def _amount_cells(name: str, resource: str, gauge: _Gauge, pending: int) -> tupl
 
 
 def _bar(gauge: _Gauge, width: int) -> Cell:
+    if gauge.max is None and not gauge.guaranteed:
+        return Cell("no max", "dim")
     whole = gauge.max if gauge.max is not None else max(gauge.used, gauge.guaranteed or 0)
     filled = _length(gauge.used, whole, width)
     blocks = [_FULL] * filled + [_ROOM] * (width - filled)

@@ -15,9 +15,9 @@ from extender.simulator.units import counted, moment, printable
 
 NARROWEST: Final = 60
 FOLDED_FROM: Final = 3
-PLACEMENTS_FOLDED_FROM: Final = 20
-"""Pods of one name and instant from which on a line stands for all. Where each pod went is worth a line
-of its own for longer."""
+MOVES_FOLDED_FROM: Final = 10
+"""Pods of one name and instant from which on a line stands for all. Where each pod went, or was taken
+from, is worth a line of its own for longer."""
 
 KIND_COLOURS: Final = {
     "placed": "green",
@@ -35,6 +35,7 @@ KIND_COLOURS: Final = {
 
 # Told apart only by the pod: between others of the same instant they can move without a loss.
 _MOVABLE: Final = frozenset({"refused", "waits", "submitted", "woken", "gate"})
+_MOVES: Final = frozenset({"placed", "evicted", "nominated"})
 _NUMBERED: Final = re.compile(r"(?P<prefix>.*?)-(?P<number>\d+(?:\.\d+)*)")
 
 
@@ -129,7 +130,8 @@ def _folded(entries: Iterable[Happening]) -> Iterator[_Group]:
 
 
 def _folded_from(group: _Group) -> int:
-    return FOLDED_FROM if len(group.nodes) == 1 else PLACEMENTS_FOLDED_FROM
+    is_move = group.entries[0].kind in _MOVES and len(group.nodes) > 1
+    return MOVES_FOLDED_FROM if is_move else FOLDED_FROM
 
 
 def _alike(instant: Iterable[Happening]) -> Iterable[_Group]:

@@ -1,6 +1,6 @@
 """How a scenario came out, as lines for people: `paddock test` prints them, the JUnit file holds them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from extender.simulator.columns import painted
 from extender.simulator.recording import Difference, Recording
@@ -35,10 +35,6 @@ def failure_lines(outcome: Outcome) -> Iterator[str]:
         return
     for difference in outcome.differences:
         yield from _told(difference, outcome)
-
-
-def all_passed(outcomes: Sequence[Outcome]) -> bool:
-    return all(_word(outcome)[0] == "ok" for outcome in outcomes)
 
 
 def _word(outcome: Outcome) -> tuple[str, str]:

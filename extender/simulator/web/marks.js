@@ -114,7 +114,11 @@ function listenToMarks(board) {
   board.addEventListener('pointerout', (event) => { if (markOf(event)) hideTip(); });
   board.addEventListener('focusin', (event) => { if (markOf(event) && markOf(event).matches(':focus-visible')) { tellMark(markOf(event)); chooseMark(markOf(event)); } });
   board.addEventListener('focusout', (event) => { if (markOf(event)) hideTip(); });
-  board.addEventListener('click', (event) => { if (markOf(event)) chooseMark(markOf(event)); });
+  board.addEventListener('click', (event) => {
+    if (!markOf(event)) return;
+    chooseMark(markOf(event));
+    hideTip();
+  });
   board.addEventListener('keydown', (event) => {
     if (!markOf(event) || !event.key.startsWith('Arrow')) return;
     event.preventDefault();

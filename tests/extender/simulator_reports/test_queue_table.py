@@ -23,13 +23,13 @@ def bar_of(used: int, *, guaranteed: int | None = None, max: int | None = None, 
         return None if amount is None else {"vcore": amount}
 
     sample = make_sample(used={"vcore": used}, guaranteed=bound(guaranteed), max=bound(max))
-    return re.search(r"\[.*", table_of(make_lane("root", sample), width=width)[1])[0]  # type: ignore[index]
+    return re.search(r"\[.*|no max", table_of(make_lane("root", sample), width=width)[1])[0]  # type: ignore[index]
 
 
 def test_a_table() -> None:
     lines = list(queue_table(five_pods(), width=80))
     assert lines[0] == "QUEUE         RESOURCE  USED  GUARANTEED  MAX  PENDING  USED OF MAX"
-    assert lines[1] == "root          vcore        4           -    -        1  [██████████████████████>"
+    assert lines[1] == "root          vcore        4           -    -        1  no max"
     assert lines[3] == "  web         vcore        1           1    2        1  [██████████┃···········]"
     assert lines[5] == "  batch       vcore        3           3    4        -  [███████████████┃······]"
     assert all(len(line) <= 80 for line in lines)
@@ -77,8 +77,9 @@ def test_only_resources_that_say_something_have_a_line_and_every_queue_has_one()
         (bar_of(1000, max=4000, guaranteed=2000), "[██··┃·····]"),
         (bar_of(4000, max=4000, guaranteed=2000), "[████┃█████]"),
         (bar_of(1000, guaranteed=2000), "[█████····┃>"),
-        (bar_of(1000), "[██████████>"),
-        (bar_of(0), "[··········>"),
+        (bar_of(3000, guaranteed=1500), "[████┃█████>"),
+        (bar_of(1000), "no max"),
+        (bar_of(0, guaranteed=0), "no max"),
         (bar_of(0, max=0), "[··········]"),
     ],
 )

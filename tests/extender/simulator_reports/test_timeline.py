@@ -88,11 +88,16 @@ def placed(pod: str, node: str) -> Happening:
 
 
 def test_placements_are_folded_only_when_they_are_many() -> None:
-    few = [placed(f"web-{number}", f"n{number % 3}") for number in range(19)]
-    assert len(lines_of(*few)) == 19
-    assert lines_of(*few, placed("web-19", "n1")) == [
-        "00:00.000 web-0 … web-19 (20 pods) root.web placed on 3 nodes"
+    few = [placed(f"web-{number}", f"n{number % 3}") for number in range(9)]
+    assert len(lines_of(*few)) == 9
+    assert lines_of(*few, placed("web-9", "n1")) == [
+        "00:00.000 web-0 … web-9 (10 pods) root.web placed on 3 nodes"
     ]
+
+
+def test_where_a_pod_ended_does_not_matter() -> None:
+    ended = [Happening(0, "succeeded", "succeeded", pod=f"web-{each}", node=f"n{each}") for each in range(3)]
+    assert lines_of(*ended) == ["00:00.000 web-0 … web-2 (3 pods) succeeded on 3 nodes"]
 
 
 def test_what_is_no_refusal_keeps_its_place_between_others() -> None:

@@ -2,11 +2,9 @@
 
 from xml.etree.ElementTree import Element, fromstring
 
-import pytest
-
 from extender.simulator.junit import junit_of
 from extender.simulator.scenario import Mistake, ScenarioError
-from extender.simulator.verdict import Outcome, all_passed, verdict
+from extender.simulator.verdict import verdict
 from tests.extender.simulator_reports.recordings import five_pods, make_recording, with_difference
 
 PASSED = five_pods()
@@ -51,11 +49,6 @@ def test_colour_is_in_the_first_word_only() -> None:
     lines = list(verdict(FAILED, colour=True))
     assert lines[0].startswith("\x1b[31mFAIL \x1b[0m ")
     assert "\x1b" not in "".join(lines[1:])
-
-
-@pytest.mark.parametrize(("outcome", "passed"), [(PASSED, True), (FAILED, False), (UNREADABLE, False)])
-def test_all_passed(outcome: Outcome, passed: bool) -> None:
-    assert all_passed([PASSED, outcome]) is passed
 
 
 def test_a_junit_file_counts_and_tells() -> None:

@@ -1,0 +1,219 @@
+"""A headless Chromium of our own, and one page in it, driven over its debugging protocol on loopback."""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import signal
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+DEADLINE = 30.0
+
+_ADDRESS = re.compile(rb"DevTools listening on (ws://\S+)")
+
+
+class NoBrowserError(AssertionError):
+    """No Chromium is installed. A check that cannot be made has failed."""
+
+
+def browser_path() -> str:
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        raise NoBrowserError(
+            f"no browser: none of {', '.join(NAMES)} is on the PATH; install the Debian package 'chromium'"
+        )
+    return found
+
+
+class Page:
+    """One page. ``complaints``: everything it wrote to the console as an error, and uncaught exceptions;
+    ``requests``: every address it asked for."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self._socket = socket
+        self._numbers = count(1)
+        self._session = ""
+        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+
+    async def listen(self) -> None:
+        """Take what the browser sends until it ends."""
+        async for message in self._socket:
+            self._take(json.loads(message.data))
+
+    def _take(self, message: dict[str, Any]) -> None:
+        parameters = message.get("params", {})
+        match message.get("method"):
+            case None:
+                self._answers.pop(message["id"]).set_result(message)
+            case "Runtime.exceptionThrown":
+                self.complaints.append(str(parameters["exceptionDetails"]))
+            case "Runtime.consoleAPICalled" if parameters["type"] in ("error", "assert"):
+                self.complaints.append(str(parameters["args"]))
+            case "Log.entryAdded" if parameters["entry"]["level"] == "error":
+                self.complaints.append(parameters["entry"]["text"])
+            case "Network.requestWillBeSent":
+                self.requests.append(parameters["request"]["url"])
+
+    async def open(self) -> None:
+        """Make the page and hear of its errors and requests from its first moment on."""
+        target = await self.call("Target.createTarget", url="about:blank")
+        attached = await self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
+        self._session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            await self.call(f"{domain}.enable")
+
+    async def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """One call of the protocol. Raises AssertionError with the browser's words when it refuses."""
+        number = next(self._numbers)
+        self._answers[number] = asyncio.get_running_loop().create_future()
+        message = {"id": number, "method": method, "params": parameters}
+        await self._socket.send_json(message | ({"sessionId": self._session} if self._session else {}))
+        answer = await asyncio.wait_for(self._answers[number], DEADLINE)
+        assert "error" not in answer, (method, answer["error"])
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    async def ask(self, expression: str) -> Any:
+        """The value of a JavaScript expression, a promise's when it is one."""
+        answer = await self.call(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+        )
+        assert "exceptionDetails" not in answer, (expression, answer["exceptionDetails"])
+        return answer["result"].get("value")
+
+    async def until(self, expression: str) -> Any:
+        """The first value of an expression that is true. Raises TimeoutError."""
+        async with asyncio.timeout(DEADLINE):
+            value = await self.ask(expression)
+            while not value:
+                await asyncio.sleep(0.02)
+                value = await self.ask(expression)
+        return value
+
+    async def show(self, path: Path, *, width: int, height: int, dark: bool = False) -> None:
+        """Load a file at a window size and wait until it says that it is drawn."""
+        await self.resize(width, height)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        await self.call("Emulation.setEmulatedMedia", features=[scheme])
+        await self.call("Page.navigate", url=path.as_uri())
+        await self.until(
+            f"location.href === {json.dumps(path.as_uri())} && document.documentElement?.dataset.ready"
+        )
+
+    async def resize(self, width: int, height: int) -> None:
+        await self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+
+    async def middle_of(self, selector: str) -> tuple[float, float]:
+        """The middle of the first such element, in the window."""
+        found = await self.ask(
+            f"(() => {{ const box = document.querySelector({json.dumps(selector)}).getBoundingClientRect();"
+            " return [box.x + box.width / 2, box.y + box.height / 2]; })()"
+        )
+        return found[0], found[1]
+
+    async def mouse(self, kind: str, x: float, y: float, *, buttons: int = 0) -> None:
+        """``kind``: mouseMoved, mousePressed or mouseReleased, the latter two with the left button."""
+        button = "none" if kind == "mouseMoved" and not buttons else "left"
+        await self.call(
+            "Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, buttons=buttons, clickCount=1
+        )
+
+    async def click(self, selector: str) -> None:
+        x, y = await self.middle_of(selector)
+        await self.mouse("mouseMoved", x, y)
+        await self.mouse("mousePressed", x, y, buttons=1)
+        await self.mouse("mouseReleased", x, y)
+
+    async def press(self, key: str) -> None:
+        """A key that has a name: Tab, ArrowRight, Escape."""
+        code = {"Tab": 9, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}[
+            key
+        ]
+        for kind in ("rawKeyDown", "keyUp"):
+            await self.call(
+                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code
+            )
+
+
+@asynccontextmanager
+async def opened_page() -> AsyncIterator[Page]:
+    """A page in a browser started for it and ended after it. Raises `NoBrowserError`."""
+    path = browser_path()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        process = await asyncio.create_subprocess_exec(
+            path,
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--remote-debugging-port=0",
+            f"--user-data-dir={profile}",
+            "about:blank",
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            async with _connected(process) as page:
+                yield page
+        finally:
+            await _end(process)
+
+
+@asynccontextmanager
+async def _connected(process: asyncio.subprocess.Process) -> AsyncIterator[Page]:
+    address = await asyncio.wait_for(_address_of(process), DEADLINE)
+    drained = asyncio.ensure_future(_drain(process))
+    async with aiohttp.ClientSession() as session, session.ws_connect(address, max_msg_size=0) as socket:
+        page = Page(socket)
+        listening = asyncio.ensure_future(page.listen())
+        try:
+            await page.open()
+            yield page
+        finally:
+            await socket.close()
+            for task in (listening, drained):
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+
+
+async def _address_of(process: asyncio.subprocess.Process) -> str:
+    assert process.stderr is not None
+    said = b""
+    async for line in process.stderr:
+        said += line
+        if found := _ADDRESS.search(line):
+            return found[1].decode()
+    raise AssertionError(f"the browser did not start: {said.decode(errors='replace')}")
+
+
+async def _drain(process: asyncio.subprocess.Process) -> None:
+    """A browser whose words nobody reads stops when the pipe is full."""
+    assert process.stderr is not None
+    async for _ in process.stderr:
+        pass
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()

@@ -1,0 +1,266 @@
+"""The page of a run in a real browser: lanes, marks and reasons are there, and nothing is complained about.
+
+Needs Chromium (Debian package ``chromium``) and fails without it.
+"""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from e2e import browser
+from e2e.browser import NoBrowserError, Page, opened_page
+from extender.simulator.page import page_of
+from extender.simulator.recording import Happening, Recording
+from tests.extender.simulator_reports.recordings import (
+    five_pods,
+    large,
+    make_lane,
+    make_pod,
+    make_recording,
+    make_sample,
+)
+
+SIZES = [(1280, 800), (600, 900)]
+HOSTILE = "</script><img src=x onerror=document.title='owned'><b>bold</b>"
+
+
+@pytest_asyncio.fixture(loop_scope="session", scope="session")
+async def started() -> AsyncIterator[Page]:
+    async with opened_page() as page:
+        yield page
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(started: Page) -> AsyncIterator[Page]:
+    """The one page; at a test's end nothing was complained about or fetched."""
+    started.complaints.clear()
+    started.requests.clear()
+    yield started
+    assert started.complaints == []
+    assert await started.ask("document.documentElement.dataset.errors") == ""
+    assert [url for url in started.requests if not url.startswith(("file:", "data:"))] == []
+
+
+async def show(
+    page: Page, recording: Recording, folder: Path, *, width: int = 1280, height: int = 800
+) -> None:
+    file = folder / "page.html"
+    file.write_text(page_of(recording), encoding="ascii")
+    await page.show(file, width=width, height=height)
+
+
+async def texts(page: Page, selector: str) -> list[str]:
+    found: list[str] = await page.ask(
+        f"[...document.querySelectorAll({selector!r})].map((each) => each.textContent)"
+    )
+    return found
+
+
+async def has_sideways_scroll(page: Page) -> bool:
+    wide: bool = await page.ask("document.documentElement.scrollWidth > window.innerWidth")
+    return wide
+
+
+async def inked_share(page: Page, selector: str) -> float:
+    """How much of a canvas is painted."""
+    share: float = await page.ask(
+        f"(() => {{ const canvas = document.querySelector({selector!r});"
+        " const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;"
+        " let inked = 0; for (let at = 3; at < pixels.length; at += 4) inked += pixels[at] > 0;"
+        " return inked / (pixels.length / 4); })()"
+    )
+    return share
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+async def test_five_pods(page: Page, tmp_path: Path, width: int, height: int) -> None:
+    await show(page, five_pods(), tmp_path, width=width, height=height)
+    assert await page.ask(
+        "[...document.querySelectorAll('[data-queue]')].map((each) => each.dataset.queue)"
+    ) == [
+        "root",
+        "root.web",
+        "root.batch",
+    ]
+    assert len(await texts(page, "[data-node]")) == 2
+    (refusal,) = await texts(page, "[data-queue='root.web'] [data-marker][data-kind=refused]")
+    assert "web-2, 0s" in refusal
+    assert "QuotaExceeded: root.web {vcore: 2}" in refusal
+    (eviction,) = await texts(page, "[data-queue='root.web'] [data-marker][data-kind=evicted]")
+    assert "web-1, 12.5s: preempted on n1: for batch-1 (LAW-4)" in eviction
+    for lane in ("[data-queue='root.web']", "[data-node=n1]"):
+        assert await inked_share(page, f"{lane} canvas") > 0.2
+    assert not await has_sideways_scroll(page)
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+async def test_five_thousand_pods(page: Page, tmp_path: Path, width: int, height: int) -> None:
+    await show(page, large(), tmp_path, width=width, height=height)
+    assert len(await texts(page, "[data-queue]")) == 200
+    assert len(await texts(page, "[data-node]")) == 500
+    assert 0 < len(await texts(page, "[data-marker]")) < 2000
+    assert await inked_share(page, "[data-queue='root'] canvas") > 0.2
+    assert not await has_sideways_scroll(page)
+
+
+async def test_a_lane_far_below_is_drawn_when_it_comes_into_view(page: Page, tmp_path: Path) -> None:
+    await show(page, large(), tmp_path)
+    assert await page.ask("document.querySelector('[data-node=node-499] .readout').textContent") == ""
+    await page.ask("document.querySelector('[data-node=node-499]').scrollIntoView()")
+    told = await page.until("document.querySelector('[data-node=node-499] .readout').textContent")
+    assert "of 16" in told
+    assert await inked_share(page, "[data-node=node-499] canvas") > 0
+
+
+async def test_a_mark_tells_its_reason_under_the_pointer_and_when_it_is_chosen(
+    page: Page, tmp_path: Path
+) -> None:
+    await show(page, five_pods(), tmp_path)
+    mark = "[data-queue='root.web'] [data-kind=refused]"
+    await page.mouse("mouseMoved", *await page.middle_of(mark))
+    assert "QuotaExceeded: root.web {vcore: 2}" in await page.until(
+        "document.querySelector('#tip:not([hidden])')?.textContent"
+    )
+    await page.click(mark)
+    panel = await page.until("document.querySelector('#panel .item')?.textContent")
+    assert "QuotaExceeded: root.web {vcore: 2}" in panel
+    assert "web-2" in panel
+
+
+async def test_the_keyboard_reaches_every_mark_and_reads_its_reason(page: Page, tmp_path: Path) -> None:
+    await show(page, five_pods(), tmp_path)
+    await page.ask("document.querySelector('#overview').focus()")
+    for _ in range(20):
+        await page.press("Tab")
+        if await page.ask("document.activeElement.matches('.mark')"):
+            break
+    seen = []
+    for _ in range(6):
+        seen.append(await page.ask("document.querySelector('#panel').textContent"))
+        await page.press("ArrowRight")
+    told = "\n".join(seen)
+    for reason in (
+        "QuotaExceeded: root.web",
+        "for batch-1 (LAW-4)",
+        "2 Insufficient memory",
+        "new configuration",
+    ):
+        assert reason in told
+    assert len(set(seen)) == 6
+    await page.press("Escape")
+    assert "Overview" in await page.ask("document.querySelector('#panel').textContent")
+
+
+async def test_a_bunch_of_marks_lists_its_pods(page: Page, tmp_path: Path) -> None:
+    refused = tuple(
+        Happening(
+            number,
+            "refused",
+            "Code",
+            pod=f"web-{number}",
+            queue="root",
+            why=f"Code: {number % 2}",
+            code="Code",
+        )
+        for number in range(30)
+    )
+    await show(page, make_recording(timeline=refused, end=60_000, queues=(make_lane("root"),)), tmp_path)
+    (bunch,) = await texts(page, "[data-marker]")
+    assert "30 refusals" in bunch
+    await page.click("[data-marker]")
+    told = await page.ask("document.querySelector('#panel').textContent")
+    assert "web-0 … web-28 (15 pods)" in told
+    assert "web-1 … web-29 (15 pods)" in told
+
+
+async def test_a_click_on_a_nodes_lane_tells_of_the_pod_there(page: Page, tmp_path: Path) -> None:
+    await show(page, five_pods(), tmp_path)
+    x, y = await page.middle_of("[data-node=n1] .plot")
+    await page.mouse("mouseMoved", x, y - 15)
+    assert "batch-0" in await page.until("document.querySelector('#tip:not([hidden])')?.textContent")
+    await page.mouse("mousePressed", x, y - 15, buttons=1)
+    await page.mouse("mouseReleased", x, y - 15)
+    assert "placed on n1" in await page.until("document.querySelector('#panel .story')?.textContent")
+
+
+async def test_the_filter_keeps_queues_that_match_and_those_above(page: Page, tmp_path: Path) -> None:
+    await show(page, large(), tmp_path)
+    await page.ask(
+        "(() => { const box = document.querySelector('#filter'); box.value = 'TEAM-019';"
+        " box.dispatchEvent(new Event('input')); })()"
+    )
+    shown = "[...document.querySelectorAll('[data-queue]:not([hidden])')].map((each) => each.dataset.queue)"
+    assert await page.ask(shown) == ["root", "root.tenant-01", "root.tenant-01.team-019"]
+
+
+async def test_a_drag_over_the_lanes_shows_that_range(page: Page, tmp_path: Path) -> None:
+    await show(page, five_pods(), tmp_path)
+    assert await page.ask("document.querySelector('#range').textContent") == "0s – 30s"
+    x, y = await page.middle_of("[data-queue='root.batch'] .plot")
+    await page.mouse("mousePressed", x, y, buttons=1)
+    await page.mouse("mouseMoved", x + 150, y, buttons=1)
+    await page.mouse("mouseReleased", x + 150, y)
+    await page.until("document.querySelector('#range').textContent.startsWith('15')")
+    await page.click("#fit")
+    await page.until("document.querySelector('#range').textContent === '0s – 30s'")
+
+
+async def test_another_resource_changes_the_amounts(page: Page, tmp_path: Path) -> None:
+    await show(page, five_pods(), tmp_path)
+    readout = "document.querySelector('[data-queue=\"root.batch\"] .readout').textContent"
+    assert await page.ask(readout) == "3 of 4"
+    await page.click("[data-resource=memory]")
+    await page.until(f"{readout} === '4Gi of 8Gi'")
+
+
+async def test_a_hostile_recording_is_text(page: Page, tmp_path: Path) -> None:
+    refusal = Happening(0, "refused", HOSTILE, pod=HOSTILE, queue=HOSTILE, why=HOSTILE, code=HOSTILE)
+    recording = make_recording(
+        name=HOSTILE,
+        timeline=(refusal,),
+        queues=(make_lane(HOSTILE, make_sample(used={"vcore": 1})),),
+        pods={HOSTILE: make_pod(HOSTILE), "__proto__": make_pod(HOSTILE)},
+    )
+    await show(page, recording, tmp_path)
+    await page.click("[data-marker]")
+    assert await page.ask("document.title") == f"{HOSTILE} - Paddock simulation"
+    assert await page.ask("document.querySelectorAll('img, b:not(.readout b, .gauge b)').length") == 0
+    assert HOSTILE in await page.ask("document.querySelector('#panel').textContent")
+
+
+async def test_resources_may_have_any_name(page: Page, tmp_path: Path) -> None:
+    strange = make_sample(used={"constructor": 1, "__proto__": 2}, max={"constructor": 2})
+    recording = make_recording(
+        queues=(make_lane("root"), make_lane("root.a", strange)), nodes=five_pods().nodes
+    )
+    await show(page, recording, tmp_path)
+    await page.click("[data-resource=constructor]")
+    await page.until("document.querySelector('[data-queue=\"root.a\"] .readout').textContent === '1 of 2'")
+
+
+async def test_an_empty_run_is_shown(page: Page, tmp_path: Path) -> None:
+    await show(page, make_recording(), tmp_path)
+    assert "No pod was refused or evicted." in await page.ask("document.querySelector('#panel').textContent")
+
+
+async def test_what_a_page_complains_about_is_heard(started: Page, tmp_path: Path) -> None:
+    file = tmp_path / "broken.html"
+    file.write_text(
+        "<meta http-equiv='Content-Security-Policy' content=\"script-src 'unsafe-inline'; img-src 'none'\">"
+        "<img src='https://a.example/x.png'><script>console.error('one');"
+        " document.documentElement.dataset.ready = 1; throw new Error('two')</script>"
+    )
+    started.complaints.clear()
+    await started.show(file, width=600, height=900)
+    told = "\n".join(started.complaints)
+    assert "one" in told
+    assert "two" in told
+    assert "Content Security Policy" in told
+
+
+def test_without_a_browser_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser.shutil, "which", lambda _: None)
+    with pytest.raises(NoBrowserError, match="Debian package 'chromium'"):
+        browser.browser_path()

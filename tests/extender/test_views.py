@@ -1,0 +1,88 @@
+"""REST-6 and REST-7 from a snapshot."""
+
+import pytest
+
+from core.ids import AppId
+from core.ledger import events as on
+from core.ledger.ledger import Ledger
+from extender.views import application_view, queue_view
+from tests.builders import START, bind_called, filtered, make_ledger, make_pod, make_queue
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    """root.p.a with a bound, an admitted and a refused pod."""
+    queue = make_queue("root.p.a", max={"vcore": 4000}, guaranteed={"vcore": 1000})
+    made = make_ledger(make_queue("root.p", leaf=False), queue)
+    made.apply(on.PodObserved(make_pod("bound", queue="root.p.a", cpu=1000, node="n1")), now=START)
+    for name, cpu in (("admitted", 2000), ("refused", 2000)):
+        made.apply(on.PodObserved(make_pod(name, queue="root.p.a", cpu=cpu, priority=7)), now=START)
+        filtered(made, f"uid-{name}", now=START)
+    bind_called(made, "uid-admitted", now=START)
+    return made
+
+
+@pytest.mark.rule("REST-6")
+def test_a_leaf(ledger: Ledger) -> None:
+    queue = ledger.snapshot.tree.get("root.p.a")
+    assert queue is not None
+    assert queue_view(ledger.snapshot, queue) == {
+        "queuename": "root.p.a",
+        "status": "Active",
+        "isLeaf": True,
+        "isManaged": True,
+        "parent": "root.p",
+        "maxResource": {"vcore": 4000},
+        "guaranteedResource": {"vcore": 1000},
+        "allocatedResource": {"pods": 2, "vcore": 3000},
+        "pendingResource": {"pods": 1, "vcore": 2000},
+        "headroom": {"memory": 2**40, "pods": 998, "vcore": 1000},
+        "absUsedCapacity": {"vcore": 75},
+        "runningApps": 1,
+    }
+
+
+@pytest.mark.rule("REST-6")
+def test_the_whole_tree_names_the_partition_and_the_children(ledger: Ledger) -> None:
+    view = queue_view(ledger.snapshot, ledger.snapshot.tree.root, subtree=True, partition=True)
+    assert (view["partition"], view["isLeaf"], view["childNames"]) == ("default", False, ["root.p"])
+    (parent,) = view["children"]
+    assert [child["queuename"] for child in parent["children"]] == ["root.p.a"]
+    assert "children" not in queue_view(ledger.snapshot, ledger.snapshot.tree.root)
+
+
+@pytest.mark.rule("REST-6")
+def test_a_queue_over_its_max_shows_a_negative_headroom(ledger: Ledger) -> None:
+    ledger.apply(on.PodObserved(make_pod("more", queue="root.p.a", cpu=3000, node="n1")), now=START)
+    queue = ledger.snapshot.tree.get("root.p.a")
+    assert queue is not None
+    assert queue_view(ledger.snapshot, queue)["headroom"]["vcore"] == -2000
+
+
+@pytest.mark.rule("REST-7")
+def test_an_application(ledger: Ledger) -> None:
+    application = ledger.snapshot.application(AppId("app-1"))
+    assert application is not None
+    view = application_view(ledger.snapshot, application)
+    assert (view["applicationID"], view["partition"], view["queueName"]) == ("app-1", "default", "root.p.a")
+    assert (view["usedResource"], view["pendingResource"]) == (
+        {"pods": 2, "vcore": 3000},
+        {"pods": 1, "vcore": 2000},
+    )
+    assert (view["applicationState"], view["maxRequestPriority"]) == ("Running", 7)
+    assert [each["nodeId"] for each in view["allocations"]] == ["n1", "n1"]
+    (request,) = view["requests"]
+    assert (request["allocationKey"], request["priority"]) == ("uid-refused", "7")
+
+
+@pytest.mark.rule("REST-7")
+def test_a_rejected_application() -> None:
+    ledger = make_ledger(make_queue("root.a"))
+    ledger.apply(on.PodObserved(make_pod("lost", queue="root.nowhere")), now=START)
+    application = ledger.snapshot.application(AppId("app-1"))
+    assert application is not None
+    view = application_view(ledger.snapshot, application)
+    assert (view["applicationState"], view["rejectedMessage"]) == (
+        "Rejected",
+        "PlacementFailed: no queue root.nowhere",
+    )
