@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEMO_SECONDS ?= 60
 
 .PHONY: demo test lint e2e bench format requirements clean
 
@@ -14,7 +15,7 @@ $(STAMP): requirements-dev.txt pyproject.toml
 
 # A played cluster of two tenants for a minute; leaves paddock-demo.html. Ports: any that are free.
 demo: $(STAMP)
-	$(BIN)/paddock demo --verbs-port 0 --admin-port 0
+	$(BIN)/paddock demo --verbs-port 0 --admin-port 0 --seconds $(DEMO_SECONDS)
 
 test: $(STAMP)
 	$(BIN)/pytest tests

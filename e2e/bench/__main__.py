@@ -4,7 +4,7 @@ import asyncio
 import sys
 from importlib import import_module
 
-BENCHMARKS = ("latency", "start", "throughput")
+BENCHMARKS = ("latency", "start", "throughput", "simulation")
 
 
 def main(names: list[str]) -> int:
