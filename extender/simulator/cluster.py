@@ -6,8 +6,13 @@ The order of what happens at one instant is the format's rule 2; nothing here de
 from collections import deque
 from collections.abc import Callable
 
+import msgspec
+
+from core.errors import PaddockError
 from extender.simulator.api import Change, PlayedApi, Pod, Refusal
 from extender.simulator.clock import Clock, HandLoop, Kind
+from extender.simulator.fitting import placing_of, status_on
+from extender.simulator.node_cache import NodeInfo, shape_of
 from extender.simulator.objects import (
     SYSTEM_CLASSES,
     Json,
@@ -23,6 +28,7 @@ from extender.simulator.paddock import Paddock, World, config_map_of
 from extender.simulator.recorder import Recorder
 from extender.simulator.scenario import NodeEntry, PodEntry, Scenario
 from extender.simulator.scheduler import PlayedScheduler, Server, Settings
+from extender.wire.translate import POD, pod_from
 
 PROFILES = frozenset({"default-scheduler", "yunikorn", "paddock"})
 """Scheduler names that the shipped configuration serves (design section 7)."""
@@ -138,6 +144,7 @@ class Cluster:
     def _body(self, entry: PodEntry, name: str, *, created: int, node: str | None) -> Json:
         """The pod as it is stored, with our gate when the scenario asks for gates and Paddock manages it."""
         body = pod_object(entry, name, self.api.priority_classes, at=created, node=node)
+        _check(body)
         if self.scenario.gates and node is None and self.paddock.manages(body):
             add_gate(body)
         return body
@@ -197,6 +204,15 @@ class Cluster:
         )
         budgets = self.scenario.cluster.budgets
         return PlayedScheduler(self.clock, self.api, self._server, self.recorder, settings, budgets)
+
+
+def _check(body: Json) -> None:
+    """The API server would not take a spec of a wrong shape. Raises `Refusal`."""
+    try:
+        placing = placing_of(shape_of(body["spec"], pod_from(POD.decode(msgspec.json.encode(body)))))
+        status_on(placing, NodeInfo("any", {}, taints=({"key": "any", "effect": "NoSchedule"},)))
+    except (ValueError, PaddockError, TypeError, AttributeError, KeyError) as error:
+        raise Refusal(f"spec is not a pod's: {error}") from error
 
 
 def _news_is_there() -> None:

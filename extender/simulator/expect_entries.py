@@ -7,7 +7,7 @@ from core.reasons import Code
 from extender.queueconfig.document import MapValue
 from extender.queueconfig.problems import shown
 from extender.simulator.comparing import unknown_members
-from extender.simulator.fields import Fields, whole_number
+from extender.simulator.fields import Fields
 from extender.simulator.scenario import Expect
 
 REASONS = frozenset((*(code.value for code in Code), "Unschedulable", ""))
@@ -47,13 +47,10 @@ def read_expect(step: Fields) -> Expect | None:
 
 
 def _counts(fields: Fields, key: str) -> Mapping[str, int] | None:
-    if key not in fields:
-        return None
-    found = fields.mapping(key, whole_number, "must be a whole number")
-    for name, count in found.items():
-        if not 0 <= count <= _MOST:
-            fields.wrong(key, f"{name}: must not be negative")
-    return found
+    below = fields.fields(key)
+    return (
+        None if below is None else {name: below.number(name, 0, least=0, most=_MOST) for name in below.value}
+    )
 
 
 def _exists(fields: Fields) -> Mapping[str, bool] | None:

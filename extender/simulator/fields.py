@@ -4,14 +4,17 @@ Knows YAML values and Kubernetes' names and amounts, and nothing of what a scena
 """
 
 import difflib
+import math
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 from typing import Any, TypeVar
 
 from core.errors import QuantityError
 from core.quantity import kubernetes_amount
 from extender.queueconfig.document import ListValue, MapValue, QuotedText, Value
-from extender.queueconfig.problems import Location, path_text, shown
+from extender.queueconfig.problems import Location, cut, path_text, shown
 from extender.settings import seconds_of
 from extender.simulator.scenario import Mistake, Named
 
@@ -19,9 +22,20 @@ T = TypeVar("T")
 
 MOST_MISTAKES = 200
 LONGEST_PATTERN = 1000
+LONGEST_NAME = 253
+LONGEST_LABEL = 63
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
+RESOURCE = re.compile(r"cpu|memory|ephemeral-storage|hugepages-[0-9]+[KMGTPE]i|[^/]+/.+", re.ASCII)
+"""Resources that Kubernetes knows by themselves, and those of anybody else, which have a domain."""
+
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
+_OTHER_BASE = re.compile(r"0x[0-9a-fA-F]{1,15}|0o[0-7]{1,20}", re.ASCII)
+_DURATION_PART = re.compile(r"([0-9.]+)([a-zµ]+)")
+_MILLISECONDS = {
+    **{"ns": Decimal("1e-6"), "us": Decimal("1e-3"), "µs": Decimal("1e-3"), "ms": Decimal(1)},
+    **{"s": Decimal(1000), "m": Decimal(60_000), "h": Decimal(3_600_000)},
+}
 _SWITCHES = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 
 
@@ -32,8 +46,12 @@ class Mistakes:
         self.found: list[Mistake] = []
 
     def add(self, line: int | None, at: Location, message: str) -> None:
-        if len(self.found) < MOST_MISTAKES:
-            self.found.append(Mistake(line, path_text(at), message))
+        if not self.full:
+            self.found.append(Mistake(line, path_text(at), cut(message)))
+
+    @property
+    def full(self) -> bool:
+        return len(self.found) >= MOST_MISTAKES
 
 
 class Fields:
@@ -65,8 +83,10 @@ class Fields:
         """Every key that nobody asked for is a mistake."""
         known = sorted({*self._read, *known})
         for key in self.value:
+            if self.mistakes.full:
+                return
             if key not in known:
-                near = difflib.get_close_matches(key, known, n=1)
+                near = difflib.get_close_matches(cut(key, LONGEST_NAME), known, n=1)
                 hint = f"; did you mean {near[0]}?" if near else f"; known here: {', '.join(known)}"
                 self.wrong(key, f"unknown key {shown(key)}{hint}")
 
@@ -145,7 +165,10 @@ class Fields:
             self.wrong(key, f"a regular expression has at most {LONGEST_PATTERN} characters")
             return None
         try:
-            re.compile(found)
+            # Python warns of patterns that it may read otherwise one day; they mean what they mean today.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                re.compile(found)
         except (re.error, RecursionError, OverflowError) as error:
             self.wrong(key, f"not a regular expression: {error}")
             return None
@@ -203,12 +226,12 @@ class Fields:
     def amounts(self, key: str) -> dict[str, str]:
         """A mapping of resource names to quantities."""
         below = self.fields(key)
-        return below.all_amounts() if below is not None else {}
-
-    def all_amounts(self) -> dict[str, str]:
-        """Every entry of this mapping as a quantity."""
-        names = list(self.value)
-        return {name: found for name in names if (found := self.amount(name)) is not None}
+        if below is None:
+            return {}
+        known = [name for name in below.value if RESOURCE.fullmatch(name) or not _is_slip(name)]
+        found = {name: amount for name in known if (amount := below.amount(name)) is not None}
+        below.end(("cpu", "memory", "ephemeral-storage"))
+        return found
 
     def amount(self, key: str) -> str | None:
         """A quantity as Kubernetes writes it, or None when absent or wrong."""
@@ -244,8 +267,19 @@ class Fields:
         return tuple(plain(each.value) for each in self.each(key))
 
 
+def _is_slip(name: str) -> bool:
+    """Whether a resource without a domain looks like one of Kubernetes' own, mistyped."""
+    own = ("cpu", "vcore", "memory", "ephemeral-storage")
+    return bool(difflib.get_close_matches(cut(name, LONGEST_NAME), own, n=1, cutoff=0.75))
+
+
 def is_name(text: str) -> bool:
-    return len(text) <= 253 and NAME.fullmatch(text) is not None
+    return len(text) <= LONGEST_NAME and NAME.fullmatch(text) is not None
+
+
+def is_label(text: str) -> bool:
+    """Whether it may name a namespace."""
+    return len(text) <= LONGEST_LABEL and "." not in text and is_name(text)
 
 
 def whole_number(value: Value) -> int | None:
@@ -258,15 +292,20 @@ def milliseconds_of(text: str) -> int | None:
     if text == "0":
         return 0
     try:
-        milliseconds = seconds_of(text) * 1000
+        seconds_of(text)
     except ValueError:
         return None
-    whole = round(milliseconds)
-    return whole if abs(milliseconds - whole) < 1e-6 and whole < 10**12 else None
+    # Exactly, where a float would take 1000000 h and 1 ms for something in between.
+    parts = _DURATION_PART.findall(text)
+    milliseconds = sum((Decimal(amount) * _MILLISECONDS[unit] for amount, unit in parts), Decimal(0))
+    return int(milliseconds) if milliseconds == int(milliseconds) and milliseconds < 10**12 else None
 
 
 def plain(value: Value) -> Any:
-    """Python's own values: plain scalars as YAML's core schema reads them, quoted ones as text."""
+    """Python's own values: plain scalars as YAML's core schema reads them, quoted ones as text.
+
+    As in Kubernetes, an integer beyond 64 bits is a float, and there is no infinity: its text is kept.
+    """
     if isinstance(value, MapValue):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, ListValue):
@@ -275,6 +314,18 @@ def plain(value: Value) -> Any:
         return None if value is None else str(value)
     if value in _SWITCHES:
         return _SWITCHES[value]
-    if _WHOLE.fullmatch(value):
-        return int(value)
-    return float(value) if _DECIMAL.fullmatch(value) else value
+    return _number(value)
+
+
+def _number(text: str) -> int | float | str:
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    if _OTHER_BASE.fullmatch(text):
+        return int(text, 0)
+    if not _DECIMAL.fullmatch(text):
+        return str(text)
+    number = float(text)
+    if number.is_integer() and abs(number) < 2**64 and text.lstrip("+-").isdigit():
+        whole = int(text)
+        return whole if -(2**63) <= whole < 2**63 else number
+    return number if math.isfinite(number) else str(text)

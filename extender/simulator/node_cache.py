@@ -70,7 +70,7 @@ def pod_info(pod: Pod, facts: PodFacts) -> PodInfo:
     return PodInfo(
         pod,
         facts,
-        _shape_of(spec, facts),
+        shape_of(spec, facts),
         pod.body["metadata"].get("labels") or {},
         spec.get("preemptionPolicy") == "Never",
         facts.deleting,
@@ -79,7 +79,7 @@ def pod_info(pod: Pod, facts: PodFacts) -> PodInfo:
     )
 
 
-def _shape_of(spec: Json, facts: PodFacts) -> Shape:
+def shape_of(spec: Json, facts: PodFacts) -> Shape:
     requests = {name: amount for name, amount in facts.size.items() if name != "pods"}
     shape = Shape(
         tuple(sorted(requests.items())),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from extender.queueconfig.problems import shown
-from extender.simulator.cluster_entries import POLICIES, counted, read_count, read_namespace
+from extender.simulator.cluster_entries import POLICIES, TAINT_EFFECTS, Room, read_names, read_namespace
 from extender.simulator.fields import Fields, is_name
 from extender.simulator.objects import SYSTEM_CLASSES
 from extender.simulator.scenario import PodEntry, PodGroup
@@ -13,22 +13,20 @@ from extender.simulator.scenario import PodEntry, PodGroup
 _LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?", re.ASCII)
 
 
-def read_pod(fields: Fields, classes: frozenset[str]) -> PodEntry:
-    """``classes``: the PriorityClasses that the cluster has, besides the built-in ones."""
-    name = fields.name()
+def read_pod(fields: Fields, classes: frozenset[str], room: Room) -> PodEntry:
+    """``classes``: the PriorityClasses of the cluster, besides the built-in ones; ``room``: for pods."""
+    names = read_names(fields, room)
     entry = PodEntry(
         line=fields.line,
-        name=name,
-        names=counted(name, read_count(fields)),
+        name=fields.text("name") or "",
+        names=names,
         namespace=read_namespace(fields),
         app=_label(fields, "app"),
         queue=fields.text("queue"),
         user=fields.text("user"),
         groups=fields.optional_names("groups") or (),
         requests=_requests(fields),
-        priority=fields.optional_number("priority", least=-(2**31), most=2**31 - 1)
-        if "priority" in fields
-        else None,
+        priority=fields.optional_number("priority", least=-(2**31), most=2**31 - 1),
         priority_class=_priority_class(fields, classes),
         preemption_policy=fields.choice("preemptionPolicy", POLICIES),
         labels=fields.texts("labels"),
@@ -40,7 +38,7 @@ def read_pod(fields: Fields, classes: frozenset[str]) -> PodEntry:
         node=_node(fields, "node"),
         age=fields.duration("age"),
         node_selector=fields.texts("nodeSelector"),
-        tolerations=fields.free_mappings("tolerations"),
+        tolerations=tuple(_toleration(each) for each in fields.each("tolerations")),
         daemon_set=fields.switch("daemonSet"),
         required_node=_node(fields, "requiredNode"),
         run_for=fields.duration("runFor") if "runFor" in fields else None,
@@ -99,6 +97,20 @@ def _node(fields: Fields, key: str) -> str | None:
     if found is not None and not is_name(found):
         fields.wrong(key, f"{shown(found)} is not the name of a node")
     return found
+
+
+def _toleration(fields: Fields) -> Mapping[str, Any]:
+    toleration = {
+        "key": fields.text("key"),
+        "operator": fields.choice("operator", ("Exists", "Equal")),
+        "value": fields.text("value"),
+        "effect": fields.choice("effect", (*TAINT_EFFECTS, "")),
+        "tolerationSeconds": fields.optional_number("tolerationSeconds", least=-(2**63), most=2**63 - 1),
+    }
+    fields.end()
+    if not toleration["key"] and toleration["operator"] != "Exists":
+        fields.mistakes.add(fields.line, fields.at, "a toleration needs a key, or operator: Exists")
+    return {key: value for key, value in toleration.items() if value is not None}
 
 
 def _spec(fields: Fields) -> Mapping[str, Any]:

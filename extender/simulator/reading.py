@@ -3,16 +3,17 @@
 Each function reads one level of the file with `Fields`; the values they make are in `scenario`.
 """
 
-from collections.abc import Iterable
+import io
 from pathlib import Path
 
 import yaml
 
 from extender.queueconfig.document import MAX_BYTES, ListValue, MapValue, QuotedText, Value, read_document
 from extender.queueconfig.problems import ConfigError
-from extender.simulator.cluster_entries import read_cluster, read_nodes
+from extender.simulator.cluster_entries import Once, Room, read_cluster, read_nodes
 from extender.simulator.expect_entries import read_expect
 from extender.simulator.fields import Fields, Mistakes
+from extender.simulator.files import NoFile, TooLarge, bytes_of
 from extender.simulator.pod_entries import read_pod
 from extender.simulator.scenario import (
     EFFECTS,
@@ -30,16 +31,19 @@ from extender.simulator.scenario import (
 
 API_VERSION = "paddock.dev/v1"
 KIND = "Scenario"
-MOST_OBJECTS = 100_000
-"""Pods, or nodes, that one scenario may name."""
+
+_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_PLAIN_TAG = "tag:yaml.org,2002:int"
 
 
 def read_scenario(path: Path) -> Scenario:
     """Raises `ScenarioError`, also for a file that cannot be read."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise _whole(str(path), f"larger than {MAX_BYTES // 2**20} MiB")
-        text = path.read_bytes()
+        text = bytes_of(path, most=MAX_BYTES)
+    except TooLarge as error:
+        raise _whole(str(path), f"larger than {MAX_BYTES // 2**20} MiB") from error
+    except NoFile as error:
+        raise _whole(str(path), "cannot be read: not a regular file") from error
     except OSError as error:
         raise _whole(str(path), f"cannot be read: {error.strerror}") from error
     return scenario_from(text, file=str(path), folder=path.parent)
@@ -73,6 +77,7 @@ class _Reader:
         self._file = file
         self._folder = folder
         self._mistakes = mistakes
+        self._pods, self._nodes = Room(), Room()
 
     def scenario(self, value: MapValue) -> Scenario:
         top = Fields(value, (), 1, self._mistakes)
@@ -82,7 +87,7 @@ class _Reader:
         config = self._config(top)
         if config is None and "config" not in top:
             self._mistakes.add(1, (), "config is missing")
-        cluster = read_cluster(top)
+        cluster = read_cluster(top, self._nodes)
         delays, scheduler = top.fields("delays"), top.fields("scheduler")
         made = Scenario(
             file=self._file,
@@ -117,16 +122,14 @@ class _Reader:
         return None
 
     def _text_of(self, fields: Fields, name: str) -> str:
-        path = self._folder / name
         try:
-            if not path.is_file():
-                fields.wrong("config", f"there is no file {name}")
-            elif path.stat().st_size > MAX_BYTES:
-                fields.wrong("config", f"{name} is larger than {MAX_BYTES // 2**20} MiB")
-            else:
-                return path.read_text("utf-8")
-        except (OSError, ValueError) as error:
-            why = "it is not UTF-8 text" if isinstance(error, UnicodeError) else str(error)
+            return bytes_of(self._folder / name, most=MAX_BYTES).decode("utf-8")
+        except (NoFile, FileNotFoundError):
+            fields.wrong("config", f"there is no file {name}")
+        except TooLarge:
+            fields.wrong("config", f"{name} is larger than {MAX_BYTES // 2**20} MiB")
+        except (OSError, UnicodeError) as error:
+            why = "it is not UTF-8 text" if isinstance(error, UnicodeError) else error.strerror
             fields.wrong("config", f"{name} cannot be read: {why}")
         return ""
 
@@ -137,29 +140,23 @@ class _Reader:
             self._mistakes.add(1, (), "steps is missing")
         steps: list[Step] = []
         for fields in top.each("steps"):
-            step = self._step(fields, cluster)
+            last = steps[-1].at if steps else 0
+            step = self._step(fields, cluster, last)
             if "at" not in fields:
                 self._mistakes.add(fields.line, fields.at, "at is missing")
-            elif steps and step.at < steps[-1].at:
+            elif step.at < last:
                 fields.wrong("at", "steps must be in ascending order")
             steps.append(step)
-        self._count(top, steps, cluster)
         return tuple(steps)
 
-    def _count(self, top: Fields, steps: Iterable[Step], cluster: ClusterEntry) -> None:
-        steps = tuple(steps)
-        pods = sum(len(entry.names) for step in steps for entry in step.submit)
-        entries = [*cluster.nodes, *(entry for step in steps for entry in step.add_nodes)]
-        if pods > MOST_OBJECTS or sum(len(entry.names) for entry in entries) > MOST_OBJECTS:
-            top.wrong("steps", f"more than {MOST_OBJECTS} pods or nodes")
-
-    def _step(self, fields: Fields, cluster: ClusterEntry) -> Step:
+    def _step(self, fields: Fields, cluster: ClusterEntry, last: int) -> Step:
+        """``last``: when the step before it is, which stands in for a time that cannot be read."""
         step = Step(
             line=fields.line,
-            at=fields.duration("at"),
+            at=fields.duration("at", last),
             config=self._config(fields),
             settings=fields.texts("settings") if "settings" in fields else None,
-            add_nodes=read_nodes(fields, "addNodes"),
+            add_nodes=read_nodes(fields, "addNodes", self._nodes),
             remove_nodes=fields.names("removeNodes"),
             cordon=fields.names("cordon"),
             uncordon=fields.names("uncordon"),
@@ -179,13 +176,10 @@ class _Reader:
     def _submit(self, fields: Fields, cluster: ClusterEntry) -> tuple[PodEntry, ...]:
         classes = frozenset(each.name for each in cluster.priority_classes)
         entries: list[PodEntry] = []
-        seen: set[tuple[str, str]] = set()
+        once = Once("pod {} is submitted twice in this step")
         for each in fields.each("submit"):
-            entry = read_pod(each, classes)
-            taken = next((name for name in entry.names if (entry.namespace, name) in seen), None)
-            if taken is not None:
-                each.wrong("name", f"pod {taken} is submitted twice in this step")
-            seen |= {(entry.namespace, name) for name in entry.names}
+            entry = read_pod(each, classes, self._pods)
+            once.see(each, entry.names, entry.namespace)
             entries.append(entry)
         return tuple(entries)
 
@@ -240,27 +234,42 @@ def _kill(fields: Fields) -> Kill | None:
 def yaml_of(value: MapValue) -> str:
     """YAML text that the configuration loader reads as exactly this value, aliases and merges written out."""
     events: list[yaml.Event] = [yaml.StreamStartEvent(), yaml.DocumentStartEvent(explicit=False)]
-    _emit(value, events)
+    _Emission(events).of(value)
     events += [yaml.DocumentEndEvent(explicit=False), yaml.StreamEndEvent()]
-    text: str = yaml.emit(events, allow_unicode=True, width=10**9)
+    text: str = yaml.emit(events, Dumper=_DUMPER, allow_unicode=True, width=10**9)
     return text
 
 
-def _emit(value: Value, events: list[yaml.Event]) -> None:
-    if isinstance(value, MapValue):
-        events.append(yaml.MappingStartEvent(None, None, implicit=True, flow_style=False))
-        for key, below in value.items():
-            _emit(key, events)
-            _emit(below, events)
-        events.append(yaml.MappingEndEvent())
-    elif isinstance(value, ListValue):
-        events.append(yaml.SequenceStartEvent(None, None, implicit=True, flow_style=False))
-        for below in value:
-            _emit(below, events)
-        events.append(yaml.SequenceEndEvent())
-    elif value is None:
-        events.append(yaml.ScalarEvent(None, None, (True, False), "null"))
-    elif isinstance(value, QuotedText):
-        events.append(yaml.ScalarEvent(None, None, (False, True), str(value), style='"'))
-    else:
-        events.append(yaml.ScalarEvent(None, None, (True, False), str(value)))
+class _Emission:
+    """Collects the events that say a value."""
+
+    def __init__(self, events: list[yaml.Event]) -> None:
+        self._events = events
+        self._emitter = yaml.emitter.Emitter(io.StringIO(), allow_unicode=True)
+
+    def of(self, value: Value) -> None:
+        if isinstance(value, MapValue):
+            self._events.append(yaml.MappingStartEvent(None, None, implicit=True, flow_style=False))
+            for key, below in value.items():
+                self.of(key)
+                self.of(below)
+            self._events.append(yaml.MappingEndEvent())
+        elif isinstance(value, ListValue):
+            self._events.append(yaml.SequenceStartEvent(None, None, implicit=True, flow_style=False))
+            for below in value:
+                self.of(below)
+            self._events.append(yaml.SequenceEndEvent())
+        else:
+            self._events.append(self._scalar(value))
+
+    def _scalar(self, value: str | None) -> yaml.ScalarEvent:
+        if value is None:
+            return yaml.ScalarEvent(None, None, (True, False), "null")
+        if isinstance(value, QuotedText):
+            return yaml.ScalarEvent(None, None, (False, True), str(value), style='"')
+        analysis = self._emitter.analyze_scalar(str(value))
+        # libyaml puts what is beyond the basic plane in quotes.
+        if analysis.allow_block_plain and not analysis.multiline and max(value) < "\ud800":
+            return yaml.ScalarEvent(None, None, (True, False), str(value))
+        # Quotes alone would make it a text; with this tag the loader takes it for plain still.
+        return yaml.ScalarEvent(None, _PLAIN_TAG, (False, False), str(value), style='"')

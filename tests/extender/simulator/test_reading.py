@@ -36,7 +36,7 @@ cluster:
 steps:
   - at: 0
     submit:
-      - {name: web, count: 2, app: app-1, queue: root.a, cpu: 1, resources: {gpu: 1}, priority: -5}
+      - {name: web, count: 2, app: app-1, queue: root.a, cpu: 1, resources: {a.b/gpu: 1}, priority: -5}
       - name: one
         namespace: dev
         user: alice
@@ -128,7 +128,7 @@ def test_the_cluster(full: Scenario) -> None:
 def test_the_pods(full: Scenario) -> None:
     web, one = full.steps[0].submit
     assert web.names == ("web-0", "web-1")
-    assert (web.requests, web.priority) == ({"gpu": "1", "cpu": "1"}, -5)
+    assert (web.requests, web.priority) == ({"a.b/gpu": "1", "cpu": "1"}, -5)
     assert (one.namespace, one.user, one.groups, one.priority_class) == (
         "dev",
         "alice",

@@ -50,7 +50,7 @@ def test_a_pattern_has_a_bound() -> None:
 def test_too_many_objects() -> None:
     entry = "      - {name: %s, count: 60000}\n"
     text = HEAD + "steps:\n  - at: 0s\n    submit:\n" + entry % "a" + entry % "b"
-    assert message_of(text) == "s.yaml:5: steps: more than 100000 pods or nodes"
+    assert message_of(text) == "s.yaml:9: steps[0].submit[1]: more than 100000 pods or nodes in one scenario"
 
 
 def test_a_configuration_that_cannot_be_read(tmp_path: Path) -> None:

@@ -56,6 +56,23 @@ def test_a_step_that_cannot_be_done_ends_the_run(text: str, message: str) -> Non
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "{tolerations: 5}",
+        "{containers: x}",
+        "{affinity: {nodeAffinity: 3}}",
+        "{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [1]}}}",
+        "{containers: [{ports: [{hostPort: many}]}]}",
+        "{containers: [{resources: {requests: {cpu: x}}}]}",
+        "{schedulingGates: 3}",
+    ],
+)
+def test_a_spec_that_is_no_pods_is_a_mistake_of_the_file(spec: str) -> None:
+    with pytest.raises(ScenarioError, match=r"s.yaml:11: steps\[1\].submit\[0\]: spec is not a pod's: "):
+        played(step(f"submit: [{{name: q, spec: {spec}}}]"))
+
+
 def test_a_first_configuration_that_is_refused() -> None:
     head = HEAD.replace("vcore: 2", "vcore: two")
     with pytest.raises(ScenarioError, match=r"s.yaml:4: config: Paddock does not start: .*vcore.*CFG-22"):
