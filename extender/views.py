@@ -12,6 +12,7 @@ from core.ids import NO_NODE
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.headroom import headroom
+from core.queues.limits import Tracked, entry_for
 from core.queues.queue import Queue
 from core.queues.spec import TemplateSpec
 from core.resource import Limit, Resource, usage_percent
@@ -39,18 +40,18 @@ def queue_view(
         "headroom": _all_amounts(headroom(queue.chain)),
         "properties": dict(queue.spec.properties),
         "parent": queue.parent.path if queue.parent is not None else "",
-        "template": _template(queue.spec.template),
+        "template": _template(None if queue.is_leaf else queue.template),
         "childNames": [child.path for child in queue.children.values()],
         "absUsedCapacity": _percentages(queue.max, held),
         "maxRunningApps": queue.spec.max_applications,
-        "runningApps": _running(snapshot, queue),
+        "runningApps": len(queue.running),
     }
     if subtree:
         view["children"] = [
             queue_view(snapshot, child, subtree=True, partition=partition)
             for child in queue.children.values()
         ]
-    always = {"queuename": queue.path, "isLeaf": queue.is_leaf, "isManaged": True}
+    always = {"queuename": queue.path, "isLeaf": queue.is_leaf, "isManaged": not queue.dynamic}
     return {**always, **_without_empty(view)}
 
 
@@ -66,6 +67,8 @@ def application_view(snapshot: Snapshot, application: Application) -> dict[str, 
         "requests": [_request(application, record) for record in asking],
         "allocations": [_allocation(application, record) for record in held],
         "applicationState": _state(application, held),
+        "user": application.identity.user,
+        "groups": list(application.identity.effective_groups),
         "rejectedMessage": application.refusal.text if application.refusal is not None else "",
         "maxRequestPriority": max((record.facts.priority for record in asking), default=0),
         "submissionTime": _nanoseconds(min((record.facts.created for record in records), default=0.0)),
@@ -78,19 +81,47 @@ def application_view(snapshot: Snapshot, application: Application) -> dict[str, 
     return {**always, **_without_empty(view)}
 
 
-def _running(snapshot: Snapshot, queue: Queue) -> int:
-    """Applications in or below a queue that have something on a node."""
-    own = sum(
-        1
-        for app_id in queue.applications
-        if (application := snapshot.application(app_id)) is not None and _is_running(snapshot, application)
-    )
-    return own + sum(_running(snapshot, child) for child in queue.children.values())
+def user_view(snapshot: Snapshot, user: str) -> dict[str, Any] | None:
+    """A user's usage (REST-9), None for one who uses nothing and is limited nowhere."""
+    queues = _usage(snapshot, snapshot.tree.root, "user", user)
+    if queues is None:
+        return None
+    groups = {
+        application.id: application.group
+        for application in sorted(snapshot.applications(), key=lambda each: each.id)
+        if application.identity.user == user and application.group
+    }
+    return {"userName": user, **_without_empty({"groups": groups, "queues": queues})}
 
 
-def _is_running(snapshot: Snapshot, application: Application) -> bool:
-    records = (snapshot.pod(uid) for uid in application.pods)
-    return any(record is not None and _holds(record) for record in records)
+def group_view(snapshot: Snapshot, group: str) -> dict[str, Any] | None:
+    """A group's usage (REST-9), None for one that uses nothing and is limited nowhere."""
+    queues = _usage(snapshot, snapshot.tree.root, "group", group)
+    if queues is None:
+        return None
+    applications = sorted(each.id for each in snapshot.applications() if each.group == group)
+    return {"groupName": group, **_without_empty({"applications": applications, "queues": queues})}
+
+
+def _usage(snapshot: Snapshot, queue: Queue, kind: str, name: str) -> dict[str, Any] | None:
+    tracked = Tracked(kind, name, queue.path)
+    usage, limit = snapshot.book.get(tracked), entry_for(snapshot.limits, tracked)
+    children = [
+        found
+        for child in queue.children.values()
+        if (found := _usage(snapshot, child, kind, name)) is not None
+    ]
+    if usage is None and limit is None and not children:
+        return None
+    view = {
+        "queuePath": queue.path,
+        "resourceUsage": _amounts(usage.held.as_resource()) if usage is not None else {},
+        "runningApplications": sorted(usage.applications) if usage is not None else [],
+        "maxResources": _amounts(limit.max) if limit is not None else {},
+        "maxApplications": limit.max_applications if limit is not None else 0,
+        "children": children,
+    }
+    return _without_empty(view)
 
 
 def _state(application: Application, held: list[PodRecord]) -> str:

@@ -5,7 +5,6 @@ from core.ids import PodUid
 from core.ledger.events import PodAdmitted, PodRefused
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
-from core.queues.headroom import shortfall
 from core.reasons import Code, Refusal, said_next
 
 GONE = Faulted("pod is gone")
@@ -40,9 +39,7 @@ def refusal_of(snapshot: Snapshot, record: PodRecord, *, with_root: bool = True)
     if application is None or queue is None:
         unplaced = application.refusal if application else None
         return unplaced or Refusal(Code.NOT_READY, "the pod is not an ask yet")
-    chain = queue.chain if with_root else queue.chain[:-1]
-    short = shortfall(chain, record.facts.size)
-    return None if short is None else Refusal(Code.QUOTA_EXCEEDED, short.queue.path, short.limit)
+    return snapshot.room.refusal(queue.chain, application.claimant, record.facts.size, with_root=with_root)
 
 
 def decide_preemption(snapshot: Snapshot, uid: PodUid) -> Preemption:

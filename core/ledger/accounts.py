@@ -8,8 +8,10 @@ should. Any order of events and any repeat ends in the same counters.
 from core.ids import NodeName, QueuePath
 from core.ledger.record import Charge, Held, PodRecord
 from core.ledger.state import Seat, State, WaitingKey
+from core.queues.limits import UsageBook
 from core.queues.queue import Queue
-from core.resource import Tally
+from core.resource import Resource, Tally
+from core.workload.application import Application
 from core.workload.ask import Waiting
 from core.workload.node import NodeUse
 from core.workload.pod import OWN_GATE
@@ -79,16 +81,51 @@ def _keeps_room(old: Charge, new: Charge | None) -> bool:
 
 
 def _count(state: State, record: PodRecord, charge: Charge, *, adding: bool) -> None:
-    if charge.queue is not None:
-        leaf = state.tree.get(charge.queue)
-        for queue in leaf.chain if leaf else ():
+    leaf = state.tree.get(charge.queue) if charge.queue is not None else None
+    if leaf is not None:
+        for queue in leaf.chain:
             tally = _counter(queue, charge.held)
             if adding:
                 tally.add(charge.size)
             else:
                 tally.subtract(charge.size)
+        if holds(charge) and record.application is not None:
+            _count_people(state, state.applications[record.application], leaf, charge.size, adding=adding)
     if charge.node:
         _count_on_node(state, record, charge, adding=adding)
+
+
+def _count_people(
+    state: State, application: Application, leaf: Queue, size: Resource, *, adding: bool
+) -> None:
+    """What users and groups hold; the first that an application is given starts it (QUO-13, UGM-8)."""
+    paths = [queue.path for queue in leaf.chain]
+    if not adding:
+        state.book.subtract(application.claimant, paths, size)
+        return
+    state.book.add(application.claimant, paths, size)
+    if not application.started:
+        application.started = True
+        state.book.start(application.claimant, paths)
+        for queue in leaf.chain:
+            queue.running.add(application.id)
+
+
+def recount_people(state: State) -> None:
+    """Groups and usage anew, from what the pods hold; after a new document (UGM-10)."""
+    state.book = UsageBook()
+    for application in state.applications.values():
+        leaf = state.tree.get(application.queue) if application.queue is not None else None
+        if leaf is None:
+            continue
+        paths = [queue.path for queue in leaf.chain]
+        application.group = state.limits.group_for(paths, application.identity.effective_groups)
+        for uid in application.pods:
+            charge = state.charges.get(uid)
+            if charge is not None and holds(charge):
+                state.book.add(application.claimant, paths, charge.size)
+        if application.started:
+            state.book.start(application.claimant, paths)
 
 
 def _counter(queue: Queue, held: Held) -> Tally:
@@ -133,10 +170,12 @@ def waiting_key(state: State, record: PodRecord, charge: Charge | None) -> Waiti
     """
     if charge is None or charge.held is not Held.PENDING or charge.queue is None:
         return None
+    if record.application is None:
+        return None
     waits = record.refused or OWN_GATE in record.facts.gates or record.uid in state.woken
     if not waits:
         return None
-    return charge.queue, charge.size
+    return charge.queue, charge.size, record.application
 
 
 def _index_waiting(state: State, record: PodRecord, charge: Charge | None) -> None:

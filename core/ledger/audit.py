@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
-from core.ledger.accounts import charge_of, waiting_key
+from core.ledger.accounts import charge_of, holds, waiting_key
 from core.ledger.record import Charge, Held, PodRecord
 from core.ledger.state import Seat, State, WaitingKey
+from core.queues.limits import UsageBook
 from core.queues.queue import Queue
 from core.resource import Limit, Tally
+from core.workload.application import Application
 from core.workload.ask import Rank
 
 KEYS_PER_STEP = 200
@@ -46,6 +48,7 @@ def audit_steps(state: State) -> Iterator[Step]:
     yield from _queue_steps(state)
     yield from _each(state.uses, lambda name: _node_drifts(state, name))
     yield _capacity_drifts(state)
+    yield from _people_steps(state)
     yield from _index_steps(state)
     yield from _application_steps(state)
 
@@ -189,6 +192,54 @@ def _capacity_drifts(state: State) -> Step:
         *_compare_tallies("capacity", capacity, state.capacity),
         *_compare("max of root", Limit(amounts) if amounts else None, state.tree.root.max),
     ]
+
+
+# -- users and groups: what their pods hold, and which applications were given something --------------------
+
+
+def _people_steps(state: State) -> Iterator[Step]:
+    """Adds up copies that were taken in one step, as for the queues."""
+    charges, expected = dict(state.charges), UsageBook()
+    claims = [(each.claimant, _paths(state, each), tuple(each.pods)) for each in state.applications.values()]
+    running = {queue.path: sorted(queue.running) for queue in state.tree if queue.running}
+    actual = _book_text(state.book)
+    yield _group_drifts_of_applications(state)
+    started: dict[QueuePath, list[AppId]] = {}
+    for claimant, paths, pods in claims:
+        for start in range(0, len(pods), KEYS_PER_STEP):
+            for uid in pods[start : start + KEYS_PER_STEP]:
+                charge = charges.get(uid)
+                if charge is not None and holds(charge):
+                    expected.add(claimant, paths, charge.size)
+            yield []
+        if claimant.started:
+            expected.start(claimant, paths)
+            for path in paths:
+                started.setdefault(path, []).append(claimant.application)
+    yield _compare("usage of users and groups", _book_text(expected), actual)
+    yield _compare("running", {path: sorted(apps) for path, apps in started.items()}, running)
+
+
+def _paths(state: State, application: Application) -> list[QueuePath]:
+    leaf = state.tree.get(application.queue) if application.queue is not None else None
+    return [queue.path for queue in leaf.chain] if leaf is not None else []
+
+
+def _book_text(book: UsageBook) -> list[tuple[str, str, str, dict[str, int], list[AppId]]]:
+    return sorted(
+        (each.kind, each.name, each.path, _amounts(usage.held), sorted(usage.applications))
+        for each, usage in book
+    )
+
+
+def _group_drifts_of_applications(state: State) -> Step:
+    found: Step = []
+    for application in state.applications.values():
+        paths = _paths(state, application)
+        if paths:
+            group = state.limits.group_for(paths, application.identity.effective_groups)
+            found += _compare(f"group of {application.id}", group, application.group)
+    return found
 
 
 # -- indexes: nothing filed that should not be -----------------------------------------------------------

@@ -1,10 +1,11 @@
 """Whose a pod is, which application it belongs to, and which queue that application runs in."""
 
-from core.ids import QueuePath
+from core.ids import RECOVERY_QUEUE, QueuePath
 from core.ledger.accounts import settle
 from core.ledger.record import PodRecord
 from core.ledger.state import State
-from core.queues.placement import decide_placement
+from core.queues.rules import Chosen, PlacementRequest, decide_queue, is_user_name
+from core.reasons import Code, Refusal
 from core.workload.application import Application, application_id
 from core.workload.managed import is_managed
 
@@ -51,7 +52,8 @@ def _join(state: State, record: PodRecord) -> None:
     app_id = application_id(record.facts, unique=state.settings.unique_app_ids)
     application = state.applications.get(app_id)
     if application is None:
-        application = Application(app_id, record.facts.queue)
+        facts = record.facts
+        application = Application(app_id, facts.queue, facts.namespace, facts.identity)
         state.applications[app_id] = application
     application.pods.add(record.uid)
     record.application = app_id
@@ -86,13 +88,39 @@ def _place(state: State, application: Application, *, forced: bool) -> None:
     """``forced``: it has a pod on a node already, which must count somewhere (PL-12)."""
     if application.queue is not None or not state.generation:
         return
-    verdict = decide_placement(state.tree, application.requested)
-    if isinstance(verdict, str):
-        _settle_in(state, application, verdict)
-    elif forced:
-        _settle_in(state, application, state.tree.recovery_queue().path)
-    else:
+    verdict = _verdict(state, application, forced=forced)
+    if isinstance(verdict, Refusal):
         application.refusal = verdict
+    else:
+        _settle_in(state, application, _queue_for(state, application, verdict))
+
+
+def _verdict(state: State, application: Application, *, forced: bool) -> Chosen | Refusal:
+    identity = application.identity
+    if identity.groups and not is_user_name(identity.user) and not forced:
+        return Refusal(Code.PLACEMENT_FAILED, f"invalid user name {identity.user[:64]}")
+    tags = {"namespace": application.namespace or "default"}
+    namespace = state.namespaces.get(application.namespace)
+    if namespace is not None and namespace.parent_queue:
+        tags["namespace.parentqueue"] = namespace.parent_queue
+    request = PlacementRequest(application.requested, identity, tags, forced)
+    return decide_queue(state.tree, state.rules, request)
+
+
+def _queue_for(state: State, application: Application, chosen: Chosen) -> QueuePath:
+    """The queue that placement chose, made when it is missing, with what the namespace says of it (NS-5)."""
+    if chosen.path == RECOVERY_QUEUE:
+        return state.tree.recovery_queue().path
+    queue = state.tree.create(chosen.create) if chosen.create else state.tree.get(chosen.path)
+    namespace = state.namespaces.get(application.namespace)
+    if queue is not None and namespace is not None:
+        state.tree.limit(
+            queue,
+            max=namespace.max,
+            guaranteed=namespace.guaranteed,
+            max_applications=namespace.max_applications,
+        )
+    return chosen.path
 
 
 def _settle_in(state: State, application: Application, path: QueuePath) -> None:
@@ -100,6 +128,8 @@ def _settle_in(state: State, application: Application, path: QueuePath) -> None:
     queue = state.tree.get(path)
     if queue is not None:
         queue.applications.add(application.id)
+        paths = [each.path for each in queue.chain]
+        application.group = state.limits.group_for(paths, application.identity.effective_groups)
     for uid in sorted(application.pods):
         settle(state, state.pods[uid])
 
@@ -113,3 +143,6 @@ def _remove(state: State, application: Application) -> None:
     queue = state.tree.get(application.queue) if application.queue else None
     if queue is not None:
         queue.applications.discard(application.id)
+        state.book.stop(application.claimant, [each.path for each in queue.chain])
+        for each in queue.chain:
+            each.running.discard(application.id)

@@ -11,7 +11,7 @@ from typing import assert_never
 from core.ids import NO_NODE, NodeName, PodUid
 from core.instants import earliest, has_come
 from core.ledger import events as on
-from core.ledger.accounts import discharge, settle
+from core.ledger.accounts import discharge, recount_people, settle
 from core.ledger.audit import Drift, audit_steps
 from core.ledger.effects import Effect
 from core.ledger.enrolment import classify, enrol, leave, place_all, reclassify
@@ -19,6 +19,7 @@ from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
 from core.ledger.wakes import WAKES_APART, WakePass
+from core.queues.limits import Limits
 from core.workload.ask import Reservation
 from core.workload.node import NodeFacts
 from core.workload.pod import PodFacts
@@ -311,7 +312,10 @@ class Ledger:
         state = self._state
         state.settings = event.settings
         state.tree.apply(event.partition)
+        state.rules = event.partition.rules
+        state.limits = Limits(event.partition.queues)
         state.generation += 1
+        recount_people(state)
         place_all(state)
         state.freed = True
 

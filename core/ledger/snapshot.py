@@ -9,7 +9,9 @@ from core.ids import AppId, NodeName, PodUid
 from core.ledger.record import PodRecord
 from core.ledger.settings import LedgerSettings
 from core.ledger.state import State
+from core.queues.limits import Limits, UsageBook
 from core.queues.queue import Queue
+from core.queues.room import Room
 from core.queues.spec import PartitionSpec
 from core.queues.tree import QueueTree
 from core.workload.application import Application
@@ -71,6 +73,20 @@ class Snapshot:
     @property
     def nodes(self) -> dict[NodeName, NodeFacts]:
         return self._state.nodes
+
+    @property
+    def room(self) -> Room:
+        """What decides whether an ask fits, besides its queues."""
+        return self._state.room
+
+    @property
+    def book(self) -> UsageBook:
+        """What users and groups hold."""
+        return self._state.book
+
+    @property
+    def limits(self) -> Limits:
+        return self._state.limits
 
     def use_of(self, node: NodeName) -> NodeUse | None:
         """What pods hold on a node, or None when nothing does."""

@@ -6,6 +6,9 @@ from typing import NamedTuple
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.record import Charge, PodRecord
 from core.ledger.settings import LedgerSettings
+from core.queues.limits import Limits, UsageBook
+from core.queues.room import Room
+from core.queues.spec import RuleSpec
 from core.queues.tree import QueueTree
 from core.resource import Resource, Tally
 from core.workload.application import Application
@@ -13,7 +16,8 @@ from core.workload.ask import Rank, Waiting
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.pod import NamespaceFacts, PriorityClassFacts
 
-WaitingKey = tuple[QueuePath, Resource]
+WaitingKey = tuple[QueuePath, Resource, AppId]
+"""Asks of one application and size fit alike."""
 
 
 class Seat(NamedTuple):
@@ -28,9 +32,10 @@ class State:
     """The record.
 
     Told: ``pods`` (with what was promised to each), ``nodes``, ``namespaces``, ``priority_classes``,
-    ``settings`` and the tree's shape. Derived, and so what the audit recomputes: ``charges`` and the
-    counters they add up to (queues, ``uses``, ``capacity``), ``applications``, and the indexes ``by_name``,
-    ``reserved``, ``provisional``, ``waiting``, ``waits_at``, ``unclassified``.
+    ``settings``, ``rules``, ``limits`` and the tree's shape. Derived, and so what the audit recomputes:
+    ``charges`` and the counters they add up to (queues, ``uses``, ``capacity``, the ``book`` of users and
+    groups), ``applications``, and the indexes ``by_name``, ``reserved``, ``provisional``, ``waiting``,
+    ``waits_at``, ``unclassified``.
 
     ``gone``: uids deleted lately, with the time; ``woken``: asks whose wake-up is under way, with the time;
     ``freed``: room has appeared since the last pass began; ``passing``: that pass goes on; ``deferred``: when
@@ -41,6 +46,8 @@ class State:
     settings: LedgerSettings = field(default_factory=LedgerSettings)
     generation: int = 0
     tree: QueueTree = field(default_factory=QueueTree)
+    rules: tuple[RuleSpec, ...] = ()
+    limits: Limits = field(default_factory=Limits)
     pods: dict[PodUid, PodRecord] = field(default_factory=dict)
     nodes: dict[NodeName, NodeFacts] = field(default_factory=dict)
     namespaces: dict[str, NamespaceFacts] = field(default_factory=dict)
@@ -53,6 +60,7 @@ class State:
     applications: dict[AppId, Application] = field(default_factory=dict)
     uses: dict[NodeName, NodeUse] = field(default_factory=dict)
     capacity: Tally = field(default_factory=Tally)
+    book: UsageBook = field(default_factory=UsageBook)
     by_name: dict[tuple[str, str], tuple[PodUid, ...]] = field(default_factory=dict)
     reserved: set[PodUid] = field(default_factory=set)
     provisional: set[PodUid] = field(default_factory=set)
@@ -67,3 +75,8 @@ class State:
     deferred: float | None = None
     node_set: int = 0
     arrivals: int = 0
+
+    @property
+    def room(self) -> Room:
+        """What decides whether an ask fits, besides its queues."""
+        return Room(self.limits, self.book)

@@ -2,13 +2,14 @@
 
 from heapq import heapify, heappop, heapreplace
 
-from core.ids import PodUid, QueuePath
+from core.ids import PodUid
 from core.instants import earliest, has_come
 from core.ledger.effects import OpenGate, WakePod
 from core.ledger.record import PodRecord
 from core.ledger.state import Seat, State, WaitingKey
-from core.queues.headroom import shortfall
-from core.resource import Tally
+from core.queues.limits import Claimant
+from core.queues.queue import Queue
+from core.queues.room import Extra
 from core.workload.ask import Rank
 from core.workload.pod import OWN_GATE
 
@@ -29,15 +30,15 @@ class WakePass:
 
     Room given to an ask counts as used for those behind it, also while it has been woken and has not come
     back yet; an ask that was woken in vain is woken again, ever more rarely, but holds nothing. An ask that
-    waits at our own gate is woken by opening it. Equal asks
-    of one queue fit alike, so the first that does not fit ends its group: the cost is the number of groups
-    plus the number woken, not the length of the backlog.
+    waits at our own gate is woken by opening it. Equal asks of one application fit alike, so the first that
+    does not fit ends its group: the cost is the number of groups plus the number woken, not the length of the
+    backlog.
     """
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._given: dict[QueuePath, Tally] = {}
-        self._given_to: dict[PodUid, Seat] = {}
+        self._given = Extra()
+        self._given_to: dict[PodUid, tuple[Seat, tuple[Queue, ...], Claimant]] = {}
         # The number keeps sizes, which have no order, from being compared.
         self._heads: list[tuple[Rank, int, WaitingKey]] = [
             (group.first(), number, key) for number, (key, group) in enumerate(state.waiting.items())
@@ -82,26 +83,26 @@ class WakePass:
             heapreplace(self._heads, (following, number, key))
 
     def _fits(self, key: WaitingKey) -> bool:
-        path, size = key
-        leaf = self._state.tree.get(path)
-        return leaf is not None and shortfall(leaf.chain, size, extra=self._given) is None
+        path, size, app_id = key
+        leaf, application = self._state.tree.get(path), self._state.applications.get(app_id)
+        if leaf is None or application is None:
+            return False
+        return self._state.room.refusal(leaf.chain, application.claimant, size, extra=self._given) is None
 
     def _give(self, uid: PodUid, seat: Seat) -> None:
-        self._given_to[uid] = seat
-        for given in self._given_above(seat):
-            given.add(seat.key[1])
+        path, size, app_id = seat.key
+        leaf = self._state.tree.get(path)
+        if leaf is not None:
+            claimant = self._state.applications[app_id].claimant
+            self._given_to[uid] = seat, leaf.chain, claimant
+            self._given.add(leaf.chain, claimant, size)
 
     def _take_back(self) -> None:
         """What an ask that waits no longer holds is in the queues' own counters by now, or free."""
         waits_at = self._state.waits_at
-        for uid in [uid for uid, seat in self._given_to.items() if waits_at.get(uid) != seat]:
-            seat = self._given_to.pop(uid)
-            for given in self._given_above(seat):
-                given.subtract(seat.key[1])
-
-    def _given_above(self, seat: Seat) -> list[Tally]:
-        leaf = self._state.tree.get(seat.key[0])
-        return [self._given.setdefault(queue.path, Tally()) for queue in (leaf.chain if leaf else ())]
+        for uid in [uid for uid, (seat, _, _) in self._given_to.items() if waits_at.get(uid) != seat]:
+            seat, chain, claimant = self._given_to.pop(uid)
+            self._given.take_back(chain, claimant, seat.key[1])
 
     def _wake(self, record: PodRecord, now: float) -> tuple[WakePod | OpenGate, ...]:
         state, facts = self._state, record.facts

@@ -25,13 +25,13 @@ class _Names:
         return name in self.exact or (bool(self.pattern) and compiled(self.pattern).search(name))
 
 
-def passes(spec: FilterSpec | None, user: str, groups: tuple[str, ...]) -> bool:
+def passes(spec: FilterSpec, user: str, groups: tuple[str, ...]) -> bool:
     """Whether a rule with this filter looks at an application of that user.
 
     Without users and groups an allow filter passes all and a deny filter none.
     """
-    if spec is None or not (spec.users or spec.groups):
-        return spec is None or spec.allow
+    if not (spec.users or spec.groups):
+        return spec.allow
     users, named = _read(spec)
     return (users.match(user) or any(named.match(group) for group in groups)) == spec.allow
 

@@ -1,7 +1,7 @@
 """A queue: what configuration says of it, and what its pods hold. Bookkeeping only, no rules."""
 
 from core.ids import ROOT, AppId, QueuePath
-from core.queues.spec import QueueSpec
+from core.queues.spec import QueueSpec, TemplateSpec
 from core.resource import Limit, Resource, Tally
 
 
@@ -11,7 +11,9 @@ class Queue:
     Three disjoint counters, each the sum over the pods in this queue and below it (QUO-2): ``allocated``
     (on a node), ``reserved`` (admitted by filter, not bound yet) and ``pending`` (the other asks).
     ``max`` is the configured one, for the root the sum of its nodes (QUO-1); None is no limit.
-    ``draining``: no longer in the document, kept until its applications are gone (Q-9).
+    ``running``: the applications in it and below that were given something, while they live (QUO-13).
+    ``draining``: no longer in the document, kept until its applications are gone (Q-9); ``dynamic``: made by
+    a placement rule, in no document (Q-6).
     """
 
     __slots__ = (
@@ -20,11 +22,13 @@ class Queue:
         "chain",
         "children",
         "draining",
+        "dynamic",
         "max",
         "parent",
         "path",
         "pending",
         "reserved",
+        "running",
         "spec",
     )
 
@@ -39,7 +43,9 @@ class Queue:
         self.reserved = Tally()
         self.pending = Tally()
         self.applications: set[AppId] = set()
+        self.running: set[AppId] = set()
         self.draining = False
+        self.dynamic = False
 
     @property
     def is_leaf(self) -> bool:
@@ -51,13 +57,23 @@ class Queue:
         return self.path == ROOT
 
     @property
+    def max_applications(self) -> int:
+        """0 is unlimited."""
+        return self.spec.max_applications
+
+    @property
+    def template(self) -> TemplateSpec | None:
+        """The child template in force here: its own or the nearest ancestor's (TPL-3)."""
+        return next((each.spec.template for each in self.chain if each.spec.template is not None), None)
+
+    @property
     def guaranteed(self) -> Resource | None:
         return self.spec.guaranteed
 
     def configure(self, spec: QueueSpec) -> None:
         """Take over what a new document says; usage stays. The root's max comes from its nodes."""
         self.spec = spec
-        self.draining = False
+        self.draining = self.dynamic = False
         if not self.is_root:
             self.max = spec.max
 

@@ -1,8 +1,9 @@
 """The tree of queues: building it from a document, changing it under running pods, finding a queue in it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from core.ids import RECOVERY_QUEUE, ROOT, QueuePath
+from core.ids import RECOVERY_QUEUE, ROOT, QueuePath, parent_path
 from core.queues.queue import Queue
 from core.queues.spec import PartitionSpec, QueueSpec
 from core.resource import Limit, Resource, Tally
@@ -72,21 +73,56 @@ class QueueTree:
     def recovery_queue(self) -> Queue:
         """The leaf for bound pods whose queue is unknown, made when needed; no quota (PL-12)."""
         known = self._by_path.get(RECOVERY_QUEUE)
-        return known or self._add(_bare(RECOVERY_QUEUE, ROOT, is_leaf=True))
+        return known or self._add(_bare(RECOVERY_QUEUE, ROOT, is_leaf=True), dynamic=True)
+
+    def create(self, paths: Sequence[QueuePath]) -> Queue:
+        """Make the levels that placement found missing: dynamic parents, the last a dynamic leaf (PL-11).
+
+        The leaf gets the template in force above it, once (TPL-2, TPL-4).
+        """
+        for place, path in enumerate(paths):
+            parent = parent_path(path)
+            spec = _bare(path, parent, is_leaf=place == len(paths) - 1)
+            template = self._by_path[parent or ROOT].template
+            if spec.is_leaf and template is not None:
+                spec = replace(
+                    spec,
+                    max=template.max,
+                    guaranteed=template.guaranteed,
+                    max_applications=template.max_applications,
+                    properties=template.properties,
+                )
+            self._add(spec, dynamic=True)
+        return self._by_path[paths[-1]]
+
+    def limit(
+        self, queue: Queue, *, max: Limit | None, guaranteed: Resource | None, max_applications: int
+    ) -> None:
+        """What a namespace's annotations say of a dynamic leaf; only what is there is set (NS-5)."""
+        if not queue.dynamic or not queue.is_leaf or queue.path == RECOVERY_QUEUE:
+            return
+        queue.spec = replace(
+            queue.spec,
+            max=max if max is not None else queue.spec.max,
+            guaranteed=guaranteed if guaranteed is not None else queue.spec.guaranteed,
+            max_applications=max_applications or queue.spec.max_applications,
+        )
+        queue.max = queue.spec.max
 
     def remove_idle(self) -> tuple[QueuePath, ...]:
-        """Remove queues that drain and are empty, and an empty recovery queue, children first (Q-10)."""
+        """Remove queues that drain or are dynamic, and are empty, children first (Q-10)."""
         removed = []
         for queue in reversed(list(self)):
-            leaving = queue.draining or queue.path == RECOVERY_QUEUE
+            leaving = queue.draining or queue.dynamic
             if leaving and not queue.applications and not queue.children:
                 self._remove(queue)
                 removed.append(queue.path)
         return tuple(removed)
 
-    def _add(self, spec: QueueSpec) -> Queue:
+    def _add(self, spec: QueueSpec, *, dynamic: bool = False) -> Queue:
         parent = self._by_path[spec.parent or ROOT]
         queue = Queue(spec, parent)
+        queue.dynamic = dynamic
         parent.children[queue.path] = queue
         self._by_path[queue.path] = queue
         return queue
@@ -98,7 +134,7 @@ class QueueTree:
 
     def _drain_except(self, kept: set[QueuePath]) -> None:
         for queue in self:
-            if queue.path not in kept and queue.path != RECOVERY_QUEUE and not queue.is_root:
+            if queue.path not in kept and not queue.dynamic and not queue.is_root:
                 queue.draining = True
 
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 
 from core.ids import AppId, PodUid, QueuePath
+from core.queues.identity import NOBODY, Identity
+from core.queues.limits import Claimant
 from core.reasons import Refusal
 from core.workload.pod import PodFacts
 
@@ -13,17 +15,27 @@ _NAMESPACE_LENGTH = 26
 
 @dataclass(slots=True)
 class Application:
-    """Pods of one id. The pod seen first decides the queue (POD-5).
+    """Pods of one id. The pod seen first decides the queue and the user (POD-5, ID-3).
 
     ``queue``: the leaf it runs in, or None while ``refusal`` says why it has none; ``requested``: the
-    queue its first pod named; ``pods``: its live pods.
+    queue its first pod named; ``namespace``: that pod's; ``group``: the one it counts for, empty for none
+    (UGM-5); ``started``: something of it was given room (QUO-13); ``pods``: its live pods.
     """
 
     id: AppId
     requested: str
+    namespace: str = ""
+    identity: Identity = NOBODY
+    group: str = ""
+    started: bool = False
     queue: QueuePath | None = None
     refusal: Refusal | None = None
     pods: set[PodUid] = field(default_factory=set)
+
+    @property
+    def claimant(self) -> Claimant:
+        """The application as limits see it."""
+        return Claimant(self.id, self.identity.user, self.group, self.started)
 
 
 def application_id(pod: PodFacts, *, unique: bool) -> AppId:

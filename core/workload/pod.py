@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from core.ids import NO_NODE, NodeName, PodUid
-from core.resource import Resource
+from core.queues.identity import NOBODY, Identity
+from core.resource import Limit, Resource
 
 OWN_GATE = "paddock.dev/queue"
 """Our own scheduling gate; it counts as no gate in POD-20."""
@@ -17,7 +18,8 @@ class PodFacts:
     ``node``: where it is bound, or empty; ``terminal``: Succeeded or Failed; ``deleting``: has a
     deletionTimestamp; ``size``: RES-3 to RES-6; ``app_id`` and ``queue``: as POD-3 and POD-5 find them, or
     empty; ``marked``: carries a prefixed key (design section 7); ``gates``: names of its scheduling gates;
-    ``nominated``: ``status.nominatedNodeName``; ``unscheduled``: message of PodScheduled=False, or empty.
+    ``nominated``: ``status.nominatedNodeName``; ``unscheduled``: message of PodScheduled=False, or empty;
+    ``identity``: who submits it (ID-1).
     """
 
     uid: PodUid
@@ -37,6 +39,7 @@ class PodFacts:
     gates: tuple[str, ...] = ()
     nominated: NodeName = NO_NODE
     unscheduled: str = ""
+    identity: Identity = NOBODY
 
     @property
     def gated(self) -> bool:
@@ -46,10 +49,19 @@ class PodFacts:
 
 @dataclass(frozen=True, slots=True)
 class NamespaceFacts:
-    """A namespace as last told. ``enabled``: its ``namespace.enableYuniKorn`` annotation, or empty (NS-7)."""
+    """A namespace as last told.
+
+    ``enabled``: its ``namespace.enableYuniKorn`` annotation, or empty (NS-7); ``parent_queue``: NS-6;
+    ``max``, ``guaranteed``, ``max_applications``: for the dynamic queue of its pods, None and 0 without (NS-1
+    to NS-4).
+    """
 
     name: str
     enabled: str = ""
+    parent_queue: str = ""
+    max: Limit | None = None
+    guaranteed: Resource | None = None
+    max_applications: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,15 @@
 """A queue document to the queues core knows, or every reason why not."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from types import MappingProxyType
 
-from core.quantity import queue_amount
-from core.queues.spec import PartitionSpec, QueueSpec
-from core.resource import Limit, Resource, strictly_positive
-from extender.queueconfig.hierarchy import DEFAULT_PARTITION, PartitionNode, QueueNode, partition_from
+from core.queues.spec import PartitionSpec
+from extender.queueconfig.hierarchy import DEFAULT_PARTITION, PartitionNode, partition_from
 from extender.queueconfig.parsing import Parsed, parse
 from extender.queueconfig.problems import MAX_REPORTED, ConfigError, Finding, Problem
 from extender.queueconfig.resource_rules import resources
 from extender.queueconfig.rules import max_applications, names, repeated_partitions, structure
+from extender.queueconfig.translation import partition_spec_from
 
 DEFAULT_DOCUMENT = """\
 partitions:
@@ -55,11 +53,6 @@ def check_document(text: str | bytes) -> tuple[Problem, ...]:
     return _problems(parsed, _partitions(parsed))
 
 
-def partition_spec_from(partition: PartitionNode) -> PartitionSpec:
-    """Translate a partition that has passed every check."""
-    return PartitionSpec(partition.name, tuple(_queue_spec(queue) for queue in partition.root.walk()))
-
-
 def _partitions(parsed: Parsed) -> tuple[PartitionNode, ...]:
     sections = parsed.document.partitions
     return tuple(partition_from(section, ("partitions", place)) for place, section in enumerate(sections))
@@ -75,26 +68,3 @@ def _findings(partitions: Sequence[PartitionNode]) -> Iterator[Finding]:
     for partition in partitions:
         for group in RULE_GROUPS:
             yield from group(partition)
-
-
-def _queue_spec(queue: QueueNode) -> QueueSpec:
-    section = queue.section
-    maximum = None if queue.is_root else _defined(section.resources.max)
-    guaranteed = None if queue.is_root else _defined(section.resources.guaranteed)
-    return QueueSpec(
-        path=queue.path,
-        parent=queue.parent,
-        is_leaf=queue.is_leaf,
-        max=None if maximum is None else Limit.of(maximum),
-        guaranteed=guaranteed,
-        max_applications=section.maxapplications,
-        properties=MappingProxyType(dict(section.properties)),
-        submit_acl=section.submitacl,
-        admin_acl=section.adminacl,
-    )
-
-
-def _defined(texts: Mapping[str, str] | None) -> Resource | None:
-    """A map counts when one of its values is above zero; then its zeros count too (Q-2)."""
-    amounts = Resource({name: queue_amount(name, text) for name, text in (texts or {}).items()})
-    return amounts if strictly_positive(amounts) else None

@@ -14,7 +14,7 @@ from extender.simulator.cluster import Cluster
 from extender.simulator.comparing import differences_in
 from extender.simulator.recording import Difference
 from extender.simulator.scenario import Expect
-from extender.views import application_view, queue_view
+from extender.views import application_view, group_view, queue_view, user_view
 
 NONE = "none"
 
@@ -57,8 +57,8 @@ class Expectations:
             yield from self._pod(name, wanted)
         yield from self._objects("queues", expect.queues, self._queue_object)
         yield from self._objects("applications", expect.applications, self._application_object)
-        yield from self._objects("users", expect.users, self._usage_object)
-        yield from self._objects("groups", expect.groups, self._usage_object)
+        yield from self._objects("users", expect.users, self._user_object)
+        yield from self._objects("groups", expect.groups, self._group_object)
         for name, exists in (expect.exists or {}).items():
             actual = self._snapshot.tree.get(name) is not None
             yield f"exists.{name}", _unless(exists, actual, name)
@@ -173,10 +173,11 @@ class Expectations:
         application = self._snapshot.application(AppId(name))
         return application_view(self._snapshot, application) if application is not None else None
 
-    def _usage_object(self, name: str) -> Mapping[str, Any] | None:
-        """Nobody has usage until limits are enforced."""
-        del name
-        return {}
+    def _user_object(self, name: str) -> Mapping[str, Any] | None:
+        return user_view(self._snapshot, name)
+
+    def _group_object(self, name: str) -> Mapping[str, Any] | None:
+        return group_view(self._snapshot, name)
 
 
 Compared = tuple[str, tuple[str, str, str] | None]

@@ -12,6 +12,13 @@ import msgspec
 from core.ids import NodeName, PodUid
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
+from extender.wire.identity import identity_from
+from extender.wire.namespace import (
+    PARENT_QUEUE,
+    guaranteed_from,
+    max_applications_from,
+    quota_from,
+)
 from extender.wire.node import WireNode
 from extender.wire.pod import PodMetadata, PodStatus, Wire, WirePod
 from extender.wire.sizing import node_size, pod_size
@@ -20,6 +27,7 @@ DOMAIN = "yunikorn.apache.org/"
 APP_ID = DOMAIN + "app-id"
 QUEUE = DOMAIN + "queue"
 ENABLED = DOMAIN + "namespace.enableYuniKorn"
+USER_INFO = DOMAIN + "user.info"
 ALLOW_PREEMPTION = DOMAIN + "allow-preemption"
 
 _TERMINAL = ("Succeeded", "Failed")
@@ -57,6 +65,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         gates=tuple(gate.name for gate in spec.scheduling_gates or ()),
         nominated=NodeName(status.nominated_node_name),
         unscheduled=_unscheduled(status),
+        identity=identity_from(annotations.get(USER_INFO)),
     )
 
 
@@ -71,7 +80,15 @@ def node_from(node: WireNode) -> NodeFacts:
 
 def namespace_from(namespace: WireNamespace) -> NamespaceFacts:
     meta = namespace.metadata
-    return NamespaceFacts(meta.name, (meta.annotations or _NO_KEYS).get(ENABLED, ""))
+    annotations = meta.annotations or _NO_KEYS
+    return NamespaceFacts(
+        meta.name,
+        annotations.get(ENABLED, ""),
+        annotations.get(PARENT_QUEUE, ""),
+        quota_from(annotations),
+        guaranteed_from(annotations),
+        max_applications_from(annotations),
+    )
 
 
 def priority_class_from(item: WirePriorityClass) -> PriorityClassFacts:

@@ -11,6 +11,7 @@ from core.ledger.audit import audit
 from core.ledger.ledger import Ledger
 from core.ledger.record import Charge, Held
 from core.ledger.state import Seat, State
+from core.queues.limits import Claimant
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal, Said
 from core.resource import Limit, Resource
@@ -20,9 +21,12 @@ from core.workload.node import NodeUse
 from tests.builders import START, make_ledger, make_pod, make_queue
 
 ONE = Resource({"vcore": 1})
+GHOST = Claimant(AppId("ghost"), "ghost", "", True)
 TOLD = {
     "settings",
     "generation",
+    "rules",
+    "limits",
     "pods",
     "nodes",
     "namespaces",
@@ -42,7 +46,7 @@ TOLD = {
 
 COUNTERS = ("allocated", "reserved", "pending")
 
-CONFIGURED = {"path", "spec", "max", "parent", "chain", "children", "draining"}
+CONFIGURED = {"path", "spec", "max", "parent", "chain", "children", "draining", "dynamic"}
 """What a queue is told by documents and nodes; the root's max has a corruption of its own."""
 
 
@@ -128,7 +132,7 @@ def _wrong_seat(state: State) -> None:
 
 
 def _empty_group(state: State) -> None:
-    state.waiting[QueuePath("root.a"), ONE] = Waiting()
+    state.waiting[QueuePath("root.a"), ONE, AppId("app-1")] = Waiting()
 
 
 def _stray_rank(state: State) -> None:
@@ -154,6 +158,19 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("waiting", "waiting group of root.a: any", _empty_group),
     ("waiting", "waiting group: ghost", _stray_rank),
     ("tree", "applications of root.a", _applications_of_queue),
+    ("tree", "running", lambda state: state.tree.root.running.clear()),
+    ("book", "usage of users and groups", lambda state: state.book.add(GHOST, [QueuePath("root")], ONE)),
+    ("book", "usage of users and groups", lambda state: state.book.start(GHOST, [QueuePath("root")])),
+    (
+        "applications",
+        "group of app-1",
+        lambda state: setattr(state.applications[AppId("app-1")], "group", "ghosts"),
+    ),
+    (
+        "applications",
+        "running",
+        lambda state: setattr(state.applications[AppId("app-1")], "started", False),
+    ),
     ("tree", "max of root", _root_max),
     ("charges", "charges: ghost", _stray_charge),
     ("charges", "charge of uid-bound", _lost_charge),
@@ -201,9 +218,11 @@ def test_no_counter_is_left_out() -> None:
 
 
 def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
-    assert set(Queue.__slots__) - CONFIGURED == {*COUNTERS, "applications"}
+    assert set(Queue.__slots__) - CONFIGURED == {*COUNTERS, "applications", "running"}
     assert {field.name for field in fields(NodeUse)} == {"allocated", "occupied", "pods"}
-    assert {field.name for field in fields(Application)} == {"id", "requested", "refusal", "queue", "pods"}
+    assert {field.name for field in fields(Application)} == {
+        *("id", "requested", "namespace", "identity", "group", "started", "refusal", "queue", "pods")
+    }
 
 
 def test_the_audit_in_steps_bears_a_ledger_that_changes_meanwhile() -> None:

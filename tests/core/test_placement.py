@@ -1,12 +1,18 @@
-"""Which queue an application runs in."""
+"""Which queue an application goes to without any rule (PL-1): the one it names."""
 
 import pytest
 
 from core.ids import AppId
-from core.queues.placement import decide_placement
+from core.queues.rules import Chosen, PlacementRequest, decide_queue
 from core.queues.tree import QueueTree
 from core.reasons import Code, Refusal
 from tests.builders import make_partition, make_queue, make_tree
+
+
+def decide_placement(tree: QueueTree, requested: str) -> str | Refusal:
+    found = decide_queue(tree, (), PlacementRequest(requested))
+    return found.path if isinstance(found, Chosen) else found
+
 
 LEAVES = (
     make_queue("root.a"),
@@ -46,7 +52,7 @@ def test_else_the_default_queue(requested: str) -> None:
         ("root.nowhere", "PlacementFailed: no queue root.nowhere"),
         ("p.x", "PlacementFailed: no queue p.x"),
         ("root.p", "QueueNotLeaf: root.p"),
-        ("x" * 500, "PlacementFailed: no queue " + "x" * 64),
+        ("x" * 500, "PlacementFailed: " + "x" * 64 + " is not the name of a queue"),
     ],
     ids=["nothing named", "unknown", "a level skipped", "a parent", "a long name is cut"],
 )

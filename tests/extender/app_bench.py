@@ -32,7 +32,8 @@ def document(vcore: int = 2) -> str:
     queues = "".join(
         f"\n          - {{name: {name}, resources: {{max: {{vcore: {vcore}}}}}}}" for name in "ab"
     )
-    return f"partitions:\n  - name: default\n    queues:\n      - name: root\n        queues:{queues}\n"
+    root = "      - name: root\n        submitacl: '*'\n        queues:"
+    return f"partitions:\n  - name: default\n    queues:\n{root}{queues}\n"
 
 
 def unused_port() -> int:

@@ -23,6 +23,7 @@ partitions:
   - name: default
     queues:
       - name: root
+        submitacl: "*"
         queues:
           - name: a{child}{limit}
 """

@@ -13,13 +13,12 @@ import msgspec
 import pytest
 import yaml
 
-from core.decisions import admission
 from core.decisions.decision import Admitted, Vetoed
 from core.ids import QueuePath
 from core.ledger import accounts, enrolment, ledger, wakes
 from core.ledger.record import Charge, Held, PodRecord
 from core.ledger.state import State
-from core.queues import headroom, placement, tree
+from core.queues import headroom, room, rules, tree
 from core.reasons import Code, Refusal
 from core.resource import Resource
 from core.workload import managed
@@ -136,7 +135,7 @@ def both(*mutations: Mutate) -> Mutate:
     return mutate
 
 
-NO_QUOTA = both(answering(admission, "shortfall", None), answering(wakes, "shortfall", None))
+NO_QUOTA = answering(room, "shortfall", None)
 
 
 def _leaf_only(rule: Callable[..., Any], chain: Any, size: Resource, **more: Any) -> Any:
@@ -192,6 +191,15 @@ def _empty_queues(rule: Callable[..., Any], self: tree.QueueTree, partition: Any
 def _clamped(rule: Callable[..., Any], cap: Any, used: Any) -> Any:
     room = rule(cap, used)
     return type(room)({name: max(0, amount) for name, amount in room.items()})
+
+
+def _undrained(rule: Callable[..., Any], walk: Any, queue: Any) -> Any:
+    refusal = rule(walk, queue)
+    return None if refusal is not None and refusal.code is Code.QUEUE_DRAINING else refusal
+
+
+def _failed(rule: Callable[..., Any], walk: Any, queue: Any) -> Any:
+    return Refusal(Code.PLACEMENT_FAILED, "no queue") if rule(walk, queue) is not None else None
 
 
 def _plain_rank(record: PodRecord) -> tuple[int, float, int, Any]:
@@ -262,7 +270,7 @@ MUTATIONS: dict[str, Mutate] = {
     "bind-that-takes-long": replaced(accounts, "charge_of", _unreserved),
     "cleaner-runs-every-ten-seconds": answering(engine.Engine, "clean", None),
     "daemon-set-pod": answering(objects, "_only_on", {}),
-    "draining-takes-no-new-application": replaced(placement, "_accepts", lambda _, queue: queue.is_leaf),
+    "draining-takes-no-new-application": replaced(rules._Walk, "_why_not", _undrained),
     "gang-keys-are-read": answering(objects, "_labels", {}),
     "gate-of-another-is-no-request": valued(PodFacts, "gated", False),
     "gate-opens-when-there-is-room": replaced(wakes.WakePass, "slice", _no_effects),
@@ -271,11 +279,11 @@ MUTATIONS: dict[str, Mutate] = {
         replaced(enrolment, "is_managed", _no_namespace), replaced(engine, "is_managed", _no_namespace)
     ),
     "nominated-node-is-kept": answering(choosing.Nominator, "on", ()),
-    "placement-fails-without-a-queue": answering(enrolment, "decide_placement", QueuePath("root.a")),
-    "placement-falls-back-to-default": valued(placement, "DEFAULT_QUEUE", "root.nowhere"),
-    "placement-refuses-a-parent": answering(
-        placement, "_refusal", Refusal(Code.PLACEMENT_FAILED, "no queue")
+    "placement-fails-without-a-queue": answering(
+        enrolment, "decide_queue", rules.Chosen(QueuePath("root.a"))
     ),
+    "placement-falls-back-to-default": valued(rules, "DEFAULT_QUEUE", "root.nowhere"),
+    "placement-refuses-a-parent": replaced(rules._Walk, "_why_not", _failed),
     "preemption-and-a-controller": answering(played.Cluster, "_recreate", None),
     "preemption-never": answering(post_filter.PostFilter, "_ineligible", ""),
     "preemption-prefers-pods-without-budget": answering(default_preemption, "matches", False),
@@ -287,7 +295,7 @@ MUTATIONS: dict[str, Mutate] = {
     "quota-checks-requested-types-only": replaced(headroom, "_excess", _all_types),
     "quota-counts-pods": answering(sizing, "_as_one_pod", Resource({})),
     "quota-holds-a-queue-at-its-max": NO_QUOTA,
-    "quota-of-a-parent-binds-its-leaves": replaced(admission, "shortfall", _leaf_only),
+    "quota-of-a-parent-binds-its-leaves": replaced(room, "shortfall", _leaf_only),
     "quota-of-the-root-counts-cordoned-nodes": _cordon_counts,
     "quota-of-the-root-is-its-nodes": answering(headroom, "_unknown_type", None),
     "release-at-success": answering(ledger.Ledger, "_on_pod_deleted", None),

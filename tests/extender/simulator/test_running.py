@@ -18,7 +18,9 @@ apiVersion: paddock.dev/v1
 kind: Scenario
 name: s
 config:
-  {partitions: [{name: default, queues: [{name: root, queues: [{name: a, resources: {max: {vcore: 2}}}]}]}]}
+  partitions:
+    - name: default
+      queues: [{name: root, submitacl: "*", queues: [{name: a, resources: {max: {vcore: 2}}}]}]
 cluster: {nodes: [{name: n1, cpu: 8, memory: 16Gi}]}
 steps:
   - at: 0s
@@ -37,17 +39,17 @@ def step(text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("complete: [q]", "s.yaml:11: steps[1].complete: there is no pod q"),
-        ("complete: [w]", "s.yaml:11: steps[1].complete: pod w has no node, so it cannot complete"),
-        ("fail: [p, p]", "s.yaml:11: steps[1].fail: pod p is Failed already"),
-        ("delete: [p, p]", "s.yaml:11: steps[1].delete: there is no pod p"),
-        ("resize: {q: {cpu: 1}}", "s.yaml:11: steps[1].resize: there is no pod q"),
-        ("cordon: [n2]", "s.yaml:11: steps[1].cordon: there is no node n2"),
-        ("uncordon: [n2]", "s.yaml:11: steps[1].uncordon: there is no node n2"),
-        ("removeNodes: [n2]", "s.yaml:11: steps[1].removeNodes: there is no node n2"),
-        ("addNodes: [{name: n1}]", "s.yaml:11: steps[1].addNodes: node n1 exists already"),
-        ("submit: [{name: p}]", "s.yaml:11: steps[1].submit[0]: there is a pod p already"),
-        ("submit: [{name: q, node: n2}]", "s.yaml:11: steps[1].submit[0]: there is no node n2"),
+        ("complete: [q]", "s.yaml:13: steps[1].complete: there is no pod q"),
+        ("complete: [w]", "s.yaml:13: steps[1].complete: pod w has no node, so it cannot complete"),
+        ("fail: [p, p]", "s.yaml:13: steps[1].fail: pod p is Failed already"),
+        ("delete: [p, p]", "s.yaml:13: steps[1].delete: there is no pod p"),
+        ("resize: {q: {cpu: 1}}", "s.yaml:13: steps[1].resize: there is no pod q"),
+        ("cordon: [n2]", "s.yaml:13: steps[1].cordon: there is no node n2"),
+        ("uncordon: [n2]", "s.yaml:13: steps[1].uncordon: there is no node n2"),
+        ("removeNodes: [n2]", "s.yaml:13: steps[1].removeNodes: there is no node n2"),
+        ("addNodes: [{name: n1}]", "s.yaml:13: steps[1].addNodes: node n1 exists already"),
+        ("submit: [{name: p}]", "s.yaml:13: steps[1].submit[0]: there is a pod p already"),
+        ("submit: [{name: q, node: n2}]", "s.yaml:13: steps[1].submit[0]: there is no node n2"),
     ],
 )
 def test_a_step_that_cannot_be_done_ends_the_run(text: str, message: str) -> None:
@@ -69,7 +71,7 @@ def test_a_step_that_cannot_be_done_ends_the_run(text: str, message: str) -> Non
     ],
 )
 def test_a_spec_that_is_no_pods_is_a_mistake_of_the_file(spec: str) -> None:
-    with pytest.raises(ScenarioError, match=r"s.yaml:11: steps\[1\].submit\[0\]: spec is not a pod's: "):
+    with pytest.raises(ScenarioError, match=r"s.yaml:13: steps\[1\].submit\[0\]: spec is not a pod's: "):
         played(step(f"submit: [{{name: q, spec: {spec}}}]"))
 
 
@@ -81,7 +83,7 @@ def test_a_first_configuration_that_is_refused() -> None:
 
 def test_a_refused_configuration_that_nobody_expected_is_a_difference() -> None:
     (difference,) = played(step("config: {partitions: 5}")).differences
-    assert (difference.entry, difference.line, difference.expected) == ("config", 11, "accepted")
+    assert (difference.entry, difference.line, difference.expected) == ("config", 13, "accepted")
 
 
 def test_a_pod_of_a_name_that_has_ended_may_come_again() -> None:
@@ -118,7 +120,7 @@ def test_a_difference_says_what_was_expected_and_what_is(
 ) -> None:
     (difference,) = played(f"    expect: {{{expect}}}\n").differences
     assert (difference.entry, difference.expected, difference.actual) == (entry, expected, actual)
-    assert (difference.line, difference.at) == (10, 0)
+    assert (difference.line, difference.at) == (12, 0)
 
 
 def test_the_story_of_the_pod_concerned_comes_along() -> None:

@@ -1,0 +1,164 @@
+"""Limits of users and groups: what a document says, and what each of them uses (UGM-1 to UGM-12).
+
+Usage is kept per name and queue path. It is a function of what the pods hold, so the ledger moves it as it
+moves the queues' own counters and recomputes it at a reload.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from core.ids import AppId, QueuePath
+from core.queues.spec import LimitSpec, QueueSpec
+from core.resource import UNLIMITED, Limit, Resource, Tally
+
+ANY = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """Entries of one queue by name, in the document's order."""
+
+    users: Mapping[str, LimitSpec]
+    groups: Mapping[str, LimitSpec]
+
+
+class Limits:
+    """The limits of a partition, by queue path (UGM-2)."""
+
+    def __init__(self, queues: Iterable[QueueSpec] = ()) -> None:
+        self._levels = {queue.path: _level(queue.limits) for queue in queues if queue.limits}
+
+    def __bool__(self) -> bool:
+        return bool(self._levels)
+
+    def of_user(self, path: QueuePath, user: str) -> LimitSpec | None:
+        """The entry that names the user, else the wildcard's (UGM-1)."""
+        level = self._levels.get(path)
+        if level is None:
+            return None
+        return level.users.get(user) or level.users.get(ANY)
+
+    def of_group(self, path: QueuePath, group: str) -> LimitSpec | None:
+        """The entry of exactly that name (UGM-6)."""
+        level = self._levels.get(path)
+        return level.groups.get(group) if level is not None else None
+
+    def group_for(self, paths: Iterable[QueuePath], groups: Sequence[str]) -> str:
+        """The group an application counts for, empty for none (UGM-5). ``paths``: from its leaf up."""
+        for path in paths:
+            level = self._levels.get(path)
+            if level is not None and level.groups:
+                named = next((name for name in level.groups if name != ANY and name in groups), None)
+                if named is not None:
+                    return named
+                if ANY in level.groups:
+                    return ANY
+        return ""
+
+
+def _level(entries: Iterable[LimitSpec]) -> _Level:
+    users: dict[str, LimitSpec] = {}
+    groups: dict[str, LimitSpec] = {}
+    for entry in entries:
+        for user in entry.users:
+            users.setdefault(user, entry)
+        for group in entry.groups:
+            groups.setdefault(group, entry)
+    return _Level(users, groups)
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """Whose usage: a user or a group, in one queue and below it."""
+
+    kind: str
+    name: str
+    path: QueuePath
+
+
+@dataclass(slots=True)
+class Usage:
+    """What is held, and the applications that hold it or have held it while they live."""
+
+    held: Tally = field(default_factory=Tally)
+    applications: set[AppId] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Claimant:
+    """Who asks: an application with its user and the group it counts for, empty for none.
+
+    ``started``: something of it was placed already, so that no limit on applications holds it (QUO-13).
+    """
+
+    application: AppId
+    user: str
+    group: str
+    started: bool
+
+    def tracked(self, path: QueuePath) -> tuple[Tracked, ...]:
+        user = Tracked("user", self.user, path)
+        return (user, Tracked("group", self.group, path)) if self.group else (user,)
+
+
+class UsageBook:
+    """Usage of everybody. An entry that holds nothing and nobody is not there (UGM-9)."""
+
+    def __init__(self) -> None:
+        self._entries: dict[Tracked, Usage] = {}
+
+    def __iter__(self) -> Iterator[tuple[Tracked, Usage]]:
+        return iter(self._entries.items())
+
+    def get(self, tracked: Tracked) -> Usage | None:
+        return self._entries.get(tracked)
+
+    def add(self, claimant: Claimant, paths: Iterable[QueuePath], size: Resource) -> None:
+        for path in paths:
+            for tracked in claimant.tracked(path):
+                self._entries.setdefault(tracked, Usage()).held.add(size)
+
+    def subtract(self, claimant: Claimant, paths: Iterable[QueuePath], size: Resource) -> None:
+        for path in paths:
+            for tracked in claimant.tracked(path):
+                self._entries[tracked].held.subtract(size)
+                self._drop_empty(tracked)
+
+    def start(self, claimant: Claimant, paths: Iterable[QueuePath]) -> None:
+        """An application has got something (UGM-8)."""
+        for path in paths:
+            for tracked in claimant.tracked(path):
+                self._entries.setdefault(tracked, Usage()).applications.add(claimant.application)
+
+    def stop(self, claimant: Claimant, paths: Iterable[QueuePath]) -> None:
+        """An application is gone."""
+        for path in paths:
+            for tracked in claimant.tracked(path):
+                if tracked in self._entries:
+                    self._entries[tracked].applications.discard(claimant.application)
+                    self._drop_empty(tracked)
+
+    def _drop_empty(self, tracked: Tracked) -> None:
+        usage = self._entries[tracked]
+        if not usage.applications and not any(amount for _, amount in usage.held.items()):
+            del self._entries[tracked]
+
+
+def headroom_for(limits: Limits, book: UsageBook, claimant: Claimant, paths: Sequence[QueuePath]) -> Limit:
+    """Room under the limits of a user and of his group, on every level of the path (UGM-4, UGM-6, UGM-7)."""
+    room = UNLIMITED
+    for path in paths:
+        for tracked in claimant.tracked(path):
+            limit = entry_for(limits, tracked)
+            if limit is not None and limit.max is not None:
+                usage = book.get(tracked)
+                held = usage.held.as_resource() if usage is not None else Resource({})
+                room = room.tightest(limit.max.minus(held))
+    return room
+
+
+def entry_for(limits: Limits, tracked: Tracked) -> LimitSpec | None:
+    """The limit that holds for somebody in a queue."""
+    if tracked.kind == "user":
+        return limits.of_user(tracked.path, tracked.name)
+    return limits.of_group(tracked.path, tracked.name)

@@ -1,0 +1,155 @@
+"""Is there room for an ask: applications, user, group, queue, in that order (QUO-7, QUO-8, QUO-13, UGM-8).
+
+Used for an answer to kube-scheduler and for choosing who is woken; `Extra` is what the latter counts on top.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from core.ids import AppId, QueuePath
+from core.quantity import amount_text
+from core.queues.headroom import shortfall
+from core.queues.limits import Claimant, Limits, Tracked, UsageBook, entry_for
+from core.queues.queue import Queue
+from core.reasons import Code, Refusal
+from core.resource import Limit, Resource, Tally, first_excess
+
+_QUOTA = {"user": Code.USER_QUOTA_EXCEEDED, "group": Code.GROUP_QUOTA_EXCEEDED}
+_APPLICATIONS = {
+    "user": Code.USER_MAX_APPLICATIONS_REACHED,
+    "group": Code.GROUP_MAX_APPLICATIONS_REACHED,
+}
+_NOTHING = Tally()
+
+
+@dataclass(slots=True)
+class Extra:
+    """Room given away that the counters do not show yet. Adding and taking back must pair."""
+
+    queues: dict[QueuePath, Tally] = field(default_factory=dict)
+    people: dict[Tracked, Tally] = field(default_factory=dict)
+    started: dict[QueuePath, dict[AppId, int]] = field(default_factory=dict)
+
+    def add(self, chain: Sequence[Queue], claimant: Claimant, size: Resource) -> None:
+        for queue in chain:
+            self.queues.setdefault(queue.path, Tally()).add(size)
+            for tracked in claimant.tracked(queue.path):
+                self.people.setdefault(tracked, Tally()).add(size)
+            times = self.started.setdefault(queue.path, {})
+            times[claimant.application] = times.get(claimant.application, 0) + 1
+
+    def take_back(self, chain: Sequence[Queue], claimant: Claimant, size: Resource) -> None:
+        for queue in chain:
+            self.queues[queue.path].subtract(size)
+            for tracked in claimant.tracked(queue.path):
+                self.people[tracked].subtract(size)
+            times = self.started[queue.path]
+            times[claimant.application] -= 1
+            if not times[claimant.application]:
+                del times[claimant.application]
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What the check reads besides the queues."""
+
+    limits: Limits
+    book: UsageBook
+
+    def refusal(
+        self,
+        chain: Sequence[Queue],
+        claimant: Claimant,
+        size: Resource,
+        *,
+        extra: Extra | None = None,
+        with_root: bool = True,
+    ) -> Refusal | None:
+        """The first reason why an ask must wait, or None. ``chain``: from the leaf to the root.
+
+        ``with_root``: whether a cluster that is full is such a reason. Cost: O(depth).
+        """
+        return (
+            self._applications(chain, claimant, extra)
+            or (self._people(chain, claimant, size, extra) if self.limits else None)
+            or _queues(chain if with_root else chain[:-1], size, extra)
+        )
+
+    def _applications(
+        self, chain: Sequence[Queue], claimant: Claimant, extra: Extra | None
+    ) -> Refusal | None:
+        if claimant.started:
+            return None
+        for queue in chain:
+            most = queue.max_applications
+            if most and _count(queue.running, queue.path, claimant, extra) >= most:
+                return Refusal(Code.MAX_APPLICATIONS_REACHED, queue.path, f"max applications={most}")
+        return self._people_applications(chain, claimant, extra) if self.limits else None
+
+    def _people_applications(
+        self, chain: Sequence[Queue], claimant: Claimant, extra: Extra | None
+    ) -> Refusal | None:
+        for kind in _APPLICATIONS:
+            for queue in chain:
+                for tracked in claimant.tracked(queue.path):
+                    if tracked.kind == kind and self._too_many(tracked, queue, claimant, extra):
+                        most = entry_for(self.limits, tracked)
+                        bound = f"max applications={most.max_applications if most is not None else 0}"
+                        return Refusal(_APPLICATIONS[kind], _subject(tracked), bound)
+        return None
+
+    def _too_many(self, tracked: Tracked, queue: Queue, claimant: Claimant, extra: Extra | None) -> bool:
+        entry = entry_for(self.limits, tracked)
+        if entry is None or not entry.max_applications:
+            return False
+        usage = self.book.get(tracked)
+        running = usage.applications if usage is not None else set()
+        return _count(running, queue.path, claimant, extra) >= entry.max_applications
+
+    def _people(
+        self, chain: Sequence[Queue], claimant: Claimant, size: Resource, extra: Extra | None
+    ) -> Refusal | None:
+        """User before group (scenario format, rule 10)."""
+        for kind in _QUOTA:
+            for queue in chain:
+                for tracked in claimant.tracked(queue.path):
+                    if tracked.kind == kind:
+                        refusal = self._person(tracked, size, extra)
+                        if refusal is not None:
+                            return refusal
+        return None
+
+    def _person(self, tracked: Tracked, size: Resource, extra: Extra | None) -> Refusal | None:
+        entry = entry_for(self.limits, tracked)
+        if entry is None or entry.max is None:
+            return None
+        usage = self.book.get(tracked)
+        held = usage.held if usage is not None else _NOTHING
+        more = extra.people.get(tracked, _NOTHING) if extra is not None else _NOTHING
+        name = first_excess(entry.max, held, more, size)
+        return (
+            None
+            if name is None
+            else Refusal(_QUOTA[tracked.kind], _subject(tracked), _bound(entry.max, name))
+        )
+
+
+def _queues(chain: Sequence[Queue], size: Resource, extra: Extra | None) -> Refusal | None:
+    short = shortfall(chain, size, extra=extra.queues if extra is not None else None)
+    return None if short is None else Refusal(Code.QUOTA_EXCEEDED, short.queue.path, short.limit)
+
+
+def _count(running: set[AppId], path: QueuePath, claimant: Claimant, extra: Extra | None) -> int:
+    """Applications besides this one that run, or are about to."""
+    count = len(running) - (claimant.application in running)
+    for app_id in extra.started.get(path, ()) if extra is not None else ():
+        count += app_id not in running and app_id != claimant.application
+    return count
+
+
+def _subject(tracked: Tracked) -> str:
+    return f"{tracked.kind} {tracked.name[:64]} in {tracked.path}"
+
+
+def _bound(limit: Limit, name: str) -> str:
+    return f"max {name}={amount_text(name, limit.get(name) or 0)}"

@@ -1,0 +1,209 @@
+"""Which queue an application goes to: the placement rules of a partition, in order (PL-1 to PL-12)."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from core.ids import DEFAULT_QUEUE, RECOVERY_QUEUE, ROOT, QueuePath, parent_path
+from core.queues.access import may_submit
+from core.queues.filters import USER_NAME, passes
+from core.queues.identity import NOBODY, Identity
+from core.queues.queue import Queue
+from core.queues.spec import RuleSpec
+from core.reasons import Code, Refusal
+
+IMPLICIT = (RuleSpec("provided"),)
+"""What holds when a document has no rules (PL-1)."""
+
+_NAME = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}", re.ASCII)
+_PREFIX = "root."
+_SHOWN = 64
+
+
+class Tree(Protocol):
+    """What placement needs of the tree."""
+
+    def get(self, path: str) -> Queue | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementRequest:
+    """What is known of an application when it is placed (PL-2).
+
+    ``requested``: the queue its first pod names, or empty; ``tags``: names in lower case; ``forced``: that
+    pod is on a node already.
+    """
+
+    requested: str = ""
+    identity: Identity = NOBODY
+    tags: Mapping[str, str] = field(default_factory=dict)
+    forced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """``create``: the levels that are missing, the topmost first; empty for a queue that exists."""
+
+    path: QueuePath
+    create: tuple[QueuePath, ...] = ()
+
+
+class _Mistaken(Exception):
+    """A rule cannot be evaluated: placement ends here (PL-3)."""
+
+
+def decide_queue(tree: Tree, rules: Sequence[RuleSpec], request: PlacementRequest) -> Chosen | Refusal:
+    """The queue for an application, or why there is none.
+
+    An application with a pod on a node already is never refused: it goes to the recovery queue (PL-10).
+    """
+    walk = _Walk(tree, request)
+    try:
+        found = walk.first(rules or IMPLICIT)
+    except _Mistaken as error:
+        found = Refusal(Code.PLACEMENT_FAILED, str(error))
+    if found is None:
+        found = walk.last_resort()
+    if isinstance(found, Refusal) and request.forced:
+        return Chosen(RECOVERY_QUEUE)
+    return found
+
+
+@dataclass(slots=True)
+class _Walk:
+    """One placement. ``stopped``: the most telling reason why a queue that was named is not taken."""
+
+    tree: Tree
+    request: PlacementRequest
+    stopped: Refusal | None = None
+
+    def first(self, rules: Sequence[RuleSpec]) -> Chosen | Refusal | None:
+        for rule in rules:
+            path = self._path(rule)
+            if path:
+                found = self._taken(path)
+                if found is not None:
+                    return found
+        return None
+
+    def last_resort(self) -> Chosen | Refusal:
+        """``root.default``, if there is one and it takes the application (PL-9).
+
+        Also for one that is forced, which PL-10 sends to recovery: its pods would change the queue whenever
+        Paddock restarts.
+        """
+        default = self.tree.get(DEFAULT_QUEUE)
+        if default is not None and self._why_not(default) is None:
+            return Chosen(default.path)
+        if self.stopped is not None:
+            return self.stopped
+        asked = self.request.requested
+        return Refusal(Code.PLACEMENT_FAILED, f"no queue {asked[:_SHOWN]}" if asked else "no queue named")
+
+    # -- is the queue taken ----------------------------------------------------------------------------------
+
+    def _taken(self, path: QueuePath) -> Chosen | Refusal | None:
+        """None sends the application on to the next rule (PL-6 to PL-8)."""
+        if path == RECOVERY_QUEUE:
+            return Chosen(path) if self.request.forced else None
+        queue = self.tree.get(path)
+        if queue is not None:
+            reason = self._why_not(queue)
+            self.stopped = self.stopped or reason
+            return Chosen(queue.path) if reason is None else None
+        above = self._nearest(path)
+        if not self._may_submit(above):
+            self.stopped = self.stopped or Refusal(Code.ACCESS_DENIED, above.path)
+            return None
+        if above.is_leaf:
+            return Refusal(Code.PLACEMENT_FAILED, f"{above.path} is a leaf and takes no child")
+        if above.draining:
+            return Refusal(Code.QUEUE_DRAINING, above.path)
+        return Chosen(path, tuple(_levels(above.path, path)))
+
+    def _why_not(self, queue: Queue) -> Refusal | None:
+        if not self._may_submit(queue):
+            return Refusal(Code.ACCESS_DENIED, queue.path)
+        if queue.draining:
+            return Refusal(Code.QUEUE_DRAINING, queue.path)
+        return None if queue.is_leaf else Refusal(Code.QUEUE_NOT_LEAF, queue.path)
+
+    def _may_submit(self, queue: Queue) -> bool:
+        texts = ((each.spec.submit_acl, each.spec.admin_acl) for each in queue.chain)
+        identity = self.request.identity
+        return may_submit(texts, identity.user, identity.effective_groups)
+
+    def _nearest(self, path: QueuePath) -> Queue:
+        """The closest ancestor that exists."""
+        above = parent_path(path)
+        while above is not None:
+            queue = self.tree.get(above)
+            if queue is not None:
+                return queue
+            above = parent_path(above)
+        raise _Mistaken(f"{path[:_SHOWN]} is not below root")
+
+    # -- what a rule says ------------------------------------------------------------------------------------
+
+    def _path(self, rule: RuleSpec) -> QueuePath | None:
+        """The path a rule gives, or None when it has nothing to say. Raises `_Mistaken`."""
+        name = self._name(rule)
+        identity = self.request.identity
+        if not name or not passes(rule.filter, identity.user, identity.effective_groups):
+            return None
+        path = self._qualified(rule, name)
+        if path is None or (not rule.create and self.tree.get(path) is None):
+            return None
+        return path
+
+    def _name(self, rule: RuleSpec) -> str:
+        match rule.kind:
+            case "provided":
+                return self.request.requested
+            case "user":
+                return self.request.identity.user
+            case "tag":
+                return self.request.tags.get(rule.value.lower(), "")
+            case _:
+                return rule.value.lower()
+
+    def _qualified(self, rule: RuleSpec, name: str) -> QueuePath | None:
+        if rule.kind == "fixed":
+            full = name == ROOT or name.startswith(_PREFIX)
+            parts = name.split(".")
+        else:
+            full = rule.kind in ("provided", "tag") and name.startswith(_PREFIX)
+            parts = name.split(".") if full else [name.replace(".", "_dot_")]
+        for part in parts[1:] if full else parts:
+            if not _NAME.fullmatch(part):
+                raise _Mistaken(f"{name[:_SHOWN]} is not the name of a queue")
+        if full:
+            return QueuePath(name.lower())
+        above = self._parent(rule)
+        return None if above is None else QueuePath(f"{above}.{'.'.join(parts)}".lower())
+
+    def _parent(self, rule: RuleSpec) -> QueuePath | None:
+        """The path of the parent rule, ``root`` without one, None when it has nothing to say."""
+        if rule.parent is None:
+            return ROOT
+        path = self._path(rule.parent)
+        if path is None:
+            return None
+        queue = self.tree.get(path)
+        if queue is not None and queue.is_leaf:
+            raise _Mistaken(f"{path[:_SHOWN]} is a leaf and takes no child")
+        return path
+
+
+def _levels(above: QueuePath, path: QueuePath) -> Iterator[QueuePath]:
+    """The paths below ``above`` down to ``path``."""
+    so_far = str(above)
+    for part in path.removeprefix(above + ".").split("."):
+        so_far = f"{so_far}.{part}"
+        yield QueuePath(so_far)
+
+
+def is_user_name(text: str) -> bool:
+    """The pattern of CFG-14, which a user who comes with groups must match (ID-4)."""
+    return USER_NAME.fullmatch(text) is not None
