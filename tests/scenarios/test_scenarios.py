@@ -6,6 +6,7 @@ switches each rule off: the answer it would give if it did not apply, never an e
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from core.ids import QueuePath
 from core.ledger import accounts, enrolment, ledger, wakes
 from core.ledger.record import Charge, Held, PodRecord
 from core.ledger.state import State
-from core.queues import headroom, room, rules, tree
+from core.queues import headroom, limits, room, rules, tree
+from core.queues.queue import Queue
 from core.reasons import Code, Refusal
 from core.resource import Resource
 from core.workload import managed
@@ -202,6 +204,16 @@ def _failed(rule: Callable[..., Any], walk: Any, queue: Any) -> Any:
     return Refusal(Code.PLACEMENT_FAILED, "no queue") if rule(walk, queue) is not None else None
 
 
+def _unforced(rule: Callable[..., Any], tree: Any, known: Any, request: rules.PlacementRequest) -> Any:
+    return rule(tree, known, replace(request, forced=False))
+
+
+def _still_dynamic(rule: Callable[..., Any], queue: Queue, spec: Any) -> None:
+    before = queue.dynamic
+    rule(queue, spec)
+    queue.dynamic = before
+
+
 def _plain_rank(record: PodRecord) -> tuple[int, float, int, Any]:
     return (-record.facts.priority, 0.0, record.seq, record.facts.uid)
 
@@ -265,6 +277,16 @@ def _without_init(spec: Any) -> Any:
 
 
 MUTATIONS: dict[str, Mutate] = {
+    "access-denied": answering(rules, "may_submit", True),
+    "limit-of-a-group": replaced(limits.Limits, "of_group", lambda rule, self, path, group: None),
+    "limit-of-a-user": replaced(limits.Limits, "of_user", lambda rule, self, path, user: None),
+    "limit-of-applications": answering(room.Room, "_applications", None),
+    "namespace-quota": answering(tree.QueueTree, "limit", None),
+    "placement-by-namespace": valued(Queue, "template", None),
+    "placement-by-user": replaced(rules._Walk, "_parent", lambda rule, walk, parent: "root"),
+    "placement-filters": answering(rules, "passes", True),
+    "placement-of-a-bound-pod": replaced(enrolment, "decide_queue", _unforced),
+    "reload-takes-a-dynamic-queue-over": replaced(Queue, "configure", _still_dynamic),
     "application-id-from-old-labels": answering(translate, "_app_id", ""),
     "application-stays-in-its-first-queue": replaced(enrolment, "application_id", _per_queue),
     "bind-that-takes-long": replaced(accounts, "charge_of", _unreserved),
