@@ -47,7 +47,7 @@ def _deployment(cluster: Cluster, template: Object) -> Object:
 
 async def test_a_foreign_name_is_refused(cluster: Cluster) -> None:
     await _allow(cluster, ["create", "get", "update", "patch"], "author")
-    for thing in manifest("policies/protect-user-info.yaml"):
+    for thing in manifest("identity/protect-user-info.yaml"):
         await cluster.apply(thing)
     pods = path_of("Pod", cluster.namespace)
 
@@ -83,5 +83,5 @@ async def test_a_foreign_name_is_refused(cluster: Cluster) -> None:
 
 
 def test_the_policy_is_shipped() -> None:
-    (kustomization,) = manifest("policies/kustomization.yaml")
+    (kustomization,) = manifest("identity/kustomization.yaml")
     assert "protect-user-info.yaml" in kustomization["resources"]

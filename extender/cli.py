@@ -38,6 +38,7 @@ def _parser(command: Sequence[str] = ("serve",)) -> argparse.ArgumentParser:
     _add_probe(commands.add_parser("probe", help="ask a running server whether it is alive or ready"))
     _add_simulate(commands.add_parser("simulate", help="play a scenario without a cluster"))
     _add_test(commands.add_parser("test", help="play scenarios and compare with what they expect"))
+    _add_check(commands.add_parser("check", help="say everything that is wrong with a queues.yaml"))
     _add_demo(commands.add_parser("demo", help="serve a played cluster for a minute: two tenants, one day"))
     return parser
 
@@ -91,6 +92,27 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--html", type=Path, default=Path("paddock-demo.html"), metavar="OUT")
     parser.add_argument("--verbs-port", type=int, default=10290, help="0: any that is free")
     parser.add_argument("--admin-port", type=int, default=10291, help="0: any that is free")
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(run=_check)
+    parser.add_argument("file", help="a queue document or a ConfigMap; - is the standard input")
+    parser.add_argument("--json", action="store_true", help="print the problems as data")
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    """0 right, 1 problems, 2 a file that cannot be read."""
+    from extender.checking import check_text, json_of, lines_of
+
+    try:
+        is_input = arguments.file == "-"
+        text = sys.stdin.buffer.read() if is_input else Path(arguments.file).read_bytes()
+    except OSError as error:
+        print(f"paddock check: {arguments.file}: {error.strerror}", file=sys.stderr)
+        return USAGE
+    verdict = check_text(text, name="standard input" if is_input else arguments.file)
+    print(json_of(verdict) if arguments.json else "\n".join(lines_of(verdict)))
+    return OK if verdict.right else FAILED
 
 
 def _demo(arguments: argparse.Namespace) -> int:

@@ -5,9 +5,16 @@ from itertools import islice
 
 from core.queues.spec import PartitionSpec
 from extender.queueconfig.hierarchy import DEFAULT_PARTITION, PartitionNode, partition_from
+from extender.queueconfig.limit_rules import (
+    access_and_limits,
+    limit_applications,
+    limit_resources,
+    limit_structure,
+)
 from extender.queueconfig.parsing import Parsed, parse
+from extender.queueconfig.placement_rules import applying, node_sort, placement
 from extender.queueconfig.problems import MAX_REPORTED, ConfigError, Finding, Problem
-from extender.queueconfig.resource_rules import resources
+from extender.queueconfig.resource_rules import resources, templates
 from extender.queueconfig.rules import max_applications, names, repeated_partitions, structure
 from extender.queueconfig.translation import partition_spec_from
 
@@ -24,7 +31,20 @@ partitions:
 """
 """What stands in for a document that is missing or empty (SRC-8)."""
 
-RULE_GROUPS = (structure, names, resources, max_applications)
+RULE_GROUPS = (
+    structure,
+    limit_structure,
+    access_and_limits,
+    names,
+    resources,
+    templates,
+    placement,
+    node_sort,
+    max_applications,
+    limit_resources,
+    limit_applications,
+    applying,
+)
 """In the order of CFG 2.2, so that the first problem is the one YuniKorn reports."""
 
 

@@ -20,6 +20,22 @@ def resources(partition: PartitionNode) -> Iterator[Finding]:
     yield from _guaranteed_below(partition.root, UNLIMITED)
 
 
+def templates(partition: PartitionNode) -> Iterator[Finding]:
+    """The amounts of child templates are quantities (APPLY-3)."""
+    for queue in partition.root.walk():
+        template = queue.section.childtemplate
+        if template is None:
+            continue
+        at = (*queue.at, "childtemplate", "resources")
+        for key, texts in (("guaranteed", template.resources.guaranteed), ("max", template.resources.max)):
+            for finding in _only_findings(texts or {}, (*at, key)):
+                yield Finding(finding.at, "APPLY-3", finding.message)
+
+
+def _only_findings(texts: Mapping[str, str], at: Location) -> Iterator[Finding]:
+    yield from _amounts(texts, at)
+
+
 def _guaranteed_below(queue: QueueNode, inherited: Limit) -> Generator[Finding, None, Resource]:
     """Check a queue and all below it; returns what it adds to its parent's sum (CFG-27).
 

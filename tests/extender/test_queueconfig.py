@@ -90,7 +90,7 @@ def test_the_built_in_document_is_one_open_root() -> None:
             "did you mean max",
         ),
         (
-            "partitions: [{queues: [], placementrules: [{parent: {nam: tag}}]}]",
+            "partitions: [{queues: [], placementrules: [{name: user, parent: {nam: x, name: user}}]}]",
             "partitions[0].placementrules[0].parent.nam",
             "did you mean name",
         ),

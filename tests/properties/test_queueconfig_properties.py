@@ -84,7 +84,7 @@ def verdict(text: str | bytes) -> PartitionSpec | None:
     with pytest.raises(ConfigError) as raised:
         load_document(text)
     assert raised.value.problems == problems
-    assert all(problem.message and problem.rule[:3] in ("CFG", "SRC") for problem in problems)
+    assert all(problem.message and problem.rule[:3] in ("CFG", "SRC", "APP") for problem in problems)
     assert str(raised.value).isprintable()
     return None
 
