@@ -14,6 +14,7 @@ from watchfiles import awatch
 
 from core.ledger.effects import PostEvent
 from core.queues.tree import over_max
+from extender.checking import validation_of
 from extender.engine import CLEAN_EVERY, Engine, Outward
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, MutualTls, listen, verbs_app
@@ -270,6 +271,7 @@ class App:
             notes=self._notes,
             metrics=self.metrics.exposition,
             audit=self._audit_once,
+            validate=lambda text: validation_of(text, active=self.configuration.checksum),
             story=lambda namespace, name: story_of(self.engine.snapshot, self._journal, namespace, name),
         )
 

@@ -6,12 +6,13 @@ Takes a plain document or a ConfigMap manifest. Exit codes: 0 right, 1 problems,
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from core.errors import PaddockError
 from extender.queueconfig.document import MapValue, read_document
 from extender.queueconfig.load import check_document
 from extender.queueconfig.problems import ConfigError, Problem
-from extender.queueconfig.sources import ConfigMapData, flatten
+from extender.queueconfig.sources import ConfigMapData, checksum, flatten
 from extender.settings import settings_from
 
 
@@ -64,6 +65,19 @@ def lines_of(verdict: Verdict) -> Iterator[str]:
         yield f"{verdict.name}: no problems"
     for problem in verdict.problems:
         yield f"{verdict.name}: {problem}"
+
+
+def validation_of(text: bytes, *, active: str) -> dict[str, Any]:
+    """The answer of ``POST /ws/v1/validate-conf`` (REST-10). ``active``: checksum of the document in force.
+
+    As in YuniKorn it does not look for what shows only when a document is applied (SRC-11); the reason is the
+    first problem in YuniKorn's order.
+    """
+    problems = [each for each in check_document(text) if not each.rule.startswith("APPLY")]
+    if problems:
+        return {"allowed": False, "reason": problems[0].message.partition("; ")[0]}
+    own = checksum(text.decode("utf-8", "replace"))
+    return {"allowed": True, "checksum": own, "checksumMatch": own == active}
 
 
 def json_of(verdict: Verdict) -> str:

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from core.decisions.decision import Ignored
 from core.ledger.record import PodRecord
+from extender.checking import validation_of
 from extender.engine import Engine
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, listen, verbs_app
@@ -162,7 +163,9 @@ class _Show:
                 found.slice(lambda: False)
             return [f"{drift.what}: {drift.actual}, not {drift.expected}" for drift in found.drifts]
 
-        return Admin(checks=dict, notes=dict, metrics=exposition, story=story, audit=audit)
+        return Admin(
+            checks=dict, notes=dict, metrics=exposition, story=story, audit=audit, validate=_validated
+        )
 
 
 class _Pace:
@@ -228,6 +231,10 @@ class _OverHttp:
         if answer.status != 200:
             raise CallFailed(f"failed {verb} with extender: code {answer.status}")
         return read
+
+
+def _validated(text: bytes) -> Mapping[str, Any]:
+    return validation_of(text, active="")
 
 
 def _port(runner: Any) -> int:

@@ -1,5 +1,6 @@
 """The admin port: is it alive, is it ready, what does it measure, and why does this pod wait."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -7,23 +8,28 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+MOST_BYTES = 17 * 2**20
+"""Of a document to validate: one more MiB than a document may have."""
+
 
 @dataclass(frozen=True, slots=True)
 class Admin:
     """What the admin port shows. ``checks``: per condition of readiness, empty or what is amiss;
     ``notes``: further lines for ``?verbose``; ``story(namespace, name)``: None for an unknown pod;
-    ``audit()``: every difference found."""
+    ``audit()``: every difference found; ``validate(text)``: the answer of REST-10."""
 
     checks: Callable[[], Mapping[str, str]]
     notes: Callable[[], Mapping[str, str]]
     metrics: Callable[[], bytes]
     story: Callable[[str, str], Mapping[str, Any] | None]
     audit: Callable[[], Awaitable[list[str]]]
+    validate: Callable[[bytes], Mapping[str, Any]]
 
 
 def admin_app(admin: Admin) -> web.Application:
-    """``/livez``, ``/readyz[?verbose]``, ``/metrics``, ``/debug/pods/NAMESPACE/NAME``, ``/debug/audit``."""
-    app = web.Application()
+    """``/livez``, ``/readyz[?verbose]``, ``/metrics``, ``/debug/pods/NAMESPACE/NAME``, ``/debug/audit``,
+    ``POST /ws/v1/validate-conf``."""
+    app = web.Application(client_max_size=MOST_BYTES)
 
     async def livez(_request: web.Request) -> web.Response:
         return web.Response(text="ok\n")
@@ -49,6 +55,12 @@ def admin_app(admin: Admin) -> web.Application:
         """A whole round now, in slices like the one that runs by itself."""
         return web.json_response({"drifts": await admin.audit()})
 
+    async def validate(request: web.Request) -> web.Response:
+        """A large document takes a second: not on the loop that answers kube-scheduler."""
+        text = await request.read()
+        return web.json_response(await asyncio.to_thread(admin.validate, text))
+
+    app.router.add_post("/ws/v1/validate-conf", validate)
     app.router.add_get("/debug/audit", audit)
     app.router.add_get("/livez", livez)
     app.router.add_get("/readyz", readyz)

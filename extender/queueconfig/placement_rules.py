@@ -107,7 +107,7 @@ def node_sort(partition: PartitionNode) -> Iterator[Finding]:
     policy, at = partition.section.nodesortpolicy, (*partition.at, "nodesortpolicy")
     if policy.type not in _POLICIES:
         yield Finding(
-            (*at, "type"), "CFG-37", f"undefined policy: {policy.type[:64]}; use fair or binpacking"
+            (*at, "type"), "CFG-37", f"undefined policy: {shown(policy.type)[1:-1]}; use fair or binpacking"
         )
     for name, weight in policy.resourceweights.items():
         if weight < 0:

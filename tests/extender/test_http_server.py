@@ -1,6 +1,7 @@
 """The listeners: every cell of the fault table (design section 10), routes, the admin port, mutual TLS."""
 
 import asyncio
+import hashlib
 import json
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -14,6 +15,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
+from extender.checking import validation_of
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, MutualTls, listen, verbs_app
 from extender.verbs import DeadlinePassed
@@ -298,6 +300,7 @@ async def administering(checks: Mapping[str, str]) -> AsyncIterator[TestClient[A
         notes=lambda: {"leading": "true", "last configuration error": ""},
         metrics=lambda: b"paddock_pods 3\n",
         story=lambda namespace, name: {"name": name} if namespace == "default" else None,
+        validate=lambda text: validation_of(text, active="none"),
     )
     async with TestClient(TestServer(admin_app(admin))) as client:
         yield client
@@ -321,6 +324,32 @@ async def test_not_ready_says_why_and_is_alive() -> None:
         status, text = await text_of(client, "/readyz")
         assert (status, text.splitlines()[:2]) == (503, ["[+] configured ok", "[-] synced: waiting for pods"])
         assert (await text_of(client, "/livez"))[0] == 200
+
+
+@pytest.mark.rule("REST-10")
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        (b"", None),
+        (b"partitions: [{queues: [{name: root}]}]", None),
+        (b"partitions: [{queues: [], placementrules: [{name: nowhere}]}]", None),
+        (b"invalid", "must be a mapping"),
+        (b"partitions: [{queues: [], nodesortpolicy: {type: invalid}}]", "undefined policy: invalid"),
+        (b"partitions: [{queues: [{name: a, limits: [{users: [u], maxresources: {vcore: 0}}]}]}]", "zero"),
+        (b"\xff", "UTF-8"),
+    ],
+)
+async def test_a_document_is_validated_without_being_applied(document: bytes, reason: str | None) -> None:
+    async with administering({}) as client:
+        async with client.post("/ws/v1/validate-conf", data=document) as response:
+            assert response.status == 200
+            answer = await response.json()
+        if reason is None:
+            checksum = hashlib.sha256(document).hexdigest().upper()
+            assert answer == {"allowed": True, "checksum": checksum, "checksumMatch": False}
+        else:
+            assert not answer["allowed"]
+            assert reason in answer["reason"]
 
 
 async def test_metrics_and_stories() -> None:
