@@ -2,7 +2,7 @@
 
 import json
 
-from e2e.cluster import ApiFailure, Cluster, Object, path_of
+from e2e.cluster import RUN_LABEL, ApiFailure, Cluster, Object, path_of
 from e2e.stand import eventually, manifest
 
 USER_INFO = "yunikorn.apache.org/user.info"
@@ -28,6 +28,11 @@ async def _allow(cluster: Cluster, verbs: list[str], name: str) -> None:
         "subjects": [{"kind": "User", "name": AUTHOR, "apiGroup": group}],
     }
     await cluster.create(binding)
+
+
+def _pod(cluster: Cluster, name: str) -> Object:
+    """One that the end of the test takes away, although another user makes it."""
+    return cluster.pod(name, labels={RUN_LABEL: cluster.run})
 
 
 def _claiming(pod: Object, user: str) -> Object:
@@ -63,10 +68,10 @@ async def test_a_foreign_name_is_refused(cluster: Cluster) -> None:
     tries = iter(range(1000))
 
     async def in_force() -> bool:
-        return await refused(pods, _claiming(cluster.pod(f"forged-{next(tries)}"), "boss"))
+        return await refused(pods, _claiming(_pod(cluster, f"forged-{next(tries)}"), "boss"))
 
     await eventually(in_force, "the policy is in force")
-    await cluster.request("POST", pods, cluster.pod("plain"), user=AUTHOR)
+    await cluster.request("POST", pods, _pod(cluster, "plain"), user=AUTHOR)
     plain = await cluster.request("GET", f"{pods}/plain")
     plain["metadata"]["annotations"] = {USER_INFO: json.dumps({"user": "boss"})}
     assert await refused(f"{pods}/plain", plain, "PUT")
@@ -77,7 +82,7 @@ async def test_a_foreign_name_is_refused(cluster: Cluster) -> None:
 
     async def trusted() -> bool:
         name = f"trusted-{next(tries)}"
-        return not await refused(pods, _claiming(cluster.pod(name), "boss"))
+        return not await refused(pods, _claiming(_pod(cluster, name), "boss"))
 
     await eventually(trusted, "the author may set it")
 
