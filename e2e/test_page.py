@@ -105,6 +105,25 @@ async def test_five_thousand_pods(page: Page, tmp_path: Path, width: int, height
     assert not await has_sideways_scroll(page)
 
 
+async def layouts_of(page: Page, action: str) -> int:
+    """How many times the page was laid out by an action and the two frames after it."""
+    await page.call("Performance.enable")
+    before = await page.measured("LayoutCount")
+    await page.ask(
+        f"(async () => {{ {action}; for (const _ of [1, 2]) await new Promise(requestAnimationFrame); }})()"
+    )
+    return int(await page.measured("LayoutCount") - before)
+
+
+async def test_a_redraw_measures_the_page_once_and_not_per_lane(page: Page, tmp_path: Path) -> None:
+    await show(page, large(), tmp_path)
+    await page.ask("document.querySelector('#nodes').scrollIntoView()")
+    await page.until("document.querySelector('[data-node=node-010] .readout').textContent")
+    assert await layouts_of(page, "document.querySelector('#in').click()") <= 6
+    far_below = "document.querySelector('[data-node=node-300]').scrollIntoView()"
+    assert await layouts_of(page, far_below) <= 12
+
+
 async def test_a_lane_far_below_is_drawn_when_it_comes_into_view(page: Page, tmp_path: Path) -> None:
     await show(page, large(), tmp_path)
     assert await page.ask("document.querySelector('[data-node=node-499] .readout').textContent") == ""

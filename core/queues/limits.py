@@ -6,6 +6,7 @@ moves the queues' own counters and recomputes it at a reload.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from core.ids import AppId, QueuePath
 from core.queues.spec import LimitSpec, QueueSpec
@@ -67,8 +68,7 @@ def _level(entries: Iterable[LimitSpec]) -> _Level:
     return _Level(users, groups)
 
 
-@dataclass(frozen=True, slots=True)
-class Tracked:
+class Tracked(NamedTuple):
     """Whose usage: a user or a group, in one queue and below it."""
 
     kind: str
@@ -84,8 +84,7 @@ class Usage:
     applications: set[AppId] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
-class Claimant:
+class Claimant(NamedTuple):
     """Who asks: an application with its user and the group it counts for, empty for none.
 
     ``started``: something of it was placed already, so that no limit on applications holds it (QUO-13).
@@ -116,7 +115,7 @@ class UsageBook:
     def add(self, claimant: Claimant, paths: Iterable[QueuePath], size: Resource) -> None:
         for path in paths:
             for tracked in claimant.tracked(path):
-                self._entries.setdefault(tracked, Usage()).held.add(size)
+                self._entry(tracked).held.add(size)
 
     def subtract(self, claimant: Claimant, paths: Iterable[QueuePath], size: Resource) -> None:
         for path in paths:
@@ -128,7 +127,7 @@ class UsageBook:
         """An application has got something (UGM-8)."""
         for path in paths:
             for tracked in claimant.tracked(path):
-                self._entries.setdefault(tracked, Usage()).applications.add(claimant.application)
+                self._entry(tracked).applications.add(claimant.application)
 
     def stop(self, claimant: Claimant, paths: Iterable[QueuePath]) -> None:
         """An application is gone."""
@@ -137,6 +136,12 @@ class UsageBook:
                 if tracked in self._entries:
                     self._entries[tracked].applications.discard(claimant.application)
                     self._drop_empty(tracked)
+
+    def _entry(self, tracked: Tracked) -> Usage:
+        entry = self._entries.get(tracked)
+        if entry is None:
+            entry = self._entries[tracked] = Usage()
+        return entry
 
     def _drop_empty(self, tracked: Tracked) -> None:
         usage = self._entries[tracked]

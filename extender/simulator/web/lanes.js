@@ -124,10 +124,14 @@ function boxOf(lane) {
   return { width: lane.plot.clientWidth, height: lane.plot.clientHeight, above: lane.above || 0, below: lane.below || 0 };
 }
 
-function drawLane(lane) {
-  if (lane.element.hidden) return;
-  const box = boxOf(lane);
-  if (!box.width) return;
+// All are measured before any is drawn: after a lane has written its marks, the next measurement would lay
+// out the whole page again.
+function drawLanes(some) {
+  const measured = [...some].filter((lane) => !lane.element.hidden).map((lane) => ({ lane, box: boxOf(lane) }));
+  for (const { lane, box } of measured) if (box.width) drawLane(lane, box);
+}
+
+function drawLane(lane, box) {
   lane.draw(box);
   fillMarks(lane.marks, lane.entries, box);
   tellLane(lane);
@@ -144,10 +148,10 @@ function emptyLane(lane) {
 
 function watchLanes() {
   const observer = new IntersectionObserver((changes) => {
-    for (const { target, isIntersecting } of changes) {
-      if (isIntersecting && !inView.has(target.lane)) { inView.add(target.lane); drawLane(target.lane); }
-      if (!isIntersecting && inView.delete(target.lane)) emptyLane(target.lane);
-    }
+    const come = changes.filter(({ target, isIntersecting }) => isIntersecting && !inView.has(target.lane)).map(({ target }) => target.lane);
+    for (const lane of come) inView.add(lane);
+    drawLanes(come);
+    for (const { target, isIntersecting } of changes) if (!isIntersecting && inView.delete(target.lane)) emptyLane(target.lane);
     keepOneTabStop();
   }, { rootMargin: '500px' });
   for (const lane of lanes) observer.observe(lane.element);

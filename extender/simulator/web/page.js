@@ -18,7 +18,7 @@ function drawAll() {
   drawBrush();
   byId('range').textContent = `${timeText(view.from)} \u2013 ${timeText(view.to)}`;
   for (const [id, isOff] of [['earlier', view.from <= 0], ['later', view.to >= END], ['out', view.to - view.from >= END], ['fit', view.to - view.from >= END], ['in', view.to - view.from <= SHORTEST]]) byId(id).disabled = isOff;
-  for (const lane of inView) drawLane(lane);
+  drawLanes(inView);
   keepOneTabStop();
   document.documentElement.dataset.ready = 'true';
 }
