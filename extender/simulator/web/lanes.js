@@ -148,10 +148,12 @@ function emptyLane(lane) {
 
 function watchLanes() {
   const observer = new IntersectionObserver((changes) => {
-    const come = changes.filter(({ target, isIntersecting }) => isIntersecting && !inView.has(target.lane)).map(({ target }) => target.lane);
-    for (const lane of come) inView.add(lane);
+    const come = new Set();
+    for (const { target: { lane }, isIntersecting } of changes) {
+      if (isIntersecting && !inView.has(lane)) { inView.add(lane); come.add(lane); }
+      if (!isIntersecting && inView.delete(lane)) { come.delete(lane); emptyLane(lane); }
+    }
     drawLanes(come);
-    for (const { target, isIntersecting } of changes) if (!isIntersecting && inView.delete(target.lane)) emptyLane(target.lane);
     keepOneTabStop();
   }, { rootMargin: '500px' });
   for (const lane of lanes) observer.observe(lane.element);
