@@ -1,17 +1,44 @@
-"""What holds for every test: a ledger that a test has touched must pass the audit when the test ends."""
+"""What holds for every test: a ledger that a test has touched must pass the audit when the test ends.
+
+Also counts which rules of the specification were shown by tests that passed.
+"""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from core.ledger.ledger import Ledger
 from tests.builders import drifts
+from tests.rules import SHOWN, Shown
+
+TESTS = Path(__file__).parent
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "corrupts_ledger: breaks a ledger on purpose, so that it is not audited when the test ends"
     )
+    config.stash[SHOWN] = Shown()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The count of rules comes last, and only where everything that counts has been collected."""
+    counting = [item for item in items if item.path.name == "test_every_rule.py"]
+    others = [item for item in items if item.path.name != "test_every_rule.py"]
+    narrowed = any(config.getoption(name) for name in ("keyword", "markexpr", "lf", "deselect"))
+    whole = any(Path(arg).resolve() in (TESTS, TESTS.parent) for arg in config.args) and not narrowed
+    items[:] = [*others, *counting] if whole else others
+    if counting and not whole:
+        config.hook.pytest_deselected(items=counting)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report = yield
+    if report.when == "call" and report.passed:
+        item.config.stash[SHOWN].note(item)
+    return report
 
 
 @pytest.fixture(autouse=True)
