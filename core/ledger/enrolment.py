@@ -146,3 +146,6 @@ def _remove(state: State, application: Application) -> None:
         state.book.stop(application.claimant, [each.path for each in queue.chain])
         for each in queue.chain:
             each.running.discard(application.id)
+    if application.started:
+        # Another may run in its stead (QUO-13, UGM-8).
+        state.freed = True

@@ -209,17 +209,23 @@ class Ledger:
                 self._reserve(record, version, now)
             case on.PodRefused(_, _, said):
                 record.said, record.refused = said, True
+                self._end_wake(record)
         settle(self._state, record)
 
     def _note_call(self, record: PodRecord) -> None:
         """A Binding that was already sent may still come about, so its room is kept over a new call."""
         record.overlooked = 0
-        self._state.woken.pop(record.uid, None)
         if not record.binding:
             record.reservation = None
 
+    def _end_wake(self, record: PodRecord) -> None:
+        """It came and was refused after all: the room it was woken for is left to others."""
+        if self._state.woken.pop(record.uid, None) is not None:
+            self._state.freed = True
+
     def _reserve(self, record: PodRecord, version: int, now: float) -> None:
         record.refused = False
+        self._state.woken.pop(record.uid, None)
         if record.said is not None:
             record.said = replace(record.said, rival=None)
         if record.reservation is None and record.is_ask:

@@ -3,7 +3,7 @@
 Used for an answer to kube-scheduler and for choosing who is woken; `Extra` is what the latter counts on top.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from core.ids import AppId, QueuePath
@@ -28,14 +28,15 @@ class Extra:
 
     queues: dict[QueuePath, Tally] = field(default_factory=dict)
     people: dict[Tracked, Tally] = field(default_factory=dict)
-    started: dict[QueuePath, dict[AppId, int]] = field(default_factory=dict)
+    started: dict[QueuePath | Tracked, dict[AppId, int]] = field(default_factory=dict)
 
     def add(self, chain: Sequence[Queue], claimant: Claimant, size: Resource) -> None:
         for queue in chain:
             self.queues.setdefault(queue.path, Tally()).add(size)
             for tracked in claimant.tracked(queue.path):
                 self.people.setdefault(tracked, Tally()).add(size)
-            times = self.started.setdefault(queue.path, {})
+        for place in _places(chain, claimant):
+            times = self.started.setdefault(place, {})
             times[claimant.application] = times.get(claimant.application, 0) + 1
 
     def take_back(self, chain: Sequence[Queue], claimant: Claimant, size: Resource) -> None:
@@ -43,10 +44,18 @@ class Extra:
             self.queues[queue.path].subtract(size)
             for tracked in claimant.tracked(queue.path):
                 self.people[tracked].subtract(size)
-            times = self.started[queue.path]
+        for place in _places(chain, claimant):
+            times = self.started[place]
             times[claimant.application] -= 1
             if not times[claimant.application]:
                 del times[claimant.application]
+
+
+def _places(chain: Sequence[Queue], claimant: Claimant) -> Iterator[QueuePath | Tracked]:
+    """Where an application counts as one of those that run: queues, its user and its group."""
+    for queue in chain:
+        yield queue.path
+        yield from claimant.tracked(queue.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +101,19 @@ class Room:
         for kind in _APPLICATIONS:
             for queue in chain:
                 for tracked in claimant.tracked(queue.path):
-                    if tracked.kind == kind and self._too_many(tracked, queue, claimant, extra):
+                    if tracked.kind == kind and self._too_many(tracked, claimant, extra):
                         most = entry_for(self.limits, tracked)
                         bound = f"max applications={most.max_applications if most is not None else 0}"
                         return Refusal(_APPLICATIONS[kind], _subject(tracked), bound)
         return None
 
-    def _too_many(self, tracked: Tracked, queue: Queue, claimant: Claimant, extra: Extra | None) -> bool:
+    def _too_many(self, tracked: Tracked, claimant: Claimant, extra: Extra | None) -> bool:
         entry = entry_for(self.limits, tracked)
         if entry is None or not entry.max_applications:
             return False
         usage = self.book.get(tracked)
         running = usage.applications if usage is not None else set()
-        return _count(running, queue.path, claimant, extra) >= entry.max_applications
+        return _count(running, tracked, claimant, extra) >= entry.max_applications
 
     def _people(
         self, chain: Sequence[Queue], claimant: Claimant, size: Resource, extra: Extra | None
@@ -139,10 +148,10 @@ def _queues(chain: Sequence[Queue], size: Resource, extra: Extra | None) -> Refu
     return None if short is None else Refusal(Code.QUOTA_EXCEEDED, short.queue.path, short.limit)
 
 
-def _count(running: set[AppId], path: QueuePath, claimant: Claimant, extra: Extra | None) -> int:
+def _count(running: set[AppId], place: QueuePath | Tracked, claimant: Claimant, extra: Extra | None) -> int:
     """Applications besides this one that run, or are about to."""
     count = len(running) - (claimant.application in running)
-    for app_id in extra.started.get(path, ()) if extra is not None else ():
+    for app_id in extra.started.get(place, ()) if extra is not None else ():
         count += app_id not in running and app_id != claimant.application
     return count
 

@@ -192,3 +192,44 @@ def test_a_reload_counts_anew_and_evicts_nobody() -> None:
     record = ledger.snapshot.pod(PodUid("uid-two"))
     assert record is not None
     assert refusal_of(ledger.snapshot, record) is None
+
+
+def test_one_who_was_woken_and_is_refused_after_all_leaves_the_room_to_others() -> None:
+    """Alice's pod is woken first; before it comes, another of hers uses up what she may have."""
+    full = replace(make_queue(LEAF), max=Limit({"vcore": 10}))
+    queues = [full if queue.path == LEAF else queue for queue in tree(parent=(limit("alice", vcore=10),))]
+    ledger = make_ledger(*queues)
+    assert ask(ledger, "b0", "bob") == ""
+    assert ask(ledger, "a1", "alice") == f"QuotaExceeded: {LEAF} max vcore=10m"
+    assert ask(ledger, "b1", "bob") == f"QuotaExceeded: {LEAF} max vcore=10m"
+    ledger.apply(on.PodDeleted(PodUid("uid-b0")), now=START)
+    assert woken(ledger, now=START) == ["uid-a1"]
+    assert ask(ledger, "a2", "alice", queue="root.parent.child1") == ""
+    assert isinstance(filtered(ledger, "uid-a1", now=START), Refused)
+    assert woken(ledger, now=START) == ["uid-b1"]
+
+
+@pytest.mark.rule("QUO-13", "UGM-8")
+def test_an_application_that_ends_while_it_waits_lets_another_run() -> None:
+    """Its bound pod is gone and its other one fits nowhere: what it still held was its place among many."""
+    ledger = make_ledger(*tree(leaf=(limit("u", apps=1, vcore=20),)))
+    assert ask(ledger, "one", cpu=20, app="first") == ""
+    assert ask(ledger, "big", cpu=30, app="first").startswith("UserQuotaExceeded")
+    assert ask(ledger, "other", app="second").startswith("UserMaxApplicationsReached")
+    ledger.apply(on.PodDeleted(PodUid("uid-one")), now=START)
+    assert woken(ledger, now=START) == []
+    ledger.apply(on.PodDeleted(PodUid("uid-big")), now=START)
+    assert woken(ledger, now=START) == ["uid-other"]
+
+
+def test_an_application_that_is_woken_counts_for_its_own_user_only() -> None:
+    queues = [
+        replace(queue, max_applications=1) if queue.path == LEAF else queue
+        for queue in tree(parent=(limit("*", apps=1),))
+    ]
+    ledger = make_ledger(*queues)
+    assert ask(ledger, "first", "alice") == ""
+    assert ask(ledger, "next", "alice", queue="root.parent.child1").startswith("UserMaxApplicationsReached")
+    assert ask(ledger, "other", "bob").startswith("MaxApplicationsReached")
+    ledger.apply(on.PodDeleted(PodUid("uid-first")), now=START)
+    assert woken(ledger, now=START) == ["uid-next", "uid-other"]
