@@ -12,10 +12,11 @@ from typing import Any
 
 from watchfiles import awatch
 
-from core.ledger.effects import PostEvent
+from core.ledger.effects import LookUpGroups, PostEvent
 from core.queues.tree import over_max
 from extender.checking import validation_of
 from extender.engine import CLEAN_EVERY, Engine, Outward
+from extender.host_groups import HostGroups
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, MutualTls, listen, verbs_app
 from extender.journal import Journal
@@ -107,6 +108,7 @@ class App:
             may_act=lambda: self._leadership.held,
             count=lambda effect, outcome: self.metrics.effects.labels(effect, outcome).inc(),
         )
+        self._host_groups = HostGroups(self.engine.learn)
         self._verbs = Verbs(self.engine, self._effector, synced=self.synced)
         self._reporting = Reporting(self.metrics, log)
         self._feeds = Feeds(
@@ -127,6 +129,7 @@ class App:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._leadership.run())
             group.create_task(self._effector.run())
+            group.create_task(self._host_groups.run())
             group.create_task(self._follow_configuration())
             group.create_task(self._feeds.run())
             group.create_task(self._keep_time())
@@ -191,10 +194,15 @@ class App:
     # -- running -----------------------------------------------------------------------------------------
 
     def _perform(self, effect: Any) -> None:
-        self._effector.perform(effect)
+        if isinstance(effect, LookUpGroups):
+            self._host_groups.look_up(effect.user)
+        else:
+            self._effector.perform(effect)
 
     async def _become_ready(self) -> None:
+        """Running pods count in no queue until the groups of their users are known."""
         await self._feeds.wait_synced()
+        await self._host_groups.idle()
         self._say_what_is_over()
         # What was read so far stays: without this every full collection would walk it again.
         gc.collect()

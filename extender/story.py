@@ -26,6 +26,7 @@ def story_of(snapshot: Snapshot, journal: Journal, namespace: str, name: str) ->
         "queue": queue.path if queue else "",
         "node": record.node,
         "size": _amounts(record.facts.size),
+        "notCounted": _not_counted(record.facts.claims),
         "told": record.said.text if record.said and record.refused else "",
         "verdict": _verdict(explain(snapshot, record)),
         "story": [
@@ -33,6 +34,11 @@ def story_of(snapshot: Snapshot, journal: Journal, namespace: str, name: str) ->
             for line in journal.story(record.uid)
         ],
     }
+
+
+def _not_counted(claims: int) -> str:
+    """Devices that a pod asks for by ResourceClaim carry no request, so no quota sees them."""
+    return f"the devices of {claims} ResourceClaims: no quota sees them" if claims else ""
 
 
 def _verdict(explanation: Explanation) -> Mapping[str, Any]:

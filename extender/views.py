@@ -8,11 +8,13 @@ says "always".
 from collections.abc import Mapping
 from typing import Any
 
+from core.durations import duration_text
 from core.ids import NO_NODE
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.headroom import headroom
 from core.queues.limits import Tracked, entry_for
+from core.queues.properties import PreemptionPolicy
 from core.queues.queue import Queue
 from core.queues.spec import TemplateSpec
 from core.resource import Limit, Resource, usage_percent
@@ -38,21 +40,43 @@ def queue_view(
         "guaranteedResource": _amounts(queue.guaranteed),
         "allocatedResource": _amounts(held),
         "headroom": _all_amounts(headroom(queue.chain)),
-        "properties": dict(queue.spec.properties),
+        "properties": dict(queue.entries),
         "parent": queue.parent.path if queue.parent is not None else "",
         "template": _template(None if queue.is_leaf else queue.template),
         "childNames": [child.path for child in queue.children.values()],
         "absUsedCapacity": _percentages(queue.max, held),
         "maxRunningApps": queue.spec.max_applications,
         "runningApps": len(queue.running),
+        **_property_members(queue),
     }
     if subtree:
         view["children"] = [
             queue_view(snapshot, child, subtree=True, partition=partition)
             for child in queue.children.values()
         ]
-    always = {"queuename": queue.path, "isLeaf": queue.is_leaf, "isManaged": not queue.dynamic}
+    always = {
+        "queuename": queue.path,
+        "isLeaf": queue.is_leaf,
+        "isManaged": not queue.dynamic,
+        "prioritySorting": queue.properties.sort_by_priority,
+        "preemptionEnabled": queue.properties.preemption is not PreemptionPolicy.DISABLED,
+        "isPreemptionFence": queue.properties.preemption is PreemptionPolicy.FENCE,
+        "isPriorityFence": queue.properties.priority_fence,
+    }
     return {**always, **_without_empty(view)}
+
+
+def _property_members(queue: Queue) -> dict[str, Any]:
+    """Delays as Go prints them; one that is off is left out."""
+    known = queue.properties
+    return {
+        "sortingPolicy": known.sort_policy.value,
+        "preemptionDelay": duration_text(known.preemption_delay),
+        "quotaPreemptionDelay": duration_text(known.quota_preemption_delay)
+        if known.quota_preemption_delay
+        else "",
+        "priorityOffset": known.priority_offset,
+    }
 
 
 def application_view(snapshot: Snapshot, application: Application) -> dict[str, Any]:
@@ -68,7 +92,7 @@ def application_view(snapshot: Snapshot, application: Application) -> dict[str, 
         "allocations": [_allocation(application, record) for record in held],
         "applicationState": _state(application, held),
         "user": application.identity.user,
-        "groups": list(application.identity.effective_groups),
+        "groups": list(application.groups or ()),
         "rejectedMessage": application.refusal.text if application.refusal is not None else "",
         "maxRequestPriority": max((record.facts.priority for record in asking), default=0),
         "submissionTime": _nanoseconds(min((record.facts.created for record in records), default=0.0)),

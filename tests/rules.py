@@ -1,4 +1,4 @@
-"""Which rules of the specification the tests have shown in this run: marks counted when their test has passed."""
+"""Which rules of the specification this run has shown: marks are counted when their test has passed."""
 
 from collections import Counter
 from dataclasses import dataclass, field

@@ -161,6 +161,7 @@ def test_the_cluster_role_has_exactly_the_verbs_used() -> None:
     assert rules("ClusterRole", "paddock") == {
         *(("", "pods", "", verb) for verb in ("get", "list", "watch", "patch")),
         ("", "pods/binding", "", "create"),
+        ("", "pods/status", "", "patch"),
         *(("", kind, "", verb) for kind in ("nodes", "namespaces") for verb in ("list", "watch")),
         *(("scheduling.k8s.io", "priorityclasses", "", verb) for verb in ("list", "watch")),
         *(("", "events", "", verb) for verb in ("create",)),
@@ -385,6 +386,20 @@ def test_the_policy_never_touches_paddocks_own_pod() -> None:
 def test_a_quota_cannot_be_passed_by_an_error_in_the_policy() -> None:
     assert policy()["failurePolicy"] == "Fail"
     assert policy()["reinvocationPolicy"] == "IfNeeded"
+
+
+@pytest.mark.rule("ID-7")
+def test_whoever_sets_a_user_needs_a_verb_of_its_own() -> None:
+    """That the API server refuses it is shown in e2e/test_identity."""
+    path = MANIFESTS / "identity" / "protect-user-info.yaml"
+    policy, binding = documents(path)
+    spec = policy["spec"]
+    assert (spec["failurePolicy"], binding["spec"]["validationActions"]) == ("Fail", ["Deny"])
+    (validation,) = spec["validations"]
+    assert 'check("set-user-info").allowed()' in validation["expression"]
+    assert "yunikorn.apache.org/user.info" in validation["expression"]
+    covered = {kind for rule in spec["matchConstraints"]["resourceRules"] for kind in rule["resources"]}
+    assert covered >= {"pods", "deployments", "statefulsets", "daemonsets", "replicasets", "jobs", "cronjobs"}
 
 
 @pytest.mark.parametrize("variant", ["scoped", "prioritize"])

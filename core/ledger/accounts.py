@@ -119,7 +119,7 @@ def recount_people(state: State) -> None:
         if leaf is None:
             continue
         paths = [queue.path for queue in leaf.chain]
-        application.group = state.limits.group_for(paths, application.identity.effective_groups)
+        application.group = state.limits.group_for(paths, application.groups or ())
         for uid in application.pods:
             charge = state.charges.get(uid)
             if charge is not None and holds(charge):

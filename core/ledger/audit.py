@@ -237,7 +237,7 @@ def _group_drifts_of_applications(state: State) -> Step:
     for application in state.applications.values():
         paths = _paths(state, application)
         if paths:
-            group = state.limits.group_for(paths, application.identity.effective_groups)
+            group = state.limits.group_for(paths, application.groups or ())
             found += _compare(f"group of {application.id}", group, application.group)
     return found
 
@@ -322,6 +322,7 @@ def _application_steps(state: State) -> Iterator[Step]:
         lambda pair: _member_drifts(state, *pair),
     )
     yield from _each(state.applications, lambda app_id: _application_drifts(state, app_id))
+    yield from _each(state.unplaced, lambda app_id: _unplaced_drifts(state, app_id))
     yield from _each(
         [(queue.path, app_id) for queue in state.tree for app_id in queue.applications],
         lambda pair: _resident_drifts(state, *pair),
@@ -345,7 +346,15 @@ def _application_drifts(state: State, app_id: AppId) -> Step:
     return [
         *_compare(f"pods of {app_id}: any", True, bool(application.pods)),
         *_compare(f"applications of {application.queue}: {app_id}", True, resident),
+        *_compare(
+            f"applications without a queue: {app_id}", application.queue is None, app_id in state.unplaced
+        ),
     ]
+
+
+def _unplaced_drifts(state: State, app_id: AppId) -> Step:
+    stale = app_id in state.unplaced and app_id not in state.applications
+    return _compare(f"applications without a queue: {app_id}", False, stale)
 
 
 def _resident_drifts(state: State, path: QueuePath, app_id: AppId) -> Step:

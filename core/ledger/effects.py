@@ -38,6 +38,24 @@ class PostBinding:
 
 
 @dataclass(frozen=True, slots=True)
+class LookUpGroups:
+    """Find the groups of a user where the partition's resolver has them (ID-4). Needs no Lease."""
+
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class MarkFailed:
+    """Set a pod's phase to Failed (APP-8)."""
+
+    uid: PodUid
+    namespace: str
+    name: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class PostEvent:
     """Record an Event on an object of the API. ``kind``: Pod or ConfigMap; ``warning``: its type."""
 
@@ -50,4 +68,4 @@ class PostEvent:
     warning: bool = True
 
 
-Effect = WakePod | OpenGate | PostBinding | PostEvent
+Effect = WakePod | OpenGate | PostBinding | PostEvent | LookUpGroups | MarkFailed

@@ -1,8 +1,12 @@
 """Whose a pod is, which application it belongs to, and which queue that application runs in."""
 
-from core.ids import RECOVERY_QUEUE, QueuePath
+from collections.abc import Iterable
+
+from core.ids import RECOVERY_QUEUE, AppId, QueuePath
 from core.ledger.accounts import settle
+from core.ledger.groups import find_groups
 from core.ledger.record import PodRecord
+from core.ledger.rejections import tell
 from core.ledger.state import State
 from core.queues.rules import Chosen, PlacementRequest, decide_queue, is_user_name
 from core.reasons import Code, Refusal
@@ -27,16 +31,16 @@ def classify(state: State, record: PodRecord) -> None:
         state.unclassified.setdefault(facts.namespace, set()).add(facts.uid)
 
 
-def reclassify(state: State, namespace: str) -> None:
+def reclassify(state: State, namespace: str, *, now: float) -> None:
     """Decide about the pods that came before their namespace."""
     for uid in sorted(state.unclassified.pop(namespace, ())):
         record = state.pods[uid]
         classify(state, record)
-        enrol(state, record)
+        enrol(state, record, now=now)
         settle(state, record)
 
 
-def enrol(state: State, record: PodRecord) -> None:
+def enrol(state: State, record: PodRecord, *, now: float) -> None:
     """Put a managed ask or allocation into its application, made when it is the first (POD-3 to POD-5).
 
     A pod behind somebody else's gate is no ask yet and creates nothing (POD-20).
@@ -45,18 +49,28 @@ def enrol(state: State, record: PodRecord) -> None:
         _join(state, record)
     if record.application is not None:
         # Again for a known pod: one that got a node without us must count somewhere, whatever it named.
-        _place(state, state.applications[record.application], forced=bool(record.node))
+        application = state.applications[record.application]
+        _place(state, application, forced=bool(record.node))
+        tell(state, record, application, now=now)
 
 
 def _join(state: State, record: PodRecord) -> None:
-    app_id = application_id(record.facts, unique=state.settings.unique_app_ids)
+    app_id = application_id(record.facts, unique=_unique_ids(state, record.facts.namespace))
     application = state.applications.get(app_id)
     if application is None:
         facts = record.facts
         application = Application(app_id, facts.queue, facts.namespace, facts.identity)
         state.applications[app_id] = application
+        state.unplaced.add(app_id)
     application.pods.add(record.uid)
     record.application = app_id
+
+
+def _unique_ids(state: State, name: str) -> bool:
+    """The namespace may say otherwise than the setting (NS-7)."""
+    namespace = state.namespaces.get(name)
+    own = namespace.generate_app_id if namespace is not None else ""
+    return own == "true" if own in ("true", "false") else state.settings.unique_app_ids
 
 
 def leave(state: State, record: PodRecord) -> None:
@@ -75,13 +89,20 @@ def leave(state: State, record: PodRecord) -> None:
         _remove(state, application)
 
 
-def place_all(state: State) -> None:
+def place_all(state: State, *, now: float) -> None:
     """Place every application that has no queue, and charge its pods; after a new document."""
-    for application in list(state.applications.values()):
-        if application.queue is None:
-            _place(state, application, forced=_has_bound_pod(state, application))
-            for uid in sorted(application.pods):
-                settle(state, state.pods[uid])
+    place_again(state, sorted(state.unplaced), now=now)
+
+
+def place_again(state: State, app_ids: Iterable[AppId], *, now: float) -> None:
+    """Place applications that have no queue anew, and charge or tell their pods."""
+    for app_id in app_ids:
+        application = state.applications[app_id]
+        _place(state, application, forced=_has_bound_pod(state, application))
+        for uid in sorted(application.pods):
+            settle(state, state.pods[uid])
+            tell(state, state.pods[uid], application, now=now)
+    state.freed = True
 
 
 def _place(state: State, application: Application, *, forced: bool) -> None:
@@ -99,11 +120,21 @@ def _verdict(state: State, application: Application, *, forced: bool) -> Chosen 
     identity = application.identity
     if identity.groups and not is_user_name(identity.user) and not forced:
         return Refusal(Code.PLACEMENT_FAILED, f"invalid user name {identity.user[:64]}")
+    unresolved = find_groups(state, application, forced=forced)
+    if unresolved is not None:
+        return unresolved
     tags = {"namespace": application.namespace or "default"}
     namespace = state.namespaces.get(application.namespace)
     if namespace is not None and namespace.parent_queue:
         tags["namespace.parentqueue"] = namespace.parent_queue
-    request = PlacementRequest(application.requested, identity, tags, forced)
+    request = PlacementRequest(
+        application.requested,
+        identity.user,
+        application.groups or (),
+        tags,
+        forced,
+        restored=not state.pods_listed,
+    )
     return decide_queue(state.tree, state.rules, request)
 
 
@@ -125,11 +156,12 @@ def _queue_for(state: State, application: Application, chosen: Chosen) -> QueueP
 
 def _settle_in(state: State, application: Application, path: QueuePath) -> None:
     application.queue, application.refusal = path, None
+    state.unplaced.discard(application.id)
     queue = state.tree.get(path)
     if queue is not None:
         queue.applications.add(application.id)
         paths = [each.path for each in queue.chain]
-        application.group = state.limits.group_for(paths, application.identity.effective_groups)
+        application.group = state.limits.group_for(paths, application.groups or ())
     for uid in sorted(application.pods):
         settle(state, state.pods[uid])
 
@@ -140,6 +172,7 @@ def _has_bound_pod(state: State, application: Application) -> bool:
 
 def _remove(state: State, application: Application) -> None:
     del state.applications[application.id]
+    state.unplaced.discard(application.id)
     queue = state.tree.get(application.queue) if application.queue else None
     if queue is not None:
         queue.applications.discard(application.id)

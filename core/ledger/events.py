@@ -149,6 +149,14 @@ class PodWoken:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupsResolved:
+    """The groups of a user were found; None when they could not be."""
+
+    user: str
+    groups: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
 class PassDue:
     """Room has appeared a moment ago: see who can be woken."""
 
@@ -185,6 +193,7 @@ Event = (
     | PodBound
     | BindFailed
     | PodWoken
+    | GroupsResolved
     | PassDue
     | TimePassed
     | CleanerDue

@@ -8,20 +8,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import assert_never
 
-from core.ids import NO_NODE, NodeName, PodUid
+from core.ids import NO_NODE, PodUid
 from core.instants import earliest, has_come
 from core.ledger import events as on
 from core.ledger.accounts import discharge, recount_people, settle
 from core.ledger.audit import Drift, audit_steps
 from core.ledger.effects import Effect
-from core.ledger.enrolment import classify, enrol, leave, place_all, reclassify
+from core.ledger.enrolment import classify, enrol, leave, place_again, place_all
+from core.ledger.groups import forget_groups, learn_groups
 from core.ledger.record import PodRecord
+from core.ledger.rejections import mark_rejected
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
+from core.ledger.surroundings import learn_namespaces, learn_nodes, learn_priority_classes
 from core.ledger.wakes import WAKES_APART, WakePass
 from core.queues.limits import Limits
 from core.workload.ask import Reservation
-from core.workload.node import NodeFacts
 from core.workload.pod import PodFacts
 
 PROVISIONAL = 30.0
@@ -62,24 +64,34 @@ class Ledger:
             case on.BindCalled() | on.PodBound() | on.BindFailed():
                 self._on_bind(event, now)
             case on.NodeObserved() | on.NodeDeleted() | on.NodesListed():
-                self._on_nodes(event)
+                learn_nodes(self._state, event)
             case on.NamespaceObserved() | on.NamespaceDeleted() | on.NamespacesListed():
-                self._on_namespaces(event)
+                learn_namespaces(self._state, event, now=now)
             case on.PriorityClassObserved() | on.PriorityClassDeleted() | on.PriorityClassesListed():
-                self._on_priority_classes(event)
+                learn_priority_classes(self._state, event)
             case on.Configured():
-                self._on_configured(event)
+                self._on_configured(event, now)
             case on.PodWoken(uid, reached):
                 self._on_pod_woken(uid, now, reached=reached)
+            case on.GroupsResolved(user, groups):
+                place_again(self._state, learn_groups(self._state, user, groups, now=now), now=now)
             case on.PassDue():
-                return self._on_pass_due(now)
+                return (*self._on_pass_due(now), *self._posted())
             case on.TimePassed():
                 self._on_time_passed(now)
             case on.CleanerDue():
                 self._state.tree.remove_idle()
             case _:
                 assert_never(event)
-        return ()
+        return self._posted()
+
+    def _posted(self) -> tuple[Effect, ...]:
+        """What handlers put out, in their order."""
+        if not self._state.outbox:
+            return ()
+        posted = tuple(self._state.outbox)
+        self._state.outbox.clear()
+        return posted
 
     def audit_steps(self) -> Iterator[list[Drift]]:
         """The audit of this ledger, in steps; see `audit`."""
@@ -139,7 +151,7 @@ class Ledger:
         """Everything that follows from a pod's facts alone."""
         state = self._state
         classify(state, record)
-        enrol(state, record)
+        enrol(state, record, now=now)
         if record.node or record.facts.deleting:
             record.reservation = None
         elif record.reservation is not None:
@@ -254,75 +266,19 @@ class Ledger:
         elif record.reservation is not None:
             record.reservation = record.reservation.running(_time_runs(record), now=now)
 
-    # -- nodes, namespaces, configuration ------------------------------------------------------------
+    # -- configuration ------------------------------------------------------------
 
-    def _on_nodes(self, event: on.NodeObserved | on.NodeDeleted | on.NodesListed) -> None:
-        state = self._state
-        match event:
-            case on.NodeObserved(node):
-                self._set_node(node.name, node)
-            case on.NodeDeleted(name):
-                self._set_node(name, None)
-            case on.NodesListed(names):
-                state.nodes_listed = True
-                for missing in [name for name in state.nodes if name not in names]:
-                    self._on_nodes(on.NodeDeleted(missing))
-
-    def _set_node(self, name: NodeName, node: NodeFacts | None) -> None:
-        state = self._state
-        known = state.nodes.pop(name, None)
-        if node is not None:
-            state.nodes[name] = node
-        if (known is None) != (node is None):
-            state.node_set += 1
-        if (known and known.allocatable) != (node and node.allocatable):
-            self._count_capacity(known, node)
-
-    def _count_capacity(self, known: NodeFacts | None, node: NodeFacts | None) -> None:
-        state = self._state
-        if known is not None:
-            state.capacity.subtract(known.allocatable)
-        if node is not None:
-            state.capacity.add(node.allocatable)
-        state.tree.set_capacity(state.capacity)
-        state.freed = True
-
-    def _on_namespaces(self, event: on.NamespaceObserved | on.NamespaceDeleted | on.NamespacesListed) -> None:
-        state = self._state
-        match event:
-            case on.NamespaceObserved(namespace):
-                state.namespaces[namespace.name] = namespace
-                reclassify(state, namespace.name)
-            case on.NamespaceDeleted(name):
-                state.namespaces.pop(name, None)
-            case on.NamespacesListed(names):
-                state.namespaces_listed = True
-                for missing in [name for name in state.namespaces if name not in names]:
-                    del state.namespaces[missing]
-
-    def _on_priority_classes(
-        self, event: on.PriorityClassObserved | on.PriorityClassDeleted | on.PriorityClassesListed
-    ) -> None:
-        classes = self._state.priority_classes
-        match event:
-            case on.PriorityClassObserved(priority_class):
-                classes[priority_class.name] = priority_class
-            case on.PriorityClassDeleted(name):
-                classes.pop(name, None)
-            case on.PriorityClassesListed(names):
-                for missing in [name for name in classes if name not in names]:
-                    del classes[missing]
-
-    def _on_configured(self, event: on.Configured) -> None:
+    def _on_configured(self, event: on.Configured, now: float) -> None:
         """Usage is carried over by path; whatever had no queue is placed anew."""
         state = self._state
         state.settings = event.settings
         state.tree.apply(event.partition)
         state.rules = event.partition.rules
+        state.resolver = event.partition.resolver
         state.limits = Limits(event.partition.queues)
         state.generation += 1
         recount_people(state)
-        place_all(state)
+        place_all(state, now=now)
         state.freed = True
 
     # -- time ----------------------------------------------------------------------------------------
@@ -351,6 +307,10 @@ class Ledger:
         self._expire_provisional(now)
         self._expire_wakes(now)
         self._expire_gone(now)
+        again = forget_groups(self._state, now=now)
+        if again:
+            place_again(self._state, again, now=now)
+        mark_rejected(self._state, now=now)
 
     def _expire_reservations(self, now: float) -> None:
         state = self._state

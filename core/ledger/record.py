@@ -39,7 +39,8 @@ class PodRecord:
     ``provisional_until``: when to forget a pod that no watch has shown; ``bound_to``: where our own POST
     put it; ``binding``: the node of an open bind call; ``refused``: our refusal was the last answer it
     got; ``overlooked``: how often in a row it was woken and did not come; ``woken_at``: when it was
-    woken last.
+    woken last; ``rejected_for``: the rejection of its application that it was told of; ``failing_since``:
+    when marking it Failed was asked for last.
     """
 
     facts: PodFacts
@@ -56,6 +57,8 @@ class PodRecord:
     refused: bool = False
     overlooked: int = 0
     woken_at: float | None = None
+    rejected_for: str = ""
+    failing_since: float | None = None
 
     @property
     def uid(self) -> PodUid:

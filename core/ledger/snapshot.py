@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from core.ids import AppId, NodeName, PodUid
 from core.ledger.record import PodRecord
+from core.ledger.rejections import marks_due
 from core.ledger.settings import LedgerSettings
 from core.ledger.state import State
 from core.queues.limits import Limits, UsageBook
@@ -63,6 +64,8 @@ class Snapshot:
             reservation = state.pods[uid].reservation
             moments.append(reservation.ends if reservation is not None else None)
         moments += [state.pods[uid].provisional_until for uid in state.provisional]
+        moments += [known.until for known in state.resolved.values()]
+        moments += marks_due(state)
         return min((moment for moment in moments if moment is not None), default=None)
 
     @property

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
+from core.ledger.effects import Effect
 from core.ledger.record import Charge, PodRecord
 from core.ledger.settings import LedgerSettings
 from core.queues.limits import Limits, UsageBook
@@ -20,6 +21,24 @@ WaitingKey = tuple[QueuePath, Resource, AppId]
 """Asks of one application and size fit alike."""
 
 
+KEPT = 300.0
+"""Seconds that a resolver's answer is used again (ID-5)."""
+
+FAILURE_KEPT = 30.0
+
+
+class Resolved(NamedTuple):
+    """What a resolver said of a user's groups, None when it does not know him, and when."""
+
+    groups: tuple[str, ...] | None
+    at: float
+
+    @property
+    def until(self) -> float:
+        """When it is not used any more."""
+        return self.at + (FAILURE_KEPT if self.groups is None else KEPT)
+
+
 class Seat(NamedTuple):
     """Where an ask waits, with the rank it was filed under: what it is told later may rank it elsewhere."""
 
@@ -34,12 +53,14 @@ class State:
     Told: ``pods`` (with what was promised to each), ``nodes``, ``namespaces``, ``priority_classes``,
     ``settings``, ``rules``, ``limits`` and the tree's shape. Derived, and so what the audit recomputes:
     ``charges`` and the counters they add up to (queues, ``uses``, ``capacity``, the ``book`` of users and
-    groups), ``applications``, and the indexes ``by_name``, ``reserved``, ``provisional``, ``waiting``,
-    ``waits_at``, ``unclassified``.
+    groups), ``applications``, and the indexes ``unplaced`` (applications without a queue), ``by_name``,
+    ``reserved``, ``provisional``, ``waiting``, ``waits_at``, ``unclassified``.
 
     ``gone``: uids deleted lately, with the time; ``woken``: asks whose wake-up is under way, with the time;
     ``freed``: room has appeared since the last pass began; ``passing``: that pass goes on; ``deferred``: when
     the next wake-up that had to wait may go out;
+    ``resolver``: where groups come from that no pod names (ID-4); ``resolved``: what it answered lately;
+    ``looking_up``: users that it was asked about and has not answered; ``outbox``: effects to hand out;
     ``generation``: number of documents applied; ``node_set``: changes whenever a node comes or goes.
     """
 
@@ -48,6 +69,7 @@ class State:
     tree: QueueTree = field(default_factory=QueueTree)
     rules: tuple[RuleSpec, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    resolver: str = ""
     pods: dict[PodUid, PodRecord] = field(default_factory=dict)
     nodes: dict[NodeName, NodeFacts] = field(default_factory=dict)
     namespaces: dict[str, NamespaceFacts] = field(default_factory=dict)
@@ -58,6 +80,7 @@ class State:
 
     charges: dict[PodUid, Charge] = field(default_factory=dict)
     applications: dict[AppId, Application] = field(default_factory=dict)
+    unplaced: set[AppId] = field(default_factory=set)
     uses: dict[NodeName, NodeUse] = field(default_factory=dict)
     capacity: Tally = field(default_factory=Tally)
     book: UsageBook = field(default_factory=UsageBook)
@@ -68,6 +91,9 @@ class State:
     waiting: dict[WaitingKey, Waiting] = field(default_factory=dict)
     waits_at: dict[PodUid, Seat] = field(default_factory=dict)
 
+    resolved: dict[str, Resolved] = field(default_factory=dict)
+    looking_up: set[str] = field(default_factory=set)
+    outbox: list[Effect] = field(default_factory=list)
     gone: dict[PodUid, float] = field(default_factory=dict)
     woken: dict[PodUid, float] = field(default_factory=dict)
     freed: bool = False

@@ -1,4 +1,4 @@
-"""Who submits: a user and the groups that count for him (ID-1 to ID-4)."""
+"""Who submits: a user, and the groups that the pod names for him (ID-1)."""
 
 from dataclasses import dataclass
 
@@ -12,11 +12,9 @@ class Identity:
     user: str = _NOBODY
     groups: tuple[str, ...] = ()
 
-    @property
-    def effective_groups(self) -> tuple[str, ...]:
-        """Without groups the default resolver answers: the group that is named like the user (ID-4)."""
-        return self.groups or (self.user,)
 
+NO_GROUP = "nogroup"
+"""The group of one whose groups are not known, and who runs already (ID-6)."""
 
 NOBODY = Identity()
 """Whoever says nothing of himself."""

@@ -1,6 +1,9 @@
 """A queue: what configuration says of it, and what its pods hold. Bookkeeping only, no rules."""
 
+from collections.abc import Mapping
+
 from core.ids import ROOT, AppId, QueuePath
+from core.queues.properties import QueueProperties, inherited, properties_from
 from core.queues.spec import QueueSpec, TemplateSpec
 from core.resource import Limit, Resource, Tally
 
@@ -13,7 +16,8 @@ class Queue:
     ``max`` is the configured one, for the root the sum of its nodes (QUO-1); None is no limit.
     ``running``: the applications in it and below that were given something, while they live (QUO-13).
     ``draining``: no longer in the document, kept until its applications are gone (Q-9); ``dynamic``: made by
-    a placement rule, in no document (Q-6).
+    a placement rule, in no document (Q-6). ``entries``: its properties as text with what it inherits, and
+    ``properties`` what they mean.
     """
 
     __slots__ = (
@@ -23,16 +27,18 @@ class Queue:
         "children",
         "draining",
         "dynamic",
+        "entries",
         "max",
         "parent",
         "path",
         "pending",
+        "properties",
         "reserved",
         "running",
         "spec",
     )
 
-    def __init__(self, spec: QueueSpec, parent: "Queue | None") -> None:
+    def __init__(self, spec: QueueSpec, parent: "Queue | None", *, dynamic: bool = False) -> None:
         self.path: QueuePath = spec.path
         self.spec = spec
         self.max: Limit | None = spec.max
@@ -45,7 +51,10 @@ class Queue:
         self.applications: set[AppId] = set()
         self.running: set[AppId] = set()
         self.draining = False
-        self.dynamic = False
+        self.dynamic = dynamic
+        self.entries: Mapping[str, str] = {}
+        self.properties = QueueProperties()
+        self.inherit()
 
     @property
     def is_leaf(self) -> bool:
@@ -76,6 +85,12 @@ class Queue:
         self.draining = self.dynamic = False
         if not self.is_root:
             self.max = spec.max
+
+    def inherit(self) -> None:
+        """Its properties anew; the parent's must stand. A dynamic queue has only its own (Q-5, Q-6)."""
+        from_parent = self.parent.entries if self.parent is not None and not self.dynamic else {}
+        self.entries = inherited(from_parent, self.spec.properties)
+        self.properties = properties_from(self.entries, is_leaf=self.spec.is_leaf)
 
     def __repr__(self) -> str:
         return f"Queue({self.path})"

@@ -8,7 +8,7 @@ from typing import Protocol
 from core.ids import DEFAULT_QUEUE, RECOVERY_QUEUE, ROOT, QueuePath, parent_path
 from core.queues.access import may_submit
 from core.queues.filters import USER_NAME, passes
-from core.queues.identity import NOBODY, Identity
+from core.queues.identity import NOBODY
 from core.queues.queue import Queue
 from core.queues.spec import RuleSpec
 from core.reasons import Code, Refusal
@@ -31,14 +31,17 @@ class Tree(Protocol):
 class PlacementRequest:
     """What is known of an application when it is placed (PL-2).
 
-    ``requested``: the queue its first pod names, or empty; ``tags``: names in lower case; ``forced``: that
-    pod is on a node already.
+    ``requested``: the queue its first pod names, or empty; ``groups``: those that count (ID-4); ``tags``:
+    names in lower case; ``forced``: that pod is on a node already; ``restored``: and was before anybody could
+    be asked, as after a restart.
     """
 
     requested: str = ""
-    identity: Identity = NOBODY
+    user: str = NOBODY.user
+    groups: tuple[str, ...] = (NOBODY.user,)
     tags: Mapping[str, str] = field(default_factory=dict)
     forced: bool = False
+    restored: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +93,12 @@ class _Walk:
     def last_resort(self) -> Chosen | Refusal:
         """``root.default``, if there is one and it takes the application (PL-9).
 
-        Also for one that is forced, which PL-10 sends to recovery: its pods would change the queue whenever
-        Paddock restarts.
+        One that is forced goes to recovery (PL-10), but not for pods that ran before this process began:
+        they may be in ``root.default`` by this very rule, and a restart must not move them.
         """
         default = self.tree.get(DEFAULT_QUEUE)
-        if default is not None and self._why_not(default) is None:
+        tried = not self.request.forced or self.request.restored
+        if tried and default is not None and self._why_not(default) is None:
             return Chosen(default.path)
         if self.stopped is not None:
             return self.stopped
@@ -131,8 +135,7 @@ class _Walk:
 
     def _may_submit(self, queue: Queue) -> bool:
         texts = ((each.spec.submit_acl, each.spec.admin_acl) for each in queue.chain)
-        identity = self.request.identity
-        return may_submit(texts, identity.user, identity.effective_groups)
+        return may_submit(texts, self.request.user, self.request.groups)
 
     def _nearest(self, path: QueuePath) -> Queue:
         """The closest ancestor that exists."""
@@ -149,8 +152,7 @@ class _Walk:
     def _path(self, rule: RuleSpec) -> QueuePath | None:
         """The path a rule gives, or None when it has nothing to say. Raises `_Mistaken`."""
         name = self._name(rule)
-        identity = self.request.identity
-        if not name or not passes(rule.filter, identity.user, identity.effective_groups):
+        if not name or not passes(rule.filter, self.request.user, self.request.groups):
             return None
         path = self._qualified(rule, name)
         if path is None or (not rule.create and self.tree.get(path) is None):
@@ -162,7 +164,7 @@ class _Walk:
             case "provided":
                 return self.request.requested
             case "user":
-                return self.request.identity.user
+                return self.request.user
             case "tag":
                 return self.request.tags.get(rule.value.lower(), "")
             case _:

@@ -69,6 +69,8 @@ class QueueTree:
             else:
                 known.configure(spec)
         self._drain_except({spec.path for spec in partition.queues})
+        for queue in self:
+            queue.inherit()
 
     def recovery_queue(self) -> Queue:
         """The leaf for bound pods whose queue is unknown, made when needed; no quota (PL-12)."""
@@ -121,8 +123,7 @@ class QueueTree:
 
     def _add(self, spec: QueueSpec, *, dynamic: bool = False) -> Queue:
         parent = self._by_path[spec.parent or ROOT]
-        queue = Queue(spec, parent)
-        queue.dynamic = dynamic
+        queue = Queue(spec, parent, dynamic=dynamic)
         parent.children[queue.path] = queue
         self._by_path[queue.path] = queue
         return queue

@@ -18,14 +18,16 @@ class Application:
     """Pods of one id. The pod seen first decides the queue and the user (POD-5, ID-3).
 
     ``queue``: the leaf it runs in, or None while ``refusal`` says why it has none; ``requested``: the
-    queue its first pod named; ``namespace``: that pod's; ``group``: the one it counts for, empty for none
-    (UGM-5); ``started``: something of it was given room (QUO-13); ``pods``: its live pods.
+    queue its first pod named; ``namespace``: that pod's; ``groups``: those of its user that count, None
+    while they are looked up (ID-4); ``group``: the one it counts for, empty for none (UGM-5); ``started``:
+    something of it was given room (QUO-13); ``pods``: its live pods.
     """
 
     id: AppId
     requested: str
     namespace: str = ""
     identity: Identity = NOBODY
+    groups: tuple[str, ...] | None = None
     group: str = ""
     started: bool = False
     queue: QueuePath | None = None

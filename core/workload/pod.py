@@ -19,7 +19,7 @@ class PodFacts:
     deletionTimestamp; ``size``: RES-3 to RES-6; ``app_id`` and ``queue``: as POD-3 and POD-5 find them, or
     empty; ``marked``: carries a prefixed key (design section 7); ``gates``: names of its scheduling gates;
     ``nominated``: ``status.nominatedNodeName``; ``unscheduled``: message of PodScheduled=False, or empty;
-    ``identity``: who submits it (ID-1).
+    ``identity``: who submits it (ID-1); ``claims``: number of ResourceClaims, whose devices no size has.
     """
 
     uid: PodUid
@@ -40,6 +40,7 @@ class PodFacts:
     nominated: NodeName = NO_NODE
     unscheduled: str = ""
     identity: Identity = NOBODY
+    claims: int = 0
 
     @property
     def gated(self) -> bool:
@@ -51,7 +52,8 @@ class PodFacts:
 class NamespaceFacts:
     """A namespace as last told.
 
-    ``enabled``: its ``namespace.enableYuniKorn`` annotation, or empty (NS-7); ``parent_queue``: NS-6;
+    ``enabled`` and ``generate_app_id``: its annotations ``namespace.enableYuniKorn`` and
+    ``namespace.generateAppId``, or empty (NS-7); ``parent_queue``: NS-6;
     ``max``, ``guaranteed``, ``max_applications``: for the dynamic queue of its pods, None and 0 without (NS-1
     to NS-4).
     """
@@ -62,6 +64,7 @@ class NamespaceFacts:
     max: Limit | None = None
     guaranteed: Resource | None = None
     max_applications: int = 0
+    generate_app_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

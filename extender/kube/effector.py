@@ -8,12 +8,21 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from typing import assert_never
 from urllib.parse import quote
 
 import msgspec
 
 from core.ledger import events as on
-from core.ledger.effects import Effect, OpenGate, PostBinding, PostEvent, WakePod
+from core.ledger.effects import (
+    Effect,
+    LookUpGroups,
+    MarkFailed,
+    OpenGate,
+    PostBinding,
+    PostEvent,
+    WakePod,
+)
 from core.workload.pod import OWN_GATE, PodFacts
 from extender.kube.api import (
     STRATEGIC_MERGE_PATCH,
@@ -60,19 +69,24 @@ class Effector:
         self._count = count
         self._sleep = sleep
         self._queue: OrderedDict[object, Effect] = OrderedDict()
+        self._events: OrderedDict[object, Effect] = OrderedDict()
         self._filled = asyncio.Event()
         self._next_start = 0.0
 
     # -- on our own account ---------------------------------------------------------------------------
 
     def perform(self, effect: Effect) -> None:
-        """Queue an effect; one for the same pod that still waits is replaced by it."""
+        """Queue an effect; one for the same pod that still waits is replaced by it.
+
+        Events wait behind everything else: nobody's pod does.
+        """
         if not self._may_act():
             self._drop(effect, "not leading")
             return
-        if len(self._queue) >= QUEUED:
-            self._drop(self._queue.popitem(last=False)[1], "queue full")
-        self._queue[_key(effect)] = effect
+        queue = self._events if isinstance(effect, PostEvent) else self._queue
+        if len(queue) >= QUEUED:
+            self._drop(queue.popitem(last=False)[1], "queue full")
+        queue[_key(effect)] = effect
         self._filled.set()
 
     async def run(self) -> None:
@@ -84,10 +98,11 @@ class Effector:
     async def _work(self) -> None:
         while True:
             await self._filled.wait()
-            if not self._queue:
+            queue = self._queue or self._events
+            if not queue:
                 self._filled.clear()
                 continue
-            _, effect = self._queue.popitem(last=False)
+            _, effect = queue.popitem(last=False)
             await self._pace()
             await self._carry_out(effect)
 
@@ -127,8 +142,15 @@ class Effector:
             case PostEvent():
                 path = f"/api/v1/namespaces/{quote(effect.namespace)}/events"
                 await self._client.post(path, _event_body(effect))
+            case MarkFailed():
+                path = _pod_path(effect.namespace, effect.name) + "/status"
+                await self._client.patch(path, _failed_body(effect))
             case PostBinding():
                 await self.post(effect, within=_CALL_TIMEOUT)
+            case LookUpGroups():
+                raise AssertionError("asked of the host, not of the API server")
+            case _:
+                assert_never(effect)
 
     def _done(self, effect: Effect) -> None:
         self._count(type(effect).__name__, "done")
@@ -196,7 +218,7 @@ class Effector:
 
 
 def _key(effect: Effect) -> object:
-    return effect if isinstance(effect, PostEvent) else (type(effect), effect.uid)
+    return effect if isinstance(effect, PostEvent | LookUpGroups) else (type(effect), effect.uid)
 
 
 def _pod_path(namespace: str, name: str) -> str:
@@ -231,6 +253,11 @@ def _open_body(opening: OpenGate) -> bytes:
             "spec": {"schedulingGates": [{"$patch": "delete", "name": OWN_GATE}]},
         }
     )
+
+
+def _failed_body(marking: MarkFailed) -> bytes:
+    status = {"phase": "Failed", "reason": marking.reason, "message": marking.message[:1000]}
+    return msgspec.json.encode({"metadata": {"uid": marking.uid}, "status": status})
 
 
 def _event_body(event: PostEvent) -> bytes:

@@ -16,7 +16,15 @@ from core.errors import PaddockError
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.audit import Drift
-from core.ledger.effects import Effect, OpenGate, PostBinding, PostEvent, WakePod
+from core.ledger.effects import (
+    Effect,
+    LookUpGroups,
+    MarkFailed,
+    OpenGate,
+    PostBinding,
+    PostEvent,
+    WakePod,
+)
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.workload.pod import PodFacts
@@ -197,6 +205,14 @@ class Life:
                 self._on_pod(effect, uid, namespace, name, {WAKE_ANNOTATION: token})
             case OpenGate(uid, namespace, name):
                 self._on_pod(effect, uid, namespace, name, None)
+            case MarkFailed(uid, namespace, name, _, _):
+                pod = self._world.api.pod_named(namespace, name)
+                if pod is not None and pod.uid == uid:
+                    self._world.api.finish(pod, "Failed")
+                self._done(effect)
+            case LookUpGroups(user):
+                # A run must not depend on the host it runs on.
+                self.engine.learn(on.GroupsResolved(user, (user,)))
             case PostEvent() | PostBinding():
                 self._done(effect)
 

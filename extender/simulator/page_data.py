@@ -39,7 +39,7 @@ def page_data_of(recording: Recording) -> Data:
         "end": recording.end,
         "checks": recording.checks,
         "totals": _totals(recording),
-        "differences": [data_of_difference(each) for each in recording.differences],
+        "differences": [_printed(data_of_difference(each)) for each in recording.differences],
         "resources": [{"name": name, "unit": _unit(name)} for name in _resources(recording)],
         "queues": [_queue(lane) for lane in lanes],
         "nodes": [_node(lane, texts, sizes) for lane in recording.nodes],
@@ -48,6 +48,19 @@ def page_data_of(recording: Recording) -> Data:
         "sizes": [dict(size) for size in sizes.values()],
         "texts": texts.values(),
     }
+
+
+def _printed(value: Any) -> Any:
+    """The same with every text in it made printable."""
+    match value:
+        case str():
+            return printable(value)
+        case dict():
+            return {printable(str(key)): _printed(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_printed(each) for each in value]
+        case _:
+            return value
 
 
 def _totals(recording: Recording) -> Data:
@@ -127,7 +140,7 @@ def _columns(timeline: Sequence[Happening], texts: _Numbering) -> Data:
     return {
         "at": [entry.at for entry in timeline],
         **columns,
-        "said": [texts(said(entry)) for entry in timeline],
+        "said": [texts(printable(said(entry))) for entry in timeline],
     }
 
 

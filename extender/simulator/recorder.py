@@ -6,7 +6,7 @@ from typing import Any
 
 from core.decisions.decision import Admitted, BindNow, BoundAlready, Faulted, Refused, Vetoed
 from core.ids import PodUid
-from core.ledger.effects import Effect, OpenGate, PostEvent, WakePod
+from core.ledger.effects import Effect, MarkFailed, OpenGate, PostEvent, WakePod
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.queue import Queue
@@ -134,6 +134,8 @@ class Recorder:
                 self.note("woken", "woken", pod=_full(namespace, name))
             case OpenGate(_, namespace, name):
                 self.note("gate", "gate opened", pod=_full(namespace, name))
+            case MarkFailed(_, namespace, name, reason, message):
+                self.note("failed", reason, why=message, pod=_full(namespace, name))
             case PostEvent(kind, namespace, name, _, reason, message, _):
                 about = {"pod": _full(namespace, name)} if kind == "Pod" else {}
                 self.note("event", reason, why=message, **about)

@@ -64,6 +64,11 @@ class _QueueSeries(Collector):
         for name, value, words in (
             ("paddock_queues", len(snapshot.tree), "Queues in the tree"),
             ("paddock_pods", sum(1 for _ in snapshot.pods()), "Live pods known"),
+            (
+                "paddock_pods_with_resource_claims",
+                sum(1 for record in snapshot.pods() if record.managed and record.facts.claims),
+                "Managed pods whose claimed devices no quota sees",
+            ),
             ("paddock_waiting_pods", snapshot.waiting(), "Asks refused last"),
             ("paddock_reservations", snapshot.reserved(), "Live reservations"),
             ("paddock_synced", int(snapshot.synced), "1 when the cluster was read and a document applied"),

@@ -54,6 +54,10 @@ class SchedulingGate(Wire, frozen=True):
     name: str = ""
 
 
+class ResourceClaim(Wire, frozen=True):
+    name: str = ""
+
+
 class PodSpec(Wire, frozen=True):
     scheduler_name: str = ""
     node_name: str = ""
@@ -65,6 +69,7 @@ class PodSpec(Wire, frozen=True):
     containers: list[Container] | None = None
     init_containers: list[Container] | None = None
     scheduling_gates: list[SchedulingGate] | None = None
+    resource_claims: list[ResourceClaim] | None = None
 
 
 class PodCondition(Wire, frozen=True):

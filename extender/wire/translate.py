@@ -27,6 +27,7 @@ DOMAIN = "yunikorn.apache.org/"
 APP_ID = DOMAIN + "app-id"
 QUEUE = DOMAIN + "queue"
 ENABLED = DOMAIN + "namespace.enableYuniKorn"
+GENERATE_APP_ID = DOMAIN + "namespace.generateAppId"
 USER_INFO = DOMAIN + "user.info"
 ALLOW_PREEMPTION = DOMAIN + "allow-preemption"
 
@@ -66,6 +67,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         nominated=NodeName(status.nominated_node_name),
         unscheduled=_unscheduled(status),
         identity=identity_from(annotations.get(USER_INFO)),
+        claims=len(spec.resource_claims or ()),
     )
 
 
@@ -88,6 +90,7 @@ def namespace_from(namespace: WireNamespace) -> NamespaceFacts:
         quota_from(annotations),
         guaranteed_from(annotations),
         max_applications_from(annotations),
+        annotations.get(GENERATE_APP_ID, ""),
     )
 
 

@@ -10,7 +10,7 @@ from core.workload.pod import OWN_GATE
 from tests.builders import START, filtered, make_ledger, make_pod, make_queue, usage
 
 
-@pytest.mark.rule("POD-3")
+@pytest.mark.rule("POD-3", "NS-9")
 @pytest.mark.parametrize(
     ("app", "uid", "expected"),
     [
@@ -27,7 +27,7 @@ def test_the_id_a_pod_names(app: str, uid: str, expected: str, unique: bool) -> 
     assert application_id(make_pod(app=app, uid=uid), unique=unique) == expected
 
 
-@pytest.mark.rule("POD-4")
+@pytest.mark.rule("POD-4", "NS-9")
 @pytest.mark.parametrize(
     ("namespace", "unique", "expected"),
     [

@@ -40,13 +40,19 @@ TOLD = {
     "node_set",
     "arrivals",
     "passing",
+    "resolver",
+    "resolved",
+    "looking_up",
+    "outbox",
 }
 """What was told or is only a note: nothing follows it from, so there is nothing to compare it with."""
 
 
 COUNTERS = ("allocated", "reserved", "pending")
 
-CONFIGURED = {"path", "spec", "max", "parent", "chain", "children", "draining", "dynamic"}
+CONFIGURED = {
+    *("path", "spec", "max", "parent", "chain", "children", "draining", "dynamic", "entries", "properties")
+}
 """What a queue is told by documents and nodes; the root's max has a corruption of its own."""
 
 
@@ -150,6 +156,7 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("charges", "charge of uid-bound", _wrong_charge),
     ("uses", "pods on n7: any", lambda state: state.uses.__setitem__(NodeName("n7"), NodeUse())),
     ("applications", "pods of ghost: any", lambda state: _application(state, "ghost")),
+    ("unplaced", "applications without a queue: app-1", lambda state: state.unplaced.add(AppId("app-1"))),
     ("applications", "charge of uid-bound", lambda state: _move(state, "app-1")),
     ("applications", "pods of other: uid-bound", lambda state: _application(state, "other", "uid-bound")),
     ("unclassified", "unclassified index: uid-bound", lambda state: _await(state, "default", "uid-bound")),
@@ -221,7 +228,8 @@ def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
     assert set(Queue.__slots__) - CONFIGURED == {*COUNTERS, "applications", "running"}
     assert {field.name for field in fields(NodeUse)} == {"allocated", "occupied", "pods"}
     assert {field.name for field in fields(Application)} == {
-        *("id", "requested", "namespace", "identity", "group", "started", "refusal", "queue", "pods")
+        *("id", "requested", "namespace", "identity", "groups", "group", "started", "refusal", "queue"),
+        "pods",
     }
 
 

@@ -3,13 +3,14 @@
 import pytest
 
 from core.decisions.decision import Admitted, Refused
-from core.ids import RECOVERY_QUEUE
+from core.ids import RECOVERY_QUEUE, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import QueueSpec
 from core.reasons import Code
 from core.resource import Limit
+from core.workload.pod import NamespaceFacts
 from tests.builders import (
     START,
     filtered,
@@ -204,9 +205,19 @@ def test_it_does_so_whenever_it_is_seen(order: str) -> None:
     assert use.allocated.get("vcore") == 1000
 
 
-def test_a_bound_pod_that_names_nothing_counts_in_the_default_queue() -> None:
+@pytest.mark.rule("PL-10")
+def test_a_pod_bound_by_others_that_names_nothing_counts_in_the_recovery_queue() -> None:
     ledger = make_ledger(A, make_queue("root.default"))
     observe(ledger, queue="", node="n1")
+    assert (usage(ledger, "root.default"), usage(ledger, RECOVERY_QUEUE)) == ((0, 0, 0), (1000, 0, 0))
+
+
+def test_a_restart_leaves_the_pods_of_the_default_queue_in_it() -> None:
+    ledger = Ledger()
+    ledger.apply(on.Configured(make_partition(make_queue("root.default")), LedgerSettings()), now=START)
+    ledger.apply(on.NamespaceObserved(NamespaceFacts("default")), now=START)
+    observe(ledger, queue="", node="n1")
+    ledger.apply(on.PodsListed(frozenset({PodUid("uid-pod")}), 0), now=START)
     assert usage(ledger, "root.default") == (1000, 0, 0)
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from core.ids import AppId
-from core.queues.identity import Identity
 from core.queues.rules import Chosen, PlacementRequest, decide_queue
 from core.queues.spec import FilterSpec, QueueSpec, RuleSpec, TemplateSpec
 from core.queues.tree import QueueTree
@@ -18,7 +17,7 @@ NAMESPACE = {"namespace": "dev"}
 
 def placed(tree: QueueTree, *rules: RuleSpec, user: str = "alice", **request: object) -> str:
     """The path, with ``+`` before each level that is made, or the refusal's text."""
-    asked = PlacementRequest(identity=Identity(user), **request)  # type: ignore[arg-type]
+    asked = PlacementRequest(user=user, groups=(user,), **request)  # type: ignore[arg-type]
     found = decide_queue(tree, rules, asked)
     if isinstance(found, Refusal):
         return found.text
@@ -158,6 +157,16 @@ def test_a_forced_application_is_never_refused() -> None:
     assert placed(tree_of(*PARENT), RuleSpec("provided"), requested="root.a", forced=True) == "root.a"
     named = placed(tree_of(*PARENT), RuleSpec("provided", create=True), requested="root.@recovery@")
     assert named == "PlacementFailed: no queue root.@recovery@"
+
+
+@pytest.mark.rule("PL-10")
+def test_a_forced_application_does_not_fall_back_to_the_default_queue() -> None:
+    """Unless it ran before Paddock began to: by that very rule it may be in there."""
+    tree = tree_of(make_queue("root.default"))
+    asked = {"requested": "root.nowhere", "forced": True}
+    assert placed(tree, RuleSpec("provided"), **asked) == "root.@recovery@"
+    assert placed(tree, RuleSpec("provided"), **asked, restored=True) == "root.default"
+    assert placed(tree, RuleSpec("provided"), requested="root.nowhere") == "root.default"
 
 
 @pytest.mark.rule("PL-14")

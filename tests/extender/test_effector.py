@@ -12,7 +12,7 @@ from aiohttp import web
 
 from core.ids import PodUid
 from core.ledger import events as on
-from core.ledger.effects import PostEvent, WakePod
+from core.ledger.effects import MarkFailed, PostEvent, WakePod
 from extender.kube import effector as module
 from extender.kube.client import ApiClient, connect
 from extender.kube.effector import RATE, TRIES, WAKE_ANNOTATION, Effector
@@ -93,6 +93,29 @@ async def test_waking_is_an_annotation_on_this_very_pod(bench: Bench) -> None:
     assert sent.json["metadata"]["uid"] == "uid-p"
     assert bench.learned == [on.PodWoken(PodUid("uid-p"), reached=True)]
     assert bench.outcomes == {("WakePod", "done"): 1}
+
+
+@pytest.mark.rule("APP-8")
+async def test_marking_a_pod_failed_is_a_patch_of_its_status(bench: Bench) -> None:
+    marking = MarkFailed(PodUid("uid-p"), "default", "p", "ApplicationRejected", "m" * 2000)
+    async with bench.running():
+        bench.effector.perform(marking)
+        await bench.settled(1)
+    (sent,) = bench.writes()
+    assert sent.path == f"{PODS}/p/status"
+    status = {"phase": "Failed", "reason": "ApplicationRejected", "message": "m" * 1000}
+    assert sent.json == {"metadata": {"uid": "uid-p"}, "status": status}
+
+
+async def test_events_wait_behind_what_pods_wait_for(bench: Bench) -> None:
+    bench.api.apply(PODS, pod_body("p"))
+    for number in range(100):
+        bench.effector.perform(event(f"why {number}"))
+    bench.effector.perform(wake())
+    async with bench.running():
+        await bench.settled(101)
+    first = [request.method for request in bench.api.requests if request.method in ("PATCH", "POST")]
+    assert "PATCH" in first[:16]
 
 
 async def test_an_event_as_it_is_written(bench: Bench) -> None:

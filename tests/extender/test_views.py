@@ -39,6 +39,12 @@ def test_a_leaf(ledger: Ledger) -> None:
         "headroom": {"memory": 2**40, "pods": 998, "vcore": 1000},
         "absUsedCapacity": {"vcore": 75},
         "runningApps": 1,
+        "sortingPolicy": "fifo",
+        "prioritySorting": True,
+        "preemptionEnabled": True,
+        "preemptionDelay": "30s",
+        "isPreemptionFence": False,
+        "isPriorityFence": False,
     }
 
 

@@ -1,11 +1,15 @@
 """Users on pods, quotas on namespaces: annotations as they come."""
 
+import json
+
 import pytest
 
 from core.queues.identity import Identity
 from core.resource import Limit, Resource
+from core.workload.pod import PodFacts
 from extender.wire.identity import identity_from
 from extender.wire.namespace import PREFIX, guaranteed_from, max_applications_from, quota_from
+from extender.wire.translate import NAMESPACE, POD, namespace_from, pod_from
 
 
 @pytest.mark.rule("ID-1")
@@ -29,12 +33,6 @@ from extender.wire.namespace import PREFIX, guaranteed_from, max_applications_fr
 )
 def test_who_submits(annotation: str | None, identity: Identity) -> None:
     assert identity_from(annotation) == identity
-
-
-@pytest.mark.rule("ID-4")
-def test_without_groups_the_user_is_his_own() -> None:
-    assert Identity().effective_groups == ("nobody",)
-    assert Identity("alice", ("dev",)).effective_groups == ("dev",)
 
 
 @pytest.mark.rule("NS-1")
@@ -66,3 +64,63 @@ def test_guarantee_and_applications_of_a_namespace() -> None:
     assert guaranteed_from({PREFIX + "guaranteed": '{"cpu": "1"}'}) == Resource({"vcore": 1000})
     texts = {"5": 5, "0": 0, "-1": 0, "many": 0, "": 0, "9" * 30: 0}
     assert {text: max_applications_from({PREFIX + "maxApps": text}) for text in texts} == texts
+
+
+def pod_with(
+    annotations: dict[str, str] | None = None, labels: dict[str, str] | None = None, **spec: object
+) -> PodFacts:
+    body = {"metadata": {"uid": "u", "name": "p", "annotations": annotations, "labels": labels}, "spec": spec}
+    return pod_from(POD.decode(json.dumps(body)))
+
+
+@pytest.mark.rule("ID-2")
+def test_the_user_name_label_is_not_read() -> None:
+    assert pod_with(labels={"yunikorn.apache.org/username": "alice"}).identity == Identity()
+
+
+APP_ID, QUEUE = "yunikorn.apache.org/app-id", "yunikorn.apache.org/queue"
+OLD = {"applicationId": "old", "spark-app-selector": "spark"}
+
+
+@pytest.mark.rule("NS-9")
+@pytest.mark.parametrize(
+    ("labels", "annotations", "found"),
+    [
+        ({APP_ID: "label", **OLD}, {APP_ID: "annotation"}, "label"),
+        (OLD, {APP_ID: "annotation"}, "annotation"),
+        (OLD, {}, "old"),
+        ({"spark-app-selector": "spark"}, {}, "spark"),
+        ({}, {"applicationId": "old"}, ""),
+        ({APP_ID: ""}, {APP_ID: "annotation"}, "annotation"),
+    ],
+)
+def test_which_key_names_the_application(
+    labels: dict[str, str], annotations: dict[str, str], found: str
+) -> None:
+    assert pod_with(annotations, labels).app_id == found
+
+
+@pytest.mark.rule("PL-2")
+@pytest.mark.parametrize(
+    ("labels", "annotations", "found"),
+    [
+        ({QUEUE: "label", "queue": "old"}, {QUEUE: "annotation"}, "label"),
+        ({"queue": "old"}, {QUEUE: "annotation"}, "annotation"),
+        ({"queue": "old"}, {}, "old"),
+        ({}, {"queue": "old"}, ""),
+    ],
+)
+def test_which_key_names_the_queue(labels: dict[str, str], annotations: dict[str, str], found: str) -> None:
+    assert pod_with(annotations, labels).queue == found
+
+
+def test_claims_are_counted_and_are_in_no_size() -> None:
+    claimed = pod_with(resourceClaims=[{"name": "gpu", "resourceClaimName": "one"}, {"name": "nic"}])
+    assert (claimed.claims, claimed.size) == (2, pod_with().size)
+
+
+@pytest.mark.rule("NS-7")
+def test_what_a_namespace_says_of_application_ids() -> None:
+    annotations = {"yunikorn.apache.org/namespace.generateAppId": "true"}
+    body = {"metadata": {"name": "dev", "annotations": annotations}}
+    assert namespace_from(NAMESPACE.decode(json.dumps(body))).generate_app_id == "true"

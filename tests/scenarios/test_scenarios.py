@@ -16,7 +16,7 @@ import yaml
 
 from core.decisions.decision import Admitted, Vetoed
 from core.ids import QueuePath
-from core.ledger import accounts, enrolment, ledger, wakes
+from core.ledger import accounts, enrolment, ledger, surroundings, wakes
 from core.ledger.record import Charge, Held, PodRecord
 from core.ledger.state import State
 from core.queues import headroom, limits, room, rules, tree
@@ -223,13 +223,13 @@ def _per_queue(rule: Callable[..., Any], pod: PodFacts, *, unique: bool) -> str:
 
 
 def _cordon_counts(patch: pytest.MonkeyPatch) -> None:
-    before = ledger.Ledger._set_node
+    before = surroundings._set_node
 
-    def set_node(self: Any, name: Any, node: Any) -> None:
+    def set_node(state: Any, name: Any, node: Any) -> None:
         hidden = None if node is not None and node.unschedulable else node
-        before(self, name, hidden)
+        before(state, name, hidden)
 
-    patch.setattr(ledger.Ledger, "_set_node", set_node)
+    patch.setattr(surroundings, "_set_node", set_node)
 
 
 def _no_namespace(rule: Callable[..., Any], pod: PodFacts, namespace: Any, **more: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from extender.simulator.page import page_of
-from extender.simulator.recording import Happening, NodeLane, QueueLane, Recording, Stay
+from extender.simulator.recording import Difference, Happening, NodeLane, QueueLane, Recording, Stay
 from tests.extender.simulator_reports.recordings import (
     five_pods,
     large,
@@ -145,3 +145,11 @@ def test_five_thousand_pods_are_a_page_of_a_few_megabytes() -> None:
     recording = large()
     assert (len(recording.pods), len(recording.nodes), len(recording.queues)) == (5000, 500, 200)
     assert len(page_of(recording)) < 4_000_000
+
+
+def test_differences_are_made_printable() -> None:
+    strange = Difference("pods.a\u202eb", 0, 1, "x\x1b[2J", "y\u2028", ("line\x07",))
+    page = Parsed(page_of(make_recording(differences=(strange,))))
+    (shown,) = page.data["differences"]
+    texts = [shown["entry"], shown["expected"], shown["actual"], *shown["story"]]
+    assert texts == ["pods.a\\u202eb", "x\\x1b[2J", "y\\u2028", "line\\x07"]

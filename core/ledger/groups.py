@@ -1,0 +1,68 @@
+"""Which groups of its user count for an application (ID-4 to ID-6)."""
+
+from core.ids import AppId
+from core.instants import has_come
+from core.ledger.effects import LookUpGroups
+from core.ledger.state import Resolved, State
+from core.queues.identity import NO_GROUP
+from core.reasons import Code, Refusal
+from core.workload.application import Application
+
+OS = "os"
+"""The resolver that asks the host; every other one answers with the user's name (ID-4)."""
+
+_SHOWN = 64
+
+
+def find_groups(state: State, application: Application, *, forced: bool) -> Refusal | None:
+    """Decide the application's groups once, or say why that is not possible yet.
+
+    Groups that a pod names count for its own application only (ID-5). ``forced``: it runs already, so it
+    must count somewhere: with an unknown user's group (ID-6).
+    """
+    if application.groups is not None:
+        return None
+    identity = application.identity
+    if identity.groups:
+        application.groups = identity.groups
+    elif state.resolver != OS:
+        application.groups = (identity.user,)
+    else:
+        return _resolved(state, application, forced=forced)
+    return None
+
+
+def _resolved(state: State, application: Application, *, forced: bool) -> Refusal | None:
+    user = application.identity.user
+    known = state.resolved.get(user)
+    if known is None:
+        if user not in state.looking_up:
+            state.looking_up.add(user)
+            state.outbox.append(LookUpGroups(user))
+        return Refusal(Code.NOT_READY, f"the groups of user {user[:_SHOWN]} are being looked up")
+    if known.groups is None and not forced:
+        return Refusal(Code.PLACEMENT_FAILED, f"the groups of user {user[:_SHOWN]} are not known")
+    application.groups = known.groups if known.groups is not None else (NO_GROUP,)
+    return None
+
+
+def learn_groups(state: State, user: str, groups: tuple[str, ...] | None, *, now: float) -> list[AppId]:
+    """Note what a resolver answered. The applications that waited for it are to be placed."""
+    state.looking_up.discard(user)
+    state.resolved[user] = Resolved(groups, now)
+    return _waiting_for(state, user)
+
+
+def forget_groups(state: State, *, now: float) -> list[AppId]:
+    """Drop answers that are too old; the applications that a failure kept out are to be placed again."""
+    again = []
+    for user, known in list(state.resolved.items()):
+        if has_come(known.until, now=now):
+            del state.resolved[user]
+            again += _waiting_for(state, user)
+    return again
+
+
+def _waiting_for(state: State, user: str) -> list[AppId]:
+    applications = (state.applications[app_id] for app_id in sorted(state.unplaced))
+    return [each.id for each in applications if each.groups is None and each.identity.user == user]

@@ -1,0 +1,59 @@
+"""Telling the pods of a rejected application, and marking them Failed where that is wanted (APP-8)."""
+
+from collections.abc import Iterator
+
+from core.instants import has_come
+from core.ledger.effects import MarkFailed, PostEvent
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+from core.reasons import Code
+from core.workload.application import Application
+
+REASON = "ApplicationRejected"
+EVENT = "ApplicationFailed"
+
+AGAIN = 30.0
+"""Seconds until a pod that should be Failed and is not is marked again."""
+
+
+def tell(state: State, record: PodRecord, application: Application, *, now: float) -> None:
+    """Say once per pod and reason why its application was rejected; mark it, where that is wanted."""
+    refusal = application.refusal
+    if refusal is None or refusal.code is Code.NOT_READY or application.queue is not None:
+        return
+    facts = record.facts
+    if record.node or facts.deleting:
+        return
+    if record.rejected_for != refusal.text:
+        record.rejected_for = refusal.text
+        state.outbox.append(PostEvent("Pod", facts.namespace, facts.name, facts.uid, EVENT, refusal.text))
+    if state.settings.mark_failed:
+        _mark(state, record, refusal.text, now)
+
+
+def _mark(state: State, record: PodRecord, message: str, now: float) -> None:
+    if record.failing_since is None or has_come(record.failing_since + AGAIN, now=now):
+        record.failing_since = now
+        facts = record.facts
+        state.outbox.append(MarkFailed(facts.uid, facts.namespace, facts.name, REASON, message))
+
+
+def marks_due(state: State) -> Iterator[float]:
+    """When pods that should be Failed are to be marked again."""
+    if not state.settings.mark_failed:
+        return
+    for app_id in state.unplaced:
+        for uid in state.applications[app_id].pods:
+            since = state.pods[uid].failing_since
+            if since is not None:
+                yield since + AGAIN
+
+
+def mark_rejected(state: State, *, now: float) -> None:
+    """Mark the pods of all rejected applications, if that is wanted; those that stay are marked again."""
+    if not state.settings.mark_failed:
+        return
+    for app_id in sorted(state.unplaced):
+        application = state.applications[app_id]
+        for uid in sorted(application.pods):
+            tell(state, state.pods[uid], application, now=now)

@@ -1,0 +1,70 @@
+"""What the ledger is told of nodes, namespaces and priority classes."""
+
+from core.ids import NodeName
+from core.ledger import events as on
+from core.ledger.enrolment import reclassify
+from core.ledger.state import State
+from core.workload.node import NodeFacts
+
+
+def learn_nodes(state: State, event: on.NodeObserved | on.NodeDeleted | on.NodesListed) -> None:
+    match event:
+        case on.NodeObserved(node):
+            _set_node(state, node.name, node)
+        case on.NodeDeleted(name):
+            _set_node(state, name, None)
+        case on.NodesListed(names):
+            state.nodes_listed = True
+            for missing in [name for name in state.nodes if name not in names]:
+                learn_nodes(state, on.NodeDeleted(missing))
+
+
+def _set_node(state: State, name: NodeName, node: NodeFacts | None) -> None:
+    known = state.nodes.pop(name, None)
+    if node is not None:
+        state.nodes[name] = node
+    if (known is None) != (node is None):
+        state.node_set += 1
+    if (known and known.allocatable) != (node and node.allocatable):
+        _count_capacity(state, known, node)
+
+
+def _count_capacity(state: State, known: NodeFacts | None, node: NodeFacts | None) -> None:
+    if known is not None:
+        state.capacity.subtract(known.allocatable)
+    if node is not None:
+        state.capacity.add(node.allocatable)
+    state.tree.set_capacity(state.capacity)
+    state.freed = True
+
+
+def learn_namespaces(
+    state: State,
+    event: on.NamespaceObserved | on.NamespaceDeleted | on.NamespacesListed,
+    *,
+    now: float,
+) -> None:
+    match event:
+        case on.NamespaceObserved(namespace):
+            state.namespaces[namespace.name] = namespace
+            reclassify(state, namespace.name, now=now)
+        case on.NamespaceDeleted(name):
+            state.namespaces.pop(name, None)
+        case on.NamespacesListed(names):
+            state.namespaces_listed = True
+            for missing in [name for name in state.namespaces if name not in names]:
+                del state.namespaces[missing]
+
+
+def learn_priority_classes(
+    state: State, event: on.PriorityClassObserved | on.PriorityClassDeleted | on.PriorityClassesListed
+) -> None:
+    classes = state.priority_classes
+    match event:
+        case on.PriorityClassObserved(priority_class):
+            classes[priority_class.name] = priority_class
+        case on.PriorityClassDeleted(name):
+            classes.pop(name, None)
+        case on.PriorityClassesListed(names):
+            for missing in [name for name in classes if name not in names]:
+                del classes[missing]

@@ -1,0 +1,291 @@
+"""Whose an application is, where its namespace puts it, and what becomes of one that is rejected.
+
+ID-3 to ID-6, NS-5 to NS-8, PL-2, PL-13, UGM-2, UGM-3, APP-8.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from core.ids import RECOVERY_QUEUE, AppId, PodUid
+from core.ledger import events as on
+from core.ledger.effects import Effect, LookUpGroups, MarkFailed, PostEvent
+from core.ledger.ledger import Ledger
+from core.ledger.settings import LedgerSettings
+from core.queues.identity import Identity
+from core.queues.limits import Tracked
+from core.queues.spec import LimitSpec, QueueSpec, RuleSpec
+from core.resource import Limit, Resource
+from core.workload.application import Application
+from core.workload.pod import NamespaceFacts
+from tests.builders import START, make_ledger, make_partition, make_pod, make_queue, usage
+
+ROOT_LEAF = make_queue("root.a")
+
+
+def ledger_of(
+    *queues: QueueSpec,
+    rules: tuple[RuleSpec, ...] = (),
+    resolver: str = "",
+    settings: LedgerSettings | None = None,
+) -> Ledger:
+    ledger = make_ledger()
+    partition = replace(make_partition(*queues), rules=rules, resolver=resolver)
+    ledger.apply(on.Configured(partition, settings or LedgerSettings()), now=START)
+    return ledger
+
+
+def observe(ledger: Ledger, name: str = "pod", *, now: float = START, **facts: object) -> tuple[Effect, ...]:
+    pod = make_pod(name, **{"app": f"app-{name}", **facts})  # type: ignore[arg-type]
+    return ledger.apply(on.PodObserved(pod), now=now)
+
+
+def application(ledger: Ledger, app_id: str = "app-pod") -> Application:
+    found = ledger.snapshot.application(AppId(app_id))
+    assert found is not None
+    return found
+
+
+# -- identity ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("ID-3")
+def test_the_first_pod_decides_the_user() -> None:
+    ledger = ledger_of(ROOT_LEAF)
+    observe(ledger, "one", app="job", identity=Identity("alice", ("dev",)))
+    observe(ledger, "two", app="job", identity=Identity("bob", ("ops",)))
+    job = application(ledger, "job")
+    assert (job.identity.user, job.groups) == ("alice", ("dev",))
+
+
+@pytest.mark.rule("ID-4")
+@pytest.mark.parametrize(
+    ("identity", "groups", "refused"),
+    [
+        (Identity(), ("nobody",), ""),
+        (Identity("alice"), ("alice",), ""),
+        (Identity("alice", ("dev", "ops")), ("dev", "ops"), ""),
+        (Identity("no name", ()), ("no name",), ""),
+        (Identity("no name", ("dev",)), None, "PlacementFailed: invalid user name no name"),
+    ],
+)
+def test_which_groups_count(identity: Identity, groups: tuple[str, ...] | None, refused: str) -> None:
+    ledger = ledger_of(ROOT_LEAF)
+    observe(ledger, identity=identity)
+    found = application(ledger)
+    assert (found.groups, found.refusal.text if found.refusal else "") == (groups, refused)
+
+
+@pytest.mark.rule("ID-4")
+def test_the_resolver_is_asked_once_and_the_application_placed_when_it_has_answered() -> None:
+    closed = replace(make_queue("root", leaf=False), submit_acl="")
+    staff = replace(make_queue("root.a"), submit_acl=" staff")
+    ledger = make_ledger()
+    partition = replace(make_partition(), resolver="os", queues=(closed, staff))
+    ledger.apply(on.Configured(partition, LedgerSettings()), now=START)
+    assert observe(ledger, "one", identity=Identity("alice")) == (LookUpGroups("alice"),)
+    assert observe(ledger, "two", identity=Identity("alice")) == ()
+    refusal = application(ledger, "app-one").refusal
+    assert refusal is not None
+    assert refusal.text == "NotReady: the groups of user alice are being looked up"
+    ledger.apply(on.GroupsResolved("alice", ("staff",)), now=START)
+    assert [application(ledger, f"app-{name}").queue for name in ("one", "two")] == ["root.a", "root.a"]
+    assert usage(ledger, "root.a") == (0, 0, 2000)
+
+
+@pytest.mark.rule("ID-5")
+def test_an_answer_is_used_for_five_minutes_and_a_failure_for_half_of_one() -> None:
+    ledger = ledger_of(ROOT_LEAF, resolver="os")
+    observe(ledger, "one", identity=Identity("alice"))
+    ledger.apply(on.GroupsResolved("alice", ("staff",)), now=START)
+    assert observe(ledger, "two", now=START + 299, identity=Identity("alice")) == ()
+    ledger.apply(on.TimePassed(), now=START + 300)
+    late = observe(ledger, "three", now=START + 300, identity=Identity("alice"))
+    assert late == (LookUpGroups("alice"),)
+    observe(ledger, "lost", identity=Identity("bob"))
+    ledger.apply(on.GroupsResolved("bob", None), now=START)
+    refusal = application(ledger, "app-lost").refusal
+    assert refusal is not None
+    assert refusal.text == "PlacementFailed: the groups of user bob are not known"
+    assert LookUpGroups("bob") in ledger.apply(on.TimePassed(), now=START + 30)
+
+
+@pytest.mark.rule("ID-5")
+def test_groups_that_a_pod_names_are_not_shared_with_the_user_s_other_applications() -> None:
+    """YuniKorn's cache shares them; the recommendation is not to."""
+    ledger = ledger_of(ROOT_LEAF)
+    observe(ledger, "one", identity=Identity("alice", ("admins",)))
+    observe(ledger, "two", identity=Identity("alice"))
+    assert application(ledger, "app-two").groups == ("alice",)
+
+
+@pytest.mark.rule("ID-6")
+def test_one_that_runs_already_counts_with_no_group_when_its_user_is_not_known() -> None:
+    ledger = ledger_of(ROOT_LEAF, resolver="os")
+    observe(ledger, node="n1", identity=Identity("gone"))
+    ledger.apply(on.GroupsResolved("gone", None), now=START)
+    found = application(ledger)
+    assert (found.identity.user, found.groups, found.queue) == ("gone", ("nogroup",), "root.a")
+
+
+# -- usage of users ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("UGM-2")
+def test_a_dynamic_queue_is_bound_by_the_limits_above_it_and_has_none_of_its_own() -> None:
+    entry = LimitSpec(("alice",), (), Limit({"vcore": 10}))
+    parent = replace(make_queue("root.p", leaf=False), limits=(entry,))
+    ledger = ledger_of(parent, rules=(RuleSpec("provided", create=True),))
+    observe(ledger, queue="root.p.made", identity=Identity("alice"))
+    limits = ledger.snapshot.limits
+    paths = [queue.path for queue in ledger.snapshot.tree]
+    assert [path for path in paths if limits.of_user(path, "alice")] == ["root.p"]
+
+
+@pytest.mark.rule("UGM-3")
+def test_usage_is_the_sum_of_the_user_s_applications_below_a_queue() -> None:
+    ledger = ledger_of(make_queue("root.p", leaf=False), make_queue("root.p.x"), make_queue("root.p.y"))
+    for name, queue, user in (
+        ("1", "root.p.x", "alice"),
+        ("2", "root.p.y", "alice"),
+        ("3", "root.p.y", "bob"),
+    ):
+        observe(ledger, name, queue=queue, node="n1", identity=Identity(user))
+    held = {}
+    for path in ("root", "root.p", "root.p.x", "root.p.y"):
+        queue = ledger.snapshot.tree.get(path)
+        assert queue is not None
+        found = ledger.snapshot.book.get(Tracked("user", "alice", queue.path))
+        held[path] = found.held.get("vcore") if found else 0
+    assert held == {"root": 2000, "root.p": 2000, "root.p.x": 1000, "root.p.y": 1000}
+
+
+# -- namespaces --------------------------------------------------------------------------------------------
+
+BY_NAMESPACE = (RuleSpec("tag", create=True, value="namespace"),)
+
+
+def told(ledger: Ledger, **facts: object) -> None:
+    ledger.apply(on.NamespaceObserved(NamespaceFacts("default", **facts)), now=START)  # type: ignore[arg-type]
+
+
+@pytest.mark.rule("NS-5")
+def test_only_what_the_namespace_says_is_set_on_its_dynamic_queue() -> None:
+    """YuniKorn wipes the other of the two; the recommendation is to set only what is there."""
+    ledger = ledger_of(make_queue("root.kept"), rules=BY_NAMESPACE)
+    told(ledger, max=Limit({"vcore": 5000}), max_applications=2)
+    observe(ledger, queue="")
+    queue = ledger.snapshot.tree.get("root.default")
+    assert queue is not None
+    assert (queue.max, queue.guaranteed, queue.max_applications) == (Limit({"vcore": 5000}), None, 2)
+    told(ledger, guaranteed=Resource({"vcore": 1000}))
+    assert queue.guaranteed is None
+    observe(ledger, "next", queue="")
+    assert (queue.max, queue.guaranteed) == (Limit({"vcore": 5000}), Resource({"vcore": 1000}))
+
+
+@pytest.mark.rule("NS-5")
+def test_managed_queues_and_recovery_ignore_the_namespace() -> None:
+    ledger = ledger_of(make_queue("root.kept"))
+    told(ledger, max=Limit({"vcore": 5000}))
+    observe(ledger, "one", queue="root.kept")
+    observe(ledger, "two", queue="root.lost", node="n1")
+    tree = ledger.snapshot.tree
+    assert [queue.max for path in ("root.kept", RECOVERY_QUEUE) if (queue := tree.get(path))] == [None, None]
+
+
+@pytest.mark.rule("NS-6")
+@pytest.mark.parametrize(
+    ("parent_queue", "create", "placed"),
+    [
+        ("production", True, "root.production.default"),
+        ("root.production", True, "root.production.default"),
+        ("production", False, None),
+        ("leaf", True, None),
+        ("", True, None),
+    ],
+)
+def test_a_namespace_names_the_parent_of_its_queue(
+    parent_queue: str, create: bool, placed: str | None
+) -> None:
+    parent = RuleSpec("tag", create=create, value="namespace.parentqueue")
+    rule = RuleSpec("tag", create=True, value="namespace", parent=parent)
+    ledger = ledger_of(make_queue("root.leaf"), rules=(rule,))
+    told(ledger, parent_queue=parent_queue)
+    observe(ledger, queue="")
+    assert application(ledger).queue == placed
+
+
+@pytest.mark.rule("NS-7")
+@pytest.mark.parametrize(
+    ("setting", "annotation", "unique"),
+    [(False, "true", True), (True, "false", False), (True, "", True), (False, "yes", False)],
+)
+def test_a_namespace_decides_whether_each_pod_is_an_application(
+    setting: bool, annotation: str, unique: bool
+) -> None:
+    ledger = ledger_of(ROOT_LEAF, settings=LedgerSettings(unique_app_ids=setting))
+    told(ledger, generate_app_id=annotation)
+    for name in ("one", "two"):
+        observe(ledger, name, app="")
+    ids = {each.id for each in ledger.snapshot.applications()}
+    assert ids == ({"default-uid-one", "default-uid-two"} if unique else {"yunikorn-default-autogen"})
+
+
+@pytest.mark.rule("NS-8")
+def test_an_unknown_namespace_gives_no_tags_and_does_not_stop_the_application() -> None:
+    ledger = ledger_of(ROOT_LEAF)
+    observe(ledger, namespace="unseen")
+    assert application(ledger).queue == "root.a"
+
+
+@pytest.mark.rule("PL-2")
+@pytest.mark.parametrize(
+    ("tag", "namespace", "placed"),
+    [("NAMESPACE", "dev", "root.dev"), ("namespace.parentqueue", "dev", "root.up"), ("other", "dev", None)],
+)
+def test_the_tags_that_rules_can_ask_for(tag: str, namespace: str, placed: str | None) -> None:
+    ledger = ledger_of(rules=(RuleSpec("tag", create=True, value=tag),))
+    ledger.apply(on.NamespaceObserved(NamespaceFacts(namespace, parent_queue="up")), now=START)
+    observe(ledger, queue="", namespace=namespace)
+    assert application(ledger).queue == placed
+
+
+# -- rejection ---------------------------------------------------------------------------------------------
+
+
+def rejected(name: str) -> PostEvent:
+    text = "PlacementFailed: no queue root.nowhere"
+    return PostEvent("Pod", "default", name, f"uid-{name}", "ApplicationFailed", text)
+
+
+@pytest.mark.rule("PL-13")
+def test_every_pod_of_a_rejected_application_is_told_once_and_takes_nothing() -> None:
+    ledger = ledger_of(ROOT_LEAF)
+    assert observe(ledger, "one", app="job", queue="root.nowhere") == (rejected("one"),)
+    assert observe(ledger, "one", app="job", queue="root.nowhere", version=2) == ()
+    assert observe(ledger, "two", app="job") == (rejected("two"),)
+    assert usage(ledger, "root") == (0, 0, 0)
+    ledger.apply(on.Configured(make_partition(ROOT_LEAF), LedgerSettings()), now=START)
+    assert ledger.apply(on.TimePassed(), now=START + 60) == ()
+
+
+@pytest.mark.rule("APP-8")
+def test_where_it_is_wanted_the_pods_of_a_rejected_application_are_marked_failed() -> None:
+    ledger = ledger_of(ROOT_LEAF, settings=LedgerSettings(mark_failed=True))
+    text = "PlacementFailed: no queue root.nowhere"
+    mark = MarkFailed(PodUid("uid-one"), "default", "one", "ApplicationRejected", text)
+    assert observe(ledger, "one", queue="root.nowhere") == (rejected("one"), mark)
+    assert ledger.apply(on.TimePassed(), now=START + 29) == ()
+    assert ledger.snapshot.next_due() == START + 30
+    assert ledger.apply(on.TimePassed(), now=START + 30) == (mark,)
+    assert observe(ledger, "fine") == ()
+
+
+@pytest.mark.rule("APP-8")
+def test_switching_it_on_marks_those_that_wait_already() -> None:
+    ledger = ledger_of(ROOT_LEAF)
+    observe(ledger, "one", queue="root.nowhere")
+    on_now = on.Configured(make_partition(ROOT_LEAF), LedgerSettings(mark_failed=True))
+    (effect,) = ledger.apply(on_now, now=START)
+    assert isinstance(effect, MarkFailed)
