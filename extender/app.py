@@ -187,6 +187,7 @@ class App:
             checksum=self.configuration.checksum,
             queues=len(self.engine.snapshot.tree),
             needs_restart=list(held),
+            unread=list(self.configuration.unread),
         )
         self._verbs.bind_deadline = self.configuration.settings.bind_deadline
         self._configured.set()
@@ -295,6 +296,8 @@ class App:
         return {
             "configuration": self.configuration.checksum,
             "last configuration error": self.configuration.error,
+            "keys not read": ", ".join(self.configuration.unread),
+            "edits ignored": "since hot refresh is off" if self.configuration.ignored else "",
             "leading": str(self._leadership.held).lower(),
         }
 

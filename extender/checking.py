@@ -1,27 +1,38 @@
-"""``paddock check``: what is wrong with a queue document, all of it. Pure; the command line prints it.
+"""``paddock check``: what is wrong and what is surprising in a configuration, all of it. Pure.
 
-Takes a plain document or a ConfigMap manifest. Exit codes: 0 right, 1 problems, 2 not readable.
+Takes a queue document or a manifest with ConfigMaps. The command line prints what is found.
 """
 
+import difflib
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
-from core.errors import PaddockError
-from extender.queueconfig.document import MapValue, read_document
+from extender.manifest import Manifest, manifest_from
 from extender.queueconfig.load import check_document
-from extender.queueconfig.problems import ConfigError, Problem
-from extender.queueconfig.sources import ConfigMapData, checksum, flatten
-from extender.settings import settings_from
+from extender.queueconfig.problems import ConfigError, Problem, path_text, reported, shown
+from extender.queueconfig.sources import checksum
+from extender.queueconfig.surprises import told, warnings_of
+from extender.service_keys import POLICY_GROUP, SERVICE_KEYS, service_key
+from extender.settings import KEYS, SettingsError, settings_from
+
+_UNREADABLE = "is no base64 of gzip and counts as absent; pack it with gzip"
+_EMPTIED = "sets an empty text: only a suffix .gz is unpacked; pack it with gzip, or put it in data"
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``problems`` in YuniKorn's order of checks."""
+    """``problems`` in YuniKorn's order of checks; ``warnings``: legal, and not what it seems.
+
+    Each list is bounded, its last entry says when there are more. Lines are those of the file; a problem of
+    a document that is packed or folded in it has none.
+    """
 
     name: str
     problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...] = ()
 
     @property
     def right(self) -> bool:
@@ -31,40 +42,117 @@ class Verdict:
 def check_text(text: bytes, *, name: str) -> Verdict:
     """Never raises; a text that cannot even be read has that as its problem."""
     try:
-        top = read_document(text).top
-        if isinstance(top, MapValue) and top.get("kind") == "ConfigMap":
-            return Verdict(name, _of_config_map(top))
+        manifest = manifest_from(text)
     except ConfigError as error:
         return Verdict(name, error.problems)
-    return Verdict(name, check_document(text))
+    if manifest is None:
+        return Verdict(name, check_document(text), warnings_of(text))
+    document, lines = manifest.flat.queues_text, _Lines(text, manifest)
+    problems = chain(manifest.problems, lines.placed(check_document(document)), _refused_values(manifest))
+    warnings = chain(lines.placed(warnings_of(document)), _surprising_keys(manifest))
+    return Verdict(name, reported(problems), told(warnings))
 
 
-def _of_config_map(top: MapValue) -> tuple[Problem, ...]:
+class _Lines:
+    """Lines of the document in a manifest to lines of the manifest."""
+
+    def __init__(self, text: bytes, manifest: Manifest) -> None:
+        self._file = text.decode("utf-8", "replace").split("\n")
+        self._document = manifest.flat.queues_text.split("\n")
+        place = manifest.places.get(manifest.flat.document_key)
+        self._above = place.line if place else None
+
+    def placed(self, found: Iterable[Problem]) -> Iterator[Problem]:
+        return (replace(each, line=self._line(each.line)) for each in found)
+
+    def _line(self, line: int | None) -> int | None:
+        """None unless the same text stands where a literal block would have it."""
+        if line is None or self._above is None or not 0 < line <= len(self._document):
+            return None
+        there = self._above + line
+        same = there <= len(self._file) and self._file[there - 1].strip() == self._document[line - 1].strip()
+        return there if same else None
+
+
+def _refused_values(manifest: Manifest) -> Iterator[Problem]:
     try:
-        flat = flatten(None, ConfigMapData(_texts(top, "data"), _texts(top, "binaryData")))
-    except ConfigError as error:
-        return error.problems
-    found = list(check_document(flat.queues_text))
-    try:
-        settings_from(flat.settings, {})
-    except PaddockError as error:
-        found.append(Problem("data", "SRC-5", str(error)))
-    return tuple(found)
+        settings_from(manifest.flat.settings, {})
+    except SettingsError as error:
+        for key, why in error.wrong.items():
+            yield _at(manifest, key, "SRC-5", why)
 
 
-def _texts(top: MapValue, key: str) -> dict[str, str]:
-    half = top.get(key)
-    if not isinstance(half, MapValue):
-        return {}
-    return {str(name): str(value) for name, value in half.items() if isinstance(value, str)}
+def _at(manifest: Manifest, key: str, rule: str, message: str) -> Problem:
+    place = manifest.places.get(key)
+    if place is None:
+        return Problem(path_text(("data", key)), rule, message)
+    return Problem(place.path, rule, message, place.line)
+
+
+def _surprising_keys(manifest: Manifest) -> Iterator[Problem]:
+    """Entries of the ConfigMaps that nothing comes of (SRC-2 to SRC-4)."""
+    flat, told = manifest.flat, set()
+    for keys, message in ((flat.unreadable, _UNREADABLE), (flat.emptied, _EMPTIED)):
+        for key in keys:
+            path = path_text(("binaryData", key))
+            told.add(path)
+            yield Problem(path, "SRC-2", message)
+    for key, place in manifest.places.items():
+        if place.path in told or key in KEYS or key == flat.document_key:
+            continue
+        if key in flat.settings:
+            yield from _without_effect(manifest, key)
+        else:
+            message = f"is not read: the document is {flat.document_key}, as {POLICY_GROUP} says"
+            yield _at(manifest, key, "SRC-3", message)
+
+
+def _without_effect(manifest: Manifest, key: str) -> Iterator[Problem]:
+    known = service_key(key)
+    if known is None:
+        close = difflib.get_close_matches(key[:80], (*KEYS, *SERVICE_KEYS), n=1)
+        hint = f"did you mean {close[0]}" if close else "it can be left out"
+        yield _at(manifest, key, "SRC-5", f"nobody knows the key {shown(key)}, so it has no effect; {hint}")
+    elif known.no_effect:
+        yield _at(manifest, key, "SRC-4", f"has no effect here ({known.no_effect}); it can be left out")
+
+
+# -- what is printed -----------------------------------------------------------------------------------------
 
 
 def lines_of(verdict: Verdict) -> Iterator[str]:
-    """For people: a line per problem, or that there is none."""
-    if verdict.right:
-        yield f"{verdict.name}: no problems"
+    """For people: a line per problem, a line per warning, and that there is no problem."""
     for problem in verdict.problems:
         yield f"{verdict.name}: {problem}"
+    for warning in verdict.warnings:
+        yield f"{verdict.name}: warning: {warning}"
+    if verdict.right:
+        yield f"{verdict.name}: no problems{_counted(len(verdict.warnings))}"
+
+
+def _counted(warnings: int) -> str:
+    return f", {warnings} {'warning' if warnings == 1 else 'warnings'}" if warnings else ""
+
+
+def json_of(verdicts: Sequence[Verdict]) -> str:
+    """One verdict as an object, several as a list of such."""
+    objects = [_object(verdict) for verdict in verdicts]
+    return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2)
+
+
+def _object(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "name": verdict.name,
+        "problems": [_fields(each) for each in verdict.problems],
+        "warnings": [_fields(each) for each in verdict.warnings],
+    }
+
+
+def _fields(problem: Problem) -> dict[str, Any]:
+    return {"path": problem.path, "rule": problem.rule, "message": problem.message, "line": problem.line}
+
+
+# -- the admin port ------------------------------------------------------------------------------------------
 
 
 def validation_of(text: bytes, *, active: str) -> dict[str, Any]:
@@ -78,11 +166,3 @@ def validation_of(text: bytes, *, active: str) -> dict[str, Any]:
         return {"allowed": False, "reason": problems[0].message.partition("; ")[0]}
     own = checksum(text.decode("utf-8", "replace"))
     return {"allowed": True, "checksum": own, "checksumMatch": own == active}
-
-
-def json_of(verdict: Verdict) -> str:
-    problems = [
-        {"path": each.path, "rule": each.rule, "message": each.message, "line": each.line}
-        for each in verdict.problems
-    ]
-    return json.dumps({"name": verdict.name, "problems": problems}, indent=2)

@@ -38,7 +38,7 @@ def _parser(command: Sequence[str] = ("serve",)) -> argparse.ArgumentParser:
     _add_probe(commands.add_parser("probe", help="ask a running server whether it is alive or ready"))
     _add_simulate(commands.add_parser("simulate", help="play a scenario without a cluster"))
     _add_test(commands.add_parser("test", help="play scenarios and compare with what they expect"))
-    _add_check(commands.add_parser("check", help="say everything that is wrong with a queues.yaml"))
+    _add_check(commands.add_parser("check", help="say all that is wrong or surprising in queues"))
     _add_demo(commands.add_parser("demo", help="serve a played cluster for a minute: two tenants, one day"))
     return parser
 
@@ -96,23 +96,49 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_check)
-    parser.add_argument("file", help="a queue document or a ConfigMap; - is the standard input")
-    parser.add_argument("--json", action="store_true", help="print the problems as data")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="a queue document or a manifest with ConfigMaps, each by itself; - is the standard input",
+    )
+    parser.add_argument("--json", action="store_true", help="print what is found as data")
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    """0 right, 1 problems, 2 a file that cannot be read."""
+    """0 right, warnings or not; 1 problems; 2 a file that cannot be read."""
     from extender.checking import check_text, json_of, lines_of
 
-    try:
-        is_input = arguments.file == "-"
-        text = sys.stdin.buffer.read() if is_input else Path(arguments.file).read_bytes()
-    except OSError as error:
-        print(f"paddock check: {arguments.file}: {error.strerror}", file=sys.stderr)
-        return USAGE
-    verdict = check_text(text, name="standard input" if is_input else arguments.file)
-    print(json_of(verdict) if arguments.json else "\n".join(lines_of(verdict)))
-    return OK if verdict.right else FAILED
+    verdicts, code = [], OK
+    for file in arguments.files:
+        try:
+            text = _bytes_of(file)
+        except OSError as error:
+            print(f"paddock check: {_printable(file)}: {error.strerror}", file=sys.stderr)
+            code = USAGE
+        else:
+            name = "standard input" if file == "-" else _printable(file)
+            verdicts.append(check_text(text, name=name))
+    if arguments.json and verdicts:
+        print(json_of(verdicts))
+    elif verdicts:
+        print("\n".join(line for verdict in verdicts for line in lines_of(verdict)))
+    return code or (OK if all(verdict.right for verdict in verdicts) else FAILED)
+
+
+def _bytes_of(file: str) -> bytes:
+    """A file's bytes, or a few more than may be read of one: the reader refuses those."""
+    from extender.queueconfig.document import MAX_BYTES
+
+    if file == "-":
+        return sys.stdin.buffer.read(MAX_BYTES + 1)
+    with Path(file).open("rb") as stream:
+        return stream.read(MAX_BYTES + 1)
+
+
+def _printable(name: str) -> str:
+    """A file's name may have bytes that are no text."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def _demo(arguments: argparse.Namespace) -> int:

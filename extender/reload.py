@@ -1,4 +1,4 @@
-"""Configuration on its way from its sources to the ledger: everything or nothing, the last good one kept."""
+"""Configuration on its way from its sources to the ledger; the last good document is kept."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from core.queues.spec import PartitionSpec
 from extender.engine import Engine
 from extender.queueconfig.load import load_document
 from extender.queueconfig.sources import ConfigMapData, FlatConfig, flatten
-from extender.settings import Settings, reloaded, settings_from
+from extender.settings import Settings, held_service_values, reloaded, settings_from
 
 
 class Rejected(PaddockError):
@@ -27,12 +27,25 @@ class Source:
     uid: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _InForce:
+    """The document in force. ``held``: service values of the start, which hold until a restart (SRC-6)."""
+
+    checksum: str
+    policy_group: str
+    partition: PartitionSpec
+    held: Mapping[str, object]
+
+
 class Configuration:
     """The active configuration and the fate of the latest one offered.
 
-    ``error``: why the latest was refused, empty when it was not; ``reloads``: how many were applied;
-    ``on_refused(source, message)`` and ``on_applied(source, held)`` are told, ``held`` naming the settings
-    whose change needs a restart.
+    ``error``: why the latest was refused, empty when it was not; ``unread``: keys of the latest that could
+    not be decoded or set an empty text (SRC-2); ``ignored``: whether an edit was dropped because hot refresh
+    is off (SRC-7); ``reloads``: how many were applied;
+    ``on_refused(source, message)`` and ``on_applied(source, held)`` are told, ``held`` being the keys whose
+    change needs a restart. The document is taken over whole or not at all; settings that can be read count
+    even when the document beside them is refused (SRC-9).
     """
 
     def __init__(
@@ -47,23 +60,28 @@ class Configuration:
         self._overrides = overrides
         self._on_refused = on_refused
         self._on_applied = on_applied
-        self._active: FlatConfig | None = None
+        self._in_force: _InForce | None = None
+        self._told_held: tuple[str, ...] = ()
         self.settings = settings_from({}, overrides)
         self.error = ""
+        self.unread: tuple[str, ...] = ()
+        self.ignored = False
         self.reloads = 0
 
     @property
     def checksum(self) -> str:
         """SRC-9 of the active document; empty before the first."""
-        return self._active.checksum if self._active else ""
+        return self._in_force.checksum if self._in_force else ""
 
     def offer_config_maps(
         self, defaults: ConfigMapData | None, configs: ConfigMapData | None, source: Source
     ) -> None:
         """Take over what the two ConfigMaps say, unless hot refresh is off (SRC-1, SRC-7)."""
-        if self._active is not None and not self.settings.hot_refresh:
+        if self._in_force is not None and not self.settings.hot_refresh:
+            self.ignored = True
             return
-        self._offer(lambda: flatten(defaults, configs), source)
+        group = self._in_force.policy_group if self._in_force else None
+        self._offer(lambda: flatten(defaults, configs, policy_group=group), source)
 
     def offer_file(self, text: bytes, source: Source) -> None:
         """Take over a plain document; settings come from flags and environment then."""
@@ -77,31 +95,59 @@ class Configuration:
     def _offer(self, read: Callable[[], FlatConfig], source: Source) -> None:
         try:
             flat = read()
-            if self._active == flat:
-                self.error = ""
-                return
+            self.unread = (*flat.unreadable, *flat.emptied)
             settings, held = self._settings(flat)
-            partition = self._partition(flat)
         except PaddockError as error:
             self.refuse(source, str(error))
             return
+        if self._is_in_force(flat, settings, held):
+            self.error = ""
+            return
+        try:
+            partition = self._partition(flat)
+        except PaddockError as error:
+            self._install(settings)
+            self.refuse(source, str(error))
+            return
         self._apply(flat, settings, partition)
+        self._told_held = held
         self._on_applied(source, held)
 
     def _settings(self, flat: FlatConfig) -> tuple[Settings, tuple[str, ...]]:
+        """What they are now, and the keys whose change needs a restart. Raises `SettingsError`."""
         fresh = settings_from(flat.settings, self._overrides)
-        return reloaded(self.settings, fresh) if self._active else (fresh, ())
+        if self._in_force is None:
+            return fresh, ()
+        settings, changed = reloaded(self.settings, fresh)
+        offered, held = held_service_values(flat.settings), self._in_force.held
+        return settings, tuple(sorted([*changed, *(key for key in held if offered[key] != held[key])]))
+
+    def _is_in_force(self, flat: FlatConfig, settings: Settings, held: tuple[str, ...]) -> bool:
+        return (flat.checksum, settings, held) == (self.checksum, self.settings, self._told_held)
 
     def _partition(self, flat: FlatConfig) -> PartitionSpec:
-        """Read and tried against the running tree. Raises `ConfigError` or `Rejected`."""
+        """Read and tried against the running tree; the same document again is the same (SRC-9).
+
+        Raises `ConfigError` or `Rejected`.
+        """
+        if self._in_force and self._in_force.checksum == flat.checksum:
+            return self._in_force.partition
         partition = load_document(flat.queues_text)
         conflicts = self._engine.snapshot.conflicts(partition)
         if conflicts:
             raise Rejected("; ".join(conflicts))
         return partition
 
+    def _install(self, settings: Settings) -> None:
+        """Settings beside a refused document; before the first document nothing runs that could use them."""
+        if self._in_force is not None and settings != self.settings:
+            self.settings = settings
+            self._engine.learn(on.Configured(self._in_force.partition, settings.ledger))
+
     def _apply(self, flat: FlatConfig, settings: Settings, partition: PartitionSpec) -> None:
-        self._active, self.settings, self.error = flat, settings, ""
+        held = self._in_force.held if self._in_force else held_service_values(flat.settings)
+        self._in_force = _InForce(flat.checksum, flat.policy_group, partition, held)
+        self.settings, self.error = settings, ""
         self.reloads += 1
         self._engine.learn(on.Configured(partition, settings.ledger))
 

@@ -10,24 +10,25 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from core import durations
 from core.errors import PaddockError
 from core.ledger.settings import LedgerSettings
+from extender.service_keys import HOT_REFRESH, UNIQUE_APP_IDS, bad_values, held_values, switch_of
 
 
 class SettingsError(PaddockError):
-    """A setting that cannot be read. Names the key."""
+    """Settings that cannot be read. ``wrong``: what is wrong, by the ConfigMap's key."""
 
-
-_UNIT = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-_DURATION = re.compile(r"(?:\d{1,9}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h))+", re.ASCII)
-_PART = re.compile(r"([\d.]+)(ns|us|µs|ms|s|m|h)")
+    def __init__(self, wrong: Mapping[str, str]) -> None:
+        self.wrong = dict(wrong)
+        super().__init__("; ".join(f"{key}: {why}" for key, why in self.wrong.items()))
 
 
 def seconds_of(text: str) -> float:
-    """A Go duration such as ``1m30s`` in seconds. Raises ValueError."""
-    if not _DURATION.fullmatch(text):
-        raise ValueError("must be a duration such as 30s, 500ms or 1m30s")
-    return sum(float(amount) * _UNIT[unit] for amount, unit in _PART.findall(text))
+    """A Go duration without a sign, such as ``1m30s``, in seconds. Raises ValueError."""
+    if text[:1] in ("+", "-"):
+        raise ValueError("must be a duration such as 30s, 500ms or 1m30s, without a sign")
+    return durations.seconds_of(text)
 
 
 def _duration(value: Any) -> float:
@@ -45,16 +46,6 @@ def _names(value: Any) -> frozenset[str]:
     return found
 
 
-def _switch(value: Any) -> bool:
-    """As Go's ParseBool reads it."""
-    text = str(value)
-    if text in ("1", "t", "T", "true", "TRUE", "True"):
-        return True
-    if text in ("0", "f", "F", "false", "FALSE", "False"):
-        return False
-    raise ValueError("must be true or false")
-
-
 def _lease(value: Any) -> str:
     text = str(value)
     if text and not re.fullmatch(r"[a-z0-9.-]{1,253}/[a-z0-9.-]{1,253}", text):
@@ -64,7 +55,7 @@ def _lease(value: Any) -> str:
 
 Duration = Annotated[float, BeforeValidator(_duration)]
 Names = Annotated[frozenset[str], BeforeValidator(_names)]
-Switch = Annotated[bool, BeforeValidator(_switch)]
+Switch = Annotated[bool, BeforeValidator(lambda value: switch_of(str(value)))]
 LeaseName = Annotated[str, BeforeValidator(_lease)]
 
 
@@ -78,32 +69,48 @@ class Settings(BaseModel):
     turn_lease: Duration = Field(default=2.0, alias="paddock.turn.lease")
     bind_deadline: Duration = Field(default=100.0, alias="paddock.bind.deadline")
     lease: LeaseName = Field(default="", alias="paddock.lease")
-    unique_app_ids: Switch = Field(default=False, alias="admissionController.filtering.generateUniqueAppId")
-    hot_refresh: Switch = Field(default=True, alias="service.enableConfigHotRefresh")
+    mark_failed: Switch = Field(default=False, alias="paddock.markFailed")
+    zero_max_blocks: Switch = Field(default=False, alias="paddock.zeroMaxBlocks")
+    unique_app_ids: Switch = Field(default=False, alias=UNIQUE_APP_IDS)
+    hot_refresh: Switch = Field(default=True, alias=HOT_REFRESH)
 
     @property
     def ledger(self) -> LedgerSettings:
         """The part that the ledger lives by."""
         return LedgerSettings(
-            self.scheduler_names, self.reservation_ttl, self.turn_lease, self.unique_app_ids
+            self.scheduler_names,
+            self.reservation_ttl,
+            self.turn_lease,
+            self.unique_app_ids,
+            self.mark_failed,
         )
 
 
 NOT_RELOADABLE = frozenset({"bind_deadline", "lease", "unique_app_ids"})
 """Settings that keep their value until a restart (SRC-6)."""
 
+KEYS: Mapping[str, str] = {str(field.alias): name for name, field in Settings.model_fields.items()}
+"""The ConfigMap's keys that are settings, each with its field."""
+
+_ALIASES = {name: key for key, name in KEYS.items()}
+
 
 def settings_from(config_map: Mapping[str, str], overrides: Mapping[str, Any]) -> Settings:
     """Defaults, then a ConfigMap's keys, then what flags and environment say (field names).
 
-    Raises `SettingsError`: one value that cannot be read refuses them all (SRC-5). Unknown keys are ignored.
+    Raises `SettingsError`: one value that cannot be read refuses them all, also where YuniKorn would read it
+    and nothing comes of it here (SRC-5). Unknown keys are ignored.
     """
-    aliases = {field.alias: name for name, field in Settings.model_fields.items()}
-    values: dict[str, Any] = {aliases[key]: value for key, value in config_map.items() if key in aliases}
+    wrong = bad_values(config_map)
+    values: dict[str, Any] = {KEYS[key]: value for key, value in config_map.items() if key in KEYS}
     try:
-        return Settings(**{**values, **overrides})
+        settings = Settings(**{**values, **overrides})
     except ValidationError as error:
-        raise SettingsError("; ".join(_words(each) for each in error.errors(include_input=False))) from None
+        wrong |= dict(_key_and_words(each) for each in error.errors(include_input=False))
+        raise SettingsError(wrong) from None
+    if wrong:
+        raise SettingsError(wrong)
+    return settings
 
 
 def environment_from(environ: Mapping[str, str]) -> dict[str, str]:
@@ -116,15 +123,20 @@ def environment_from(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def reloaded(active: Settings, fresh: Settings) -> tuple[Settings, tuple[str, ...]]:
-    """Settings after a reload, and the names of those whose change needs a restart (SRC-6)."""
+    """Settings after a reload, and the keys of those whose change needs a restart (SRC-6)."""
     held = {name: getattr(active, name) for name in NOT_RELOADABLE}
-    changed = tuple(sorted(name for name, value in held.items() if getattr(fresh, name) != value))
-    return fresh.model_copy(update=held), changed
+    changed = sorted(_ALIASES[name] for name, value in held.items() if getattr(fresh, name) != value)
+    return fresh.model_copy(update=held), tuple(changed)
 
 
-def _words(error: Any) -> str:
-    key = ".".join(str(step) for step in error["loc"])
-    field = Settings.model_fields.get(key)
-    return (
-        f"{field.alias if field and field.alias else key}: {str(error['msg']).removeprefix('Value error, ')}"
-    )
+def held_service_values(config_map: Mapping[str, str]) -> dict[str, object]:
+    """The values, by key, of what is no setting here and must not change before a restart either (SRC-6).
+
+    The ConfigMap has passed `settings_from`.
+    """
+    return held_values(config_map, but=KEYS)
+
+
+def _key_and_words(error: Any) -> tuple[str, str]:
+    place = ".".join(str(step) for step in error["loc"])
+    return _ALIASES.get(place, place), str(error["msg"]).removeprefix("Value error, ")

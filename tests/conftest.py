@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """The count of rules comes last, and only where everything that counts has been collected."""
     counting = [item for item in items if item.path.name == "test_every_rule.py"]
     others = [item for item in items if item.path.name != "test_every_rule.py"]
-    narrowed = any(config.getoption(name) for name in ("keyword", "markexpr", "lf", "deselect"))
+    narrowed = any(config.getoption(name, default=None) for name in ("keyword", "markexpr", "lf", "deselect"))
     whole = any(Path(arg).resolve() in (TESTS, TESTS.parent) for arg in config.args) and not narrowed
     items[:] = [*others, *counting] if whole else others
     if counting and not whole:

@@ -12,9 +12,7 @@ def test_a_rule_has_tests_that_passed(rule: str, pytestconfig: pytest.Config) ->
 
 @pytest.mark.parametrize("verdict", VERDICTS)
 @pytest.mark.parametrize("rule", [rule for rule in required() if rule.startswith("CFG")])
-def test_a_rule_for_documents_has_both_verdicts(
-    rule: str, verdict: str, pytestconfig: pytest.Config
-) -> None:
+def test_a_rule_for_documents_has_both_verdicts(rule: str, verdict: str, pytestconfig: pytest.Config) -> None:
     assert pytestconfig.stash[SHOWN].verdicts[rule, verdict] > 0
 
 

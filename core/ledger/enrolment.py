@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from core.ids import RECOVERY_QUEUE, AppId, QueuePath
+from core.instants import has_come
 from core.ledger.accounts import settle
 from core.ledger.groups import find_groups
 from core.ledger.record import PodRecord
@@ -12,6 +13,11 @@ from core.queues.rules import Chosen, PlacementRequest, decide_queue, is_user_na
 from core.reasons import Code, Refusal
 from core.workload.application import Application, application_id
 from core.workload.managed import is_managed
+
+NAMESPACE_AWAITED = 5.0
+"""Seconds that an application waits for the watch to show its namespace."""
+
+_SHOWN = 64
 
 
 def classify(state: State, record: PodRecord) -> None:
@@ -46,20 +52,22 @@ def enrol(state: State, record: PodRecord, *, now: float) -> None:
     A pod behind somebody else's gate is no ask yet and creates nothing (POD-20).
     """
     if record.application is None and record.managed and (record.node or record.is_ask):
-        _join(state, record)
+        _join(state, record, now)
     if record.application is not None:
         # Again for a known pod: one that got a node without us must count somewhere, whatever it named.
         application = state.applications[record.application]
-        _place(state, application, forced=bool(record.node))
+        _place(state, application, forced=bool(record.node), now=now)
         tell(state, record, application, now=now)
 
 
-def _join(state: State, record: PodRecord) -> None:
+def _join(state: State, record: PodRecord, now: float) -> None:
     app_id = application_id(record.facts, unique=_unique_ids(state, record.facts.namespace))
     application = state.applications.get(app_id)
     if application is None:
         facts = record.facts
         application = Application(app_id, facts.queue, facts.namespace, facts.identity)
+        if facts.namespace not in state.namespaces:
+            application.awaits_until = now + NAMESPACE_AWAITED
         state.applications[app_id] = application
         state.unplaced.add(app_id)
     application.pods.add(record.uid)
@@ -98,16 +106,21 @@ def place_again(state: State, app_ids: Iterable[AppId], *, now: float) -> None:
     """Place applications that have no queue anew, and charge or tell their pods."""
     for app_id in app_ids:
         application = state.applications[app_id]
-        _place(state, application, forced=_has_bound_pod(state, application))
+        _place(state, application, forced=_has_bound_pod(state, application), now=now)
         for uid in sorted(application.pods):
             settle(state, state.pods[uid])
             tell(state, state.pods[uid], application, now=now)
     state.freed = True
 
 
-def _place(state: State, application: Application, *, forced: bool) -> None:
+def _place(state: State, application: Application, *, forced: bool, now: float) -> None:
     """``forced``: it has a pod on a node already, which must count somewhere (PL-12)."""
     if application.queue is not None or not state.generation:
+        return
+    if not forced and _awaits_namespace(state, application, now):
+        application.refusal = Refusal(
+            Code.NOT_READY, f"namespace {application.namespace[:_SHOWN]} has not been read yet"
+        )
         return
     verdict = _verdict(state, application, forced=forced)
     if isinstance(verdict, Refusal):
@@ -116,10 +129,40 @@ def _place(state: State, application: Application, *, forced: bool) -> None:
         _settle_in(state, application, _queue_for(state, application, verdict))
 
 
+def _awaits_namespace(state: State, application: Application, now: float) -> bool:
+    """Whether it waits for its namespace, whose annotations say much of its queue.
+
+    The API server has a namespace before any pod in it, so one that is not known is on its way here. After
+    `NAMESPACE_AWAITED` seconds the application goes on without (NS-8).
+    """
+    until = application.awaits_until
+    if until is not None and (application.namespace in state.namespaces or has_come(until, now=now)):
+        application.awaits_until = until = None
+    return until is not None
+
+
+def place_overdue(state: State, *, now: float) -> None:
+    """Place the applications whose namespace did not come."""
+    overdue = [
+        app_id
+        for app_id in sorted(state.unplaced)
+        if (until := state.applications[app_id].awaits_until) is not None and has_come(until, now=now)
+    ]
+    if overdue:
+        place_again(state, overdue, now=now)
+
+
+def place_of_namespace(state: State, namespace: str, *, now: float) -> None:
+    """Place the applications that waited for it."""
+    found = [each for each in sorted(state.unplaced) if state.applications[each].namespace == namespace]
+    if found:
+        place_again(state, found, now=now)
+
+
 def _verdict(state: State, application: Application, *, forced: bool) -> Chosen | Refusal:
     identity = application.identity
     if identity.groups and not is_user_name(identity.user) and not forced:
-        return Refusal(Code.PLACEMENT_FAILED, f"invalid user name {identity.user[:64]}")
+        return Refusal(Code.PLACEMENT_FAILED, f"invalid user name {identity.user[:_SHOWN]}")
     unresolved = find_groups(state, application, forced=forced)
     if unresolved is not None:
         return unresolved

@@ -14,7 +14,7 @@ from core.ledger import events as on
 from core.ledger.accounts import discharge, recount_people, settle
 from core.ledger.audit import Drift, audit_steps
 from core.ledger.effects import Effect
-from core.ledger.enrolment import classify, enrol, leave, place_again, place_all
+from core.ledger.enrolment import classify, enrol, leave, place_again, place_all, place_overdue
 from core.ledger.groups import forget_groups, learn_groups
 from core.ledger.record import PodRecord
 from core.ledger.rejections import mark_rejected
@@ -310,6 +310,7 @@ class Ledger:
         again = forget_groups(self._state, now=now)
         if again:
             place_again(self._state, again, now=now)
+        place_overdue(self._state, now=now)
         mark_rejected(self._state, now=now)
 
     def _expire_reservations(self, now: float) -> None:

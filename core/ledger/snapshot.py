@@ -66,6 +66,7 @@ class Snapshot:
         moments += [state.pods[uid].provisional_until for uid in state.provisional]
         moments += [known.until for known in state.resolved.values()]
         moments += marks_due(state)
+        moments += [state.applications[app_id].awaits_until for app_id in state.unplaced]
         return min((moment for moment in moments if moment is not None), default=None)
 
     @property

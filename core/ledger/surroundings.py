@@ -2,7 +2,7 @@
 
 from core.ids import NodeName
 from core.ledger import events as on
-from core.ledger.enrolment import reclassify
+from core.ledger.enrolment import place_of_namespace, reclassify
 from core.ledger.state import State
 from core.workload.node import NodeFacts
 
@@ -46,8 +46,11 @@ def learn_namespaces(
 ) -> None:
     match event:
         case on.NamespaceObserved(namespace):
+            known = namespace.name in state.namespaces
             state.namespaces[namespace.name] = namespace
             reclassify(state, namespace.name, now=now)
+            if not known:
+                place_of_namespace(state, namespace.name, now=now)
         case on.NamespaceDeleted(name):
             state.namespaces.pop(name, None)
         case on.NamespacesListed(names):

@@ -20,7 +20,8 @@ class Application:
     ``queue``: the leaf it runs in, or None while ``refusal`` says why it has none; ``requested``: the
     queue its first pod named; ``namespace``: that pod's; ``groups``: those of its user that count, None
     while they are looked up (ID-4); ``group``: the one it counts for, empty for none (UGM-5); ``started``:
-    something of it was given room (QUO-13); ``pods``: its live pods.
+    something of it was given room (QUO-13); ``awaits_until``: how long it waits for
+    its namespace to be shown, or None; ``pods``: its live pods.
     """
 
     id: AppId
@@ -30,6 +31,7 @@ class Application:
     groups: tuple[str, ...] | None = None
     group: str = ""
     started: bool = False
+    awaits_until: float | None = None
     queue: QueuePath | None = None
     refusal: Refusal | None = None
     pods: set[PodUid] = field(default_factory=set)

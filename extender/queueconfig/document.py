@@ -14,9 +14,13 @@ from extender.queueconfig.problems import MAX_REPORTED, ConfigError, Location, P
 
 MAX_BYTES = 16 * 1024 * 1024
 MAX_NODES = 400_000
-"""Nodes of a document with its aliases written out; 20,000 queues with twenty nodes each fit."""
+"""Nodes of a document with its aliases written out; 20,000 queues with twenty nodes each fit. A long text
+counts once more for every `LONG_TEXT` characters, because an alias may repeat it a hundred thousand times."""
+LONG_TEXT = 64
 MAX_DEPTH = 100
 """Mappings and lists inside each other; every level of queues takes two."""
+MAX_TAG_DIRECTIVES = 100
+"""The parser compares each with all before it."""
 
 _RULE = "CFG-2"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -25,6 +29,7 @@ _CORE_TAG = "tag:yaml.org,2002:"
 _PLAIN_TAGS = frozenset(_CORE_TAG + name for name in ("null", "bool", "int", "float"))
 _TEXT_TAGS = frozenset(("!", _CORE_TAG + "str"))
 _MERGE = "<<"
+_KEY_IS_TEXT = "a key must be text, not empty, a mapping or a list; write a name before the colon"
 
 
 class QuotedText(str):
@@ -79,9 +84,11 @@ def read_document(text: str | bytes) -> Document:
             builder.take(event)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise _refusal(f"not valid YAML: {error.problem or error.context}", line=line) from error
+        message = f"not valid YAML: {error.problem or error.context}; correct the syntax there or above"
+        raise _refusal(message, line=line) from error
     except yaml.YAMLError as error:
-        raise _refusal(f"not valid YAML: {getattr(error, 'reason', error)}") from error
+        message = f"not valid YAML: {getattr(error, 'reason', error)}; remove what is not text"
+        raise _refusal(message) from error
     return Document(builder.top, builder.repeated)
 
 
@@ -105,9 +112,12 @@ def _decoded(text: str | bytes) -> str:
         data = text if isinstance(text, bytes) else text.encode("utf-8")
         if len(data) > MAX_BYTES:
             raise _refusal(f"larger than {MAX_BYTES // 1024**2} MiB; leave only queue configuration in it")
-        return data.decode("utf-8-sig")
+        decoded = data.decode("utf-8-sig")
     except UnicodeError as error:
         raise _refusal("not UTF-8 text; save the document as UTF-8") from error
+    if decoded.count("%TAG") > MAX_TAG_DIRECTIVES:
+        raise _refusal(f"more than {MAX_TAG_DIRECTIVES} %TAG directives; leave them out")
+    return decoded
 
 
 def _refusal(message: str, *, at: Location = (), line: int | None = None) -> ConfigError:
@@ -141,10 +151,11 @@ class _Builder:
     def take(self, event: yaml.Event) -> None:
         line = event.start_mark.line + 1 if event.start_mark else 0
         if isinstance(event, yaml.ScalarEvent):
-            self._count(1, line)
+            nodes = 1 + len(event.value) // LONG_TEXT
+            self._count(nodes, line)
             value = self._scalar(event, line)
-            self._remember(event.anchor, value, 1)
-            self._put(value, line, 1)
+            self._remember(event.anchor, value, nodes)
+            self._put(value, line, nodes)
         elif isinstance(event, yaml.CollectionStartEvent):
             self._count(1, line)
             self._begin(event, line)
@@ -156,7 +167,8 @@ class _Builder:
     def _count(self, nodes: int, line: int) -> None:
         self._nodes += nodes
         if self._nodes > MAX_NODES:
-            raise self._refused(f"more than {MAX_NODES} values when aliases are written out", line)
+            what = f"more than {MAX_NODES} values when aliases are written out"
+            raise self._refused(f"{what}; leave only queue configuration in it", line)
 
     def _scalar(self, event: yaml.ScalarEvent, line: int) -> str | None:
         text: str = event.value
@@ -171,9 +183,9 @@ class _Builder:
         if event.tag not in (None, "!", _CORE_TAG + ("map" if is_map else "seq")):
             raise self._refused(f"tag {shown(event.tag)} is not known here; leave the tag out", line)
         if len(self._open) == MAX_DEPTH:
-            raise self._refused(f"nested deeper than {MAX_DEPTH} levels", line)
+            raise self._refused(f"nested deeper than {MAX_DEPTH} levels; use fewer", line)
         if self._awaits_key():
-            raise self._refused("a key must be text, not a mapping or a list", line)
+            raise self._refused(_KEY_IS_TEXT, line)
         self._anchors.pop(event.anchor, None)
         self._open.append(_Open(MapValue() if is_map else ListValue(), event.anchor, line))
 
@@ -188,7 +200,7 @@ class _Builder:
         if anchor not in self._anchors:
             inside = any(one.anchor == anchor for one in self._open)
             why = "refers to the value it stands in" if inside else "has no anchor before it"
-            raise self._refused(f"alias {shown(anchor or '')} {why}", line)
+            raise self._refused(f"alias {shown(anchor or '')} {why}; write the value out", line)
         value, nodes = self._anchors[anchor]
         self._count(nodes, line)
         self._put(value, line, nodes)
@@ -213,7 +225,7 @@ class _Builder:
 
     def _put_key(self, parent: _Open, key: Value, line: int) -> None:
         if not isinstance(key, str):
-            raise self._refused("a key must be text, not empty, a mapping or a list", line)
+            raise self._refused(_KEY_IS_TEXT, line)
         parent.key = key if isinstance(key, QuotedText) else sys.intern(key)
         parent.key_line = line
 
@@ -237,11 +249,12 @@ class _Builder:
         parent.merges = True
         for source in sources:
             if not isinstance(source, MapValue):
-                raise self._refused("a merge takes a mapping or a list of mappings", parent.key_line)
+                message = "a merge takes a mapping or a list of mappings; write <<: *name"
+                raise self._refused(message, parent.key_line)
             parent.merged.append(source)
 
     def _note_repeated(self, key: str, line: int) -> None:
-        if len(self.repeated) < MAX_REPORTED:
+        if len(self.repeated) <= MAX_REPORTED:
             path = path_text(self._location())
             self.repeated.append(Problem(path, _RULE, f"key {shown(key)} occurs twice; keep one", line))
 

@@ -1,15 +1,13 @@
-"""Access lists and limits of a partition's queues: CFG-8, CFG-12 to CFG-21 and CFG-41 to CFG-46.
+"""Limits of users and groups, of a queue and along the tree: CFG-8, CFG-13 to CFG-21, CFG-41 to CFG-46.
 
-Names are folded when the document is parsed, amounts are in the units of `resource_rules`.
+Names are folded when the document is parsed; amounts are in the units of `amounts`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from core.errors import QuantityError
-from core.quantity import queue_amount
 from core.queues.filters import GROUP_NAME, USER_NAME
-from core.resource import UNLIMITED, Limit
+from extender.queueconfig.amounts import Excess, amounts_from, excesses, named
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
 from extender.queueconfig.problems import Finding, Location, shown
 from extender.queueconfig.schema import LimitEntry
@@ -22,6 +20,10 @@ _KINDS: tuple[tuple[str, Names], ...] = (
     ("users", lambda entry: entry.users),
     ("groups", lambda entry: entry.groups),
 )
+_NAME_RULES = {
+    "users": (USER_NAME, "a user begins with a letter or _, then has letters, digits and : # / _ . @ -"),
+    "groups": (GROUP_NAME, "a group begins with a letter or _, then has letters, digits and : _ . -"),
+}
 
 
 def limit_structure(partition: PartitionNode) -> Iterator[Finding]:
@@ -32,14 +34,24 @@ def limit_structure(partition: PartitionNode) -> Iterator[Finding]:
         yield Finding((*partition.at, "limits"), "CFG-8", message)
 
 
-def access_and_limits(partition: PartitionNode) -> Iterator[Finding]:
-    """Each queue's access lists and limits by themselves (CFG-12 to CFG-21)."""
-    for queue in partition.root.walk():
-        for key, text in (("adminacl", queue.section.adminacl), ("submitacl", queue.section.submitacl)):
-            if text.strip() not in ("", ANY) and len(text.split()) > 2:
-                message = f"{shown(text)} has more than users and groups; write users, a blank, groups"
-                yield Finding((*queue.at, key), "CFG-12", message)
-        yield from _limits(queue, *_limits_of(partition, queue))
+def limits(partition: PartitionNode, queue: QueueNode) -> Iterator[Finding]:
+    """A queue's limits by themselves and against the queue (CFG-13 to CFG-21), entry by entry."""
+    entries, at = _limits_of(partition, queue)
+    if not entries:
+        return
+    cap = {} if queue.is_root else amounts_from(queue.section.resources.max)[0]
+    seen: dict[str, set[str]] = {"users": set(), "groups": set()}
+    for place, entry in enumerate(entries):
+        where = (*at, place)
+        if not (entry.users or entry.groups):
+            yield Finding(where, "CFG-13", "names neither users nor groups; name at least one")
+        for kind, names in _KINDS:
+            yield from _names(kind, names(entry), seen[kind], (*where, kind))
+        if ANY in entry.groups and seen["groups"] == {ANY}:
+            message = "a wildcard group needs a named group before it; name one on the same queue"
+            yield Finding((*where, "groups"), "CFG-17", message)
+        yield from _amounts(entry, where)
+        yield from _within_queue(queue, cap, entry, where)
 
 
 def _limits_of(partition: PartitionNode, queue: QueueNode) -> tuple[Sequence[LimitEntry], Location]:
@@ -49,26 +61,12 @@ def _limits_of(partition: PartitionNode, queue: QueueNode) -> tuple[Sequence[Lim
     return queue.section.limits, (*queue.at, "limits")
 
 
-def _limits(queue: QueueNode, entries: Sequence[LimitEntry], at: Location) -> Iterator[Finding]:
-    seen: dict[str, set[str]] = {"users": set(), "groups": set()}
-    for place, entry in enumerate(entries):
-        where = (*at, place)
-        if not (entry.users or entry.groups):
-            yield Finding(where, "CFG-13", "names neither users nor groups; name at least one")
-        for kind, names in _KINDS:
-            yield from _names(kind, names(entry), seen[kind], (*where, kind))
-        if seen["groups"] == {ANY}:
-            message = "a wildcard group needs a named group before it on the same queue"
-            yield Finding((*where, "groups"), "CFG-17", message)
-        yield from _amounts(queue, entry, where)
-
-
 def _names(kind: str, names: Sequence[str], seen: set[str], at: Location) -> Iterator[Finding]:
-    pattern = USER_NAME if kind == "users" else GROUP_NAME
+    pattern, right = _NAME_RULES[kind]
     for place, name in enumerate(names):
         where = (*at, place)
         if name != ANY and not pattern.fullmatch(name):
-            yield Finding(where, "CFG-14", f"{shown(name)} is not the name of a {kind[:-1]}, nor *")
+            yield Finding(where, "CFG-14", f"{shown(name)} is not the name of a {kind[:-1]}, nor *; {right}")
         elif name in seen:
             yield Finding(where, "CFG-15", f"{shown(name)} has a limit on this queue already; keep one")
         elif ANY in seen:
@@ -76,68 +74,69 @@ def _names(kind: str, names: Sequence[str], seen: set[str], at: Location) -> Ite
         seen.add(name)
 
 
-def _amounts(queue: QueueNode, entry: LimitEntry, at: Location) -> Iterator[Finding]:
-    amounts, broken = _read(entry.maxresources)
+def _amounts(entry: LimitEntry, at: Location) -> Iterator[Finding]:
+    amounts, broken = amounts_from(entry.maxresources)
     for name, message in broken.items():
         yield Finding((*at, "maxresources", name), "CFG-18", message)
     if entry.maxresources and not broken and not any(amounts.values()):
         yield Finding((*at, "maxresources"), "CFG-18", "all values are zero; one must be above")
     if not entry.maxresources and not entry.maxapplications:
-        message = "limits nothing; give maxresources or maxapplications"
-        yield Finding(at, "CFG-19", message)
-    cap = queue.section.maxapplications
-    if cap and entry.maxapplications > cap:
-        message = f"{entry.maxapplications} is above the queue's own {cap}"
+        yield Finding(at, "CFG-19", "limits nothing; give maxresources or maxapplications")
+
+
+def _within_queue(
+    queue: QueueNode, cap: Mapping[str, int], entry: LimitEntry, at: Location
+) -> Iterator[Finding]:
+    most = queue.section.maxapplications
+    if most and entry.maxapplications > most:
+        message = f"{entry.maxapplications} is above the queue's own {most}; use at most {most}"
         yield Finding((*at, "maxapplications"), "CFG-20", message)
-    if not queue.is_root:
-        most, _ = _read(queue.section.resources.max or {})
-        yield from _above(amounts, Limit(most), (*at, "maxresources"), "CFG-21", "the queue's max")
+    for excess in excesses(amounts_from(entry.maxresources)[0], cap):
+        yield _too_much(excess, "the queue's max", (*at, "maxresources"), "CFG-21")
 
 
-def _read(texts: Mapping[str, str]) -> tuple[dict[str, int], dict[str, str]]:
-    """Amounts, and what is wrong with the others."""
-    amounts, broken = {}, {}
-    for name, text in texts.items():
-        try:
-            amounts[name] = queue_amount(name, text)
-        except QuantityError as error:
-            broken[name] = f"{error}; write it like 10, 500m (vcore only), 5G or 512Mi"
-    return amounts, broken
-
-
-def _above(amounts: Mapping[str, int], cap: Limit, at: Location, rule: str, whose: str) -> Iterator[Finding]:
-    for name, amount in amounts.items():
-        most = cap.get(name)
-        if most is not None and amount > most:
-            yield Finding((*at, name), rule, f"{name}={amount} is above {whose}, {name}={most}")
+def _too_much(excess: Excess, whose: str, at: Location, rule: str) -> Finding:
+    name, amount, most = excess
+    message = f"{named(name, amount)} is above {whose}, {named(name, most)}; use at most that"
+    return Finding((*at, name), rule, message)
 
 
 # -- along the hierarchy -----------------------------------------------------------------------------------
 
-Carried = Mapping[tuple[str, str], Limit]
-Counted = Mapping[tuple[str, str], int]
+Carried = dict[tuple[str, str], T]
+"""What names have on the way down to a queue: by kind and name."""
+
+Caps = tuple[Mapping[str, int], ...]
+"""Maps of amounts that all hold for a name; their minimum is the CWMIN of CFG-41. Kept apart, because
+merging them for each of thousands of names would cost names times resources."""
+
+Check = Callable[[Sequence[LimitEntry], Location, Carried[T]], Generator[Finding, None, Carried[T]]]
 
 
 def limit_resources(partition: PartitionNode) -> Iterator[Finding]:
     """A name's resources fit what it, or the wildcard, has above (CFG-41 to CFG-43)."""
-    yield from _resources_below(partition, partition.root, {})
+    nothing: Carried[Caps] = {}
+    yield from _along(partition, partition.root, nothing, _resources)
 
 
-def _resources_below(partition: PartitionNode, queue: QueueNode, above: Carried) -> Iterator[Finding]:
-    carried = dict(above)
-    entries, at = _limits_of(partition, queue)
-    for place, entry in enumerate(entries):
-        own, _ = _read(entry.maxresources)
-        for kind, names in _KINDS:
-            for name in names(entry):
-                inherited, rule = _inherited(above, kind, name, ("CFG-41", "CFG-42", "CFG-43"))
-                where = (*at, place, "maxresources")
-                yield from _above(own, inherited or UNLIMITED, where, rule, f"what {shown(name)} has above")
-                same = (kind, name) in above
-                tightest = Limit(own).tightest(inherited) if same and inherited is not None else Limit(own)
-                carried[kind, name] = tightest
+def limit_applications(partition: PartitionNode) -> Iterator[Finding]:
+    """The same for the numbers of applications, where none is more than any (CFG-44 to CFG-46)."""
+    nothing: Carried[int] = {}
+    yield from _along(partition, partition.root, nothing, _applications)
+
+
+def _along(
+    partition: PartitionNode, queue: QueueNode, above: Carried[T], check: Check[T]
+) -> Iterator[Finding]:
+    """``above`` is left as it was: a copy per queue would cost queues times names."""
+    own = yield from check(*_limits_of(partition, queue), above)
+    hidden = {key: above[key] for key in own if key in above}
+    above.update(own)
     for child in queue.children:
-        yield from _resources_below(partition, child, carried)
+        yield from _along(partition, child, above, check)
+    for key in own:
+        del above[key]
+    above.update(hidden)
 
 
 def _inherited(
@@ -154,24 +153,50 @@ def _inherited(
     return above.get((kind, ANY)), rules[1]
 
 
-def limit_applications(partition: PartitionNode) -> Iterator[Finding]:
-    """The same for the numbers of applications, where none is more than any (CFG-44 to CFG-46)."""
-    yield from _applications_below(partition, partition.root, {})
-
-
-def _applications_below(partition: PartitionNode, queue: QueueNode, above: Counted) -> Iterator[Finding]:
-    carried = dict(above)
-    entries, at = _limits_of(partition, queue)
+def _resources(
+    entries: Sequence[LimitEntry], at: Location, above: Carried[Caps]
+) -> Generator[Finding, None, Carried[Caps]]:
+    own: Carried[Caps] = {}
     for place, entry in enumerate(entries):
+        amounts, _ = amounts_from(entry.maxresources)
+        where, alone = (*at, place, "maxresources"), (amounts,)
+        # Names of an entry mostly inherit the same caps: held against each other once.
+        known: dict[int, tuple[list[Excess], Caps]] = {}
+        for kind, names in _KINDS:
+            for name in names(entry):
+                caps, rule = _inherited(above, kind, name, ("CFG-41", "CFG-42", "CFG-43"))
+                caps = caps or ()
+                if id(caps) not in known:
+                    known[id(caps)] = _smallest_excesses(amounts, caps), (*caps, amounts)
+                found, both = known[id(caps)]
+                for excess in found:
+                    yield _too_much(excess, f"what {shown(name)} has in a queue above", where, rule)
+                own[kind, name] = both if (kind, name) in above else alone
+    return own
+
+
+def _smallest_excesses(amounts: Mapping[str, int], caps: Caps) -> list[Excess]:
+    found: dict[str, Excess] = {}
+    for cap in caps:
+        for excess in excesses(amounts, cap):
+            found[excess[0]] = min(excess, found.get(excess[0], excess))
+    return [found[name] for name in sorted(found)]
+
+
+def _applications(
+    entries: Sequence[LimitEntry], at: Location, above: Carried[int]
+) -> Generator[Finding, None, Carried[int]]:
+    own: Carried[int] = {}
+    for place, entry in enumerate(entries):
+        wanted = entry.maxapplications
         for kind, names in _KINDS:
             for name in names(entry):
                 inherited, rule = _inherited(above, kind, name, ("CFG-44", "CFG-45", "CFG-44"))
-                wanted = entry.maxapplications
+                own[kind, name] = wanted
                 if inherited and (wanted > inherited or wanted == 0):
-                    message = (
-                        f"{wanted or 'no number'} for {shown(name)} is above the {inherited} it has above"
-                    )
+                    what = wanted or "0 or absent, which is unlimited,"
+                    message = f"{what} is above the {inherited} that {shown(name)} has in a queue above"
+                    message = f"{message}; use 1 to {inherited}"
                     yield Finding((*at, place, "maxapplications"), rule, message)
-                carried[kind, name] = wanted
-    for child in queue.children:
-        yield from _applications_below(partition, child, carried)
+                    own[kind, name] = inherited
+    return own

@@ -1,28 +1,34 @@
 """Text to checked shape: reads YAML, holds it against the schema, and says what does not match and why."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from extender.queueconfig import schema
-from extender.queueconfig.document import ListValue, MapValue, Value, line_of, read_document
+from extender.queueconfig.document import ListValue, MapValue, QuotedText, Value, line_of, read_document
 from extender.queueconfig.problems import (
     MAX_REPORTED,
     ConfigError,
     Finding,
     Location,
     Problem,
-    cut,
+    one_line,
     path_text,
+    reported,
     shown,
 )
 
 MAX_QUEUES = 100_000
 """Queues of one document, far above any real one."""
+MAX_PATHS = 16 * 1024 * 1024
+"""Characters of all queue paths together: deep below long names each queue repeats thousands."""
+MAX_MISTAKES = 20_000
+"""Mistakes of shape that are told apart; telling more costs a kilobyte each."""
 
 SECTIONS: dict[str, type[schema.Section]] = {
     "partitions": schema.PartitionSection,
@@ -37,8 +43,15 @@ SECTIONS: dict[str, type[schema.Section]] = {
     "nodesortpolicy": schema.NodeSortPolicy,
     "usergroupresolver": schema.UserGroupResolver,
 }
+_LONGEST_NAME = 64
+_POLICY_EXAMPLE = "write nodesortpolicy: {type: fair}"
 _AMOUNT_MAPS = frozenset(("guaranteed", "max", "maxresources"))
-_SHAPES = {"list_type": "a list", "dict_type": "a mapping", "model_type": "a mapping", "string_type": "text"}
+_SHAPES = {
+    "list_type": "a list; write [a, b], or lines that begin with a dash",
+    "dict_type": "a mapping; write {key: value}, or lines with key: value",
+    "model_type": "a mapping; write {key: value}, or lines with key: value",
+    "string_type": "text; write one value",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +62,9 @@ class Parsed:
     problems: tuple[Problem, ...]
     top: Value
 
-    def located(self, findings: Sequence[Finding]) -> tuple[Problem, ...]:
-        """What the rules found, with the paths and lines of this document."""
-        return tuple(_problem(finding, self.top) for finding in findings)
+    def located(self, findings: Iterable[Finding]) -> Iterator[Problem]:
+        """What the rules find, with the paths and lines of this document."""
+        return (_problem(finding, self.top) for finding in findings)
 
 
 def parse(text: str | bytes) -> Parsed:
@@ -63,24 +76,50 @@ def parse(text: str | bytes) -> Parsed:
     """
     read = read_document(text)
     top = MapValue() if read.top is None else read.top
+    _drop_null_items(top)
     _refuse_too_many_queues(top)
     document, unknown = _without_unknown_keys(top, read.repeated)
     return Parsed(document, (*read.repeated, *unknown), top)
 
 
-def _refuse_too_many_queues(top: Value) -> None:
-    """Before the models are built: a queue costs 2 KB and more there."""
-    queues, waiting = 0, [top]
+def _drop_null_items(top: Value) -> None:
+    """A dash with nothing after it adds nothing to a list, as in YuniKorn's parser."""
+    waiting, seen = [top], set()
     while waiting:
         node = waiting.pop()
+        if isinstance(node, (str, NoneType)) or id(node) in seen:
+            continue
+        seen.add(id(node))
         if isinstance(node, ListValue):
-            waiting.extend(node)
+            kept = [place for place, item in enumerate(node) if item is not None]
+            node.lines[:] = [node.lines[place] for place in kept]
+            node[:] = [node[place] for place in kept]
+        waiting.extend(node.values() if isinstance(node, MapValue) else node)
+
+
+def _refuse_too_many_queues(top: Value) -> None:
+    """Before the models are built: a queue costs 2 KB there, and its path later."""
+    queues, paths = 0, 0
+    waiting = [(top, 0)]
+    while waiting:
+        node, above = waiting.pop()
+        below: Iterable[Value] = ()
+        if isinstance(node, ListValue):
+            below = node
         elif isinstance(node, MapValue):
-            waiting.extend(node.values())
-            listed = node.get("queues")
-            queues += len(listed) if isinstance(listed, ListValue) else 0
+            below, listed = node.values(), node.get("queues")
+            above += 1 + min(len(node.get("name") or ""), _LONGEST_NAME)
+            count = len(listed) if isinstance(listed, ListValue) else 0
+            queues, paths = queues + count, paths + count * above
+        waiting.extend((each, above) for each in below)
     if queues > MAX_QUEUES:
-        raise ConfigError((Problem("", "CFG-2", f"{queues} queues; at most {MAX_QUEUES} are allowed"),))
+        raise _refusal(f"{queues} queues; at most {MAX_QUEUES} are allowed")
+    if paths > MAX_PATHS:
+        raise _refusal(f"all queue paths together have {paths} characters; at most {MAX_PATHS} are allowed")
+
+
+def _refusal(message: str) -> ConfigError:
+    return ConfigError((Problem("", "CFG-2", message),))
 
 
 def _without_unknown_keys(
@@ -89,11 +128,13 @@ def _without_unknown_keys(
     try:
         return schema.QueuesDocument.model_validate(top), ()
     except ValidationError as error:
+        if error.error_count() > MAX_MISTAKES:
+            what = f"{error.error_count()} keys that are unknown or values of another kind than expected"
+            raise _refusal(f"{what}; give a queue document") from None
         details = error.errors(include_url=False, include_context=False)
-    problems = tuple(_problem(_finding(detail), top) for detail in details[:MAX_REPORTED])
-    for detail in details:
-        if detail["type"] != "extra_forbidden":
-            raise ConfigError((*repeated, *problems))
+    problems = tuple(_problem(_finding(detail), top) for detail in details[: MAX_REPORTED + 1])
+    if any(detail["type"] != "extra_forbidden" for detail in details):
+        raise ConfigError(reported((*repeated, *problems)))
     for detail in details:
         _remove(top, detail["loc"])
     return schema.QueuesDocument.model_validate(top), problems
@@ -108,19 +149,22 @@ def _remove(top: Any, at: Location) -> None:
 
 
 def _problem(finding: Finding, top: Value) -> Problem:
-    return Problem(path_text(finding.at), finding.rule, cut(finding.message), line_of(top, finding.at))
+    line = line_of(top, finding.at)
+    return Problem(path_text(finding.at), finding.rule, one_line(finding.message), line)
 
 
 def _finding(detail: ErrorDetails) -> Finding:
-    at = detail["loc"]
+    at, given = detail["loc"], detail["input"]
     if detail["type"] == "extra_forbidden":
         return Finding(at, "CFG-1", _unknown_key(at))
     is_amount = len(at) > 1 and at[-2] in _AMOUNT_MAPS
+    rule = "CFG-3" if is_amount else "CFG-2"
     wanted = _SHAPES.get(detail["type"])
-    message = (
-        f"must be {wanted}, not {_kind(detail['input'])}" if wanted else f"{detail['msg']}: {_given(detail)}"
-    )
-    return Finding(at, "CFG-3" if is_amount else "CFG-2", message)
+    if wanted is None:
+        return Finding(at, rule, f"{_kind(given)} is not {detail['msg']}")
+    shape, _, how = wanted.partition("; ")
+    how = _POLICY_EXAMPLE if at[-1:] == ("nodesortpolicy",) else how
+    return Finding(at, rule, f"must be {shape}, not {_kind(given)}; {how}")
 
 
 def _unknown_key(at: Location) -> str:
@@ -136,11 +180,6 @@ def _section(at: Location) -> type[schema.Section]:
     return SECTIONS[keys[-1]] if keys else schema.QueuesDocument
 
 
-def _given(detail: ErrorDetails) -> str:
-    given = detail["input"]
-    return f"{shown(given)} is not" if isinstance(given, str) else f"it is {_kind(given)}"
-
-
 def _kind(value: Any) -> str:
     match value:
         case MapValue():
@@ -149,5 +188,7 @@ def _kind(value: Any) -> str:
             return "a list"
         case None:
             return "null"
+        case QuotedText():
+            return f"the quoted text {shown(value)}"
         case _:
             return shown(str(value))

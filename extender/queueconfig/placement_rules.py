@@ -4,100 +4,164 @@ APPLY-4 is a refusal at the start as well as at a reload: an empty list of rules
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from core.ids import RECOVERY_QUEUE, ROOT
+from core.ids import ROOT
 from core.queues.filters import GROUP_NAME, SPECIAL, USER_NAME
-from core.queues.pattern import PatternError, compiled
+from core.queues.pattern import MOST_STATES, compiled
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
 from extender.queueconfig.problems import Finding, Location, shown
 from extender.queueconfig.schema import PlacementRule, RuleFilter
 
 KINDS = ("provided", "user", "tag", "fixed")
+MAX_STATES = 64 * MOST_STATES
+"""Of all regular expressions of a partition: thousands of ordinary ones, or 64 large ones, which take 1 s."""
+MAX_PATH = 6_500
+"""Characters of a fixed value: a hundred levels of the longest names."""
+
 _RULE_NAME = re.compile(r"[_a-zA-Z][a-zA-Z0-9_]*", re.ASCII)
-_QUEUE_NAME = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}", re.ASCII)
+_PATH_PART = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}", re.ASCII)
 _POLICIES = ("", "fair", "binpacking")
 _PREFIX = ROOT + "."
 
+Chain = Sequence[tuple[Location, PlacementRule]]
+"""A rule and the parents inside it, itself first, each with its place."""
+
 
 def placement(partition: PartitionNode) -> Iterator[Finding]:
-    """Every rule by itself, and where a rule of fixed parts leads (CFG-28 to CFG-36)."""
+    """Every rule by itself, then where those of fixed parts lead (CFG-28 to CFG-36)."""
+    chains = _chains(partition)
+    patterns = _Patterns()
+    for chain in chains:
+        yield from _names_of_rules(chain)
+        for at, rule in reversed(chain):
+            if rule.filter is not None:
+                yield from _filter(rule.filter, (*at, "filter"), patterns)
+    for chain in chains:
+        yield from _second_roots(chain)
     queues: dict[str, QueueNode] = {queue.path: queue for queue in partition.root.walk()}
-    for place, rule in enumerate(partition.section.placementrules):
-        at = (*partition.at, "placementrules", place)
-        for where, each in _with_parents(rule, at):
-            if not _RULE_NAME.fullmatch(each.name):
-                message = f"{shown(each.name)} cannot be the name of a rule; there are {', '.join(KINDS)}"
-                yield Finding((*where, "name"), "CFG-28", message)
-            if each.filter is not None:
-                yield from _filter(each.filter, (*where, "filter"))
-        yield from _static_path(rule, at, queues)
+    for chain in chains:
+        yield from _static_path(chain, queues)
 
 
-def _with_parents(rule: PlacementRule, at: Location) -> Iterator[tuple[Location, PlacementRule]]:
-    each: PlacementRule | None = rule
-    while each is not None:
-        yield at, each
-        at, each = (*at, "parent"), each.parent
+def _chains(partition: PartitionNode) -> list[Chain]:
+    at = (*partition.at, "placementrules")
+    return [_chain(rule, (*at, place)) for place, rule in enumerate(partition.section.placementrules)]
 
 
-def _filter(spec: RuleFilter, at: Location) -> Iterator[Finding]:
+def _chain(rule: PlacementRule, at: Location) -> Chain:
+    found = [(at, rule)]
+    while rule.parent is not None:
+        at, rule = (*at, "parent"), rule.parent
+        found.append((at, rule))
+    return found
+
+
+def _names_of_rules(chain: Chain) -> Iterator[Finding]:
+    for at, rule in chain:
+        if not _RULE_NAME.fullmatch(rule.name):
+            message = f"{shown(rule.name)} cannot be the name of a rule; there are {', '.join(KINDS)}"
+            yield Finding((*at, "name"), "CFG-28", message)
+
+
+@dataclass(slots=True)
+class _Patterns:
+    """The regular expressions of a partition, with what may still be spent on new ones."""
+
+    left: int = MAX_STATES
+    seen: set[str] = field(default_factory=set)
+
+    def why_not(self, text: str) -> str:
+        """Why a single entry is no regular expression, empty when it is one."""
+        if not SPECIAL & set(text):
+            return "it has none of ^ $ * + ? ( ) [ { } |"
+        if text not in self.seen:
+            # Only a repetition that is written out makes more states than two for a character.
+            self.left -= MOST_STATES if "{" in text else 2 * len(text)
+            self.seen.add(text)
+        if self.left < 0:
+            return "of which this document has too many large ones"
+        try:
+            compiled(text)
+        except ValueError as error:  # a PatternError, or what int() says of a digit such as ²
+            return str(error)
+        return ""
+
+
+def _filter(spec: RuleFilter, at: Location, patterns: _Patterns) -> Iterator[Finding]:
     if spec.type.lower() not in ("", "allow", "deny"):
-        yield Finding((*at, "type"), "CFG-29", f"{shown(spec.type)} must be allow or deny")
+        yield Finding((*at, "type"), "CFG-29", f"{shown(spec.type)} is no type of filter; say allow or deny")
     for key, names, pattern in (("users", spec.users, USER_NAME), ("groups", spec.groups, GROUP_NAME)):
         if len(names) == 1 and not pattern.fullmatch(names[0]):
-            reason = _not_a_pattern(names[0])
+            reason = patterns.why_not(names[0])
             if reason:
-                message = f"{shown(names[0])} is neither a name nor a regular expression: {reason}"
-                yield Finding((*at, key, 0), "CFG-30", message)
+                message = f"{shown(names[0])} is neither a {key[:-1]} nor a regular expression, {reason}"
+                yield Finding((*at, key, 0), "CFG-30", f"{message}; write names, or a pattern like ^dev-.*$")
 
 
-def _not_a_pattern(text: str) -> str:
-    """Why a single entry is no regular expression, empty when it is one."""
-    if not SPECIAL & set(text):
-        return "it has none of ^ $ * + ? ( ) [ { } |"
-    try:
-        compiled(text)
-    except PatternError as error:
-        return str(error)
-    return ""
+# -- where fixed rules lead --------------------------------------------------------------------------------
 
 
-def _static_path(rule: PlacementRule, at: Location, queues: dict[str, QueueNode]) -> Iterator[Finding]:
-    """The path of the fixed rules from the innermost parent on; a rule of another kind ends it."""
-    chain = [each for _, each in _with_parents(rule, at)][::-1]
-    if chain[0].name != "fixed":
-        return
-    path, dynamic = "", False
-    for each in chain:
-        if each.name != "fixed":
-            dynamic = True
+def _fixed(chain: Chain) -> Chain:
+    """The innermost rules of a chain up to the first that is not fixed, the innermost first (CFG-31)."""
+    found = []
+    for at, rule in reversed(chain):
+        if rule.name != "fixed":
             break
-        value = each.value.lower()
-        qualified = value == ROOT or value.startswith(_PREFIX)
-        if path and qualified:
-            message = f"{shown(each.value)} begins at the root below another fixed rule; leave root out"
+        found.append((at, rule))
+    return found
+
+
+def _is_qualified(value: str) -> bool:
+    """YuniKorn takes whatever begins with ``root``, also ``rootx``; not so here (PL-4)."""
+    return value == ROOT or value.startswith(_PREFIX)
+
+
+def _second_roots(chain: Chain) -> Iterator[Finding]:
+    for at, rule in _fixed(chain)[1:]:
+        if _is_qualified(rule.value.lower()):
+            message = f"{shown(rule.value)} begins at the root below another fixed rule; leave root out"
             yield Finding((*at, "value"), "CFG-31", message)
-            return
-        path = value if qualified else f"{path or ROOT}.{value}"
-    yield from _leads_to(path, rule, at, queues, dynamic=dynamic)
 
 
-def _leads_to(
-    path: str, rule: PlacementRule, at: Location, queues: dict[str, QueueNode], *, dynamic: bool
-) -> Iterator[Finding]:
-    queue = queues.get(path)
-    if queue is not None:
-        if not queue.is_leaf and not dynamic:
-            yield Finding(at, "CFG-32", f"{shown(path)} is a parent queue; name one of its leaves")
-        elif queue.is_leaf and dynamic:
-            yield Finding(at, "CFG-33", f"{shown(path)} is a leaf; nothing can be made below it")
+def _static_path(chain: Chain, queues: Mapping[str, QueueNode]) -> Iterator[Finding]:
+    """The end of the path that the fixed rules give is held against the tree (CFG-32 to CFG-36)."""
+    fixed = _fixed(chain)
+    values = [rule.value.lower() for _, rule in fixed]
+    if not values or any(map(_is_qualified, values[1:])):
         return
-    above = path
-    while above not in queues and "." in above:
-        above = above.rpartition(".")[0]
-    if above in queues and queues[above].is_leaf:
-        yield Finding(at, "CFG-35", f"{shown(path)} goes on below the leaf {shown(above)}")
+    path = ".".join(values if _is_qualified(values[0]) else (ROOT, *values))
+    at, rule = chain[0]
+    nearest = _nearest(path, queues)
+    dynamic = len(fixed) < len(chain)
+    if nearest.path != path:
+        yield from _beyond_the_tree(path, nearest, rule, at)
+    elif not nearest.is_leaf and not dynamic:
+        yield Finding(at, "CFG-32", f"{shown(path)} is a parent queue; name one of its leaves")
+    elif nearest.is_leaf and dynamic:
+        message = f"{shown(path)} is a leaf, and the next rule names a queue below it; name a parent queue"
+        yield Finding(at, "CFG-33", message)
+
+
+def _nearest(path: str, queues: Mapping[str, QueueNode]) -> QueueNode:
+    """The last queue of the tree on a path. Goes down from the root: a path may have a million parts."""
+    nearest = queues[ROOT]
+    while nearest.path != path:
+        end = path.find(".", len(nearest.path) + 1)
+        below = queues.get(path[: end if end >= 0 else len(path)])
+        if below is None:
+            break
+        nearest = below
+    return nearest
+
+
+def _beyond_the_tree(path: str, nearest: QueueNode, rule: PlacementRule, at: Location) -> Iterator[Finding]:
+    if nearest.is_leaf:
+        message = (
+            f"{shown(path)} goes on below the leaf {shown(nearest.path)}; name the leaf, or make it a parent"
+        )
+        yield Finding(at, "CFG-35", message)
     elif not rule.create:
         yield Finding(at, "CFG-34", f"there is no queue {shown(path)}; define it or set create: true")
 
@@ -106,38 +170,45 @@ def node_sort(partition: PartitionNode) -> Iterator[Finding]:
     """The policy is known (CFG-37), its weights are not negative (CFG-38)."""
     policy, at = partition.section.nodesortpolicy, (*partition.at, "nodesortpolicy")
     if policy.type not in _POLICIES:
-        yield Finding(
-            (*at, "type"), "CFG-37", f"undefined policy: {shown(policy.type)[1:-1]}; use fair or binpacking"
-        )
+        message = f"undefined policy: {shown(policy.type)[1:-1]}; use fair or binpacking"
+        yield Finding((*at, "type"), "CFG-37", message)
     for name, weight in policy.resourceweights.items():
         if weight < 0:
             yield Finding((*at, "resourceweights", name), "CFG-38", f"{weight:g} is negative; use 0 or more")
 
 
-def applying(partition: PartitionNode) -> Iterator[Finding]:
-    """What YuniKorn finds only when it applies a document (APPLY-2 to APPLY-4)."""
-    for queue in partition.root.walk():
-        for key, text in (("adminacl", queue.section.adminacl), ("submitacl", queue.section.submitacl)):
-            if len(text.split(" ")) > 2:
-                message = f"{shown(text)} has more than one blank; write users, one blank, groups"
-                yield Finding((*queue.at, key), "APPLY-2", message)
-    for place, rule in enumerate(partition.section.placementrules):
-        for where, each in _with_parents(rule, (*partition.at, "placementrules", place)):
-            yield from _constructed(each, where)
+# -- found only when applied -------------------------------------------------------------------------------
 
 
-def _constructed(rule: PlacementRule, at: Location) -> Iterator[Finding]:
+def applied_rules(partition: PartitionNode) -> Iterator[Finding]:
+    """Every rule can be made (APPLY-4)."""
+    for chain in _chains(partition):
+        for at, rule in chain:
+            yield from _made(rule, at)
+
+
+def _made(rule: PlacementRule, at: Location) -> Iterator[Finding]:
     kind = rule.name.lower()
     if kind not in KINDS:
-        yield Finding((*at, "name"), "APPLY-4", f"no rule {shown(rule.name)}; there are {', '.join(KINDS)}")
-    elif kind in ("fixed", "tag") and not rule.value:
-        yield Finding((*at, "value"), "APPLY-4", f"a {kind} rule needs a value")
+        # A name of other characters is CFG-28's.
+        if _RULE_NAME.fullmatch(rule.name):
+            message = f"there is no rule {shown(rule.name)}; use one of {', '.join(KINDS)}"
+            yield Finding((*at, "name"), "APPLY-4", message)
+    elif kind == "tag" and not rule.value:
+        yield Finding((*at, "value"), "APPLY-4", "a tag rule needs a value; give a tag, such as namespace")
     elif kind == "fixed":
-        value = rule.value.lower()
-        qualified = value == ROOT or value.startswith(_PREFIX)
-        if not all(_QUEUE_NAME.fullmatch(part) for part in value.split(".")) or value == RECOVERY_QUEUE:
-            yield Finding((*at, "value"), "APPLY-4", f"{shown(rule.value)} is not the name of a queue")
-        elif qualified and rule.parent is not None:
-            yield Finding(
-                (*at, "parent"), "APPLY-4", f"{shown(rule.value)} is a whole path: leave parent out"
-            )
+        yield from _made_fixed(rule, at)
+
+
+def _made_fixed(rule: PlacementRule, at: Location) -> Iterator[Finding]:
+    if not rule.value:
+        yield Finding((*at, "value"), "APPLY-4", "a fixed rule needs a value; give the path of a queue")
+    elif len(rule.value) > MAX_PATH:
+        message = f"a path of {len(rule.value)} characters; use at most {MAX_PATH}"
+        yield Finding((*at, "value"), "APPLY-4", message)
+    elif not all(_PATH_PART.fullmatch(part) for part in rule.value.split(".")):
+        message = f"{shown(rule.value)} is not the path of a queue; use names with dots between them"
+        yield Finding((*at, "value"), "APPLY-4", message)
+    elif _is_qualified(rule.value.lower()) and rule.parent is not None:
+        message = f"{shown(rule.value)} is a whole path and takes no parent rule; leave parent out"
+        yield Finding((*at, "parent"), "APPLY-4", message)

@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from core.errors import PaddockError
 
@@ -55,6 +56,18 @@ class Finding:
     message: str
 
 
+def reported(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """The first `MAX_REPORTED` problems, and after them one that says so when there are more.
+
+    That one has the rule of the last, so that leaving out a kind of rules leaves it out as well.
+    """
+    kept = tuple(islice(problems, MAX_REPORTED + 1))
+    if len(kept) <= MAX_REPORTED:
+        return kept
+    message = f"more than {MAX_REPORTED} problems, the others are not listed; solve these and check again"
+    return (*kept[:MAX_REPORTED], Problem("", kept[MAX_REPORTED - 1].rule, message))
+
+
 def path_text(at: Location) -> str:
     """``("queues", 2, "nvidia.com/gpu")`` as ``queues[2]["nvidia.com/gpu"]``."""
     return "".join(_step_text(step) for step in at).removeprefix(".")
@@ -71,6 +84,14 @@ def shown(text: str) -> str:
     """A text from the document, quoted and cut short, fit for one line of a message."""
     short = cut(text, _SHOWN_CHARACTERS)
     return json.dumps(short, ensure_ascii=not short.isprintable())
+
+
+def one_line(text: str) -> str:
+    """A message, cut short, with whatever cannot be printed written out."""
+    short = cut(text)
+    if short.isprintable():
+        return short
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in short)
 
 
 def cut(text: str, most: int = _MESSAGE_CHARACTERS) -> str:

@@ -1,13 +1,12 @@
 """Whether the ``max`` and ``guaranteed`` of a partition's queues are quantities, and fit each other.
 
-Units of every amount: millicores for ``vcore``, the base unit for every other resource.
+Units of every amount: see `amounts`. Time and memory are linear in the document times its depth.
 """
 
 from collections.abc import Generator, Iterator, Mapping
 
-from core.errors import QuantityError
-from core.quantity import queue_amount
-from core.resource import UNLIMITED, ZERO, Amounts, Limit, Resource, is_zero
+from core.quantity import saturated
+from extender.queueconfig.amounts import amounts_from, excesses, named
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
 from extender.queueconfig.problems import Finding, Location
 
@@ -17,7 +16,7 @@ def resources(partition: PartitionNode) -> Iterator[Finding]:
 
     A value that is no quantity takes no part in the other checks, nor do resources on the root (CFG-7).
     """
-    yield from _guaranteed_below(partition.root, UNLIMITED)
+    yield from _guaranteed_below(partition.root, {})
 
 
 def templates(partition: PartitionNode) -> Iterator[Finding]:
@@ -28,55 +27,61 @@ def templates(partition: PartitionNode) -> Iterator[Finding]:
             continue
         at = (*queue.at, "childtemplate", "resources")
         for key, texts in (("guaranteed", template.resources.guaranteed), ("max", template.resources.max)):
-            for finding in _only_findings(texts or {}, (*at, key)):
-                yield Finding(finding.at, "APPLY-3", finding.message)
+            for name, message in amounts_from(texts)[1].items():
+                yield Finding((*at, key, name), "APPLY-3", message)
 
 
-def _only_findings(texts: Mapping[str, str], at: Location) -> Iterator[Finding]:
-    yield from _amounts(texts, at)
-
-
-def _guaranteed_below(queue: QueueNode, inherited: Limit) -> Generator[Finding, None, Resource]:
+def _guaranteed_below(
+    queue: QueueNode, effective: dict[str, int]
+) -> Generator[Finding, None, dict[str, int]]:
     """Check a queue and all below it; returns what it adds to its parent's sum (CFG-27).
 
-    ``inherited``: the effective max of the parent, the smallest on the path per resource (CFG-24).
+    ``effective``: the max in force at the parent, the smallest on the path per resource (CFG-24); left as it
+    was, because a copy per queue would cost queues times resources.
     """
     own_max, guaranteed = yield from _own_amounts(queue)
     at = (*queue.at, "resources")
     yield from _above(guaranteed, own_max, (*at, "guaranteed"), "CFG-23", "the queue's own max")
-    yield from _above(own_max, inherited, (*at, "max"), "CFG-24", "the smallest max above")
-    effective = own_max.tightest(inherited)
-    below = ZERO
+    yield from _above(own_max, effective, (*at, "max"), "CFG-24", "the smallest max above")
+    hidden = {name: effective[name] for name in own_max if name in effective}
+    effective.update({name: min(most, hidden.get(name, most)) for name, most in own_max.items()})
+    below: dict[str, int] = {}
     for child in queue.children:
-        below += yield from _guaranteed_below(child, effective)
-    yield from _sum_findings(queue, below, Limit.of(guaranteed), effective)
-    return below if is_zero(guaranteed) else guaranteed
+        below = _added(below, (yield from _guaranteed_below(child, effective)))
+    yield from _sum_findings(queue, below, guaranteed, effective)
+    for name in own_max:
+        del effective[name]
+    effective.update(hidden)
+    return guaranteed if any(guaranteed.values()) else below
 
 
-def _own_amounts(queue: QueueNode) -> Generator[Finding, None, tuple[Limit, Resource]]:
+def _own_amounts(queue: QueueNode) -> Generator[Finding, None, tuple[dict[str, int], dict[str, int]]]:
+    """The queue's max and guaranteed; none for the root."""
     if queue.is_root:
-        return UNLIMITED, ZERO
+        return {}, {}
     section, at = queue.section.resources, (*queue.at, "resources")
-    guaranteed = yield from _amounts(section.guaranteed or {}, (*at, "guaranteed"))
-    maximum = yield from _amounts(section.max or {}, (*at, "max"))
-    return Limit(maximum), Resource(guaranteed)
+    guaranteed, broken = amounts_from(section.guaranteed)
+    for name, message in broken.items():
+        yield Finding((*at, "guaranteed", name), "CFG-22", message)
+    maximum, broken = amounts_from(section.max)
+    for name, message in broken.items():
+        yield Finding((*at, "max", name), "CFG-22", message)
+    return maximum, guaranteed
 
 
-def _amounts(texts: Mapping[str, str], at: Location) -> Generator[Finding, None, dict[str, int]]:
-    amounts = {}
-    for name, text in texts.items():
-        try:
-            amounts[name] = queue_amount(name, text)
-        except QuantityError as error:
-            yield Finding((*at, name), "CFG-22", f"{error}; write it like 10, 500m (vcore only), 5G or 512Mi")
-    return amounts
+def _added(left: dict[str, int], right: dict[str, int]) -> dict[str, int]:
+    """The sum, in the larger of the two, which both belong to the caller."""
+    into, more = (left, right) if len(left) >= len(right) else (right, left)
+    for name, amount in more.items():
+        into[name] = saturated(into.get(name, 0) + amount)
+    return into
 
 
 def _sum_findings(
-    queue: QueueNode, below: Resource, guaranteed: Limit, effective: Limit
+    queue: QueueNode, below: Mapping[str, int], guaranteed: Mapping[str, int], effective: Mapping[str, int]
 ) -> Iterator[Finding]:
     at = (*queue.at, "resources")
-    whose = "the children's guaranteed together"
+    whose = "the children's guaranteed together, "
     yield from _above(below, guaranteed, (*at, "guaranteed"), "CFG-25", "this queue's guaranteed", whose)
     for finding in _above(below, effective, (*at, "max"), "CFG-26", "the smallest max down to here", whose):
         # The max may be an ancestor's: then there is no such key here to point at.
@@ -85,11 +90,14 @@ def _sum_findings(
 
 
 def _above(
-    amounts: Amounts, cap: Limit, at: Location, rule: str, cap_name: str, whose: str = ""
+    amounts: Mapping[str, int],
+    cap: Mapping[str, int],
+    at: Location,
+    rule: str,
+    cap_name: str,
+    whose: str = "",
 ) -> Iterator[Finding]:
     """One finding for each resource that exceeds its cap; a resource without one is unlimited."""
-    for name, amount in amounts.items():
-        most = cap.get(name)
-        if most is not None and amount > most:
-            what = f"{whose}, {name}={amount}," if whose else f"{name}={amount}"
-            yield Finding((*at, name), rule, f"{what} is above {cap_name}, {name}={most}")
+    for name, amount, most in excesses(amounts, cap):
+        message = f"{whose}{named(name, amount)} is above {cap_name}, {named(name, most)}"
+        yield Finding((*at, name), rule, f"{message}; lower the first or raise the second")

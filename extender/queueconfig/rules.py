@@ -1,25 +1,31 @@
-"""What a well-shaped partition must also obey: its structure, names and application counts.
+"""What a well-shaped partition must also obey: its structure, its queues one by one, application counts.
 
 One function per group of rules, each from a partition to findings, none of which hides another group's.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from extender.queueconfig.access_rules import access
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
+from extender.queueconfig.limit_rules import limits
 from extender.queueconfig.problems import Finding, shown
 
 _NAME = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}")
 
 
-def repeated_partitions(partitions: Sequence[PartitionNode]) -> Iterator[Finding]:
-    """Partition names are unique, whatever their case; no name is ``default`` (CFG-4)."""
-    seen = set()
-    for partition in partitions:
-        if partition.name in seen:
-            message = f"partition {shown(partition.name)} occurs twice; names ignore case, none means default"
-            yield Finding((*partition.at, "name"), "CFG-4", message)
-        seen.add(partition.name)
+def partition_name(partition: PartitionNode, seen: set[str]) -> Iterator[Finding]:
+    """Partition names are unique, whatever their case; no name is ``default`` (CFG-4).
+
+    ``seen``: the names of the partitions before this one, to which its own is added.
+    """
+    if partition.name in seen:
+        message = (
+            f"partition {shown(partition.name)} occurs twice; give each its own name "
+            "(case is ignored, no name means default)"
+        )
+        yield Finding((*partition.at, "name"), "CFG-4", message)
+    seen.add(partition.name)
 
 
 def structure(partition: PartitionNode) -> Iterator[Finding]:
@@ -34,24 +40,28 @@ def structure(partition: PartitionNode) -> Iterator[Finding]:
             yield Finding((*partition.root.at, "resources", key), "CFG-7", message)
 
 
-def names(partition: PartitionNode) -> Iterator[Finding]:
-    """Queue names have allowed characters (CFG-9) and differ from their siblings' (CFG-10)."""
+def queues_one_by_one(partition: PartitionNode) -> Iterator[Finding]:
+    """Of each queue its access lists, its limits and the names of its children; then the same of those.
+
+    CFG-9 to CFG-21, in the order in which YuniKorn meets them.
+    """
     for queue in partition.root.walk():
+        yield from access(queue)
+        yield from limits(partition, queue)
         yield from _child_names(queue)
 
 
 def _child_names(queue: QueueNode) -> Iterator[Finding]:
+    """Names have allowed characters (CFG-9) and differ from their siblings' (CFG-10)."""
     first: dict[str, str] = {}
     for child in queue.children:
         name = child.section.name
         if not _NAME.fullmatch(name):
-            message = f"name {shown(name)} must be 1 to 64 of letters, digits and _ : # / @ - (no dot)"
+            message = f"name {shown(name)} is not allowed; use 1 to 64 of a-z A-Z 0-9 _ : # / @ - (no dot)"
             yield Finding((*child.at, "name"), "CFG-9", message)
         elif name.lower() in first:
-            message = (
-                f"name {shown(name)} is taken by its sibling {shown(first[name.lower()])}; case is ignored"
-            )
-            yield Finding((*child.at, "name"), "CFG-10", message)
+            message = f"name {shown(name)} is taken by its sibling {shown(first[name.lower()])}"
+            yield Finding((*child.at, "name"), "CFG-10", f"{message}; use another, case is ignored")
         first.setdefault(name.lower(), name)
 
 

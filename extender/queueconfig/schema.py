@@ -5,7 +5,8 @@ arrive as text and are decoded by the type of their field, with the spellings Yu
 
 - text: any scalar as written (``name: 007`` is "007"), null is "";
 - switch: ``true``/``false`` and the YAML 1.1 words ``yes no on off y n``, null is false;
-- count: an unsigned 64-bit integer (also ``0x10``, ``0o17``, ``1_000``; a leading 0 is octal), null is 0.
+- count: an unsigned 64-bit integer (also ``0x10``, ``0o17``, ``1_000``, ``5.0``, ``1e3``; a leading 0 is
+  octal, but 018 is eighteen), null is 0.
 """
 
 import re
@@ -44,25 +45,33 @@ def _switch(value: Any) -> bool:
             return True
         if value in _NO or (unquoted and value in _FALSE):
             return False
-    raise PydanticCustomError("switch", "must be true or false, without quotes")
+    raise PydanticCustomError("switch", "a switch; write true or false, without quotes")
 
 
 def _count(value: Any) -> int:
-    number = 0 if value is None else _integer(value)
-    if number is None or not 0 <= number <= MAX_COUNT:
-        raise PydanticCustomError("count", "must be a whole number from 0 to 2^64-1, without quotes")
-    return number
+    number: float | None = 0 if value is None else _integer(value)
+    if number is None:
+        number = _decimal(value)
+    if number is None or not 0 <= number <= MAX_COUNT or number != int(number):
+        raise PydanticCustomError("count", "a count; write a whole number from 0 to 2^64-1, without quotes")
+    return int(number)
 
 
 def _weight(value: Any) -> float:
     if value is None:
         return 0.0
     number: float | None = _integer(value)
-    if number is None and _is_plain(value) and _FLOAT.fullmatch(value):
-        number = float(value)
+    if number is None:
+        number = _decimal(value)
     if number is None or abs(number) > MAX_COUNT:
-        raise PydanticCustomError("weight", "must be a number, such as 1 or 2.5, without quotes")
+        raise PydanticCustomError("weight", "a weight; write a number such as 1 or 2.5, without quotes")
     return float(number)
+
+
+def _decimal(value: Any) -> float | None:
+    if not _is_plain(value) or not _FLOAT.fullmatch(value.replace("_", "")):
+        return None
+    return float(value.replace("_", ""))
 
 
 def _integer(value: Any) -> int | None:
@@ -74,7 +83,9 @@ def _integer(value: Any) -> int | None:
 
 
 def _is_plain(value: Any) -> bool:
-    return isinstance(value, str) and not isinstance(value, QuotedText) and len(value) <= _MAX_DIGITS
+    if not isinstance(value, str) or isinstance(value, QuotedText):
+        return False
+    return len(value) <= _MAX_DIGITS and not value.startswith("_")
 
 
 def _list(value: Any) -> Any:

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from extender.queueconfig.document import MAX_BYTES
 from extender.queueconfig.load import DEFAULT_DOCUMENT
 from extender.queueconfig.problems import ConfigError, Problem
+from extender.service_keys import POLICY_GROUP, SERVICE_KEYS
 
 DEFAULTS_NAME = "yunikorn-defaults"
 CONFIGS_NAME = "yunikorn-configs"
-POLICY_GROUP = "service.policyGroup"
 
-_DEFAULT_POLICY_GROUP = "queues"
+_DEFAULT_POLICY_GROUP = SERVICE_KEYS[POLICY_GROUP].default
 _DOCUMENT_SUFFIX = ".yaml"
 _CHECKSUM = re.compile(rb"checksum: [^\n]{64}")
 _GZIP = zlib.MAX_WBITS | 16
@@ -34,14 +34,21 @@ class FlatConfig:
     """One configuration out of both maps.
 
     ``queues_text``: the queue document. ``settings``: every key that is no document. ``checksum``: of the
-    document, equal when a reload changes nothing in it (SRC-9). ``unreadable``: the binaryData keys that
-    could not be decoded and count as absent (SRC-2), for a warning.
+    document, equal when a reload changes nothing in it (SRC-9). ``policy_group``: the name of the document's
+    key without its ``.yaml``. ``unreadable``: the binaryData keys that could not be decoded and count as
+    absent, ``emptied``: those whose suffix is not gz, so that they set an empty text (SRC-2), for warnings.
     """
 
     queues_text: str
     settings: dict[str, str]
     checksum: str
+    policy_group: str = _DEFAULT_POLICY_GROUP
     unreadable: tuple[str, ...] = ()
+    emptied: tuple[str, ...] = ()
+
+    @property
+    def document_key(self) -> str:
+        return self.policy_group + _DOCUMENT_SUFFIX
 
 
 def config_map_data_from(config_map: Mapping[str, object]) -> ConfigMapData:
@@ -49,10 +56,13 @@ def config_map_data_from(config_map: Mapping[str, object]) -> ConfigMapData:
     return ConfigMapData(_texts(config_map.get("data")), _texts(config_map.get("binaryData")))
 
 
-def flatten(defaults: ConfigMapData | None, configs: ConfigMapData | None) -> FlatConfig:
+def flatten(
+    defaults: ConfigMapData | None, configs: ConfigMapData | None, *, policy_group: str | None = None
+) -> FlatConfig:
     """Merge ``yunikorn-defaults`` and ``yunikorn-configs`` key by key; the second wins (SRC-1).
 
-    A missing map is an empty one (SRC-7). A missing or empty document is the built-in one (SRC-3).
+    ``policy_group``: the one in force, which holds until a restart (SRC-6); None at the start, where the maps
+    say it. A missing map is an empty one (SRC-7). A missing or empty document is the built-in one (SRC-3).
     Raises `ConfigError` when binaryData decompresses to more than a document may have.
     """
     unpacking = _Unpacking()
@@ -61,10 +71,17 @@ def flatten(defaults: ConfigMapData | None, configs: ConfigMapData | None) -> Fl
         if config_map is not None:
             flat |= config_map.data
             flat |= dict(unpacking.entry(key, text) for key, text in config_map.binary_data.items())
-    group = flat.get(POLICY_GROUP, _DEFAULT_POLICY_GROUP)
+    group = flat.get(POLICY_GROUP, _DEFAULT_POLICY_GROUP) if policy_group is None else policy_group
     queues_text = flat.get(group + _DOCUMENT_SUFFIX) or DEFAULT_DOCUMENT
     settings = {key: value for key, value in flat.items() if not key.endswith(_DOCUMENT_SUFFIX)}
-    return FlatConfig(queues_text, settings, checksum(queues_text), tuple(unpacking.unreadable))
+    return FlatConfig(
+        queues_text,
+        settings,
+        checksum(queues_text),
+        group,
+        tuple(unpacking.unreadable),
+        tuple(unpacking.emptied),
+    )
 
 
 def checksum(queues_text: str) -> str:
@@ -84,6 +101,7 @@ class _Unpacking:
 
     def __init__(self) -> None:
         self.unreadable: list[str] = []
+        self.emptied: list[str] = []
         self._left = MAX_BYTES
 
     def entry(self, key: str, text: str) -> tuple[str, str]:
@@ -91,6 +109,7 @@ class _Unpacking:
         stripped, dot, suffix = key.rpartition(".")
         stripped = stripped if dot else key
         if suffix.lower() != "gz":
+            self.emptied.append(key)
             return stripped, ""
         try:
             data = self._gunzipped(base64.b64decode(text, validate=True), key)

@@ -31,9 +31,10 @@ RESOURCE = re.compile(r"cpu|memory|ephemeral-storage|hugepages-[0-9]+[KMGTPE]i|[
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 _OTHER_BASE = re.compile(r"0x[0-9a-fA-F]{1,15}|0o[0-7]{1,20}", re.ASCII)
-_DURATION_PART = re.compile(r"([0-9.]+)([a-zµ]+)")
+_DURATION_PART = re.compile(r"([0-9.]+)([a-zµμ]+)")
 _MILLISECONDS = {
-    **{"ns": Decimal("1e-6"), "us": Decimal("1e-3"), "µs": Decimal("1e-3"), "ms": Decimal(1)},
+    **{"ns": Decimal("1e-6"), "us": Decimal("1e-3"), "µs": Decimal("1e-3")},
+    **{"μs": Decimal("1e-3"), "ms": Decimal(1)},
     **{"s": Decimal(1000), "m": Decimal(60_000), "h": Decimal(3_600_000)},
 }
 _SWITCHES = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}

@@ -29,8 +29,9 @@ from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.workload.pod import PodFacts
 from extender.engine import CLEAN_EVERY, Engine, Outward
-from extender.queueconfig.sources import CONFIGS_NAME, POLICY_GROUP, ConfigMapData
+from extender.queueconfig.sources import CONFIGS_NAME, ConfigMapData
 from extender.reload import Configuration, Source
+from extender.service_keys import POLICY_GROUP
 from extender.simulator.api import Change, NodeChange, PlayedApi, PodChange, Refusal
 from extender.simulator.clock import EPOCH, Clock, HandLoop, Kind, Timer
 from extender.simulator.extender_calls import CallFailed, bind_error

@@ -229,7 +229,7 @@ def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
     assert {field.name for field in fields(NodeUse)} == {"allocated", "occupied", "pods"}
     assert {field.name for field in fields(Application)} == {
         *("id", "requested", "namespace", "identity", "groups", "group", "started", "refusal", "queue"),
-        "pods",
+        *("awaits_until", "pods"),
     }
 
 

@@ -54,6 +54,7 @@ def test_a_reload_carries_usage_over() -> None:
 def test_pods_seen_before_the_first_document_are_counted_with_it() -> None:
     ledger = Ledger()
     ledger.apply(on.NodeObserved(make_node()), now=START)
+    ledger.apply(on.NamespaceObserved(NamespaceFacts("default")), now=START)
     observe(ledger, "bound", node="n1")
     observe(ledger, "asks")
     assert usage(ledger, "root") == (0, 0, 0)

@@ -10,6 +10,7 @@ import pytest
 from core.ids import RECOVERY_QUEUE, AppId, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect, LookUpGroups, MarkFailed, PostEvent
+from core.ledger.enrolment import NAMESPACE_AWAITED
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.queues.identity import Identity
@@ -233,10 +234,30 @@ def test_a_namespace_decides_whether_each_pod_is_an_application(
 
 
 @pytest.mark.rule("NS-8")
-def test_an_unknown_namespace_gives_no_tags_and_does_not_stop_the_application() -> None:
-    ledger = ledger_of(ROOT_LEAF)
+def test_an_unknown_namespace_gives_no_tags_and_stops_the_application_for_a_moment_only() -> None:
+    ledger = ledger_of(ROOT_LEAF, settings=LedgerSettings())
     observe(ledger, namespace="unseen")
+    refusal = application(ledger).refusal
+    assert refusal is not None
+    assert refusal.text == "NotReady: namespace unseen has not been read yet"
+    assert ledger.snapshot.next_due() == START + NAMESPACE_AWAITED
+    ledger.apply(on.TimePassed(), now=START + NAMESPACE_AWAITED)
     assert application(ledger).queue == "root.a"
+    assert ledger.snapshot.next_due() is None
+
+
+@pytest.mark.rule("NS-5", "NS-6")
+def test_a_namespace_that_is_shown_after_its_pod_is_waited_for() -> None:
+    """Two watches: the API server had the namespace first."""
+    parent = RuleSpec("tag", create=True, value="namespace.parentqueue")
+    ledger = ledger_of(rules=(RuleSpec("tag", create=True, value="namespace", parent=parent),))
+    observe(ledger, queue="", namespace="late")
+    facts = NamespaceFacts("late", parent_queue="tenants", max=Limit({"vcore": 500}))
+    ledger.apply(on.NamespaceObserved(facts), now=START + 0.5)
+    queue = ledger.snapshot.tree.get("root.tenants.late")
+    assert queue is not None
+    assert (application(ledger).queue, queue.max) == ("root.tenants.late", Limit({"vcore": 500}))
+    assert ledger.snapshot.next_due() is None
 
 
 @pytest.mark.rule("PL-2")

@@ -164,6 +164,7 @@ async def test_a_reload_is_applied(server: Server) -> None:
     await server.until_shown("/metrics", 'paddock_reloads_total{fate="applied"} 2.0')
 
 
+@pytest.mark.rule("SRC-10")
 async def test_a_refused_reload_is_shown_everywhere(server: Server) -> None:
     server.configure(document(vcore=1))
     await server.started()

@@ -1,6 +1,7 @@
 """The command `paddock`: exit codes, what it says about wrong arguments, probes, and signals."""
 
 import asyncio
+import io
 import json
 import signal
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from extender import cli
+from extender.app import Options
 from tests.extender.app_bench import Server, document, kubeconfig, server, undone, unused_port
 from tests.extender.fake_api import FakeApi
 
@@ -25,6 +27,7 @@ __all__ = ["kubeconfig", "server", "undone"]
         (["probe"], "path"),
         (["probe", "healthz"], "invalid choice"),
         (["probe", "livez", "--admin-port", "many"], "invalid int"),
+        (["check"], "FILE"),
         (["serve", "--frob"], "unrecognized arguments"),
         (["serve", "--verbs-port", "many"], "invalid int"),
         (["serve", "--turn-lease", "soon"], "paddock.turn.lease: must be a duration"),
@@ -54,6 +57,25 @@ def serve_arguments(kubeconfig: str, *more: str) -> list[str]:
     return ["serve", "--kubeconfig", kubeconfig, "--namespace", "paddock-system", *ports, *more]
 
 
+@pytest.mark.rule("SRC-1")
+@pytest.mark.parametrize(("variable", "namespace"), [("queues", "queues"), (None, "default")])
+def test_the_maps_are_in_the_namespace_of_the_variable(
+    variable: str | None, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NAMESPACE", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("NAMESPACE", variable)
+    started = []
+
+    async def serve(options: Options, _log: object) -> None:
+        started.append(options.namespace)
+
+    monkeypatch.setattr("extender.app.serve", serve)
+    assert cli.main(["serve"]) == 0
+    assert started == [namespace]
+
+
+@pytest.mark.rule("SRC-10")
 @pytest.mark.parametrize("queues", ["partitions: [", None], ids=["not YAML", "no file"])
 def test_a_first_configuration_that_is_bad_exits_1(
     queues: str | None,
@@ -138,3 +160,71 @@ async def test_a_process_from_start_to_signal(
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
+
+
+# -- check ---------------------------------------------------------------------------------------------------
+
+RIGHT = "partitions: [{queues: [{name: root, submitacl: '*'}]}]\n"
+SURPRISING = RIGHT.replace("'*'", "''")
+WRONG = "partitions: [{}]\n"
+
+
+def written(folder: Path, **files: str) -> list[str]:
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return [str(folder / name) for name in files]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "says"),
+    [
+        (RIGHT, 0, ": no problems"),
+        (SURPRISING, 0, ": no problems, 1 warning"),
+        (WRONG, 1, ": partitions[0].queues (line 1): queue config is not set"),
+        ("kind: ConfigMap\ndata: {paddock.turn.lease: x}\n", 1, "must be a duration"),
+    ],
+)
+def test_check_says_what_it_found(
+    text: str, code: int, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file,) = written(tmp_path, queues=text)
+    assert cli.main(["check", file]) == code
+    shown = capsys.readouterr()
+    assert shown.out.startswith(f"{file}: ")
+    assert says in shown.out
+    assert shown.err == ""
+
+
+def test_check_of_the_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(WRONG.encode())))
+    assert cli.main(["check", "--json", "-"]) == 1
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["name"] == "standard input"
+    assert [each["rule"] for each in shown["problems"]] == ["CFG-5"]
+
+
+def test_check_of_what_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in (str(tmp_path / "nowhere"), str(tmp_path), "\udcff"):
+        assert cli.main(["check", name]) == 2
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        assert shown.err.startswith("paddock check: ")
+
+
+def test_check_of_several_files_is_each_by_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right, wrong = written(tmp_path, right=RIGHT, wrong=WRONG)
+    assert cli.main(["check", right, wrong]) == 1
+    names = [line.split(": ")[0] for line in capsys.readouterr().out.splitlines()]
+    assert list(dict.fromkeys(names)) == [right, wrong]
+    assert cli.main(["check", right, str(tmp_path / "nowhere"), wrong, "--json"]) == 2
+    assert [each["name"] for each in json.loads(capsys.readouterr().out)] == [right, wrong]
+
+
+def test_check_reads_no_more_than_it_may(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "huge"
+    with path.open("wb") as stream:
+        stream.truncate(2**34)
+    assert cli.main(["check", str(path)]) == 1
+    assert "larger than 16 MiB" in capsys.readouterr().out

@@ -339,6 +339,7 @@ async def test_not_ready_says_why_and_is_alive() -> None:
         (b"\xff", "UTF-8"),
     ],
 )
+@pytest.mark.rule("SRC-11")
 async def test_a_document_is_validated_without_being_applied(document: bytes, reason: str | None) -> None:
     async with administering({}) as client:
         async with client.post("/ws/v1/validate-conf", data=document) as response:

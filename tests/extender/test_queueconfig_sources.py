@@ -6,10 +6,18 @@ import hashlib
 
 import pytest
 
+from extender.kube.feeds import CONFIG_MAPS
 from extender.queueconfig.document import MAX_BYTES
 from extender.queueconfig.load import DEFAULT_DOCUMENT, check_document
 from extender.queueconfig.problems import ConfigError
-from extender.queueconfig.sources import ConfigMapData, checksum, config_map_data_from, flatten
+from extender.queueconfig.sources import (
+    CONFIGS_NAME,
+    DEFAULTS_NAME,
+    ConfigMapData,
+    checksum,
+    config_map_data_from,
+    flatten,
+)
 
 
 def packed(text: str | bytes) -> str:
@@ -19,6 +27,11 @@ def packed(text: str | bytes) -> str:
 
 def only(data: dict[str, str] | None = None, binary: dict[str, str] | None = None) -> ConfigMapData:
     return ConfigMapData(data or {}, binary or {})
+
+
+@pytest.mark.rule("SRC-1")
+def test_the_maps_that_are_followed_are_the_two_of_yunikorn_in_this_order() -> None:
+    assert CONFIG_MAPS == (DEFAULTS_NAME, CONFIGS_NAME) == ("yunikorn-defaults", "yunikorn-configs")
 
 
 @pytest.mark.rule("SRC-1")
@@ -49,6 +62,13 @@ def test_another_suffix_sets_the_stripped_key_to_an_empty_text(key: str) -> None
     )
     assert flat.queues_text == DEFAULT_DOCUMENT
     assert flat.settings == {"log": "", "x": ""}
+    assert flat.emptied == (key, "log.bin", "x")
+
+
+@pytest.mark.rule("SRC-2")
+def test_the_data_of_the_second_map_wins_over_what_is_packed_in_the_first() -> None:
+    flat = flatten(only({}, {"queues.yaml.gz": packed("packed")}), only({"queues.yaml": "plain"}))
+    assert flat.queues_text == "plain"
 
 
 @pytest.mark.rule("SRC-2")
@@ -99,6 +119,20 @@ def test_the_policy_group_names_the_key_of_the_document() -> None:
     assert flat.queues_text == "two"
     assert flat.settings == {"service.policyGroup": "batch"}
     assert flatten(None, only(documents)).queues_text == "one"
+
+
+@pytest.mark.rule("SRC-3", "SRC-6")
+def test_the_policy_group_in_force_stays() -> None:
+    maps = only({"service.policyGroup": "batch"}), only({"queues.yaml": "one", "batch.yaml": "two"})
+    flat = flatten(*maps, policy_group="queues")
+    assert (flat.queues_text, flat.policy_group, flat.document_key) == ("one", "queues", "queues.yaml")
+
+
+@pytest.mark.rule("SRC-3")
+def test_a_key_that_ends_in_yaml_is_never_a_setting_and_every_other_key_is_one() -> None:
+    keys = ["queues.yaml", "other.yaml", ".yaml", "service.x.yaml"]
+    settings = {"queues.yml": "a", "yaml": "b", "queues.YAML": "c", "anything": "d"}
+    assert flatten(None, only({**dict.fromkeys(keys, "x"), **settings})).settings == settings
 
 
 @pytest.mark.rule("SRC-3", "SRC-8")

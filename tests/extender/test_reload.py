@@ -66,31 +66,79 @@ def test_the_first_document_is_applied() -> None:
     assert len(bench.configuration.checksum) == 64
 
 
-@pytest.mark.rule("SRC-5")
+@pytest.mark.rule("SRC-10")
 @pytest.mark.parametrize(
-    ("queues", "settings", "says"),
-    [
-        ("partitions: [", {}, "line"),
-        (document("-1"), {}, "vcore"),
-        (document("5"), {"paddock__reservation__ttl": "soon"}, "paddock.reservation.ttl: must be a duration"),
-    ],
-    ids=["not YAML", "not a queue", "not a setting"],
+    ("queues", "says"),
+    [("partitions: [", "line"), (document("-1"), "vcore")],
+    ids=["not YAML", "not a queue"],
 )
-def test_an_invalid_edit_keeps_the_old_one_and_is_reported(
-    queues: str, settings: dict[str, str], says: str
-) -> None:
+def test_an_invalid_edit_keeps_the_old_one_and_is_reported(queues: str, says: str) -> None:
     bench = Bench()
     bench.offer(document("3"))
     checksum = bench.configuration.checksum
-    bench.offer(queues, paddock__turn__lease="9s", **settings)
+    bench.offer(queues)
     assert bench.max_of() == {"vcore": 3000}
     assert bench.configuration.checksum == checksum
-    assert bench.configuration.settings.turn_lease == 2.0
     ((name, message),) = bench.refused
     assert name == "yunikorn-configs"
     assert says in message
     assert bench.configuration.error == message
     assert bench.configuration.reloads == 1
+
+
+@pytest.mark.rule("SRC-10")
+def test_a_first_document_that_is_refused_leaves_nothing_in_force() -> None:
+    bench = Bench()
+    bench.offer("partitions: [", paddock__turn__lease="9s")
+    assert len(bench.refused) == 1
+    assert (bench.configuration.reloads, bench.configuration.checksum) == (0, "")
+    assert bench.configuration.settings.turn_lease == 2.0
+    bench.offer(document("3"))
+    assert bench.max_of() == {"vcore": 3000}
+
+
+@pytest.mark.rule("SRC-5")
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("paddock.reservation.ttl", "soon"),
+        ("service.enableConfigHotRefresh", "yes"),
+        ("service.volumeBindTimeout", "10"),
+        ("service.disableGangScheduling", "maybe"),
+        ("service.eventChannelCapacity", "2147483648"),
+        ("service.placeholderRunAsUser", "1.5"),
+        ("kubernetes.qps", ""),
+    ],
+)
+def test_one_value_that_cannot_be_read_refuses_the_queues_of_the_same_edit_too(key: str, value: str) -> None:
+    bench = Bench()
+    bench.offer(document("3"))
+    bench.offer(document("5"), paddock__turn__lease="9s", **{key: value})
+    ((_, message),) = bench.refused
+    assert message.startswith(f"{key}: must be ")
+    assert bench.max_of() == {"vcore": 3000}
+    assert bench.configuration.settings.turn_lease == 2.0
+
+
+@pytest.mark.rule("SRC-5")
+def test_a_key_that_is_removed_goes_back_to_its_default() -> None:
+    bench = Bench()
+    bench.offer(document(), paddock__turn__lease="9s", paddock__reservation__ttl="9s")
+    bench.offer(document(), paddock__turn__lease="8s", service__frobnicate="x")
+    assert bench.configuration.settings.turn_lease == 8.0
+    assert bench.rig.engine.snapshot.settings.reservation_ttl == 30.0
+
+
+@pytest.mark.rule("SRC-9")
+def test_settings_count_although_the_document_beside_them_is_refused() -> None:
+    bench = Bench()
+    bench.offer(document("3"))
+    bench.offer(document("-1"), paddock__reservation__ttl="9s")
+    assert bench.rig.engine.snapshot.settings.reservation_ttl == 9.0
+    assert (bench.max_of(), len(bench.refused)) == ({"vcore": 3000}, 1)
+    bench.offer(document("3"))
+    assert bench.rig.engine.snapshot.settings.reservation_ttl == 30.0
+    assert (bench.configuration.error, len(bench.refused)) == ("", 1)
 
 
 def test_a_right_document_after_a_wrong_one_ends_the_report() -> None:
@@ -118,6 +166,16 @@ def test_the_same_again_is_not_applied_again() -> None:
         bench.offer(document())
     assert len(bench.applied) == bench.configuration.reloads == 1
     assert bench.rig.engine.snapshot.generation == 2
+
+
+@pytest.mark.rule("SRC-9")
+def test_a_document_with_another_checksum_in_it_is_the_same() -> None:
+    bench = Bench()
+    for digit in "AB":
+        bench.offer(document() + f"checksum: {digit * 64}")
+    assert len(bench.applied) == 1
+    bench.offer(document("7") + "checksum: " + "A" * 64)
+    assert bench.max_of() == {"vcore": 7000}
 
 
 def test_a_queue_with_applications_cannot_become_a_parent() -> None:
@@ -151,9 +209,71 @@ def test_settings_that_need_a_restart_are_held_and_named() -> None:
     bench = Bench()
     bench.offer(document(), paddock__bind__deadline="50s")
     bench.offer(document(), paddock__bind__deadline="20s", paddock__reservation__ttl="5s")
-    assert bench.applied[-1] == ("yunikorn-configs", ("bind_deadline",))
+    assert bench.applied[-1] == ("yunikorn-configs", ("paddock.bind.deadline",))
     assert bench.configuration.settings.bind_deadline == 50.0
     assert bench.rig.engine.snapshot.settings.reservation_ttl == 5.0
+
+
+@pytest.mark.rule("SRC-6")
+@pytest.mark.parametrize(
+    ("key", "before", "after"),
+    [
+        ("service.clusterId", "a", "b"),
+        ("service.schedulingInterval", "1s", "2s"),
+        ("service.volumeBindTimeout", "600s", "11m"),
+        ("service.eventChannelCapacity", "1", "2"),
+        ("service.dispatchTimeout", "5m", "1s"),
+        ("service.disableGangScheduling", "false", "true"),
+        ("service.placeholderImage", "a", "b"),
+        ("service.placeholderRunAsUser", "0", "1"),
+        ("service.placeholderRunAsGroup", "0", "1"),
+        ("service.placeholderFsGroup", "0", "1"),
+        ("service.nodeInstanceTypeNodeLabelKey", "a", "b"),
+        ("kubernetes.qps", "1000", "1"),
+        ("kubernetes.burst", "1000", "1"),
+        ("admissionController.filtering.generateUniqueAppId", "false", "true"),
+    ],
+)
+def test_every_other_key_of_the_start_is_told_when_it_changes(key: str, before: str, after: str) -> None:
+    bench = Bench()
+    bench.offer(document(), **{key: before})
+    bench.offer(document("4"), **{key: after})
+    assert bench.applied[-1] == ("yunikorn-configs", (key,))
+    assert bench.max_of() == {"vcore": 4000}
+    for _ in range(2):
+        bench.offer(document("4"), **{key: before})
+    assert [held for _, held in bench.applied] == [(), (key,), ()]
+
+
+@pytest.mark.rule("SRC-6")
+def test_the_same_value_in_other_words_is_no_change() -> None:
+    bench = Bench()
+    bench.offer(document(), service__volumeBindTimeout="600s")
+    bench.offer(document(), kubernetes__burst="1000")
+    assert len(bench.applied) == 1
+
+
+@pytest.mark.rule("SRC-6", "SRC-3")
+def test_the_document_is_that_of_the_policy_group_of_the_start() -> None:
+    bench = Bench()
+    batch = {"batch.yaml": document("7")}
+    bench.offer(document("3"), **batch)
+    bench.offer(document("4"), service__policyGroup="batch", **batch)
+    assert bench.max_of() == {"vcore": 4000}
+    assert bench.applied[-1][1] == ("service.policyGroup",)
+    fresh = Bench()
+    fresh.offer(document("4"), service__policyGroup="batch", **batch)
+    assert fresh.max_of() == {"vcore": 7000}
+
+
+@pytest.mark.rule("SRC-6")
+def test_hot_refresh_itself_can_be_switched_off_by_a_reload() -> None:
+    bench = Bench()
+    bench.offer(document("3"))
+    bench.offer(document("4"), service__enableConfigHotRefresh="false")
+    bench.offer(document("5"))
+    assert bench.max_of() == {"vcore": 4000}
+    assert bench.applied[-1][1] == ()
 
 
 def test_an_override_stays_over_a_reload() -> None:
@@ -162,6 +282,7 @@ def test_an_override_stays_over_a_reload() -> None:
     assert bench.rig.engine.snapshot.settings.reservation_ttl == 7.0
 
 
+@pytest.mark.rule("SRC-7")
 def test_hot_refresh_off_takes_the_first_and_no_other() -> None:
     bench = Bench()
     bench.offer(document("3"), service__enableConfigHotRefresh="false")
@@ -177,6 +298,15 @@ def test_without_any_map_the_built_in_document_is_applied() -> None:
     bench.configuration.offer_config_maps(None, None, CONFIGS)
     assert bench.rig.engine.snapshot.generation == 2
     assert bench.refused == []
+
+
+@pytest.mark.rule("SRC-7")
+def test_a_map_that_goes_counts_as_empty() -> None:
+    bench = Bench()
+    bench.offer(document("3"), paddock__reservation__ttl="9s")
+    bench.configuration.offer_config_maps(ConfigMapData({"queues.yaml": document("2")}), None, CONFIGS)
+    assert bench.max_of() == {"vcore": 2000}
+    assert bench.rig.engine.snapshot.settings.reservation_ttl == 30.0
 
 
 @pytest.mark.rule("SRC-1")

@@ -19,9 +19,11 @@ from core.ledger import events as on
 from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
-from core.queues.spec import PartitionSpec
+from core.queues.identity import Identity
+from core.queues.spec import LimitSpec, PartitionSpec
 from core.queues.tree import over_max
 from core.reasons import Code, Refusal, Said
+from core.resource import Limit
 from core.workload.node import NodeFacts
 from core.workload.pod import OWN_GATE, NamespaceFacts, PodFacts, PriorityClassFacts
 from tests.builders import (
@@ -48,6 +50,7 @@ QUEUES = ("root.p.x", "root.p.y", "root.a", "")
 SIZES = (500, 1000, 2500)
 OURS, THEIRS = "yunikorn", "default-scheduler"
 TEXTS = ("", "0/2 nodes are available: 2 Insufficient cpu.", "2 QuotaExceeded: root.p max vcore=3.")
+USERS = ("alice", "bob")
 PODS = 6
 
 
@@ -61,6 +64,7 @@ def person(at: int) -> PodFacts:
         namespace=NAMESPACES[0] if at < 4 else NAMESPACES[at % 2],
         priority=at % 2,
         cpu=SIZES[at % 3],
+        identity=Identity(USERS[at % 2], ("team",) if at == 3 else ()),
     )
 
 
@@ -71,7 +75,13 @@ X = make_queue("root.p.x", max={"vcore": 2000})
 Y = make_queue("root.p.y")
 A = make_queue("root.a", max={"vcore": 2500})
 DEFAULT = make_queue("root.default", max={"vcore": 1000})
+LIMITS = (
+    LimitSpec(("alice",), (), Limit({"vcore": 1500}), 1),
+    LimitSpec(("*",), ("team", "*"), Limit({"vcore": 2500})),
+)
 DOCUMENTS = (
+    make_partition(replace(P, limits=LIMITS), replace(X, max_applications=1), Y, A, DEFAULT),
+    replace(make_partition(replace(P, limits=LIMITS[1:]), X, Y, A), resolver="os"),
     make_partition(P, X, Y, A, DEFAULT),
     make_partition(P, X, Y, A),
     make_partition(P, Y),
@@ -148,6 +158,7 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PodBound: (uids, nodes),
     on.BindFailed: (uids, st.booleans()),
     on.PodWoken: (uids, st.booleans()),
+    on.GroupsResolved: (st.sampled_from(USERS), st.none() | st.just(("team",))),
     on.PassDue: (),
     on.TimePassed: (),
     on.CleanerDue: (),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from core.ids import parent_path
 from core.queues.spec import PartitionSpec
 from extender.queueconfig.load import DEFAULT_DOCUMENT, check_document, load_document
-from extender.queueconfig.problems import ConfigError
+from extender.queueconfig.problems import MAX_REPORTED, ConfigError
 from extender.queueconfig.sources import ConfigMapData, flatten
 
 KEYS = st.sampled_from(
@@ -84,7 +84,13 @@ def verdict(text: str | bytes) -> PartitionSpec | None:
     with pytest.raises(ConfigError) as raised:
         load_document(text)
     assert raised.value.problems == problems
-    assert all(problem.message and problem.rule[:3] in ("CFG", "SRC", "APP") for problem in problems)
+    assert len(problems) <= MAX_REPORTED + 1
+    for problem in problems:
+        assert problem.rule.partition("-")[0] in ("CFG", "APPLY")
+        wrong, _, right = problem.message.partition("; ")
+        assert wrong
+        assert right
+        assert len(problem.message) < 600
     assert str(raised.value).isprintable()
     return None
 

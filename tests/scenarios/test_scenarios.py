@@ -16,10 +16,11 @@ import yaml
 
 from core.decisions.decision import Admitted, Vetoed
 from core.ids import QueuePath
-from core.ledger import accounts, enrolment, ledger, surroundings, wakes
+from core.ledger import accounts, enrolment, ledger, rejections, surroundings, wakes
 from core.ledger.record import Charge, Held, PodRecord
 from core.ledger.state import State
 from core.queues import headroom, limits, room, rules, tree
+from core.queues import queue as queue_module
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
 from core.resource import Resource
@@ -277,6 +278,15 @@ def _without_init(spec: Any) -> Any:
 
 
 MUTATIONS: dict[str, Mutate] = {
+    "limit-of-another-user-does-not-hold-mine": replaced(
+        limits.Claimant, "tracked", lambda rule, self, path: rule(self._replace(user="everybody"), path)
+    ),
+    "placement-of-a-bound-pod-beside-a-default-queue": replaced(enrolment, "decide_queue", _unforced),
+    "placement-rejection-can-fail-the-pods": answering(rejections, "_mark", None),
+    "properties-go-down-to-children": replaced(
+        queue_module, "inherited", lambda rule, parent, own: dict(own)
+    ),
+    "template-of-the-nearest-parent": valued(Queue, "template", None),
     "access-denied": answering(rules, "may_submit", True),
     "limit-of-a-group": replaced(limits.Limits, "of_group", lambda rule, self, path, group: None),
     "limit-of-a-user": replaced(limits.Limits, "of_user", lambda rule, self, path, user: None),

@@ -1,0 +1,34 @@
+"""Access lists of queues: what YuniKorn checks of their text, and what it finds only when it applies them."""
+
+from collections.abc import Iterator
+
+from extender.queueconfig.hierarchy import PartitionNode, QueueNode
+from extender.queueconfig.problems import Finding, shown
+
+_ANY = "*"
+_MOST_PARTS = 2
+
+
+def access(queue: QueueNode) -> Iterator[Finding]:
+    """A list is users, or users and groups (CFG-12)."""
+    for key, text in _lists(queue):
+        if _has_too_many_fields(text):
+            message = f"{shown(text)} has more than users and groups; write users, one blank, groups"
+            yield Finding((*queue.at, key), "CFG-12", message)
+
+
+def applied_access(partition: PartitionNode) -> Iterator[Finding]:
+    """At most one blank, wherever it stands (APPLY-2); not said again of a list that CFG-12 refuses."""
+    for queue in partition.root.walk():
+        for key, text in _lists(queue):
+            if text.count(" ") >= _MOST_PARTS and not _has_too_many_fields(text):
+                message = f"{shown(text)} has more than one blank; write users, one blank, groups"
+                yield Finding((*queue.at, key), "APPLY-2", message)
+
+
+def _lists(queue: QueueNode) -> tuple[tuple[str, str], ...]:
+    return ("adminacl", queue.section.adminacl), ("submitacl", queue.section.submitacl)
+
+
+def _has_too_many_fields(text: str) -> bool:
+    return text.strip() not in ("", _ANY) and len(text.split(maxsplit=_MOST_PARTS)) > _MOST_PARTS

@@ -1,0 +1,62 @@
+"""Below which configured queues the placement rules of a document may make dynamic ones (PL-4, PL-11)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from core.ids import ROOT, QueuePath
+from extender.queueconfig.hierarchy import PartitionNode, QueueNode
+from extender.queueconfig.schema import PlacementRule
+
+
+@dataclass(frozen=True, slots=True)
+class _Area:
+    """A queue that a rule names; ``below``: that queue or anything under it, as the request decides."""
+
+    path: str
+    below: bool
+
+
+_ANYWHERE = _Area(ROOT, True)
+
+
+def creation_parents(partition: PartitionNode) -> frozenset[QueuePath]:
+    """The configured parents that may get dynamic children, as far as the rules alone tell."""
+    queues = {queue.path: queue for queue in partition.root.walk()}
+    rules = [rule for rule in partition.section.placementrules if rule.create]
+    return frozenset(path for rule in rules for path in _parents_of(rule, queues))
+
+
+def _parents_of(rule: PlacementRule, queues: Mapping[QueuePath, QueueNode]) -> Iterator[QueuePath]:
+    area = _result(rule) if rule.name.lower() == "fixed" else _leaf_parent(rule)
+    if area.below:
+        prefix = area.path + "."
+        yield from (path for path, queue in queues.items() if not queue.is_leaf and path.startswith(prefix))
+    elif rule.name.lower() == "fixed" and area.path in queues:
+        return
+    above = QueuePath(area.path)
+    while above not in queues and "." in above:
+        above = QueuePath(above.rpartition(".")[0])
+    if above in queues and not queues[above].is_leaf:
+        yield above
+
+
+def _leaf_parent(rule: PlacementRule) -> _Area:
+    """Where the leaf goes that a user or tag rule names, or anywhere when the name may be a whole path.
+
+    A namespace's name has no dots, so tag ``namespace`` never is one.
+    """
+    kind = rule.name.lower()
+    if kind == "provided" or (kind == "tag" and rule.value.lower() != "namespace"):
+        return _ANYWHERE
+    return _Area(ROOT, False) if rule.parent is None else _result(rule.parent)
+
+
+def _result(rule: PlacementRule) -> _Area:
+    """The queue that a fixed rule, or a rule for a parent, names."""
+    above = _leaf_parent(rule)
+    if rule.name.lower() != "fixed":
+        return _Area(above.path, True)
+    value = rule.value.lower()
+    if value == ROOT or value.startswith(ROOT + "."):
+        return _Area(value, False)
+    return above if above.below else _Area(f"{above.path}.{value}", False)

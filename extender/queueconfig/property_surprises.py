@@ -1,0 +1,189 @@
+"""Properties with another effect than it seems: unknown, misread, lost on dynamic queues, or huge."""
+
+import difflib
+from collections.abc import Callable, Generator, Iterator, Mapping
+
+from core.ids import QueuePath
+from core.queues import properties as known
+from core.queues.properties import inherited, properties_from, readable
+from extender.queueconfig.creation import creation_parents
+from extender.queueconfig.hierarchy import PartitionNode, QueueNode
+from extender.queueconfig.problems import Finding, Location, shown
+from extender.queueconfig.schema import ChildTemplate, Preemption
+
+_DELAY = "a duration above zero, such as 30s"
+_ALLOWED = {
+    known.SORT_POLICY: ("fifo or fair, in lower case", "fifo"),
+    known.SORT_PRIORITY: ("enabled or disabled", "enabled"),
+    known.PRIORITY_POLICY: ("default or fence", "default"),
+    known.PRIORITY_OFFSET: ("a whole number of 32 bits, such as -5", "0"),
+    known.PREEMPTION_POLICY: ("default, fence or disabled", "default"),
+    known.PREEMPTION_DELAY: (_DELAY, "30s"),
+    known.QUOTA_PREEMPTION_DELAY: (_DELAY, "never"),
+    known.UNSCHEDULED_BACKOFF: ("a whole number, 0 or more", "0"),
+    known.UNSCHEDULED_DELAY: (_DELAY, "30s"),
+}
+"""What each property may be, and what counts when it is something else (Q-4)."""
+
+_DEFAULTS = properties_from({}, is_leaf=True)
+_PREEMPTION_IS_OFF = "has no effect: preemption.enabled of the partition is false"
+_QUOTA_IS_OFF = "has no effect: set preemption.quotapreemptionenabled of the partition to true"
+_ON_ROOT = "has no effect on the root, which is compared with no other queue; remove it"
+
+
+def properties(partition: PartitionNode) -> Iterator[Finding]:
+    """Keys that mean nothing and values that cannot be read, in queues and templates (Q-4, PRI-8)."""
+    idle = _idle_keys(partition.section.preemption)
+    for queue in partition.root.walk():
+        at = (*queue.at, "properties")
+        for key, value in queue.section.properties.items():
+            if queue.is_root and key in (known.PRIORITY_POLICY, known.PRIORITY_OFFSET):
+                yield Finding((*at, key), "PRI-8", _ON_ROOT)
+            else:
+                yield from _entry(key, value, (*at, key), idle)
+        for key, value in _template_properties(queue).items():
+            where = (*queue.at, "childtemplate", "properties", key)
+            if key and value:
+                yield from _entry(key, value, where, idle)
+            else:
+                yield Finding(where, "TPL-1", "an empty key or value is dropped from a template; remove it")
+
+
+def _idle_keys(preemption: Preemption) -> Mapping[str, str]:
+    """Properties that wait for a switch of the partition, with the reason."""
+    idle = {}
+    if preemption.enabled is False:
+        idle = dict.fromkeys((known.PREEMPTION_POLICY, known.PREEMPTION_DELAY), _PREEMPTION_IS_OFF)
+    if not preemption.quotapreemptionenabled:
+        idle[known.QUOTA_PREEMPTION_DELAY] = _QUOTA_IS_OFF
+    return idle
+
+
+def _entry(key: str, value: str, at: Location, idle: Mapping[str, str]) -> Iterator[Finding]:
+    understood = readable(key, value)
+    if understood is None:
+        yield Finding(at, "Q-4", f"no such property, so it has no effect; {_hint(key)}")
+    elif not understood and not (key == known.PRIORITY_POLICY and not value):
+        allowed, otherwise = _ALLOWED[key]
+        yield Finding(at, "Q-4", f"{shown(value)} is not {allowed}: {otherwise} counts")
+    elif key == known.SORT_POLICY and value == known.SortPolicy.STATE_AWARE:
+        yield Finding(at, "Q-4", "stateaware is the same as fifo; say fifo")
+    elif key in idle:
+        yield Finding(at, "QUO-12" if key == known.QUOTA_PREEMPTION_DELAY else "Q-4", idle[key])
+
+
+def _hint(key: str) -> str:
+    close = difflib.get_close_matches(key[:80].lower(), _ALLOWED, n=1)
+    return f"did you mean {close[0]}" if close else f"known here: {', '.join(_ALLOWED)}"
+
+
+def _template_properties(queue: QueueNode) -> Mapping[str, str]:
+    template = queue.section.childtemplate
+    return template.properties if template is not None else {}
+
+
+# -- dynamic queues ------------------------------------------------------------------------------------------
+
+_READ: dict[str, Callable[[known.QueueProperties], object]] = {
+    known.SORT_POLICY: lambda read: read.sort_policy,
+    known.SORT_PRIORITY: lambda read: read.sort_by_priority,
+    known.PREEMPTION_POLICY: lambda read: read.preemption,
+    known.PREEMPTION_DELAY: lambda read: read.preemption_delay,
+    known.QUOTA_PREEMPTION_DELAY: lambda read: read.quota_preemption_delay,
+    known.UNSCHEDULED_BACKOFF: lambda read: read.unscheduled_backoff,
+    known.UNSCHEDULED_DELAY: lambda read: read.unscheduled_delay,
+}
+"""The properties that a configured leaf inherits."""
+
+
+def not_taken_over(partition: PartitionNode) -> Iterator[Finding]:
+    """Properties that configured leaves inherit and dynamic ones below the same queue do not (Q-6)."""
+    parents = creation_parents(partition)
+    if parents:
+        told: set[Location] = set()
+        yield from _lost_below(partition.root, {}, frozenset(), parents, told)
+
+
+def _lost_below(
+    queue: QueueNode,
+    carried: Mapping[str, Location],
+    template: frozenset[str],
+    parents: frozenset[QueuePath],
+    told: set[Location],
+) -> Iterator[Finding]:
+    """``carried``: the properties in force here that matter to a leaf, with where they stand."""
+    carried = _carried(queue, carried)
+    template = _keys_of_template(queue.section.childtemplate, template)
+    lost = [at for key, at in carried.items() if key not in template] if queue.path in parents else []
+    for at in lost:
+        if at not in told:
+            told.add(at)
+            message = "dynamic queues made below do not inherit this; set it in the childtemplate too"
+            yield Finding(at, "Q-6", message)
+    for child in queue.children:
+        if not child.is_leaf:
+            yield from _lost_below(child, carried, template, parents, told)
+
+
+def _carried(queue: QueueNode, above: Mapping[str, Location]) -> Mapping[str, Location]:
+    own = queue.section.properties
+    if not own:
+        return above
+    below = properties_from(inherited(own, {}), is_leaf=True)
+    kept = {key: at for key, at in above.items() if key not in own}
+    at = (*queue.at, "properties")
+    return kept | {key: (*at, key) for key in own if key in _READ and _matters(below, key)}
+
+
+def _matters(below: known.QueueProperties, key: str) -> bool:
+    return _READ[key](below) not in (_READ[key](_DEFAULTS), known.SortPolicy.STATE_AWARE)
+
+
+def _keys_of_template(template: ChildTemplate | None, above: frozenset[str]) -> frozenset[str]:
+    """An empty template is none, and then the one above is in force (TPL-1, TPL-3)."""
+    if template is None:
+        return above
+    keys = frozenset(key for key, value in template.properties.items() if key and value)
+    resources = template.resources
+    return keys if keys or template.maxapplications or resources.max or resources.guaranteed else above
+
+
+# -- offsets -------------------------------------------------------------------------------------------------
+
+SYSTEM_CLASSES = 2_000_000_000
+"""The lowest priority of Kubernetes' own classes; users' classes end at half of that."""
+
+_HIGHEST_OF_USERS = 1_000_000_000
+_LARGE = 999_999_999
+
+
+def offsets(partition: PartitionNode) -> Iterator[Finding]:
+    """Offsets that can lift the pods of users to the system's priority classes (PRI-6, PRI-9).
+
+    They add up towards the root, 32 bits wide; a fence shows its own offset instead (PRI-7), and the root's
+    is not used (PRI-8).
+    """
+    reached: dict[QueuePath, int] = {}
+    for queue in reversed(list(partition.root.walk())):
+        at = (*queue.at, "childtemplate", "properties")
+        inside = yield from _lifted(_template_properties(queue), _HIGHEST_OF_USERS, at)
+        inside = max([inside, *(reached[child.path] for child in queue.children)])
+        if not queue.is_root:
+            at = (*queue.at, "properties")
+            reached[queue.path] = yield from _lifted(queue.section.properties, inside, at)
+
+
+def _lifted(entries: Mapping[str, str], inside: int, at: Location) -> Generator[Finding, None, int]:
+    """What a queue with these properties shows outside, when the highest priority in it is ``inside``."""
+    if not entries:
+        return inside
+    read = properties_from(entries, is_leaf=True)
+    offset = read.priority_offset
+    shows = offset if read.priority_fence else max(-(2**31), min(2**31 - 1, inside + offset))
+    if offset > _LARGE or (offset > 0 and shows >= SYSTEM_CLASSES):
+        message = (
+            f"pods here can count as {shows}, and the system's priority classes begin at {SYSTEM_CLASSES}; "
+            f"keep the offsets on a path together below {_LARGE + 1}"
+        )
+        yield Finding((*at, known.PRIORITY_OFFSET), "PRI-9", message)
+    return shows

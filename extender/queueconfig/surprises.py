@@ -1,0 +1,117 @@
+"""What is legal in a document and does not do what it seems to: warnings, for ``paddock check`` only.
+
+Here is the order of the groups and what concerns a queue by itself. Properties are in `property_surprises`,
+access lists and filters in `access_surprises`. A group takes a partition without problems or with some.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from core.errors import QuantityError
+from core.quantity import queue_amount
+from extender.queueconfig.access_surprises import acl_names, filters, nobody_may_submit
+from extender.queueconfig.hierarchy import DEFAULT_PARTITION, PartitionNode, partition_from
+from extender.queueconfig.parsing import parse
+from extender.queueconfig.problems import MAX_REPORTED, ConfigError, Finding, Location, Problem, shown
+from extender.queueconfig.property_surprises import not_taken_over, offsets, properties
+
+RESOLVERS = ("", "os")
+
+
+def warnings_of(text: str | bytes) -> tuple[Problem, ...]:
+    """Every surprise of a document by line, bounded as `told` does it; none of one that cannot be parsed."""
+    try:
+        parsed = parse(text)
+    except ConfigError:
+        return ()
+    sections = parsed.document.partitions
+    partitions = [partition_from(section, ("partitions", place)) for place, section in enumerate(sections)]
+    found = parsed.located(tuple(islice(surprises(partitions), MAX_REPORTED + 1)))
+    return told(sorted(found, key=lambda problem: problem.line or 0))
+
+
+def told(warnings: Iterable[Problem]) -> tuple[Problem, ...]:
+    """The first `MAX_REPORTED` warnings, and after them one that says so when there are more."""
+    kept = tuple(islice(warnings, MAX_REPORTED + 1))
+    if len(kept) <= MAX_REPORTED:
+        return kept
+    message = f"more than {MAX_REPORTED} warnings, the others are not listed"
+    return (*kept[:MAX_REPORTED], Problem("", kept[MAX_REPORTED - 1].rule, message))
+
+
+def surprises(partitions: Sequence[PartitionNode]) -> Iterator[Finding]:
+    """Only partition ``default`` is used, so only its queues are looked at (CFG-4)."""
+    names = {partition.name for partition in partitions}
+    if DEFAULT_PARTITION not in names:
+        message = "there is no partition default, so no queue: every application will be refused; add one"
+        yield Finding(("partitions",), "CFG-4", message)
+    for partition in partitions:
+        if partition.name != DEFAULT_PARTITION:
+            message = f"partition {shown(partition.name)} is checked and not used; only default is"
+            yield Finding((*partition.at, "name"), "CFG-4", message)
+        else:
+            for group in GROUPS:
+                yield from group(partition)
+
+
+def shape(partition: PartitionNode) -> Iterator[Finding]:
+    """Keys of a queue that its place in the tree overrules."""
+    for queue in partition.root.walk():
+        section = queue.section
+        if "parent" in section.model_fields_set and not section.parent and not queue.is_leaf:
+            why = "the root is always a parent" if queue.is_root else "a queue with children is a parent"
+            yield Finding((*queue.at, "parent"), "Q-1", f"false has no effect: {why}; remove the key")
+        if section.childtemplate is not None and queue.is_leaf:
+            message = "has no effect on a leaf: a template is for dynamic queues below; move it to a parent"
+            yield Finding((*queue.at, "childtemplate"), "TPL-2", message)
+
+
+def zero_max(partition: PartitionNode) -> Iterator[Finding]:
+    """A max of zeros only is no max (Q-2)."""
+    for queue in partition.root.walk():
+        section = queue.section
+        if not queue.is_root:
+            yield from _zero(section.resources.max, (*queue.at, "resources", "max"))
+        if section.childtemplate is not None:
+            yield from _zero(
+                section.childtemplate.resources.max, (*queue.at, "childtemplate", "resources", "max")
+            )
+
+
+def _zero(texts: Mapping[str, str] | None, at: Location) -> Iterator[Finding]:
+    if texts and all(_is_zero(name, text) for name, text in texts.items()):
+        message = (
+            "all values are zero, which means no limit at all; leave max out, or, to admit nothing, "
+            "give one value above zero beside the zeros"
+        )
+        yield Finding(at, "Q-2", message)
+
+
+def _is_zero(name: str, text: str) -> bool:
+    try:
+        return queue_amount(name, text) == 0
+    except QuantityError:
+        return False
+
+
+def resolver(partition: PartitionNode) -> Iterator[Finding]:
+    """Resolvers that are not built in: the default one answers, where a user's group is his name (ID-4)."""
+    kind = partition.section.usergroupresolver.type
+    if kind not in RESOLVERS:
+        message = (
+            f"resolver {shown(kind)} is not here, so a user's only group is his own name; use os or none"
+        )
+        yield Finding((*partition.at, "usergroupresolver", "type"), "ID-4", message)
+
+
+GROUPS = (
+    shape,
+    zero_max,
+    properties,
+    offsets,
+    not_taken_over,
+    acl_names,
+    nobody_may_submit,
+    filters,
+    resolver,
+)

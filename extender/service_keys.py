@@ -1,0 +1,157 @@
+"""The keys that YuniKorn reads from its two ConfigMaps, beside the queue document (SRC-4).
+
+Each with its type and default, and with the reason when it means nothing here. The keys that do something
+are read elsewhere: `extender.settings` and, for the policy group, `extender.queueconfig.sources`.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from core.durations import seconds_of
+
+POLICY_GROUP = "service.policyGroup"
+HOT_REFRESH = "service.enableConfigHotRefresh"
+UNIQUE_APP_IDS = "admissionController.filtering.generateUniqueAppId"
+
+_TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
+_FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
+_INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
+
+
+def switch_of(text: str) -> bool:
+    """As Go's ParseBool reads it. Raises ValueError."""
+    if text in _TRUE or text in _FALSE:
+        return text in _TRUE
+    raise ValueError("must be true or false")
+
+
+def int32_of(text: str) -> int:
+    """Decimal digits with an optional sign. Raises ValueError."""
+    return _integer_of(text, bits=32)
+
+
+def int64_of(text: str) -> int:
+    """As `int32_of`, with more room."""
+    return _integer_of(text, bits=64)
+
+
+def _integer_of(text: str, *, bits: int) -> int:
+    most = 2 ** (bits - 1) - 1
+    if _INTEGER.fullmatch(text) and -most - 1 <= int(text) <= most:
+        return int(text)
+    raise ValueError(f"must be a whole number of at most {bits} bits")
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceKey:
+    """One key. ``read`` raises ValueError for a text that is no value of its type.
+
+    ``refuses``: such a text refuses the whole reload (SRC-5), otherwise the default counts.
+    ``no_effect``: why it does nothing here or what to use instead; empty for a key that works.
+    """
+
+    name: str
+    read: Callable[[str], object]
+    default: str
+    no_effect: str
+    refuses: bool = True
+
+    @property
+    def needs_restart(self) -> bool:
+        """SRC-6: all that the shim reads, except the switch for reloading itself."""
+        return self.refuses and self.name != HOT_REFRESH
+
+
+_WORKS = ""
+_INTERNAL = "it sizes a part of YuniKorn that is not here"
+_SCHEDULER = "kube-scheduler sets its own pace"
+_BIND = "use bindTimeoutSeconds of kube-scheduler's VolumeBindingArgs"
+_GANGS = "not yet: gangs are still to come"
+_CLIENT = "the client of the API server is not throttled"
+_EVENTS = "decisions are told as Kubernetes Events, stories and logs, not as an event stream"
+_HOOK = "there is no admission webhook; policies of the API server do its work"
+_IDENTITY = "the policy manifests/identity/protect-user-info.yaml says who may set user.info"
+_LOGS = "there is one level for all: use --log-level"
+_PROBES = "the probes /livez and /readyz are always there, and the audit runs every minute"
+
+_SHIM = (
+    ServiceKey("service.clusterId", str, "mycluster", "it only names the cluster in YuniKorn's REST answers"),
+    ServiceKey(POLICY_GROUP, str, "queues", _WORKS),
+    ServiceKey("service.schedulingInterval", seconds_of, "1s", _SCHEDULER),
+    ServiceKey("service.volumeBindTimeout", seconds_of, "10m", _BIND),
+    ServiceKey("service.eventChannelCapacity", int32_of, "1048576", _INTERNAL),
+    ServiceKey("service.dispatchTimeout", seconds_of, "300s", _INTERNAL),
+    ServiceKey("service.disableGangScheduling", switch_of, "false", _GANGS),
+    ServiceKey(HOT_REFRESH, switch_of, "true", _WORKS),
+    ServiceKey("service.placeholderImage", str, "registry.k8s.io/pause:3.7", _GANGS),
+    ServiceKey("service.placeholderRunAsUser", int64_of, "0", _GANGS),
+    ServiceKey("service.placeholderRunAsGroup", int64_of, "0", _GANGS),
+    ServiceKey("service.placeholderFsGroup", int64_of, "0", _GANGS),
+    ServiceKey(
+        "service.nodeInstanceTypeNodeLabelKey",
+        str,
+        "node.kubernetes.io/instance-type",
+        "usage is not told by instance type",
+    ),
+    ServiceKey("kubernetes.qps", int32_of, "1000", _CLIENT),
+    ServiceKey("kubernetes.burst", int32_of, "1000", _CLIENT),
+    ServiceKey(UNIQUE_APP_IDS, switch_of, "false", _WORKS),
+)
+
+_CORE_AND_ADMISSION: tuple[tuple[str, Callable[[str], object], str, str], ...] = (
+    ("health.checkInterval", seconds_of, "30s", _PROBES),
+    ("event.trackingEnabled", switch_of, "true", _EVENTS),
+    ("event.requestCapacity", int32_of, "1000", _EVENTS),
+    ("event.ringBufferCapacity", int32_of, "100000", _EVENTS),
+    ("event.maxStreams", int32_of, "100", _EVENTS),
+    ("event.maxStreamsPerHost", int32_of, "15", _EVENTS),
+    ("event.RESTResponseSize", int32_of, "10000", _EVENTS),
+    ("log.level", str, "", _LOGS),
+    ("admissionController.filtering.processNamespaces", str, "", _HOOK),
+    ("admissionController.filtering.bypassNamespaces", str, "^kube-system$", _HOOK),
+    ("admissionController.filtering.labelNamespaces", str, "", _HOOK),
+    ("admissionController.filtering.noLabelNamespaces", str, "", _HOOK),
+    ("admissionController.accessControl.bypassAuth", switch_of, "false", _IDENTITY),
+    ("admissionController.accessControl.trustControllers", switch_of, "true", _IDENTITY),
+    ("admissionController.accessControl.systemUsers", str, "^system:serviceaccount:kube-system:", _IDENTITY),
+    ("admissionController.accessControl.externalUsers", str, "", _IDENTITY),
+    ("admissionController.accessControl.externalGroups", str, "", _IDENTITY),
+    ("admissionController.webHook.amServiceName", str, "yunikorn-admission-controller-service", _HOOK),
+    ("admissionController.webHook.schedulerServiceAddress", str, "yunikorn-service:9080", _HOOK),
+)
+
+SERVICE_KEYS: Mapping[str, ServiceKey] = {
+    key.name: key for key in (*_SHIM, *(ServiceKey(*row, refuses=False) for row in _CORE_AND_ADMISSION))
+}
+"""Every key by its name; ``log.level`` stands for the levels of single loggers too."""
+
+_LOGGER_LEVEL = re.compile(r"log\.[^\s]+\.level")
+
+
+def service_key(name: str) -> ServiceKey | None:
+    """The key of that name, None when YuniKorn has no such key; ``log.core.level`` is ``log.level``."""
+    return SERVICE_KEYS["log.level"] if _LOGGER_LEVEL.fullmatch(name) else SERVICE_KEYS.get(name)
+
+
+def bad_values(config_map: Mapping[str, str]) -> dict[str, str]:
+    """What is wrong with the values that refuse a reload, by key (SRC-5), those without effect included."""
+    wrong = {}
+    for key in _SHIM:
+        try:
+            key.read(config_map.get(key.name, key.default))
+        except ValueError as error:
+            wrong[key.name] = str(error)
+    return wrong
+
+
+def held_values(config_map: Mapping[str, str], *, but: Iterable[str]) -> dict[str, object]:
+    """The values of the keys that hold until a restart (SRC-6), defaults filled in, ``but`` some keys.
+
+    Values and not texts: ``60s`` and ``1m`` are no change. Raises ValueError where `bad_values` finds one.
+    """
+    names = {key.name for key in _SHIM if key.needs_restart} - set(but)
+    return {
+        name: SERVICE_KEYS[name].read(config_map.get(name, SERVICE_KEYS[name].default))
+        for name in sorted(names)
+    }
