@@ -62,6 +62,7 @@ def queue_view(
         "preemptionEnabled": queue.properties.preemption is not PreemptionPolicy.DISABLED,
         "isPreemptionFence": queue.properties.preemption is PreemptionPolicy.FENCE,
         "isPriorityFence": queue.properties.priority_fence,
+        "currentPriority": queue.priority,
     }
     return {**always, **_without_empty(view)}
 

@@ -9,6 +9,7 @@ from core.ids import NodeName, QueuePath
 from core.ledger.record import Charge, Held, PodRecord
 from core.ledger.state import Seat, State, WaitingKey
 from core.queues.limits import UsageBook
+from core.queues.priority import ask_comes, ask_goes
 from core.queues.queue import Queue
 from core.resource import Resource, Tally
 from core.workload.application import Application
@@ -33,7 +34,9 @@ def charge_of(state: State, record: PodRecord) -> Charge | None:
         return Charge(Held.ALLOCATED, queue, record.node, size)
     if record.reservation is not None:
         return Charge(Held.RESERVED, queue, record.binding, size)
-    return Charge(Held.PENDING, queue, record.binding, size) if record.is_ask else None
+    if not record.is_ask:
+        return None
+    return Charge(Held.PENDING, queue, record.binding, size, record.facts.priority)
 
 
 def _queue_of(state: State, record: PodRecord) -> QueuePath | None:
@@ -89,10 +92,19 @@ def _count(state: State, record: PodRecord, charge: Charge, *, adding: bool) -> 
                 tally.add(charge.size)
             else:
                 tally.subtract(charge.size)
+        if charge.held is Held.PENDING:
+            _count_priority(leaf, charge.priority, adding=adding)
         if holds(charge) and record.application is not None:
             _count_people(state, state.applications[record.application], leaf, charge.size, adding=adding)
     if charge.node:
         _count_on_node(state, record, charge, adding=adding)
+
+
+def _count_priority(leaf: Queue, priority: int, *, adding: bool) -> None:
+    if adding:
+        ask_comes(leaf, priority)
+    else:
+        ask_goes(leaf, priority)
 
 
 def _count_people(

@@ -5,6 +5,7 @@ steps, so that a running process can do it in slices between verbs. A check read
 the check runs, so a ledger that changes between two steps causes no false alarm.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
@@ -14,7 +15,8 @@ from core.ledger.accounts import charge_of, holds, waiting_key
 from core.ledger.record import Charge, Held, PodRecord
 from core.ledger.state import Seat, State, WaitingKey
 from core.queues.limits import UsageBook
-from core.queues.queue import Queue
+from core.queues.priority import exported
+from core.queues.queue import NO_PRIORITY, Queue
 from core.resource import Limit, Tally
 from core.workload.application import Application
 from core.workload.ask import Rank
@@ -137,6 +139,7 @@ def _queue_steps(state: State) -> Iterator[Step]:
         (queue.path, held): tally.copy() for queue in state.tree for held, tally in _counters(queue).items()
     }
     chains = {queue.path: [each.path for each in queue.chain] for queue in state.tree}
+    yield _priority_drifts(state, charges)
     yield []
     sums: dict[tuple[QueuePath, Held], Tally] = {}
     for start in range(0, len(charges), KEYS_PER_STEP):
@@ -145,6 +148,25 @@ def _queue_steps(state: State) -> Iterator[Step]:
     for path, held in sorted(counters.keys() | sums.keys(), key=str):
         key = (path, held)
         yield _compare_tallies(f"{held.value} of {path}", sums.get(key, Tally()), counters.get(key, Tally()))
+
+
+def _priority_drifts(state: State, charges: list[Charge]) -> Step:
+    """Priorities of all queues, from what is pending (PRI-2 to PRI-7)."""
+    asked: dict[QueuePath, Counter[int]] = {}
+    for charge in charges:
+        if charge.held is Held.PENDING and charge.queue:
+            asked.setdefault(charge.queue, Counter())[charge.priority] += 1
+    drifts: list[Drift] = []
+    known: dict[QueuePath, int] = {}
+    for queue in reversed(list(state.tree)):
+        below = [known[path] for path in queue.children]
+        raw = max((*asked.get(queue.path, ()), *below), default=NO_PRIORITY)
+        known[queue.path] = exported(raw, queue.properties, is_root=queue.is_root)
+        drifts += _compare(f"asked of {queue.path}", dict(asked.get(queue.path, {})), queue.asked)
+        drifts += _compare(
+            f"priority of {queue.path}", (raw, known[queue.path]), (queue.raw_priority, queue.priority)
+        )
+    return drifts
 
 
 def _counters(queue: Queue) -> dict[Held, Tally]:

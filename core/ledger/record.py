@@ -22,12 +22,13 @@ class Held(Enum):
 
 
 class Charge(NamedTuple):
-    """What one pod adds to the counters. ``node``: where it takes room, or empty."""
+    """What one pod adds to the counters. ``node``: where it takes room, or empty; ``priority``: of an ask."""
 
     held: Held
     queue: QueuePath | None
     node: NodeName
     size: Resource
+    priority: int = 0
 
 
 @dataclass(slots=True)

@@ -7,6 +7,9 @@ from core.queues.properties import QueueProperties, inherited, properties_from
 from core.queues.spec import QueueSpec, TemplateSpec
 from core.resource import Limit, Resource, Tally
 
+NO_PRIORITY = -(2**31)
+"""Nothing is pending (PRI-2); an ask of that very priority cannot be told from none."""
+
 
 class Queue:
     """One queue of the tree with its usage.
@@ -17,12 +20,15 @@ class Queue:
     ``running``: the applications in it and below that were given something, while they live (QUO-13).
     ``draining``: no longer in the document, kept until its applications are gone (Q-9); ``dynamic``: made by
     a placement rule, in no document (Q-6). ``entries``: its properties as text with what it inherits, and
-    ``properties`` what they mean.
+    ``properties`` what they mean. ``asked``: number of asks pending in this very queue by priority;
+    ``raw_priority``: the best of what is pending in and below it, ``priority``: what it shows its parent
+    (PRI-4); see `core.queues.priority`.
     """
 
     __slots__ = (
         "allocated",
         "applications",
+        "asked",
         "chain",
         "children",
         "draining",
@@ -32,7 +38,9 @@ class Queue:
         "parent",
         "path",
         "pending",
+        "priority",
         "properties",
+        "raw_priority",
         "reserved",
         "running",
         "spec",
@@ -52,6 +60,8 @@ class Queue:
         self.running: set[AppId] = set()
         self.draining = False
         self.dynamic = dynamic
+        self.asked: dict[int, int] = {}
+        self.raw_priority = self.priority = NO_PRIORITY
         self.entries: Mapping[str, str] = {}
         self.properties = QueueProperties()
         self.inherit()

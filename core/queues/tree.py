@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from core.ids import RECOVERY_QUEUE, ROOT, QueuePath, parent_path
+from core.queues.priority import child_goes, recompute
 from core.queues.queue import Queue
 from core.queues.spec import PartitionSpec, QueueSpec
 from core.resource import Limit, Resource, Tally
@@ -71,6 +72,8 @@ class QueueTree:
         self._drain_except({spec.path for spec in partition.queues})
         for queue in self:
             queue.inherit()
+        for queue in reversed(list(self)):
+            recompute(queue)
 
     def recovery_queue(self) -> Queue:
         """The leaf for bound pods whose queue is unknown, made when needed; no quota (PL-12)."""
@@ -131,6 +134,7 @@ class QueueTree:
     def _remove(self, queue: Queue) -> None:
         if queue.parent is not None:
             del queue.parent.children[queue.path]
+            child_goes(queue.parent)
         del self._by_path[queue.path]
 
     def _drain_except(self, kept: set[QueuePath]) -> None:

@@ -165,6 +165,9 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("waiting", "waiting group of root.a: any", _empty_group),
     ("waiting", "waiting group: ghost", _stray_rank),
     ("tree", "applications of root.a", _applications_of_queue),
+    ("tree", "asked of root.a", lambda state: state.tree.get("root.a").asked.update({7: 1})),  # type: ignore[union-attr]
+    ("tree", "priority of root", lambda state: setattr(state.tree.root, "priority", 7)),
+    ("tree", "priority of root", lambda state: setattr(state.tree.root, "raw_priority", 7)),
     ("tree", "running", lambda state: state.tree.root.running.clear()),
     ("book", "usage of users and groups", lambda state: state.book.add(GHOST, [QueuePath("root")], ONE)),
     ("book", "usage of users and groups", lambda state: state.book.start(GHOST, [QueuePath("root")])),
@@ -225,7 +228,10 @@ def test_no_counter_is_left_out() -> None:
 
 
 def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
-    assert set(Queue.__slots__) - CONFIGURED == {*COUNTERS, "applications", "running"}
+    assert set(Queue.__slots__) - CONFIGURED == {
+        *COUNTERS,
+        *("applications", "running", "asked", "raw_priority", "priority"),
+    }
     assert {field.name for field in fields(NodeUse)} == {"allocated", "occupied", "pods"}
     assert {field.name for field in fields(Application)} == {
         *("id", "requested", "namespace", "identity", "groups", "group", "started", "refusal", "queue"),

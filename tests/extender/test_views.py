@@ -45,6 +45,7 @@ def test_a_leaf(ledger: Ledger) -> None:
         "preemptionDelay": "30s",
         "isPreemptionFence": False,
         "isPriorityFence": False,
+        "currentPriority": 7,
     }
 
 

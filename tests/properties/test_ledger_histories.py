@@ -79,8 +79,15 @@ LIMITS = (
     LimitSpec(("alice",), (), Limit({"vcore": 1500}), 1),
     LimitSpec(("*",), ("team", "*"), Limit({"vcore": 2500})),
 )
+FENCE, OFFSET = {"priority.policy": "fence", "priority.offset": "2"}, {"priority.offset": "-3"}
 DOCUMENTS = (
-    make_partition(replace(P, limits=LIMITS), replace(X, max_applications=1), Y, A, DEFAULT),
+    make_partition(
+        replace(P, limits=LIMITS, properties=FENCE),
+        replace(X, max_applications=1, properties=OFFSET),
+        Y,
+        A,
+        DEFAULT,
+    ),
     replace(make_partition(replace(P, limits=LIMITS[1:]), X, Y, A), resolver="os"),
     make_partition(P, X, Y, A, DEFAULT),
     make_partition(P, X, Y, A),

@@ -1,0 +1,66 @@
+"""The priority of a queue: the best that is pending below it, as far as offsets and fences let it out (PRI).
+
+Kept up to date ask by ask: an ask that comes or goes costs O(depth), and O(fan-out) at the levels where the
+best one has gone.
+"""
+
+from core.queues.properties import QueueProperties
+from core.queues.queue import NO_PRIORITY, Queue
+
+HIGHEST = 2**31 - 1
+
+
+def exported(raw: int, properties: QueueProperties, *, is_root: bool = False) -> int:
+    """What a queue shows its parent (PRI-4): clamped at each level; the root applies nothing (PRI-8)."""
+    if raw == NO_PRIORITY or is_root:
+        return raw
+    if properties.priority_fence:
+        return properties.priority_offset
+    return max(NO_PRIORITY, min(HIGHEST, raw + properties.priority_offset))
+
+
+def ask_comes(leaf: Queue, priority: int) -> None:
+    """A pending ask is there."""
+    leaf.asked[priority] = leaf.asked.get(priority, 0) + 1
+    if priority > leaf.raw_priority:
+        _set_raw(leaf, priority)
+
+
+def ask_goes(leaf: Queue, priority: int) -> None:
+    """It was placed, or is gone."""
+    leaf.asked[priority] -= 1
+    if not leaf.asked[priority]:
+        del leaf.asked[priority]
+        if priority == leaf.raw_priority:
+            _set_raw(leaf, max(leaf.asked, default=NO_PRIORITY))
+
+
+def child_goes(parent: Queue) -> None:
+    """A child was removed (PRI-5)."""
+    _set_raw(parent, raw_priority(parent))
+
+
+def raw_priority(queue: Queue) -> int:
+    """From what is pending in the queue and from what its children export, computed afresh (PRI-3)."""
+    own = max(queue.asked, default=NO_PRIORITY)
+    return max((own, *(child.priority for child in queue.children.values())))
+
+
+def recompute(queue: Queue) -> None:
+    """After properties have changed; its children's must stand (PRI-5)."""
+    queue.raw_priority = raw_priority(queue)
+    queue.priority = exported(queue.raw_priority, queue.properties, is_root=queue.is_root)
+
+
+def _set_raw(queue: Queue, raw: int) -> None:
+    """Note it and carry it up as far as it makes a difference."""
+    queue.raw_priority = raw
+    before = queue.priority
+    queue.priority = exported(raw, queue.properties, is_root=queue.is_root)
+    parent = queue.parent
+    if parent is None or queue.priority == before:
+        return
+    if queue.priority > parent.raw_priority:
+        _set_raw(parent, queue.priority)
+    elif before == parent.raw_priority:
+        _set_raw(parent, raw_priority(parent))
