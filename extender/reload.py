@@ -33,6 +33,7 @@ class _InForce:
 
     checksum: str
     policy_group: str
+    zero_blocks: bool
     partition: PartitionSpec
     held: Mapping[str, object]
 
@@ -104,7 +105,7 @@ class Configuration:
             self.error = ""
             return
         try:
-            partition = self._partition(flat)
+            partition = self._partition(flat, settings)
         except PaddockError as error:
             self._install(settings)
             self.refuse(source, str(error))
@@ -125,14 +126,15 @@ class Configuration:
     def _is_in_force(self, flat: FlatConfig, settings: Settings, held: tuple[str, ...]) -> bool:
         return (flat.checksum, settings, held) == (self.checksum, self.settings, self._told_held)
 
-    def _partition(self, flat: FlatConfig) -> PartitionSpec:
+    def _partition(self, flat: FlatConfig, settings: Settings) -> PartitionSpec:
         """Read and tried against the running tree; the same document again is the same (SRC-9).
 
         Raises `ConfigError` or `Rejected`.
         """
-        if self._in_force and self._in_force.checksum == flat.checksum:
-            return self._in_force.partition
-        partition = load_document(flat.queues_text)
+        same, zero_blocks = self._in_force, settings.zero_max_blocks
+        if same and (same.checksum, same.zero_blocks) == (flat.checksum, zero_blocks):
+            return same.partition
+        partition = load_document(flat.queues_text, zero_blocks=zero_blocks)
         conflicts = self._engine.snapshot.conflicts(partition)
         if conflicts:
             raise Rejected("; ".join(conflicts))
@@ -146,7 +148,7 @@ class Configuration:
 
     def _apply(self, flat: FlatConfig, settings: Settings, partition: PartitionSpec) -> None:
         held = self._in_force.held if self._in_force else held_service_values(flat.settings)
-        self._in_force = _InForce(flat.checksum, flat.policy_group, partition, held)
+        self._in_force = _InForce(flat.checksum, flat.policy_group, settings.zero_max_blocks, partition, held)
         self.settings, self.error = settings, ""
         self.reloads += 1
         self._engine.learn(on.Configured(partition, settings.ledger))

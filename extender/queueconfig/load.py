@@ -44,11 +44,12 @@ APPLIED_GROUPS = (applied_rules, templates, applied_access)
 """In the order of APPLY-5. They come after the others, as YuniKorn finds them later."""
 
 
-def load_document(text: str | bytes) -> PartitionSpec:
+def load_document(text: str | bytes, *, zero_blocks: bool = False) -> PartitionSpec:
     """The queues of partition ``default`` (CFG-4); the other partitions are checked and dropped.
 
     An empty text has no partitions and is valid (CFG-2): the spec then has no queues. Cost: about 3 s for
     the largest document allowed, see `extender.queueconfig.document`.
+    ``zero_blocks``: see `partition_spec_from`.
     Raises `ConfigError` with every problem found; whatever the text holds, nothing else is raised.
     """
     parsed = parse(text)
@@ -57,7 +58,10 @@ def load_document(text: str | bytes) -> PartitionSpec:
     if problems:
         raise ConfigError(problems)
     used = (one for one in partitions if one.name == DEFAULT_PARTITION)
-    return next((partition_spec_from(one) for one in used), PartitionSpec(DEFAULT_PARTITION, ()))
+    return next(
+        (partition_spec_from(one, zero_blocks=zero_blocks) for one in used),
+        PartitionSpec(DEFAULT_PARTITION, ()),
+    )
 
 
 def check_document(text: str | bytes) -> tuple[Problem, ...]:

@@ -26,13 +26,19 @@ from extender.queueconfig.schema import (
 DENY = "deny"
 
 
-def partition_spec_from(partition: PartitionNode) -> PartitionSpec:
-    """Partition ``default`` of a document, or one of the others, which nobody uses (CFG-4)."""
+def partition_spec_from(partition: PartitionNode, *, zero_blocks: bool = False) -> PartitionSpec:
+    """Partition ``default`` of a document, or one of the others, which nobody uses (CFG-4).
+
+    ``zero_blocks``: whether a ``max`` of nothing but zeros blocks what it names, instead of being none (Q-2).
+    """
     section = partition.section
     root, *below = partition.root.walk()
     return PartitionSpec(
         partition.name,
-        (_queue_spec(root, section.limits), *(_queue_spec(queue, ()) for queue in below)),
+        (
+            _queue_spec(root, section.limits, zero_blocks),
+            *(_queue_spec(queue, (), zero_blocks) for queue in below),
+        ),
         rules=tuple(_rule(rule) for rule in section.placementrules),
         preemption=section.preemption.enabled is not False,
         quota_preemption=section.preemption.quotapreemptionenabled is True,
@@ -41,10 +47,10 @@ def partition_spec_from(partition: PartitionNode) -> PartitionSpec:
     )
 
 
-def _queue_spec(queue: QueueNode, more_limits: list[LimitEntry] | tuple[()]) -> QueueSpec:
+def _queue_spec(queue: QueueNode, more_limits: list[LimitEntry] | tuple[()], zero_blocks: bool) -> QueueSpec:
     """``more_limits``: the partition's, which are the root's when it has none of its own (CFG-8)."""
     section = queue.section
-    maximum = None if queue.is_root else _defined(section.resources.max)
+    maximum = None if queue.is_root else _maximum(section.resources.max, zero_blocks)
     return QueueSpec(
         path=queue.path,
         parent=queue.parent,
@@ -56,7 +62,7 @@ def _queue_spec(queue: QueueNode, more_limits: list[LimitEntry] | tuple[()]) -> 
         submit_acl=section.submitacl,
         admin_acl=section.adminacl,
         limits=tuple(_limit(entry) for entry in section.limits or more_limits),
-        template=_template(section.childtemplate),
+        template=_template(section.childtemplate, zero_blocks),
     )
 
 
@@ -70,11 +76,12 @@ def _limit(entry: LimitEntry) -> LimitSpec:
     )
 
 
-def _template(template: ChildTemplate | None) -> TemplateSpec | None:
+def _template(template: ChildTemplate | None, zero_blocks: bool) -> TemplateSpec | None:
     """None when nothing is left of it (TPL-1)."""
     if template is None:
         return None
-    maximum, guaranteed = _defined(template.resources.max), _defined(template.resources.guaranteed)
+    maximum = _maximum(template.resources.max, zero_blocks)
+    guaranteed = _defined(template.resources.guaranteed)
     properties = {key: value for key, value in template.properties.items() if key and value}
     if not (maximum or guaranteed or properties or template.maxapplications):
         return None
@@ -100,6 +107,12 @@ def _node_sort(policy: NodeSortPolicy) -> NodeSortSpec:
 
 def _resolver(section: PartitionSection) -> str:
     return section.usergroupresolver.type
+
+
+def _maximum(texts: Mapping[str, str] | None, zero_blocks: bool) -> Resource | None:
+    if zero_blocks and texts:
+        return Resource({name: queue_amount(name, text) for name, text in texts.items()})
+    return _defined(texts)
 
 
 def _defined(texts: Mapping[str, str] | None) -> Resource | None:

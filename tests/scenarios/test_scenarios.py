@@ -27,7 +27,7 @@ from core.resource import Resource
 from core.workload import managed
 from core.workload.pod import PodFacts
 from extender import engine, reload
-from extender.queueconfig import load
+from extender.queueconfig import load, translation
 from extender.simulator import (
     choosing,
     commands,
@@ -285,6 +285,9 @@ MUTATIONS: dict[str, Mutate] = {
     "placement-rejection-can-fail-the-pods": answering(rejections, "_mark", None),
     "properties-go-down-to-children": replaced(
         queue_module, "inherited", lambda rule, parent, own: dict(own)
+    ),
+    "quota-of-nothing-but-zeros": replaced(
+        translation, "_maximum", lambda rule, texts, zero_blocks: rule(texts, False)
     ),
     "template-of-the-nearest-parent": valued(Queue, "template", None),
     "access-denied": answering(rules, "may_submit", True),
