@@ -54,6 +54,10 @@ class Options:
     overrides: Mapping[str, Any] = field(default_factory=dict)
 
 
+Offer = tuple[ConfigMapData | None, ConfigMapData | None, Source]
+"""Both ConfigMaps as they are now, and the one that changed."""
+
+
 class StartError(Exception):
     """The configuration found at the start is not usable (SRC-10)."""
 
@@ -89,6 +93,7 @@ class App:
         self._journal = Journal()
         self._configured = asyncio.Event()
         self.synced = asyncio.Event()
+        self._offers: asyncio.Queue[Offer] = asyncio.Queue()
         self.metrics = Metrics(lambda: self.engine.snapshot)
         witness = Telling(self._journal, log, DecisionLog(_later), self.metrics)
         self.engine = Engine(Outward(self._clock, _later, self._perform, witness))
@@ -131,6 +136,7 @@ class App:
             group.create_task(self._effector.run())
             group.create_task(self._host_groups.run())
             group.create_task(self._follow_configuration())
+            group.create_task(self._take_offers())
             group.create_task(self._feeds.run())
             group.create_task(self._keep_time())
             group.create_task(self._become_ready())
@@ -165,7 +171,14 @@ class App:
         self, defaults: ConfigMapData | None, configs: ConfigMapData | None, last: ConfigMapSeen | None
     ) -> None:
         source = Source("ConfigMap", self._options.namespace, *((last.name, last.uid) if last else ("", "")))
-        self.configuration.offer_config_maps(defaults, configs, source)
+        self._offers.put_nowait((defaults, configs, source))
+
+    async def _take_offers(self) -> None:
+        """One after the other; a large document is read in a thread, since the verbs must not wait for it."""
+        while True:
+            defaults, configs, source = await self._offers.get()
+            await asyncio.to_thread(self.configuration.prepare, defaults, configs)
+            self.configuration.offer_config_maps(defaults, configs, source)
 
     def _refused(self, source: Source, message: str) -> None:
         self.metrics.reloads.labels("refused").inc()

@@ -1,6 +1,7 @@
 """Configuration on its way from its sources to the ledger; the last good document is kept."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +39,22 @@ class _InForce:
     held: Mapping[str, object]
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A document that was read. ``outcome``: its queues, or why there are none."""
+
+    text: str
+    zero_blocks: bool
+    outcome: PartitionSpec | PaddockError
+
+
+def _read(text: str, *, zero_blocks: bool) -> _Read:
+    try:
+        return _Read(text, zero_blocks, load_document(text, zero_blocks=zero_blocks))
+    except PaddockError as error:
+        return _Read(text, zero_blocks, error)
+
+
 class Configuration:
     """The active configuration and the fate of the latest one offered.
 
@@ -63,6 +80,7 @@ class Configuration:
         self._on_applied = on_applied
         self._in_force: _InForce | None = None
         self._told_held: tuple[str, ...] = ()
+        self._prepared: _Read | None = None
         self.settings = settings_from({}, overrides)
         self.error = ""
         self.unread: tuple[str, ...] = ()
@@ -73,6 +91,18 @@ class Configuration:
     def checksum(self) -> str:
         """SRC-9 of the active document; empty before the first."""
         return self._in_force.checksum if self._in_force else ""
+
+    def prepare(self, defaults: ConfigMapData | None, configs: ConfigMapData | None) -> None:
+        """Read the document that the next offer holds: the long part, which may be done in another thread.
+
+        Whatever is wrong comes out when it is offered.
+        """
+        group = self._in_force.policy_group if self._in_force else None
+        with suppress(PaddockError):
+            flat = flatten(defaults, configs, policy_group=group)
+            settings = settings_from(flat.settings, self._overrides)
+            if self._in_force is None or self._in_force.checksum != flat.checksum:
+                self._prepared = _read(flat.queues_text, zero_blocks=settings.zero_max_blocks)
 
     def offer_config_maps(
         self, defaults: ConfigMapData | None, configs: ConfigMapData | None, source: Source
@@ -134,7 +164,12 @@ class Configuration:
         same, zero_blocks = self._in_force, settings.zero_max_blocks
         if same and (same.checksum, same.zero_blocks) == (flat.checksum, zero_blocks):
             return same.partition
-        partition = load_document(flat.queues_text, zero_blocks=zero_blocks)
+        read, self._prepared = self._prepared, None
+        if read is None or (read.text, read.zero_blocks) != (flat.queues_text, zero_blocks):
+            read = _read(flat.queues_text, zero_blocks=zero_blocks)
+        partition = read.outcome
+        if isinstance(partition, PaddockError):
+            raise partition
         conflicts = self._engine.snapshot.conflicts(partition)
         if conflicts:
             raise Rejected("; ".join(conflicts))

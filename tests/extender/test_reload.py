@@ -6,6 +6,8 @@ import gzip
 import pytest
 
 from core.ledger import events as on
+from extender import reload
+from extender.queueconfig.load import load_document
 from extender.queueconfig.sources import ConfigMapData
 from extender.reload import Configuration, Source
 from tests.builders import make_pod, usage
@@ -334,3 +336,20 @@ def test_a_source_that_cannot_be_read() -> None:
     bench.configuration.refuse(FILE, "queues.yaml: No such file or directory")
     assert bench.configuration.error == "queues.yaml: No such file or directory"
     assert bench.max_of() == {"vcore": 3000}
+
+
+def test_a_document_that_was_prepared_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the right nor the wrong one; and what was prepared is not taken for another document."""
+    bench, reads = Bench(), []
+    monkeypatch.setattr(
+        reload, "load_document", lambda text, **more: reads.append(text) or load_document(text, **more)
+    )
+    for queues in (document("3"), "partitions: [", document("4")):
+        data = ConfigMapData({"queues.yaml": queues})
+        bench.configuration.prepare(None, data)
+        bench.configuration.offer_config_maps(None, data, CONFIGS)
+    assert reads == [document("3"), "partitions: [", document("4")]
+    assert (bench.max_of(), len(bench.refused)) == ({"vcore": 4000}, 1)
+    bench.configuration.prepare(None, ConfigMapData({"queues.yaml": document("5")}))
+    bench.offer(document("6"))
+    assert bench.max_of() == {"vcore": 6000}
