@@ -13,7 +13,7 @@ from core.decisions.binding import decide_binding
 from core.decisions.decision import Admission, Admitted, Binding, BindNow, Preemption, Refused
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.audit import Drift
+from core.ledger.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
 from core.ledger.record import PodRecord

@@ -19,6 +19,7 @@ from core.queues.queue import Queue
 from core.queues.spec import TemplateSpec
 from core.resource import Limit, Resource, usage_percent
 from core.workload.application import Application
+from core.workload.states import AppState
 
 PARTITION = "default"
 
@@ -91,12 +92,18 @@ def application_view(snapshot: Snapshot, application: Application) -> dict[str, 
         "pendingResource": _amounts(_sum(asking)),
         "requests": [_request(application, record) for record in asking],
         "allocations": [_allocation(application, record) for record in held],
-        "applicationState": _state(application, held),
+        "applicationState": application.state.value,
         "user": application.identity.user,
         "groups": list(application.groups or ()),
         "rejectedMessage": application.refusal.text if application.refusal is not None else "",
         "maxRequestPriority": max((record.facts.priority for record in asking), default=0),
-        "submissionTime": _nanoseconds(min((record.facts.created for record in records), default=0.0)),
+        "submissionTime": _nanoseconds(application.submitted),
+        "finishedTime": _nanoseconds(application.since) if application.ended else 0,
+        "stateLog": [
+            {"time": _nanoseconds(since), "applicationState": state.value}
+            for since, state in application.states
+            if state is not AppState.NEW
+        ],
     }
     always = {
         "applicationID": application.id,
@@ -147,12 +154,6 @@ def _usage(snapshot: Snapshot, queue: Queue, kind: str, name: str) -> dict[str, 
         "children": children,
     }
     return _without_empty(view)
-
-
-def _state(application: Application, held: list[PodRecord]) -> str:
-    if application.refusal is not None and application.queue is None:
-        return "Rejected"
-    return "Running" if held else "Accepted"
 
 
 def _holds(record: PodRecord) -> bool:

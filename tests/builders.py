@@ -7,7 +7,7 @@ from core.decisions.binding import decide_binding
 from core.decisions.decision import Admission, Admitted, Binding, BindNow, Refused
 from core.ids import NO_NODE, NodeName, PodUid, QueuePath
 from core.ledger import events as on
-from core.ledger.audit import Drift
+from core.ledger.drift import Drift
 from core.ledger.effects import WakePod
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings

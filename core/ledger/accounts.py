@@ -6,6 +6,7 @@ should. Any order of events and any repeat ends in the same counters.
 """
 
 from core.ids import NodeName, QueuePath
+from core.ledger.lifecycle import allocated
 from core.ledger.record import Charge, Held, PodRecord
 from core.ledger.state import Seat, State, WaitingKey
 from core.queues.limits import UsageBook
@@ -75,6 +76,8 @@ def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
     if new is not None:
         _count(state, record, new, adding=True)
         state.charges[record.uid] = new
+    if new is not None and holds(new) and not (old is not None and holds(old)) and record.application:
+        allocated(state, state.applications[record.application])
     if old is not None and holds(old) and not _keeps_room(old, new):
         state.freed = True
 
@@ -110,17 +113,12 @@ def _count_priority(leaf: Queue, priority: int, *, adding: bool) -> None:
 def _count_people(
     state: State, application: Application, leaf: Queue, size: Resource, *, adding: bool
 ) -> None:
-    """What users and groups hold; the first that an application is given starts it (QUO-13, UGM-8)."""
+    """What users and groups hold."""
     paths = [queue.path for queue in leaf.chain]
-    if not adding:
+    if adding:
+        state.book.add(application.claimant, paths, size)
+    else:
         state.book.subtract(application.claimant, paths, size)
-        return
-    state.book.add(application.claimant, paths, size)
-    if not application.started:
-        application.started = True
-        state.book.start(application.claimant, paths)
-        for queue in leaf.chain:
-            queue.running.add(application.id)
 
 
 def recount_people(state: State) -> None:

@@ -6,12 +6,12 @@ the check runs, so a ledger that changes between two steps causes no false alarm
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Iterator
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.accounts import charge_of, holds, waiting_key
+from core.ledger.audit_applications import application_steps
+from core.ledger.drift import KEYS_PER_STEP, Drift, Step, amounts, compare, compare_tallies, each
 from core.ledger.record import Charge, Held, PodRecord
 from core.ledger.state import Seat, State, WaitingKey
 from core.queues.limits import UsageBook
@@ -21,22 +21,6 @@ from core.resource import Limit, Tally
 from core.workload.application import Application
 from core.workload.ask import Rank
 
-KEYS_PER_STEP = 200
-
-K = TypeVar("K")
-
-
-@dataclass(frozen=True, slots=True)
-class Drift:
-    """One counter that is wrong. ``what``: its name, with the queue, node or pod it belongs to."""
-
-    what: str
-    expected: str
-    actual: str
-
-
-Step = list[Drift]
-
 
 def audit(state: State) -> tuple[Drift, ...]:
     """Every difference between the record and what follows from what was told; empty when it is right."""
@@ -45,37 +29,18 @@ def audit(state: State) -> tuple[Drift, ...]:
 
 def audit_steps(state: State) -> Iterator[Step]:
     """The same in steps of about a millisecond. The ledger may change between two of them."""
-    yield from _each(state.pods, lambda uid: _pod_drifts(state, uid))
-    yield from _each(state.charges, lambda uid: _unknown(state, "charges", uid, uid in state.charges))
+    yield from each(state.pods, lambda uid: _pod_drifts(state, uid))
+    yield from each(state.charges, lambda uid: _unknown(state, "charges", uid, uid in state.charges))
     yield from _queue_steps(state)
-    yield from _each(state.uses, lambda name: _node_drifts(state, name))
+    yield from each(state.uses, lambda name: _node_drifts(state, name))
     yield _capacity_drifts(state)
     yield from _people_steps(state)
     yield from _index_steps(state)
-    yield from _application_steps(state)
-
-
-def _each(keys: Iterable[K], check: Callable[[K], Step]) -> Iterator[Step]:
-    """One step per so many keys. The keys are those of now; ``check`` must bear one that has gone."""
-    known = list(keys)
-    for start in range(0, len(known), KEYS_PER_STEP):
-        yield [drift for key in known[start : start + KEYS_PER_STEP] for drift in check(key)]
-
-
-def _compare(what: str, expected: object, actual: object) -> Step:
-    return [] if expected == actual else [Drift(what, str(expected), str(actual))]
-
-
-def _compare_tallies(what: str, expected: Tally, actual: Tally) -> Step:
-    return _compare(what, _amounts(expected), _amounts(actual))
-
-
-def _amounts(tally: Tally) -> dict[str, int]:
-    return {name: amount for name, amount in sorted(tally.items()) if amount}
+    yield from application_steps(state)
 
 
 def _unknown(state: State, index: str, uid: PodUid, filed: bool) -> Step:
-    return _compare(f"{index}: {uid}", False, filed and uid not in state.pods)
+    return compare(f"{index}: {uid}", False, filed and uid not in state.pods)
 
 
 # -- pods: what each is charged, and where it is filed ------------------------------------------------
@@ -88,13 +53,13 @@ def _pod_drifts(state: State, uid: PodUid) -> Step:
     expected = charge_of(state, record)
     seat = state.waits_at.get(uid)
     return [
-        *_compare(f"charge of {uid}", expected, state.charges.get(uid)),
-        *_compare(f"waiting index of {uid}", waiting_key(state, record, expected), seat and seat.key),
-        *_compare(f"reserved index of {uid}", record.reservation is not None, uid in state.reserved),
-        *_compare(f"provisional index of {uid}", _is_provisional(record), uid in state.provisional),
-        *_compare(f"unclassified index of {uid}", not record.classified, _is_unclassified(state, record)),
-        *_compare(f"name index of {uid}", True, uid in state.by_name.get(_name(record), ())),
-        *_compare(f"gone: {uid}", False, uid in state.gone),
+        *compare(f"charge of {uid}", expected, state.charges.get(uid)),
+        *compare(f"waiting index of {uid}", waiting_key(state, record, expected), seat and seat.key),
+        *compare(f"reserved index of {uid}", record.reservation is not None, uid in state.reserved),
+        *compare(f"provisional index of {uid}", _is_provisional(record), uid in state.provisional),
+        *compare(f"unclassified index of {uid}", not record.classified, _is_unclassified(state, record)),
+        *compare(f"name index of {uid}", True, uid in state.by_name.get(_name(record), ())),
+        *compare(f"gone: {uid}", False, uid in state.gone),
         *_membership_drifts(state, record),
         *_place_drifts(state, record, expected),
     ]
@@ -116,17 +81,17 @@ def _membership_drifts(state: State, record: PodRecord) -> Step:
     """A managed ask or allocation is in exactly the application it says."""
     if record.application is None:
         belongs = record.managed and (bool(record.node) or record.is_ask)
-        return _compare(f"application of {record.uid}", False, belongs)
+        return compare(f"application of {record.uid}", False, belongs)
     application = state.applications.get(record.application)
     member = application is not None and record.uid in application.pods
-    return _compare(f"pods of {record.application}: {record.uid}", True, member)
+    return compare(f"pods of {record.application}: {record.uid}", True, member)
 
 
 def _place_drifts(state: State, record: PodRecord, charge: Charge | None) -> Step:
     if charge is None or not charge.node:
         return []
     use = state.uses.get(charge.node)
-    return _compare(f"pods on {charge.node}: {record.uid}", True, use is not None and record.uid in use.pods)
+    return compare(f"pods on {charge.node}: {record.uid}", True, use is not None and record.uid in use.pods)
 
 
 # -- queues: the sums of their pods' charges -----------------------------------------------------------
@@ -147,7 +112,7 @@ def _queue_steps(state: State) -> Iterator[Step]:
         yield []
     for path, held in sorted(counters.keys() | sums.keys(), key=str):
         key = (path, held)
-        yield _compare_tallies(f"{held.value} of {path}", sums.get(key, Tally()), counters.get(key, Tally()))
+        yield compare_tallies(f"{held.value} of {path}", sums.get(key, Tally()), counters.get(key, Tally()))
 
 
 def _priority_drifts(state: State, charges: list[Charge]) -> Step:
@@ -162,8 +127,8 @@ def _priority_drifts(state: State, charges: list[Charge]) -> Step:
         below = [known[path] for path in queue.children]
         raw = max((*asked.get(queue.path, ()), *below), default=NO_PRIORITY)
         known[queue.path] = exported(raw, queue.properties, is_root=queue.is_root)
-        drifts += _compare(f"asked of {queue.path}", dict(asked.get(queue.path, {})), queue.asked)
-        drifts += _compare(
+        drifts += compare(f"asked of {queue.path}", dict(asked.get(queue.path, {})), queue.asked)
+        drifts += compare(
             f"priority of {queue.path}", (raw, known[queue.path]), (queue.raw_priority, queue.priority)
         )
     return drifts
@@ -198,10 +163,10 @@ def _node_drifts(state: State, name: NodeName) -> Step:
         else:
             (occupied if charge.held is Held.OCCUPIED else allocated).add(charge.size)
     return [
-        *_compare(f"pods on {name}: any", True, bool(use.pods)),
-        *_compare(f"pods on {name}: strangers", [], strangers),
-        *_compare_tallies(f"allocated on {name}", allocated, use.allocated),
-        *_compare_tallies(f"occupied on {name}", occupied, use.occupied),
+        *compare(f"pods on {name}: any", True, bool(use.pods)),
+        *compare(f"pods on {name}: strangers", [], strangers),
+        *compare_tallies(f"allocated on {name}", allocated, use.allocated),
+        *compare_tallies(f"occupied on {name}", occupied, use.occupied),
     ]
 
 
@@ -211,8 +176,8 @@ def _capacity_drifts(state: State) -> Step:
         capacity.add(node.allocatable)
     amounts = {name: amount for name, amount in capacity.items() if amount > 0}
     return [
-        *_compare_tallies("capacity", capacity, state.capacity),
-        *_compare("max of root", Limit(amounts) if amounts else None, state.tree.root.max),
+        *compare_tallies("capacity", capacity, state.capacity),
+        *compare("max of root", Limit(amounts) if amounts else None, state.tree.root.max),
     ]
 
 
@@ -238,8 +203,8 @@ def _people_steps(state: State) -> Iterator[Step]:
             expected.start(claimant, paths)
             for path in paths:
                 started.setdefault(path, []).append(claimant.application)
-    yield _compare("usage of users and groups", _book_text(expected), actual)
-    yield _compare("running", {path: sorted(apps) for path, apps in started.items()}, running)
+    yield compare("usage of users and groups", _book_text(expected), actual)
+    yield compare("running", {path: sorted(apps) for path, apps in started.items()}, running)
 
 
 def _paths(state: State, application: Application) -> list[QueuePath]:
@@ -249,7 +214,7 @@ def _paths(state: State, application: Application) -> list[QueuePath]:
 
 def _book_text(book: UsageBook) -> list[tuple[str, str, str, dict[str, int], list[AppId]]]:
     return sorted(
-        (each.kind, each.name, each.path, _amounts(usage.held), sorted(usage.applications))
+        (each.kind, each.name, each.path, amounts(usage.held), sorted(usage.applications))
         for each, usage in book
     )
 
@@ -260,7 +225,7 @@ def _group_drifts_of_applications(state: State) -> Step:
         paths = _paths(state, application)
         if paths:
             group = state.limits.group_for(paths, application.groups or ())
-            found += _compare(f"group of {application.id}", group, application.group)
+            found += compare(f"group of {application.id}", group, application.group)
     return found
 
 
@@ -268,39 +233,37 @@ def _group_drifts_of_applications(state: State) -> Step:
 
 
 def _index_steps(state: State) -> Iterator[Step]:
-    yield from _each(
-        state.reserved, lambda uid: _unknown(state, "reserved index", uid, uid in state.reserved)
-    )
-    yield from _each(
+    yield from each(state.reserved, lambda uid: _unknown(state, "reserved index", uid, uid in state.reserved))
+    yield from each(
         state.provisional, lambda uid: _unknown(state, "provisional index", uid, uid in state.provisional)
     )
-    yield from _each(state.woken, lambda uid: _woken_drifts(state, uid))
-    yield from _each(
+    yield from each(state.woken, lambda uid: _woken_drifts(state, uid))
+    yield from each(
         [(name, uid) for name, uids in state.by_name.items() for uid in uids],
         lambda pair: _name_drifts(state, *pair),
     )
-    yield from _each(
+    yield from each(
         [(namespace, uid) for namespace, uids in state.unclassified.items() for uid in uids],
         lambda pair: _unclassified_drifts(state, *pair),
     )
-    yield from _each(
+    yield from each(
         [(key, rank) for key, group in state.waiting.items() for rank in group],
         lambda pair: _waiting_drifts(state, *pair),
     )
-    yield from _each(state.waits_at, lambda uid: _seat_drifts(state, uid))
-    yield from _each(state.waiting, lambda key: _group_drifts(state, key))
+    yield from each(state.waits_at, lambda uid: _seat_drifts(state, uid))
+    yield from each(state.waiting, lambda key: _group_drifts(state, key))
 
 
 def _woken_drifts(state: State, uid: PodUid) -> Step:
     """Only an ask that waits can be on its way back."""
-    return _compare(f"woken: {uid}", False, uid in state.woken and uid not in state.waits_at)
+    return compare(f"woken: {uid}", False, uid in state.woken and uid not in state.waits_at)
 
 
 def _name_drifts(state: State, name: tuple[str, str], uid: PodUid) -> Step:
     if uid not in state.by_name.get(name, ()):
         return []
     record = state.pods.get(uid)
-    return _compare(f"name index: {uid}", name, _name(record) if record else None)
+    return compare(f"name index: {uid}", name, _name(record) if record else None)
 
 
 def _unclassified_drifts(state: State, namespace: str, uid: PodUid) -> Step:
@@ -308,19 +271,19 @@ def _unclassified_drifts(state: State, namespace: str, uid: PodUid) -> Step:
         return []
     record = state.pods.get(uid)
     awaits = record is not None and not record.classified and record.facts.namespace == namespace
-    return _compare(f"unclassified index: {uid}", True, awaits)
+    return compare(f"unclassified index: {uid}", True, awaits)
 
 
 def _waiting_drifts(state: State, key: WaitingKey, rank: Rank) -> Step:
     group = state.waiting.get(key)
     if group is None or rank not in group:
         return []
-    return _compare(f"waiting group: {rank[-1]}", Seat(key, rank), state.waits_at.get(rank[-1]))
+    return compare(f"waiting group: {rank[-1]}", Seat(key, rank), state.waits_at.get(rank[-1]))
 
 
 def _group_drifts(state: State, key: WaitingKey) -> Step:
     group = state.waiting.get(key)
-    return _compare(f"waiting group of {key[0]}: any", True, group is None or len(group) > 0)
+    return compare(f"waiting group of {key[0]}: any", True, group is None or len(group) > 0)
 
 
 def _seat_drifts(state: State, uid: PodUid) -> Step:
@@ -331,57 +294,5 @@ def _seat_drifts(state: State, uid: PodUid) -> Step:
     seated = group is not None and seat.rank in group
     return [
         *_unknown(state, "waiting index", uid, True),
-        *_compare(f"waiting group: {uid}", True, seated),
+        *compare(f"waiting group: {uid}", True, seated),
     ]
-
-
-# -- applications ------------------------------------------------------------------------------------------
-
-
-def _application_steps(state: State) -> Iterator[Step]:
-    yield from _each(
-        [(app_id, uid) for app_id, app in state.applications.items() for uid in app.pods],
-        lambda pair: _member_drifts(state, *pair),
-    )
-    yield from _each(state.applications, lambda app_id: _application_drifts(state, app_id))
-    yield from _each(state.unplaced, lambda app_id: _unplaced_drifts(state, app_id))
-    yield from _each(
-        [(queue.path, app_id) for queue in state.tree for app_id in queue.applications],
-        lambda pair: _resident_drifts(state, *pair),
-    )
-
-
-def _member_drifts(state: State, app_id: AppId, uid: PodUid) -> Step:
-    application = state.applications.get(app_id)
-    if application is None or uid not in application.pods:
-        return []
-    record = state.pods.get(uid)
-    return _compare(f"pods of {app_id}: {uid}", app_id, record.application if record else None)
-
-
-def _application_drifts(state: State, app_id: AppId) -> Step:
-    application = state.applications.get(app_id)
-    if application is None:
-        return []
-    queue = state.tree.get(application.queue) if application.queue else None
-    resident = application.queue is None or (queue is not None and app_id in queue.applications)
-    return [
-        *_compare(f"pods of {app_id}: any", True, bool(application.pods)),
-        *_compare(f"applications of {application.queue}: {app_id}", True, resident),
-        *_compare(
-            f"applications without a queue: {app_id}", application.queue is None, app_id in state.unplaced
-        ),
-    ]
-
-
-def _unplaced_drifts(state: State, app_id: AppId) -> Step:
-    stale = app_id in state.unplaced and app_id not in state.applications
-    return _compare(f"applications without a queue: {app_id}", False, stale)
-
-
-def _resident_drifts(state: State, path: QueuePath, app_id: AppId) -> Step:
-    queue = state.tree.get(path)
-    if queue is None or app_id not in queue.applications:
-        return []
-    application = state.applications.get(app_id)
-    return _compare(f"applications of {path}: {app_id}", path, application.queue if application else None)

@@ -6,6 +6,7 @@ from core.ids import RECOVERY_QUEUE, AppId, QueuePath
 from core.instants import has_come
 from core.ledger.accounts import settle
 from core.ledger.groups import find_groups
+from core.ledger.lifecycle import emptied, fire
 from core.ledger.record import PodRecord
 from core.ledger.rejections import tell
 from core.ledger.state import State
@@ -13,6 +14,7 @@ from core.queues.rules import Chosen, PlacementRequest, decide_queue, is_user_na
 from core.reasons import Code, Refusal
 from core.workload.application import Application, application_id
 from core.workload.managed import is_managed
+from core.workload.states import AppState, Move
 
 NAMESPACE_AWAITED = 5.0
 """Seconds that an application waits for the watch to show its namespace."""
@@ -37,41 +39,51 @@ def classify(state: State, record: PodRecord) -> None:
         state.unclassified.setdefault(facts.namespace, set()).add(facts.uid)
 
 
-def reclassify(state: State, namespace: str, *, now: float) -> None:
+def reclassify(state: State, namespace: str) -> None:
     """Decide about the pods that came before their namespace."""
     for uid in sorted(state.unclassified.pop(namespace, ())):
         record = state.pods[uid]
         classify(state, record)
-        enrol(state, record, now=now)
+        enrol(state, record)
         settle(state, record)
 
 
-def enrol(state: State, record: PodRecord, *, now: float) -> None:
+def enrol(state: State, record: PodRecord) -> None:
     """Put a managed ask or allocation into its application, made when it is the first (POD-3 to POD-5).
 
     A pod behind somebody else's gate is no ask yet and creates nothing (POD-20).
     """
     if record.application is None and record.managed and (record.node or record.is_ask):
-        _join(state, record, now)
+        _join(state, record)
     if record.application is not None:
         # Again for a known pod: one that got a node without us must count somewhere, whatever it named.
         application = state.applications[record.application]
-        _place(state, application, forced=bool(record.node), now=now)
-        tell(state, record, application, now=now)
+        _place(state, application, forced=bool(record.node))
+        tell(state, record, application)
 
 
-def _join(state: State, record: PodRecord, now: float) -> None:
+def _join(state: State, record: PodRecord) -> None:
     app_id = application_id(record.facts, unique=_unique_ids(state, record.facts.namespace))
     application = state.applications.get(app_id)
     if application is None:
         facts = record.facts
-        application = Application(app_id, facts.queue, facts.namespace, facts.identity)
+        application = Application(
+            app_id,
+            facts.queue,
+            facts.namespace,
+            facts.identity,
+            submitted=facts.created,
+            starts_at_once=facts.starts_at_once,
+        )
         if facts.namespace not in state.namespaces:
-            application.awaits_until = now + NAMESPACE_AWAITED
+            application.awaits_until = state.now + NAMESPACE_AWAITED
         state.applications[app_id] = application
         state.unplaced.add(app_id)
     application.pods.add(record.uid)
+    application.submitted = min(application.submitted, record.facts.created)
     record.application = app_id
+    if application.state is AppState.COMPLETING:
+        fire(state, application, Move.RUN)
 
 
 def _unique_ids(state: State, name: str) -> bool:
@@ -82,7 +94,7 @@ def _unique_ids(state: State, name: str) -> bool:
 
 
 def leave(state: State, record: PodRecord) -> None:
-    """Take a pod that is gone out of its application; the last one takes the application with it."""
+    """Take a pod that is gone out of its application; the last one leaves it completing."""
     waiting_for_namespace = state.unclassified.get(record.facts.namespace)
     if waiting_for_namespace is not None:
         waiting_for_namespace.discard(record.uid)
@@ -94,30 +106,30 @@ def leave(state: State, record: PodRecord) -> None:
     application.pods.discard(record.uid)
     record.application = None
     if not application.pods:
-        _remove(state, application)
+        emptied(state, application)
 
 
-def place_all(state: State, *, now: float) -> None:
+def place_all(state: State) -> None:
     """Place every application that has no queue, and charge its pods; after a new document."""
-    place_again(state, sorted(state.unplaced), now=now)
+    place_again(state, sorted(state.unplaced))
 
 
-def place_again(state: State, app_ids: Iterable[AppId], *, now: float) -> None:
+def place_again(state: State, app_ids: Iterable[AppId]) -> None:
     """Place applications that have no queue anew, and charge or tell their pods."""
     for app_id in app_ids:
         application = state.applications[app_id]
-        _place(state, application, forced=_has_bound_pod(state, application), now=now)
+        _place(state, application, forced=_has_bound_pod(state, application))
         for uid in sorted(application.pods):
             settle(state, state.pods[uid])
-            tell(state, state.pods[uid], application, now=now)
+            tell(state, state.pods[uid], application)
     state.freed = True
 
 
-def _place(state: State, application: Application, *, forced: bool, now: float) -> None:
+def _place(state: State, application: Application, *, forced: bool) -> None:
     """``forced``: it has a pod on a node already, which must count somewhere (PL-12)."""
     if application.queue is not None or not state.generation:
         return
-    if not forced and _awaits_namespace(state, application, now):
+    if not forced and _awaits_namespace(state, application):
         application.refusal = Refusal(
             Code.NOT_READY, f"namespace {application.namespace[:_SHOWN]} has not been read yet"
         )
@@ -125,38 +137,40 @@ def _place(state: State, application: Application, *, forced: bool, now: float) 
     verdict = _verdict(state, application, forced=forced)
     if isinstance(verdict, Refusal):
         application.refusal = verdict
+        if verdict.code is not Code.NOT_READY:
+            fire(state, application, Move.REJECT)
     else:
         _settle_in(state, application, _queue_for(state, application, verdict))
 
 
-def _awaits_namespace(state: State, application: Application, now: float) -> bool:
+def _awaits_namespace(state: State, application: Application) -> bool:
     """Whether it waits for its namespace, whose annotations say much of its queue.
 
     The API server has a namespace before any pod in it, so one that is not known is on its way here. After
     `NAMESPACE_AWAITED` seconds the application goes on without (NS-8).
     """
     until = application.awaits_until
-    if until is not None and (application.namespace in state.namespaces or has_come(until, now=now)):
+    if until is not None and (application.namespace in state.namespaces or has_come(until, now=state.now)):
         application.awaits_until = until = None
     return until is not None
 
 
-def place_overdue(state: State, *, now: float) -> None:
+def place_overdue(state: State) -> None:
     """Place the applications whose namespace did not come."""
     overdue = [
         app_id
         for app_id in sorted(state.unplaced)
-        if (until := state.applications[app_id].awaits_until) is not None and has_come(until, now=now)
+        if (until := state.applications[app_id].awaits_until) is not None and has_come(until, now=state.now)
     ]
     if overdue:
-        place_again(state, overdue, now=now)
+        place_again(state, overdue)
 
 
-def place_of_namespace(state: State, namespace: str, *, now: float) -> None:
+def place_of_namespace(state: State, namespace: str) -> None:
     """Place the applications that waited for it."""
     found = [each for each in sorted(state.unplaced) if state.applications[each].namespace == namespace]
     if found:
-        place_again(state, found, now=now)
+        place_again(state, found)
 
 
 def _verdict(state: State, application: Application, *, forced: bool) -> Chosen | Refusal:
@@ -205,23 +219,10 @@ def _settle_in(state: State, application: Application, path: QueuePath) -> None:
         queue.applications.add(application.id)
         paths = [each.path for each in queue.chain]
         application.group = state.limits.group_for(paths, application.groups or ())
+    fire(state, application, Move.RUN)
     for uid in sorted(application.pods):
         settle(state, state.pods[uid])
 
 
 def _has_bound_pod(state: State, application: Application) -> bool:
     return any(state.pods[uid].node for uid in application.pods)
-
-
-def _remove(state: State, application: Application) -> None:
-    del state.applications[application.id]
-    state.unplaced.discard(application.id)
-    queue = state.tree.get(application.queue) if application.queue else None
-    if queue is not None:
-        queue.applications.discard(application.id)
-        state.book.stop(application.claimant, [each.path for each in queue.chain])
-        for each in queue.chain:
-            each.running.discard(application.id)
-    if application.started:
-        # Another may run in its stead (QUO-13, UGM-8).
-        state.freed = True

@@ -46,18 +46,18 @@ def _resolved(state: State, application: Application, *, forced: bool) -> Refusa
     return None
 
 
-def learn_groups(state: State, user: str, groups: tuple[str, ...] | None, *, now: float) -> list[AppId]:
+def learn_groups(state: State, user: str, groups: tuple[str, ...] | None) -> list[AppId]:
     """Note what a resolver answered. The applications that waited for it are to be placed."""
     state.looking_up.discard(user)
-    state.resolved[user] = Resolved(groups, now)
+    state.resolved[user] = Resolved(groups, state.now)
     return _waiting_for(state, user)
 
 
-def forget_groups(state: State, *, now: float) -> list[AppId]:
+def forget_groups(state: State) -> list[AppId]:
     """Drop answers that are too old; the applications that a failure kept out are to be placed again."""
     again = []
     for user, known in list(state.resolved.items()):
-        if has_come(known.until, now=now):
+        if has_come(known.until, now=state.now):
             del state.resolved[user]
             again += _waiting_for(state, user)
     return again

@@ -12,10 +12,12 @@ from core.ids import NO_NODE, PodUid
 from core.instants import earliest, has_come
 from core.ledger import events as on
 from core.ledger.accounts import discharge, recount_people, settle
-from core.ledger.audit import Drift, audit_steps
+from core.ledger.audit import audit_steps
+from core.ledger.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.enrolment import classify, enrol, leave, place_again, place_all, place_overdue
 from core.ledger.groups import forget_groups, learn_groups
+from core.ledger.lifecycle import leave_parents, pass_time
 from core.ledger.record import PodRecord
 from core.ledger.rejections import mark_rejected
 from core.ledger.snapshot import Snapshot
@@ -50,6 +52,7 @@ class Ledger:
         ``now``: seconds since the epoch, never going back. Cost: O(depth of the queue) for an event about
         one pod, O(pods) for a list, a document or a namespace.
         """
+        self._state.now = now
         match event:
             case on.PodObserved(pod):
                 self._on_pod_observed(pod, now)
@@ -66,15 +69,15 @@ class Ledger:
             case on.NodeObserved() | on.NodeDeleted() | on.NodesListed():
                 learn_nodes(self._state, event)
             case on.NamespaceObserved() | on.NamespaceDeleted() | on.NamespacesListed():
-                learn_namespaces(self._state, event, now=now)
+                learn_namespaces(self._state, event)
             case on.PriorityClassObserved() | on.PriorityClassDeleted() | on.PriorityClassesListed():
                 learn_priority_classes(self._state, event)
             case on.Configured():
-                self._on_configured(event, now)
+                self._on_configured(event)
             case on.PodWoken(uid, reached):
                 self._on_pod_woken(uid, now, reached=reached)
             case on.GroupsResolved(user, groups):
-                place_again(self._state, learn_groups(self._state, user, groups, now=now), now=now)
+                place_again(self._state, learn_groups(self._state, user, groups))
             case on.PassDue():
                 return (*self._on_pass_due(now), *self._posted())
             case on.TimePassed():
@@ -151,7 +154,7 @@ class Ledger:
         """Everything that follows from a pod's facts alone."""
         state = self._state
         classify(state, record)
-        enrol(state, record, now=now)
+        enrol(state, record)
         if record.node or record.facts.deleting:
             record.reservation = None
         elif record.reservation is not None:
@@ -268,7 +271,7 @@ class Ledger:
 
     # -- configuration ------------------------------------------------------------
 
-    def _on_configured(self, event: on.Configured, now: float) -> None:
+    def _on_configured(self, event: on.Configured) -> None:
         """Usage is carried over by path; whatever had no queue is placed anew."""
         state = self._state
         state.settings = event.settings
@@ -277,8 +280,9 @@ class Ledger:
         state.resolver = event.partition.resolver
         state.limits = Limits(event.partition.queues)
         state.generation += 1
+        leave_parents(state)
         recount_people(state)
-        place_all(state, now=now)
+        place_all(state)
         state.freed = True
 
     # -- time ----------------------------------------------------------------------------------------
@@ -307,11 +311,12 @@ class Ledger:
         self._expire_provisional(now)
         self._expire_wakes(now)
         self._expire_gone(now)
-        again = forget_groups(self._state, now=now)
+        again = forget_groups(self._state)
         if again:
-            place_again(self._state, again, now=now)
-        place_overdue(self._state, now=now)
-        mark_rejected(self._state, now=now)
+            place_again(self._state, again)
+        place_overdue(self._state)
+        mark_rejected(self._state)
+        pass_time(self._state)
 
     def _expire_reservations(self, now: float) -> None:
         state = self._state

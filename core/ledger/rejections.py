@@ -16,7 +16,7 @@ AGAIN = 30.0
 """Seconds until a pod that should be Failed and is not is marked again."""
 
 
-def tell(state: State, record: PodRecord, application: Application, *, now: float) -> None:
+def tell(state: State, record: PodRecord, application: Application) -> None:
     """Say once per pod and reason why its application was rejected; mark it, where that is wanted."""
     refusal = application.refusal
     if refusal is None or refusal.code is Code.NOT_READY or application.queue is not None:
@@ -28,12 +28,12 @@ def tell(state: State, record: PodRecord, application: Application, *, now: floa
         record.rejected_for = refusal.text
         state.outbox.append(PostEvent("Pod", facts.namespace, facts.name, facts.uid, EVENT, refusal.text))
     if state.settings.mark_failed:
-        _mark(state, record, refusal.text, now)
+        _mark(state, record, refusal.text)
 
 
-def _mark(state: State, record: PodRecord, message: str, now: float) -> None:
-    if record.failing_since is None or has_come(record.failing_since + AGAIN, now=now):
-        record.failing_since = now
+def _mark(state: State, record: PodRecord, message: str) -> None:
+    if record.failing_since is None or has_come(record.failing_since + AGAIN, now=state.now):
+        record.failing_since = state.now
         facts = record.facts
         state.outbox.append(MarkFailed(facts.uid, facts.namespace, facts.name, REASON, message))
 
@@ -49,11 +49,11 @@ def marks_due(state: State) -> Iterator[float]:
                 yield since + AGAIN
 
 
-def mark_rejected(state: State, *, now: float) -> None:
+def mark_rejected(state: State) -> None:
     """Mark the pods of all rejected applications, if that is wanted; those that stay are marked again."""
     if not state.settings.mark_failed:
         return
     for app_id in sorted(state.unplaced):
         application = state.applications[app_id]
         for uid in sorted(application.pods):
-            tell(state, state.pods[uid], application, now=now)
+            tell(state, state.pods[uid], application)

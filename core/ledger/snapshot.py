@@ -6,6 +6,7 @@ It never crosses an ``await``: the engine hands it to a synchronous rule and dro
 from collections.abc import Iterator, Sequence
 
 from core.ids import AppId, NodeName, PodUid
+from core.ledger.lifecycle import last_ended
 from core.ledger.record import PodRecord
 from core.ledger.rejections import marks_due
 from core.ledger.settings import LedgerSettings
@@ -66,6 +67,7 @@ class Snapshot:
         moments += [state.pods[uid].provisional_until for uid in state.provisional]
         moments += [known.until for known in state.resolved.values()]
         moments += marks_due(state)
+        moments += state.timers.values()
         moments += [state.applications[app_id].awaits_until for app_id in state.unplaced]
         return min((moment for moment in moments if moment is not None), default=None)
 
@@ -123,6 +125,10 @@ class Snapshot:
 
     def application(self, app_id: AppId) -> Application | None:
         return self._state.applications.get(app_id)
+
+    def ended_application(self, app_id: AppId) -> Application | None:
+        """The latest of that id that has ended and is still shown (APP-14)."""
+        return last_ended(self._state, app_id)
 
     def queue_of(self, record: PodRecord) -> Queue | None:
         """The leaf that a pod's application runs in, or None while it has none."""

@@ -1,5 +1,6 @@
 """Everything the ledger remembers, as plain containers. No behaviour: see `accounts`, `ledger`, `audit`."""
 
+from collections import deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -20,6 +21,9 @@ from core.workload.pod import NamespaceFacts, PriorityClassFacts
 WaitingKey = tuple[QueuePath, Resource, AppId]
 """Asks of one application and size fit alike."""
 
+
+TERMINATED_KEPT = 10_000
+"""Applications that have ended and are still shown; more of them are forgotten, the oldest first."""
 
 KEPT = 300.0
 """Seconds that a resolver's answer is used again (ID-5)."""
@@ -53,19 +57,23 @@ class State:
     Told: ``pods`` (with what was promised to each), ``nodes``, ``namespaces``, ``priority_classes``,
     ``settings``, ``rules``, ``limits`` and the tree's shape. Derived, and so what the audit recomputes:
     ``charges`` and the counters they add up to (queues, ``uses``, ``capacity``, the ``book`` of users and
-    groups), ``applications``, and the indexes ``unplaced`` (applications without a queue), ``by_name``,
-    ``reserved``, ``provisional``, ``waiting``, ``waits_at``, ``unclassified``.
+    groups), ``applications``, and the indexes ``unplaced`` (applications without a queue), ``timers`` (when
+    the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``, ``waiting``, ``waits_at``,
+    ``unclassified``.
 
     ``gone``: uids deleted lately, with the time; ``woken``: asks whose wake-up is under way, with the time;
     ``freed``: room has appeared since the last pass began; ``passing``: that pass goes on; ``deferred``: when
     the next wake-up that had to wait may go out;
     ``resolver``: where groups come from that no pod names (ID-4); ``resolved``: what it answered lately;
     ``looking_up``: users that it was asked about and has not answered; ``outbox``: effects to hand out;
-    ``generation``: number of documents applied; ``node_set``: changes whenever a node comes or goes.
+    ``now``: the time of the event that is being applied; ``terminated``: applications that have ended, the
+    latest last; ``generation``: number of documents applied; ``node_set``: changes whenever a node comes or
+    goes.
     """
 
     settings: LedgerSettings = field(default_factory=LedgerSettings)
     generation: int = 0
+    now: float = 0.0
     tree: QueueTree = field(default_factory=QueueTree)
     rules: tuple[RuleSpec, ...] = ()
     limits: Limits = field(default_factory=Limits)
@@ -81,6 +89,7 @@ class State:
     charges: dict[PodUid, Charge] = field(default_factory=dict)
     applications: dict[AppId, Application] = field(default_factory=dict)
     unplaced: set[AppId] = field(default_factory=set)
+    timers: dict[AppId, float] = field(default_factory=dict)
     uses: dict[NodeName, NodeUse] = field(default_factory=dict)
     capacity: Tally = field(default_factory=Tally)
     book: UsageBook = field(default_factory=UsageBook)
@@ -94,6 +103,7 @@ class State:
     resolved: dict[str, Resolved] = field(default_factory=dict)
     looking_up: set[str] = field(default_factory=set)
     outbox: list[Effect] = field(default_factory=list)
+    terminated: deque[Application] = field(default_factory=lambda: deque(maxlen=TERMINATED_KEPT))
     gone: dict[PodUid, float] = field(default_factory=dict)
     woken: dict[PodUid, float] = field(default_factory=dict)
     freed: bool = False

@@ -41,16 +41,14 @@ def _count_capacity(state: State, known: NodeFacts | None, node: NodeFacts | Non
 def learn_namespaces(
     state: State,
     event: on.NamespaceObserved | on.NamespaceDeleted | on.NamespacesListed,
-    *,
-    now: float,
 ) -> None:
     match event:
         case on.NamespaceObserved(namespace):
             known = namespace.name in state.namespaces
             state.namespaces[namespace.name] = namespace
-            reclassify(state, namespace.name, now=now)
+            reclassify(state, namespace.name)
             if not known:
-                place_of_namespace(state, namespace.name, now=now)
+                place_of_namespace(state, namespace.name)
         case on.NamespaceDeleted(name):
             state.namespaces.pop(name, None)
         case on.NamespacesListed(names):

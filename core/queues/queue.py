@@ -17,7 +17,8 @@ class Queue:
     Three disjoint counters, each the sum over the pods in this queue and below it (QUO-2): ``allocated``
     (on a node), ``reserved`` (admitted by filter, not bound yet) and ``pending`` (the other asks).
     ``max`` is the configured one, for the root the sum of its nodes (QUO-1); None is no limit.
-    ``running``: the applications in it and below that were given something, while they live (QUO-13).
+    ``applications``: those in it, of which the ``completing`` have no pod; ``running``: those in it and below
+    that were given something, while they live (QUO-13).
     ``draining``: no longer in the document, kept until its applications are gone (Q-9); ``dynamic``: made by
     a placement rule, in no document (Q-6). ``entries``: its properties as text with what it inherits, and
     ``properties`` what they mean. ``asked``: number of asks pending in this very queue by priority;
@@ -31,6 +32,7 @@ class Queue:
         "asked",
         "chain",
         "children",
+        "completing",
         "draining",
         "dynamic",
         "entries",
@@ -57,6 +59,7 @@ class Queue:
         self.reserved = Tally()
         self.pending = Tally()
         self.applications: set[AppId] = set()
+        self.completing: set[AppId] = set()
         self.running: set[AppId] = set()
         self.draining = False
         self.dynamic = dynamic

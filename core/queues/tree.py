@@ -53,9 +53,11 @@ class QueueTree:
     def conflicts(self, partition: PartitionSpec) -> tuple[str, ...]:
         """Why a document cannot be applied to the running tree, one sentence each; empty when it can."""
         return tuple(
-            f"{spec.path} runs {len(queue.applications)} applications and cannot become a parent queue"
+            f"{spec.path} runs {len(live)} applications and cannot become a parent queue"
             for spec in partition.queues
-            if (queue := self._by_path.get(spec.path)) and queue.applications and not spec.is_leaf
+            if (queue := self._by_path.get(spec.path))
+            and not spec.is_leaf
+            and (live := queue.applications - queue.completing)
         )
 
     def apply(self, partition: PartitionSpec) -> None:

@@ -7,10 +7,12 @@ from core.queues.identity import NOBODY, Identity
 from core.queues.limits import Claimant
 from core.reasons import Refusal
 from core.workload.pod import PodFacts
+from core.workload.states import ENDED, STARTED, AppState
 
 _UNIQUE_SUFFIX = "-uniqueautogen"
 _ID_LENGTH = 63
 _NAMESPACE_LENGTH = 26
+_STATES_KEPT = 49
 
 
 @dataclass(slots=True)
@@ -18,10 +20,11 @@ class Application:
     """Pods of one id. The pod seen first decides the queue and the user (POD-5, ID-3).
 
     ``queue``: the leaf it runs in, or None while ``refusal`` says why it has none; ``requested``: the
-    queue its first pod named; ``namespace``: that pod's; ``groups``: those of its user that count, None
-    while they are looked up (ID-4); ``group``: the one it counts for, empty for none (UGM-5); ``started``:
-    something of it was given room (QUO-13); ``awaits_until``: how long it waits for
-    its namespace to be shown, or None; ``pods``: its live pods.
+    queue its first pod named; ``namespace``: that pod's; ``submitted``: the earliest creation of any of its
+    pods (APP-7); ``starts_at_once``: it is never Starting (SORT-8); ``states``: those it was in, with the
+    time of each; ``groups``: those of its user that count, None while they are looked up (ID-4); ``group``:
+    the one it counts for, empty for none (UGM-5); ``awaits_until``: how long it waits for its namespace to
+    be shown, or None; ``pods``: its live pods.
     """
 
     id: AppId
@@ -30,11 +33,35 @@ class Application:
     identity: Identity = NOBODY
     groups: tuple[str, ...] | None = None
     group: str = ""
-    started: bool = False
+    submitted: float = 0.0
+    starts_at_once: bool = False
+    states: tuple[tuple[float, AppState], ...] = ((0.0, AppState.NEW),)
     awaits_until: float | None = None
     queue: QueuePath | None = None
     refusal: Refusal | None = None
     pods: set[PodUid] = field(default_factory=set)
+
+    @property
+    def state(self) -> AppState:
+        return self.states[-1][1]
+
+    @property
+    def since(self) -> float:
+        """When it came into its state."""
+        return self.states[-1][0]
+
+    @property
+    def started(self) -> bool:
+        """Something of it was given room, so that no limit on applications holds it (QUO-13)."""
+        return self.state in STARTED
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ENDED
+
+    def enter(self, state: AppState, *, now: float) -> None:
+        """Note a state; of very many only the last ones."""
+        self.states = (*self.states[-_STATES_KEPT:], (now, state))
 
     @property
     def claimant(self) -> Claimant:

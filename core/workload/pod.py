@@ -19,7 +19,8 @@ class PodFacts:
     deletionTimestamp; ``size``: RES-3 to RES-6; ``app_id`` and ``queue``: as POD-3 and POD-5 find them, or
     empty; ``marked``: carries a prefixed key (design section 7); ``gates``: names of its scheduling gates;
     ``nominated``: ``status.nominatedNodeName``; ``unscheduled``: message of PodScheduled=False, or empty;
-    ``identity``: who submits it (ID-1); ``claims``: number of ResourceClaims, whose devices no size has.
+    ``identity``: who submits it (ID-1); ``claims``: number of ResourceClaims, whose devices no size has;
+    ``starts_at_once``: it has the tag ``application.stateaware.disable`` (SORT-8).
     """
 
     uid: PodUid
@@ -41,6 +42,7 @@ class PodFacts:
     unscheduled: str = ""
     identity: Identity = NOBODY
     claims: int = 0
+    starts_at_once: bool = False
 
     @property
     def gated(self) -> bool:

@@ -9,6 +9,7 @@ import heapq
 from asyncio import events
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
+from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -109,6 +110,13 @@ class HandLoop(asyncio.AbstractEventLoop):
         if self.broken:
             raise self.broken.pop(0)
         return True
+
+    def drain(self) -> None:
+        """Run what is left when nobody cares for the outcome any more."""
+        while self._ready:
+            with suppress(Exception):
+                self.run_ready()
+        self.broken.clear()
 
     # -- what asyncio asks of a loop ------------------------------------------------------------------
 

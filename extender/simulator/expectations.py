@@ -170,7 +170,8 @@ class Expectations:
         return queue_view(self._snapshot, queue, subtree=True) if queue is not None else None
 
     def _application_object(self, name: str) -> Mapping[str, Any] | None:
-        application = self._snapshot.application(AppId(name))
+        known = AppId(name)
+        application = self._snapshot.application(known) or self._snapshot.ended_application(known)
         return application_view(self._snapshot, application) if application is not None else None
 
     def _user_object(self, name: str) -> Mapping[str, Any] | None:

@@ -15,7 +15,7 @@ import msgspec
 from core.errors import PaddockError
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.audit import Drift
+from core.ledger.drift import Drift
 from core.ledger.effects import (
     Effect,
     LookUpGroups,

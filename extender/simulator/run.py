@@ -44,6 +44,14 @@ class _Run:
         self._settings = dict(scenario.settings)
 
     def play(self) -> Recording:
+        """The calls that are open at the end are broken off, so that nothing of this run goes on later."""
+        try:
+            return self._played()
+        finally:
+            self._cluster.paddock.life.end()
+            self._cluster.world.loop.drain()
+
+    def _played(self) -> Recording:
         for at, step in enumerate(self._scenario.steps):
             path = f"steps[{at}]"
             try:

@@ -5,7 +5,7 @@ from prometheus_client import Counter
 from core.decisions.decision import Ignored
 from core.ids import PodUid
 from core.ledger import events as on
-from core.ledger.audit import Drift
+from core.ledger.drift import Drift
 from core.ledger.record import PodRecord
 from extender.journal import Journal
 from extender.story import described

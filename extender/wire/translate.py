@@ -28,6 +28,7 @@ APP_ID = DOMAIN + "app-id"
 QUEUE = DOMAIN + "queue"
 ENABLED = DOMAIN + "namespace.enableYuniKorn"
 GENERATE_APP_ID = DOMAIN + "namespace.generateAppId"
+STATE_AWARE_OFF = "disableStateAware"
 USER_INFO = DOMAIN + "user.info"
 ALLOW_PREEMPTION = DOMAIN + "allow-preemption"
 
@@ -68,6 +69,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         unscheduled=_unscheduled(status),
         identity=identity_from(annotations.get(USER_INFO)),
         claims=len(spec.resource_claims or ()),
+        starts_at_once=bool(labels.get(STATE_AWARE_OFF) or annotations.get(STATE_AWARE_OFF)),
     )
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from core.ids import AppId
 from core.ledger import events as on
+from core.ledger.lifecycle import COMPLETING_FOR
 from core.ledger.settings import LedgerSettings
 from core.workload.application import application_id
 from core.workload.pod import OWN_GATE
@@ -70,14 +71,15 @@ def test_the_pod_seen_first_decides_the_queue() -> None:
     assert usage(ledger, "root.b") == (0, 0, 0)
 
 
-@pytest.mark.rule("POD-5")
-def test_an_application_whose_pods_are_gone_may_come_back_elsewhere() -> None:
+@pytest.mark.rule("POD-5", "APP-14")
+def test_an_application_that_has_completed_may_come_back_elsewhere() -> None:
     ledger = make_ledger(make_queue("root.a"), make_queue("root.b"))
     first = make_pod("first", queue="root.a")
     ledger.apply(on.PodObserved(first), now=START)
     ledger.apply(on.PodDeleted(first.uid), now=START)
+    ledger.apply(on.TimePassed(), now=START + COMPLETING_FOR)
     assert ledger.snapshot.application(AppId("app-1")) is None
-    ledger.apply(on.PodObserved(make_pod("second", queue="root.b")), now=START)
+    ledger.apply(on.PodObserved(make_pod("second", queue="root.b")), now=START + 31)
     assert usage(ledger, "root.b") == (0, 0, 1000)
 
 

@@ -18,6 +18,7 @@ from core.resource import Limit, Resource
 from core.workload.application import Application
 from core.workload.ask import Waiting
 from core.workload.node import NodeUse
+from core.workload.states import AppState
 from tests.builders import START, make_ledger, make_pod, make_queue
 
 ONE = Resource({"vcore": 1})
@@ -44,6 +45,8 @@ TOLD = {
     "resolved",
     "looking_up",
     "outbox",
+    "now",
+    "terminated",
 }
 """What was told or is only a note: nothing follows it from, so there is nothing to compare it with."""
 
@@ -156,6 +159,8 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("charges", "charge of uid-bound", _wrong_charge),
     ("uses", "pods on n7: any", lambda state: state.uses.__setitem__(NodeName("n7"), NodeUse())),
     ("applications", "pods of ghost: any", lambda state: _application(state, "ghost")),
+    ("timers", "timer of app-1", lambda state: state.timers.update({AppId("app-1"): 0.0})),
+    ("tree", "completing in root.a", lambda state: state.tree.get("root.a").completing.add(AppId("app-1"))),  # type: ignore[union-attr]
     ("unplaced", "applications without a queue: app-1", lambda state: state.unplaced.add(AppId("app-1"))),
     ("applications", "charge of uid-bound", lambda state: _move(state, "app-1")),
     ("applications", "pods of other: uid-bound", lambda state: _application(state, "other", "uid-bound")),
@@ -179,7 +184,7 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     (
         "applications",
         "running",
-        lambda state: setattr(state.applications[AppId("app-1")], "started", False),
+        lambda state: state.applications[AppId("app-1")].enter(AppState.ACCEPTED, now=START),
     ),
     ("tree", "max of root", _root_max),
     ("charges", "charges: ghost", _stray_charge),
@@ -230,11 +235,12 @@ def test_no_counter_is_left_out() -> None:
 def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
     assert set(Queue.__slots__) - CONFIGURED == {
         *COUNTERS,
-        *("applications", "running", "asked", "raw_priority", "priority"),
+        *("applications", "completing", "running", "asked", "raw_priority", "priority"),
     }
     assert {field.name for field in fields(NodeUse)} == {"allocated", "occupied", "pods"}
     assert {field.name for field in fields(Application)} == {
-        *("id", "requested", "namespace", "identity", "groups", "group", "started", "refusal", "queue"),
+        *("id", "requested", "namespace", "identity", "groups", "group", "refusal", "queue"),
+        *("submitted", "starts_at_once", "states"),
         *("awaits_until", "pods"),
     }
 

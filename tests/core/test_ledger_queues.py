@@ -117,14 +117,14 @@ def test_a_draining_queue_goes_on_with_its_applications_and_takes_no_new_one() -
 
 
 @pytest.mark.rule("Q-10")
-def test_a_drained_queue_is_removed_with_the_last_pod() -> None:
+def test_a_drained_queue_is_removed_when_its_last_application_has_completed() -> None:
     ledger = make_ledger(make_queue("root.p", leaf=False), make_queue("root.p.x"))
     observe(ledger, queue="root.p.x", node="n1")
     configure(ledger)
     tick(ledger)
     assert ledger.snapshot.tree.get("root.p.x") is not None
     ledger.apply(on.PodDeleted(make_pod().uid), now=START)
-    tick(ledger)
+    tick(ledger, 30)
     assert [queue.path for queue in ledger.snapshot.tree] == ["root"]
 
 
@@ -147,7 +147,7 @@ def test_a_queue_removed_and_named_again_starts_empty() -> None:
     observe(ledger, node="n1")
     configure(ledger)
     ledger.apply(on.PodDeleted(make_pod().uid), now=START)
-    tick(ledger)
+    tick(ledger, 30)
     assert ledger.snapshot.tree.get("root.a") is None
     configure(ledger, A)
     assert usage(ledger, "root.a") == (0, 0, 0)
@@ -180,7 +180,7 @@ def test_a_bound_pod_of_an_unknown_queue_counts_in_the_recovery_queue() -> None:
     observe(ledger, queue="root.nowhere", node="n1")
     assert usage(ledger, RECOVERY_QUEUE) == usage(ledger, "root") == (1000, 0, 0)
     ledger.apply(on.PodDeleted(make_pod().uid), now=START)
-    tick(ledger)
+    tick(ledger, 30)
     assert ledger.snapshot.tree.get(RECOVERY_QUEUE) is None
 
 

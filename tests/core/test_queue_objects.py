@@ -44,8 +44,9 @@ def queue_of(ledger: Ledger, path: str) -> Queue:
     return queue
 
 
-def clean(ledger: Ledger) -> list[str]:
-    ledger.apply(on.CleanerDue(), now=START)
+def clean(ledger: Ledger, *, at: float = 0.0) -> list[str]:
+    ledger.apply(on.TimePassed(), now=START + at)
+    ledger.apply(on.CleanerDue(), now=START + at)
     return [queue.path for queue in ledger.snapshot.tree]
 
 
@@ -102,7 +103,8 @@ def test_the_cleaner_takes_what_is_empty_and_no_managed_queue() -> None:
     submit(ledger, "root.p.deep.made", app="job")
     assert clean(ledger) == ["root", "root.p", "root.p.idle", "root.p.deep", "root.p.deep.made"]
     ledger.apply(on.PodDeleted(make_pod("pod-job").uid), now=START)
-    assert clean(ledger) == ["root", "root.p", "root.p.idle"]
+    assert len(clean(ledger, at=29)) == 5
+    assert clean(ledger, at=30) == ["root", "root.p", "root.p.idle"]
 
 
 @pytest.mark.rule("Q-11")

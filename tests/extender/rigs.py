@@ -11,7 +11,8 @@ from aiohttp import ClientSession
 
 from core.ids import NodeName
 from core.ledger import events as on
-from core.ledger.audit import Drift, audit
+from core.ledger.audit import audit
+from core.ledger.drift import Drift
 from core.ledger.effects import Effect, PostBinding
 from core.ledger.ledger import Ledger
 from core.ledger.record import PodRecord

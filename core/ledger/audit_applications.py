@@ -1,0 +1,76 @@
+"""The audit of applications: their pods, their queues, their timers."""
+
+from collections.abc import Iterator
+
+from core.ids import AppId, PodUid, QueuePath
+from core.ledger.drift import Step, compare, each
+from core.ledger.state import State
+from core.workload.states import AppState
+
+
+def application_steps(state: State) -> Iterator[Step]:
+    yield from each(
+        [(app_id, uid) for app_id, app in state.applications.items() for uid in app.pods],
+        lambda pair: _member_drifts(state, *pair),
+    )
+    yield from each(state.applications, lambda app_id: _application_drifts(state, app_id))
+    yield from each(state.unplaced, lambda app_id: _unplaced_drifts(state, app_id))
+    yield from each(state.timers, lambda app_id: _timer_drifts(state, app_id))
+    yield from each(
+        [(queue.path, app_id) for queue in state.tree for app_id in queue.applications],
+        lambda pair: _resident_drifts(state, *pair),
+    )
+
+
+def _member_drifts(state: State, app_id: AppId, uid: PodUid) -> Step:
+    application = state.applications.get(app_id)
+    if application is None or uid not in application.pods:
+        return []
+    record = state.pods.get(uid)
+    return compare(f"pods of {app_id}: {uid}", app_id, record.application if record else None)
+
+
+def _application_drifts(state: State, app_id: AppId) -> Step:
+    application = state.applications.get(app_id)
+    if application is None:
+        return []
+    queue = state.tree.get(application.queue) if application.queue else None
+    resident = application.queue is None or (queue is not None and app_id in queue.applications)
+    return [
+        *compare(
+            f"pods of {app_id}: any", application.state is not AppState.COMPLETING, bool(application.pods)
+        ),
+        *compare(
+            f"timer of {app_id}",
+            application.state in (AppState.COMPLETING, AppState.STARTING),
+            app_id in state.timers,
+        ),
+        *compare(f"applications of {application.queue}: {app_id}", True, resident),
+        *compare(
+            f"applications without a queue: {app_id}", application.queue is None, app_id in state.unplaced
+        ),
+    ]
+
+
+def _unplaced_drifts(state: State, app_id: AppId) -> Step:
+    if app_id not in state.unplaced:
+        return []
+    return compare(f"applications without a queue: {app_id}", True, app_id in state.applications)
+
+
+def _timer_drifts(state: State, app_id: AppId) -> Step:
+    if app_id not in state.timers:
+        return []
+    return compare(f"timer of {app_id}", True, app_id in state.applications)
+
+
+def _resident_drifts(state: State, path: QueuePath, app_id: AppId) -> Step:
+    queue = state.tree.get(path)
+    if queue is None or app_id not in queue.applications:
+        return []
+    application = state.applications.get(app_id)
+    completes = application is not None and application.state is AppState.COMPLETING
+    return [
+        *compare(f"applications of {path}: {app_id}", path, application.queue if application else None),
+        *compare(f"completing in {path}: {app_id}", completes, app_id in queue.completing),
+    ]

@@ -1,0 +1,122 @@
+"""What becomes of applications: the moves that events fire, the timers, and what follows from a state (APP).
+
+An application counts as one of those that run while it is Starting or Running: in its queues, for its user
+and for its group (QUO-13, UGM-8). The last pod that goes leaves it Completing, and it may be taken up again.
+"""
+
+from core.ids import AppId, QueuePath
+from core.instants import has_come
+from core.ledger.state import State
+from core.queues.properties import SortPolicy
+from core.queues.queue import Queue
+from core.workload.application import Application
+from core.workload.states import AppState, Move, next_state
+
+COMPLETING_FOR = 30.0
+"""Seconds from the last pod's end to Completed (APP-5)."""
+
+STARTING_FOR = 300.0
+"""Seconds that an application is Starting at most (SORT-8)."""
+
+SHOWN_FOR = 72 * 3600.0
+"""Seconds that an application which has ended is shown (APP-5)."""
+
+_TIMERS = {AppState.COMPLETING: COMPLETING_FOR, AppState.STARTING: STARTING_FOR}
+
+
+def fire(state: State, application: Application, move: Move) -> None:
+    """Make a move, with what follows from it; a move that leads nowhere is ignored (APP-2)."""
+    before, after = application.state, next_state(application.state, move)
+    if after is before:
+        return
+    counted = application.started
+    application.enter(after, now=state.now)
+    state.timers.pop(application.id, None)
+    if after in _TIMERS:
+        state.timers[application.id] = state.now + _TIMERS[after]
+    leaf = _leaf(state, application)
+    if leaf is None:
+        return
+    if AppState.COMPLETING in (before, after):
+        (leaf.completing.add if after is AppState.COMPLETING else leaf.completing.discard)(application.id)
+    if application.started != counted:
+        _count(state, application, leaf, runs=application.started)
+
+
+def _count(state: State, application: Application, leaf: Queue, *, runs: bool) -> None:
+    paths = [queue.path for queue in leaf.chain]
+    if runs:
+        state.book.start(application.claimant, paths)
+    else:
+        state.book.stop(application.claimant, paths)
+        # Another may run in its stead (QUO-13, UGM-8).
+        state.freed = True
+    for queue in leaf.chain:
+        (queue.running.add if runs else queue.running.discard)(application.id)
+
+
+def allocated(state: State, application: Application) -> None:
+    """One more of its pods was given room (APP-3). In a ``stateaware`` leaf the first makes it Starting."""
+    if application.state is AppState.NEW:
+        fire(state, application, Move.RUN)
+    leaf = _leaf(state, application)
+    aware = leaf is not None and leaf.properties.sort_policy is SortPolicy.STATE_AWARE
+    first = application.state is AppState.ACCEPTED and not application.starts_at_once
+    fire(state, application, Move.START if aware and first else Move.RUN)
+
+
+def emptied(state: State, application: Application) -> None:
+    """Its last pod is gone: it completes, or is removed when it never had a queue (APP-13)."""
+    if application.queue is None:
+        remove(state, application)
+    else:
+        fire(state, application, Move.COMPLETE)
+
+
+def pass_time(state: State) -> None:
+    """Applications whose state has lasted long enough; and those forgotten that ended long ago."""
+    for app_id in [app_id for app_id, due in state.timers.items() if has_come(due, now=state.now)]:
+        application = state.applications[app_id]
+        if application.state is AppState.STARTING:
+            fire(state, application, Move.RUN)
+        else:
+            _complete(state, application)
+    ended = state.terminated
+    while ended and has_come(ended[0].since + SHOWN_FOR, now=state.now):
+        ended.popleft()
+
+
+def leave_parents(state: State) -> None:
+    """A leaf that only completing applications were left in may become a parent; they complete at once."""
+    for queue in list(state.tree):
+        if not queue.is_leaf:
+            for app_id in sorted(queue.completing):
+                _complete(state, state.applications[app_id])
+
+
+def _complete(state: State, application: Application) -> None:
+    fire(state, application, Move.COMPLETE)
+    remove(state, application)
+
+
+def remove(state: State, application: Application) -> None:
+    """Take it out of its queue; what has ended is kept to be shown, by id and time (APP-14)."""
+    del state.applications[application.id]
+    state.unplaced.discard(application.id)
+    state.timers.pop(application.id, None)
+    leaf = _leaf(state, application)
+    if leaf is not None:
+        leaf.applications.discard(application.id)
+        leaf.completing.discard(application.id)
+    if application.ended:
+        state.terminated.append(application)
+
+
+def last_ended(state: State, app_id: AppId) -> Application | None:
+    """The latest of that id among those that have ended."""
+    return next((each for each in reversed(state.terminated) if each.id == app_id), None)
+
+
+def _leaf(state: State, application: Application) -> Queue | None:
+    path: QueuePath | None = application.queue
+    return state.tree.get(path) if path is not None else None
