@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from core.ids import ROOT
 from core.queues.filters import GROUP_NAME, SPECIAL, USER_NAME
-from core.queues.pattern import MOST_STATES, compiled
+from core.queues.pattern import MOST_STATES, PatternError, compiled
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
 from extender.queueconfig.problems import Finding, Location, shown
 from extender.queueconfig.schema import PlacementRule, RuleFilter
@@ -84,7 +84,7 @@ class _Patterns:
             return "of which this document has too many large ones"
         try:
             compiled(text)
-        except ValueError as error:  # a PatternError, or what int() says of a digit such as ²
+        except PatternError as error:
             return str(error)
         return ""
 

@@ -1,6 +1,11 @@
-"""Regular expressions that cannot hang: what they accept, what they match, and how much work that is."""
+"""Regular expressions that cannot hang: what they match, their bounds, how much work they are, who uses them.
+
+What Go makes of the same patterns is in `test_pattern_in_go`.
+"""
 
 import re
+from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -43,16 +48,68 @@ def test_what_matches(pattern: str, text: str, found: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern",
-    ["(", ")", "[", "a**", "*a", "(?=a)", "(?<=a)", r"(a)\1", r"\b", "a{1001}", "(a{100}){100}", "[b-a]",
-     "x" * 1001, "(" * 60 + ")" * 60, "(?x)a", r"\q", "[[:alpha:]]", "\\"],
-)  # fmt: skip
-def test_what_is_refused(pattern: str) -> None:
-    with pytest.raises(PatternError):
+    ("pattern", "says"),
+    [
+        ("x" * 5001, "longer than 5000"),
+        ("a{1000}" * 11, "too large"),
+        ("(?:a{1000}){1}" * 11, "too large"),
+        ("|a{1000}" * 10, "too large"),
+        ("(?:" + "ab" * 51 + "){100}", "too large"),
+        ("(?:" + "a" * 20 + "){0,500}", "too large"),
+        (r"\p{Greek}+", "Greek is no general category of Unicode; scripts are not supported"),
+        ("a\udc00", "half of a surrogate pair"),
+    ],
+    ids=lambda text: repr(text[:12]),
+)
+def test_bounds_that_go_does_not_have(pattern: str, says: str) -> None:
+    with pytest.raises(PatternError, match=says):
         compiled(pattern)
 
 
-@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "(a*)*b", "(.*)(.*)(.*)(.*)x$"])
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        ("x" * 5000, "x" * 50, False),
+        ("|" * 5000, "", True),
+        ("a*" * 2499 + "b", "ab", True),
+        ("a|" * 2499 + "b", "b", True),
+        ("(?:" * 1249 + "a" + ")" * 1249, "a", True),
+        ("a{1000}" * 10, "a" * 50, False),
+        ("^" + "(?:a?){1000}" * 4 + "(?:a?){999}$", "a" * 50, True),
+    ],
+    ids=lambda value: repr(value)[:12],
+)
+def test_up_to_the_bounds_a_pattern_is_taken(pattern: str, text: str, found: bool) -> None:
+    """Without braces the length is the only bound, which `extender.queueconfig.placement_rules` counts on."""
+    assert compiled(pattern).search(text) is found
+
+
+def test_few_patterns_are_held() -> None:
+    assert 0 < (compiled.cache_info().maxsize or 0) <= 128
+
+
+_pieces = st.sampled_from(
+    [*"()[]{}|*+?^$\\.,:-<>=!aPpQExbdis0129²é\n", "(?", "[[:", ":]", "{1,", r"\p{", r"\x{", "(?P<"]
+)
+_patterns = st.one_of(st.text(max_size=20), st.lists(_pieces, max_size=20).map("".join))
+
+
+@pytest.mark.rule("CFG-30", "PL-5")
+@given(_patterns, st.text(max_size=5))
+def test_no_text_raises_anything_else(pattern: str, name: str) -> None:
+    with suppress(PatternError):
+        compiled(pattern).search(name)
+    for spec in (FilterSpec(users=(pattern,)), FilterSpec(groups=(pattern,))):
+        assert passes(spec, name, (name,)) is not passes(replace(spec, allow=False), name, (name,))
+
+
+@pytest.mark.parametrize("digits", ["9" * 4999, "1," + "9" * 4500, "9" * 9, "1,100000000"], ids=len)
+def test_numbers_beyond_any_bound_are_refused(digits: str) -> None:
+    with pytest.raises(PatternError):
+        compiled(f"a{{{digits}}}")
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "(a*)*b", "(.*)(.*)(.*)(.*)x$", r"(\b|a|)+x$"])
 def test_work_grows_with_the_text_and_no_faster(pattern: str) -> None:
     work = []
     for length in (100, 200, 400):
@@ -61,6 +118,12 @@ def test_work_grows_with_the_text_and_no_faster(pattern: str) -> None:
         work.append(found.steps)
     assert work[2] < 4.2 * work[0]
     assert work[0] < 5_000
+
+
+def test_work_is_at_most_the_states_for_every_place() -> None:
+    pattern = compiled("(?:a?){1000}" * 4 + "b")
+    assert not pattern.search("a" * 30)
+    assert pattern.steps <= 8_001 * 31
 
 
 _parts = st.sampled_from(
@@ -90,6 +153,11 @@ def test_it_agrees_with_the_standard_library(pattern: str, text: str) -> None:
         (FilterSpec(allow=False, users=("alice",)), "alice", (), False),
         (FilterSpec(allow=False, users=("alice",)), "bob", (), True),
         (FilterSpec(users=("not a name",)), "not a name", (), False),
+        (FilterSpec(users=(r"^\pL+\b",)), "alice-1", (), True),
+        (FilterSpec(users=("alice{1,²}",)), "alice{1,²}", (), True),
+        (FilterSpec(users=("alice(",)), "alice(", (), False),
+        (FilterSpec(allow=False, users=("alice(",)), "alice(", (), True),
+        (FilterSpec(groups=(r"^dev\Z",)), "x", ("dev", "devZ"), False),
     ],
 )
 def test_filters(spec: FilterSpec, user: str, groups: tuple[str, ...], passed: bool) -> None:

@@ -1,0 +1,188 @@
+"""What Go's regexp (1.26) makes of patterns: every row here was put to it, and ours must answer the same."""
+
+import pytest
+
+from core.queues.pattern import PatternError, compiled
+
+# pattern, texts that match, texts that do not
+MATCHED: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = [
+    ("dev*", ("made", "xde"), ("d",)),
+    ("dev.*", ("my-dev",), ("de",)),
+    ("^dev$", ("dev",), ("dev\n", "mydev")),
+    ("", ("", "a"), ()),
+    ("a|b|", ("", "q"), ()),
+    (r"\bdev", ("dev", "my-dev"), ("mydev",)),
+    (r"dev\b", ("dev-1", "devé"), ("dev1",)),
+    (r"\B", ("", "ab"), ("a",)),
+    (r"^\B-", ("-a",), ("a-",)),
+    (r"^\pL+$", ("é", "中ǅ"), ("a1",)),
+    (r"[\pL]", ("ж",), ("1",)),
+    (r"\p{Lu}", ("É",), ("é",)),
+    (r"\p{^Lu}", ("é",), ("É",)),
+    (r"\P{^Lu}", ("É",), ("é",)),
+    (r"\pN", ("٣²",), ("x",)),
+    (r"[^\PL\d]", ("é",), ("1",)),
+    (r"\p{uppercase_letter}", ("A",), ("a",)),
+    (r"\p{ l-U }", ("A",), ("a",)),
+    (r"\pl", ("A",), ("1",)),
+    (r"\p{Any}", ("\x00",), ("",)),
+    (r"\p{Assigned}", ("a",), ("\u0378",)),
+    (r"\p{ASCII}", ("a",), ("é",)),
+    (r"(?i)\p{Lu}", ("é",), ("1",)),
+    (r"(?i)\P{Lu}", ("1",), ("é",)),
+    ("[[:alpha:]]+$", ("a1a",), ("é", "1")),
+    ("[[:^digit:]]+", ("a",), ("1",)),
+    ("[[:word:]-]", ("-",), ("+",)),
+    ("[^[:^alpha:]]", ("a",), ("1",)),
+    ("[[:a]", ("[", ":"), ("b",)),
+    ("[[.a.]]", ("a]",), ("a",)),
+    (r"\Qa.b\E$", ("xa.b",), ("axb",)),
+    (r"\Q(a|b", ("(a|b",), ("a",)),
+    (r"a\Qbc\E*$", ("ab", "abcc"), ("abcbc", "a")),
+    (r"\Q\E", ("",), ()),
+    (r"a\Q\E+$", ("aa",), ("b",)),
+    ("(?m)^a$", ("b\na\nc",), ("ba",)),
+    ("^a$", ("a",), ("b\na",)),
+    ("(?m)$\nb", ("a\nb",), ("ab",)),
+    ("a$", ("a",), ("a\n",)),
+    (r"(?m)a\z", ("b\na",), ("a\nb",)),
+    (r"(?m)\Ab", ("b",), ("a\nb",)),
+    ("a.b", ("a\rb",), ("a\nb",)),
+    ("(?s)a.b", ("a\nb",), ("ab",)),
+    ("(?s-s)a.b", (), ("a\nb",)),
+    ("[^a]", ("\n",), ("a",)),
+    ("(?U)a+", ("a",), ("",)),
+    ("(?-i)a$", ("a",), ("A",)),
+    ("(?i-s:a)", ("A",), ("b",)),
+    ("(?ims)a", ("A",), ()),
+    ("(?ii)a", ("A",), ()),
+    ("(?i-i)a", ("a",), ("A",)),
+    ("(?)a", ("a",), ()),
+    ("(?i:a)b", ("Ab",), ("AB",)),
+    ("((?i)a)b", ("Ab",), ("AB",)),
+    ("a(?i)b|c", ("aB", "C"), ("AB",)),
+    ("(?i)a(?-i:b)", ("Ab",), ("AB",)),
+    ("(?i)Admin.*", ("ADMINx",), ("admi",)),
+    (r"\x41+", ("AA",), ("x41",)),
+    (r"\x{41}+", ("A",), ("{",)),
+    (r"[\x41]", ("A",), ("x",)),
+    (r"\x{10ffff}", ("\U0010ffff",), ("a",)),
+    (r"\0$", ("a\x00",), ("0",)),
+    (r"\012$", ("\n",), ("2",)),
+    (r"\11", ("\t",), ("1",)),
+    (r"\0777", ("?7",), ("ǿ",)),
+    (r"\777", ("ǿ",), ("?7",)),
+    (r"\08", ("\x008",), ("8",)),
+    (r"[\101-\103]", ("B",), ("1",)),
+    (r"\_\.\-", ("_.-",), ("_x-",)),
+    (r"\a\f\n\r\t\v", ("\x07\x0c\n\r\t\x0b",), ("afnrtv",)),
+    ("\\\n", ("\n",), ()),
+    (r"[\n-\r]", ("\n", "\x0b"), ("r", "n")),
+    ("[]]", ("]",), ("a",)),
+    ("[]a]", ("]", "a"), ("b",)),
+    ("[^]]", ("a",), ("]",)),
+    ("[a-]", ("-",), ("b",)),
+    ("[-a]", ("-",), ()),
+    ("[+--]", (",",), (".",)),
+    (r"[\d-z]", ("5", "-", "z"), ("y",)),
+    ("[a-b-d]", ("-", "d"), ("c",)),
+    (r"[^\x00-\x{10FFFF}]", (), ("a", "")),
+    ("[^^]", ("a",), ("^",)),
+    ("a{2}", ("aa",), ("a",)),
+    ("^a{2,3}$", ("aaa",), ("aaaa",)),
+    ("^a{2,}$", ("aaaa",), ("a",)),
+    ("a{0}b", ("b",), ("a",)),
+    ("x{,3}", ("x{,3}",), ("xxx",)),
+    ("a{01}", ("a{01}",), ("a",)),
+    ("a{1,02}", ("a{1,02}",), ("a",)),
+    ("a{1,²}", ("a{1,²}",), ("a",)),
+    ("a{\u0661}", ("a{\u0661}",), ("a",)),
+    ("{", ("{",), ()),
+    ("a{", ("a{",), ("a",)),
+    ("{}", ("{}",), ()),
+    ("a{ 1}", ("a{ 1}",), ("a",)),
+    ("{a}*", ("{a",), ("{b",)),
+    ("^*a", ("ba",), ()),
+    (r"\b+a", ("a",), ()),
+    ("$?a", ("a",), ()),
+    ("(|a)*b", ("aab",), ()),
+    ("()*", ("",), ()),
+    ("a(?i)*$", ("aa", "A"), ()),
+    ("^a*(?i)*$", ("aaa",), ("b",)),
+    ("a{0}{x", ("{x",), ()),
+    ("(?P<name>x)+?", ("x",), ("y",)),
+    ("(?<name>x)", ("x",), ()),
+    ("(?P<1>x)", ("x",), ()),
+    ("(?i)k", ("K", "\u212a"), ("x",)),
+    (r"(?i)\x{212a}", ("k",), ()),
+    ("(?i)[^k]", ("a",), ("\u212a",)),
+    (r"(?i)\w", ("\u017f",), ("é",)),
+    (r"(?i)\W", ("é",), ("\u017f",)),
+    ("(?i)straße", ("STRAẞE",), ("STRASSE",)),
+    ("(?i)σ", ("ς", "Σ"), ()),
+    ("(?i)i", ("I",), ("\u0131", "İ")),
+    ("(?i)[à-ï]", ("É",), ("ñ",)),
+    ("(?i)^[θ]+$", ("Θ\u03d1\u03f4",), ("t",)),
+    ("(?i)т", ("\u1c84", "\u1c85"), ("t",)),
+    ("(?i)\\x{b5}", ("μ", "Μ"), ("u",)),
+    ("(?i)\u0131", ("\u0131",), ("i", "I")),
+    ("(a{1000}){1}", (), ("a",)),
+    ("(a{1000}){0}{x", ("{x",), ()),
+    ("((a{1000}){0}){1000}", ("",), ()),
+]
+
+REFUSED = [
+    "(", ")", "a)", "(a", "[", "[]", "[^]", "[a", "[a-", "[b-a]", "\\", "a\\", "a**", "a*+", "a+*",
+    "a???", "a*{2}", "a{2}{3}", "a{2}??", "*", "*a", "+", "?", "a|*", "(*a)", "(?i:*)", "(?i)*",
+    "a|(?i)*", r"(\Q\E*)", "{2}", "a|{2}", "({2})", "a{1001}", "a{2,1}", "a{1,1001}", "a{99999999999}",
+    "{1001}", "(a{100}){11}", "((a{10}){10}){11}", "(a{501}){2,}", "(?:a{2}){501}", r"a\Z", r"(a)\1",
+    r"\8", r"\18", r"\q", r"\e", r"\C", r"\G", r"\X", r"\E", r"\–$", r"\é", r"\x", r"\x4", r"\xg1",
+    r"\x{}", r"\x{110000}", r"\x{41", r"\x{4 1}", "(?P<a b>x)", "(?P<>x)", "(?P‹é>x)+", "(?P<é>x)",
+    "(?P<a", "(?<a", "(?P=a)", "(?<=a)", "(?<!a)", "(?=a)", "(?!a)", "(?>a)", "(?#a)", "(?x)a", "(?i",
+    "(?", "(?-)", "(?i-)", "(?--i)", "(?-i-s)a", "(?i a)", r"[a-\d]", r"[\b]", r"[\Q]", r"[a-\pL]",
+    r"[\8]", "[[:foo:]]", "[[:Alpha:]]", "[[:a]b:]]", r"\p", r"\p{", r"\p{}", r"\p{Lx}", r"\p{^}",
+    r"\p{^^L}", r"\pé", r"[\p{L]",
+]  # fmt: skip
+
+
+@pytest.mark.rule("PL-5", "CFG-30")
+@pytest.mark.parametrize(("pattern", "found", "missed"), MATCHED, ids=[repr(row[0]) for row in MATCHED])
+def test_it_matches_as_in_go(pattern: str, found: tuple[str, ...], missed: tuple[str, ...]) -> None:
+    program = compiled(pattern)
+    assert [text for text in found + missed if program.search(text)] == list(found)
+
+
+@pytest.mark.rule("CFG-30")
+@pytest.mark.parametrize("pattern", REFUSED, ids=repr)
+def test_it_refuses_what_go_refuses(pattern: str) -> None:
+    with pytest.raises(PatternError):
+        compiled(pattern)
+
+
+@pytest.mark.rule("CFG-30")
+@pytest.mark.parametrize(
+    ("inside", "deepest"),
+    [("(%s)", 999), ("(%s)*", 499), ("(b%s)", 500), ("(b|cc%s)", 333), ("(?:bc|%s)*", 499)],
+)
+def test_levels_are_bounded_as_in_go(inside: str, deepest: int) -> None:
+    before, after = inside.split("%s")
+    assert compiled(before * deepest + "a" + after * deepest).search("b" * deepest + "a")
+    with pytest.raises(PatternError, match="nested deeper"):
+        compiled(before * (deepest + 1) + "a" + after * (deepest + 1))
+
+
+@pytest.mark.rule("CFG-30")
+@pytest.mark.parametrize("pattern", ["(?:b" * 900 + "a" + ")" * 900, "(?:" * 1000 + "a" + ")" * 1000])
+def test_parentheses_alone_are_no_level(pattern: str) -> None:
+    assert compiled(pattern).search("b" * 900 + "a")
+    assert not compiled(pattern).search("b" * 900)
+
+
+@pytest.mark.rule("CFG-30")
+@pytest.mark.parametrize(
+    ("pattern", "copies"),
+    [("a{1000}", 1000), ("(a{10}){100}", 1000), ("((a{10}){10}){10}", 1000), ("(a{500}){2,}", 1000)],
+)
+def test_a_thousand_copies_are_as_many_as_written(pattern: str, copies: int) -> None:
+    assert compiled(pattern).search("a" * copies)
+    assert not compiled(pattern).search("a" * (copies - 1))
