@@ -70,11 +70,15 @@ def said_next(last: Said | None, refusal: Refusal, *, generation: int, now: floa
     """What to tell an ask that is refused now (design section 3, "sticky").
 
     The text sent last stays while its code holds under the same configuration. Another code, or the same
-    one under a newer configuration, takes over when it has held for `CODE_SETTLES` seconds.
+    one under a newer configuration, takes over when it has held for `CODE_SETTLES` seconds; a mere wait for
+    a turn is replaced at once.
     """
     if last is None:
         return Said(refusal.text, refusal.code, generation)
     reason = (refusal.code, generation)
+    if last.code is Code.WAITING_FOR_TURN and refusal.code is not Code.WAITING_FOR_TURN:
+        # A wait for a turn is over within moments, and its text would hide what is amiss after that.
+        return Said(refusal.text, refusal.code, generation)
     if reason == (last.code, last.generation):
         return last if last.rival is None else replace(last, rival=None, rival_since=0.0)
     if last.rival != reason:

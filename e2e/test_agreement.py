@@ -4,6 +4,7 @@ Placements as (pod, node) pairs, evictions, and each pod's refusal codes in orde
 simulator is wrong.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,13 @@ async def test_the_simulator_agrees_with_the_real_thing(cluster: Cluster, path: 
         real = await Player(scenario, stand).play(simulated)
     assert real.placed == simulated.placed
     assert real.evicted == simulated.evicted
-    assert real.codes == simulated.codes
+    assert _lasting(real.codes) == _lasting(simulated.codes)
+
+
+def _lasting(codes: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Without waits for a turn: passes take no time in the simulator, and some milliseconds in the world."""
+    kept = {pod: [code for code in codes if code != "WaitingForTurn"] for pod, codes in codes.items()}
+    return {pod: codes for pod, codes in kept.items() if codes}
 
 
 def test_there_are_enough_of_them() -> None:

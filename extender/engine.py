@@ -21,9 +21,8 @@ from core.ledger.snapshot import Snapshot
 from core.workload.managed import is_managed
 from core.workload.pod import PodFacts
 
-PASS_DELAY = 0.02
-"""Seconds that freed room waits for more of it before the waiting asks are looked at."""
-
+PASSES_APART = 0.02
+"""Seconds between the end of a pass and the next, so that a burst of news does not cost a pass for each."""
 
 CLEAN_EVERY = 10.0
 """Seconds between two removals of queues that nobody needs (Q-10)."""
@@ -56,6 +55,7 @@ class Engine:
         self._outward = outward
         self._ledger = ledger or Ledger()
         self._pass_planned = False
+        self._passed_at = float("-inf")
 
     @property
     def snapshot(self) -> Snapshot:
@@ -75,11 +75,14 @@ class Engine:
             self._outward.perform(effect)
         if self._ledger.snapshot.pass_wanted and not self._pass_planned:
             self._pass_planned = True
-            self._outward.later(PASS_DELAY, self._run_pass)
+            # The slices of one pass follow at once; verbs that have come meanwhile go first.
+            wait = 0.0 if self._ledger.snapshot.passing else self._passed_at + PASSES_APART - now
+            self._outward.later(max(0.0, wait), self._run_pass)
 
     def _run_pass(self) -> None:
         self._pass_planned = False
         if self.snapshot.synced:
+            self._passed_at = self.now
             self.learn(on.PassDue())
 
     def pass_time(self) -> None:

@@ -71,7 +71,7 @@ _GANGS = "not yet: gangs are still to come"
 _CLIENT = "the client of the API server is not throttled"
 _EVENTS = "decisions are told as Kubernetes Events, stories and logs, not as an event stream"
 _HOOK = "there is no admission webhook; policies of the API server do its work"
-_IDENTITY = "the policy manifests/identity/protect-user-info.yaml says who may set user.info"
+_IDENTITY = "the policies of manifests/identity say who gets which user.info, and who may set it"
 _LOGS = "there is one level for all: use --log-level"
 _PROBES = "the probes /livez and /readyz are always there, and the audit runs every minute"
 

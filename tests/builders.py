@@ -90,6 +90,7 @@ def make_ledger(*queues: QueueSpec, nodes: int = 1, settings: LedgerSettings | N
     ledger.apply(on.NamespaceObserved(NamespaceFacts("default")), now=START)
     ledger.apply(on.NamespacesListed(frozenset({"default"})), now=START)
     ledger.apply(on.PodsListed(frozenset(), 0), now=START)
+    woken(ledger, now=START)
     return ledger
 
 

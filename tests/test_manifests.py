@@ -388,18 +388,68 @@ def test_a_quota_cannot_be_passed_by_an_error_in_the_policy() -> None:
     assert policy()["reinvocationPolicy"] == "IfNeeded"
 
 
+# --- the policies of identity ----------------------------------------------------------------------
+
+
+def identity_policy(name: str) -> tuple[Any, Any]:
+    """The specification of a policy and of its binding."""
+    policy, binding = documents(MANIFESTS / "identity" / f"{name}-user-info.yaml")
+    assert policy["metadata"]["name"] == binding["spec"]["policyName"]
+    return policy["spec"], binding["spec"]
+
+
+def covered(spec: Any, operation: str) -> set[str]:
+    rules = spec["matchConstraints"]["resourceRules"]
+    return {kind for rule in rules if operation in rule["operations"] for kind in rule["resources"]}
+
+
+def variable(spec: Any, name: str) -> str:
+    (found,) = [each["expression"] for each in spec["variables"] if each["name"] == name]
+    return str(found)
+
+
 @pytest.mark.rule("ID-7")
 def test_whoever_sets_a_user_needs_a_verb_of_its_own() -> None:
     """That the API server refuses it is shown in e2e/test_identity."""
-    path = MANIFESTS / "identity" / "protect-user-info.yaml"
-    policy, binding = documents(path)
-    spec = policy["spec"]
-    assert (spec["failurePolicy"], binding["spec"]["validationActions"]) == ("Fail", ["Deny"])
-    (validation,) = spec["validations"]
-    assert 'check("set-user-info").allowed()' in validation["expression"]
-    assert "yunikorn.apache.org/user.info" in validation["expression"]
-    covered = {kind for rule in spec["matchConstraints"]["resourceRules"] for kind in rule["resources"]}
-    assert covered >= {"pods", "deployments", "statefulsets", "daemonsets", "replicasets", "jobs", "cronjobs"}
+    spec, binding = identity_policy("protect")
+    assert (spec["failurePolicy"], binding["validationActions"]) == ("Fail", ["Deny"])
+    assert "matchResources" not in binding, "no namespace is without protection"
+    fixed, foreign = (validation["expression"] for validation in spec["validations"])
+    assert 'check("set-user-info").allowed()' in foreign
+    assert "set-user-info" not in fixed, "nobody changes a pod that exists"
+    assert "yunikorn.apache.org/user.info" in variable(spec, "unchanged")
+
+
+@pytest.mark.rule("ID-7")
+def test_whoever_sets_no_user_is_named() -> None:
+    """That the API server does it is shown in e2e/test_identity."""
+    spec, binding = identity_policy("add")
+    assert (spec["failurePolicy"], spec["reinvocationPolicy"]) == ("Fail", "IfNeeded")
+    (selector,) = binding["matchResources"]["namespaceSelector"]["matchExpressions"]
+    assert (selector["key"], selector["operator"]) == ("kubernetes.io/metadata.name", "NotIn")
+    assert selector["values"] == ["kube-system", flags("service")["namespace"]]
+
+
+def test_what_may_be_named_is_protected() -> None:
+    add, protect = identity_policy("add")[0], identity_policy("protect")[0]
+    workloads = {"replicationcontrollers", "deployments", "replicasets", "statefulsets", "daemonsets"}
+    workloads |= {"jobs", "cronjobs"}
+    assert covered(add, "UPDATE") == workloads
+    assert covered(add, "CREATE") == {"pods", *workloads}
+    ways_to_a_pod = {"pods", "pods/status", "pods/binding", "bindings"}
+    assert covered(protect, "UPDATE") == covered(protect, "CREATE") == ways_to_a_pod | workloads
+
+
+def test_both_policies_mean_the_same_name_and_trust_the_same_controllers() -> None:
+    """A name that one writes in other words the other would refuse."""
+    add, protect = identity_policy("add")[0], identity_policy("protect")[0]
+    assert variable(add, "own") == variable(protect, "own")
+    assert add["matchConditions"] == protect["matchConditions"]
+
+
+def test_the_policies_of_identity_are_installed_together() -> None:
+    found = document(MANIFESTS / "identity" / "kustomization.yaml")["resources"]
+    assert found == ["add-user-info.yaml", "protect-user-info.yaml"]
 
 
 @pytest.mark.parametrize("variant", ["scoped", "prioritize"])

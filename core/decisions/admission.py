@@ -1,5 +1,6 @@
 """May this pod be placed now? The rule behind filter, and the veto behind preempt."""
 
+from core.decisions.contention import hold
 from core.decisions.decision import Admission, Admitted, Faulted, Ignored, Preemption, Refused, Vetoed
 from core.ids import PodUid
 from core.ledger.events import PodAdmitted, PodRefused
@@ -10,10 +11,11 @@ from core.reasons import Code, Refusal, said_next
 GONE = Faulted("pod is gone")
 
 
-def decide_admission(snapshot: Snapshot, uid: PodUid, *, now: float) -> Admission:
-    """Whether a pod's queue has room for it (QUO-7, QUO-8); cost O(depth).
+def decide_admission(snapshot: Snapshot, uid: PodUid, *, now: float, in_turn: bool = True) -> Admission:
+    """Whether a pod's queue has room for it (QUO-7, QUO-8) and it is its turn; cost O(depth).
 
     A live reservation means that a Binding for the pod may still come about: it keeps what it has.
+    ``in_turn``: whether others may go first.
     """
     record = snapshot.pod(uid)
     if record is None or record.facts.deleting:
@@ -22,24 +24,31 @@ def decide_admission(snapshot: Snapshot, uid: PodUid, *, now: float) -> Admissio
         return Faulted(f"pod is already bound to {record.node}")
     if not record.managed:
         return Ignored()
-    refusal = None if record.reservation else refusal_of(snapshot, record)
+    refusal = None if record.reservation else refusal_of(snapshot, record, in_turn=in_turn)
     if refusal is None:
         return Admitted((PodAdmitted(uid, record.facts.version),))
     said = said_next(record.said, refusal, generation=snapshot.generation, now=now)
     return Refused(refusal, said, (PodRefused(uid, refusal, said),))
 
 
-def refusal_of(snapshot: Snapshot, record: PodRecord, *, with_root: bool = True) -> Refusal | None:
+def refusal_of(
+    snapshot: Snapshot, record: PodRecord, *, with_root: bool = True, in_turn: bool = True
+) -> Refusal | None:
     """Why a managed ask must wait now, or None; the first reason that applies (scenario format, rule 10).
 
-    ``with_root``: whether a cluster that is full is such a reason.
+    ``with_root``: whether a cluster that is full is such a reason; ``in_turn``: whether others are
+    that go first.
     """
     application = snapshot.application(record.application) if record.application else None
     queue = snapshot.queue_of(record)
     if application is None or queue is None:
         unplaced = application.refusal if application else None
         return unplaced or Refusal(Code.NOT_READY, "the pod is not an ask yet")
-    return snapshot.room.refusal(queue.chain, application.claimant, record.facts.size, with_root=with_root)
+    size = record.facts.size
+    refusal = snapshot.room.refusal(queue.chain, application.claimant, size, with_root=with_root)
+    if refusal is not None or not in_turn or snapshot.has_turn(record.uid):
+        return refusal
+    return hold(snapshot, record, application, queue)
 
 
 def decide_preemption(snapshot: Snapshot, uid: PodUid) -> Preemption:
@@ -52,5 +61,5 @@ def decide_preemption(snapshot: Snapshot, uid: PodUid) -> Preemption:
         return GONE if record is None or record.facts.deleting else Faulted("pod is already bound")
     if not record.managed:
         return Ignored()
-    refusal = None if record.reservation else refusal_of(snapshot, record, with_root=False)
+    refusal = None if record.reservation else refusal_of(snapshot, record, with_root=False, in_turn=False)
     return Admitted(()) if refusal is None else Vetoed(refusal)

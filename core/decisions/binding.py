@@ -11,12 +11,12 @@ def decide_binding(snapshot: Snapshot, uid: PodUid, node: NodeName, *, now: floa
     """Whether to bind a pod to ``node``, and what to charge for it.
 
     With a live reservation the quota is held already; without one the pod is admitted anew, because the
-    time may have run out or this process may have forgotten it in a restart.
+    time may have run out or this process may have forgotten it in a restart. Its turn it had at filter.
     """
     record = snapshot.pod(uid)
     if record is not None and record.node == node:
         return BoundAlready()
-    verdict = decide_admission(snapshot, uid, now=now)
+    verdict = decide_admission(snapshot, uid, now=now, in_turn=False)
     match verdict:
         case Admitted(events):
             return BindNow((*events, BindCalled(uid, node)))

@@ -5,18 +5,21 @@ known about it (`charge_of`), and `settle` moves the counters from the charge th
 should. Any order of events and any repeat ends in the same counters.
 """
 
-from core.ids import NodeName, QueuePath
+from core.ids import AppId, NodeName, QueuePath
 from core.ledger.lifecycle import allocated
 from core.ledger.record import Charge, Held, PodRecord
 from core.ledger.state import Seat, State, WaitingKey
+from core.ledger.turns import end_turn, looked_at, note_fresh
 from core.queues.limits import UsageBook
 from core.queues.priority import ask_comes, ask_goes
 from core.queues.queue import Queue
 from core.resource import Resource, Tally
 from core.workload.application import Application
-from core.workload.ask import Waiting
+from core.workload.lineup import Lineup
 from core.workload.node import NodeUse
 from core.workload.pod import OWN_GATE
+
+_NO_APP = AppId("")
 
 
 def charge_of(state: State, record: PodRecord) -> Charge | None:
@@ -96,18 +99,27 @@ def _count(state: State, record: PodRecord, charge: Charge, *, adding: bool) -> 
             else:
                 tally.subtract(charge.size)
         if charge.held is Held.PENDING:
-            _count_priority(leaf, charge.priority, adding=adding)
+            _count_priority(
+                leaf, state.applications.get(record.application or _NO_APP), charge, adding=adding
+            )
         if holds(charge) and record.application is not None:
             _count_people(state, state.applications[record.application], leaf, charge.size, adding=adding)
     if charge.node:
         _count_on_node(state, record, charge, adding=adding)
 
 
-def _count_priority(leaf: Queue, priority: int, *, adding: bool) -> None:
+def _count_priority(leaf: Queue, application: Application | None, charge: Charge, *, adding: bool) -> None:
+    priority = charge.priority
     if adding:
         ask_comes(leaf, priority)
     else:
         ask_goes(leaf, priority)
+    if application is not None:
+        left = application.asked.get(priority, 0) + (1 if adding else -1)
+        if left:
+            application.asked[priority] = left
+        else:
+            del application.asked[priority]
 
 
 def _count_people(
@@ -116,8 +128,10 @@ def _count_people(
     """What users and groups hold."""
     paths = [queue.path for queue in leaf.chain]
     if adding:
+        application.used.add(size)
         state.book.add(application.claimant, paths, size)
     else:
+        application.used.subtract(size)
         state.book.subtract(application.claimant, paths, size)
 
 
@@ -172,44 +186,39 @@ def _index_reservation(state: State, record: PodRecord) -> None:
         state.reserved.add(record.uid)
 
 
-def waiting_key(state: State, record: PodRecord, charge: Charge | None) -> WaitingKey | None:
-    """Where an ask waits to be woken: by queue and size, since equal asks fit alike.
-
-    Refused asks wait, and those at our gate. One whose gate was opened waits on until it comes or its time is
-    over: meanwhile the room that it was let go for stays its own.
-    """
+def waiting_key(record: PodRecord, charge: Charge | None) -> WaitingKey | None:
+    """Where a pending ask waits for its turn: equal asks of one application fit alike."""
     if charge is None or charge.held is not Held.PENDING or charge.queue is None:
         return None
-    if record.application is None:
-        return None
-    waits = record.refused or OWN_GATE in record.facts.gates or record.uid in state.woken
-    if not waits:
-        return None
-    return charge.queue, charge.size, record.application
+    return (charge.queue, charge.size, record.application) if record.application is not None else None
 
 
 def _index_waiting(state: State, record: PodRecord, charge: Charge | None) -> None:
-    seat, new = state.waits_at.get(record.uid), waiting_key(state, record, charge)
+    seat, new = state.waits_at.get(record.uid), waiting_key(record, charge)
     if (seat and seat.key) == new:
         return
     if seat is not None:
+        looked_at(state, record.uid)
+        end_turn(state, record.uid, used=holds(charge))
         _leave(state, seat)
-    if record.uid in state.woken and not holds(charge):
-        # The room it was woken for is left to others.
-        state.freed = True
-    if new is None:
-        state.woken.pop(record.uid, None)
-    else:
-        state.waiting.setdefault(new, Waiting()).add(record.rank)
-        state.waits_at[record.uid] = Seat(new, record.rank)
-        if not record.refused:
-            # Nobody has looked yet whether a pod that comes with our gate fits.
-            state.freed = True
+    if new is not None:
+        _enter(state, record, Seat(new, record.rank))
+
+
+def _enter(state: State, record: PodRecord, seat: Seat) -> None:
+    path, size, app_id = seat.key
+    state.waiting.setdefault(path, Lineup()).add(app_id, size, seat.rank)
+    state.waits_at[record.uid] = seat
+    note_fresh(state, seat)
+    if OWN_GATE in record.facts.gates:
+        # It will never ask by itself.
+        state.due = True
 
 
 def _leave(state: State, seat: Seat) -> None:
-    group = state.waiting[seat.key]
-    group.remove(seat.rank)
+    path, size, app_id = seat.key
+    lineup = state.waiting[path]
+    lineup.remove(app_id, size, seat.rank)
     del state.waits_at[seat.rank[-1]]
-    if not group:
-        del state.waiting[seat.key]
+    if not lineup:
+        del state.waiting[path]

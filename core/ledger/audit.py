@@ -11,15 +11,14 @@ from collections.abc import Iterator
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.accounts import charge_of, holds, waiting_key
 from core.ledger.audit_applications import application_steps
+from core.ledger.audit_turns import turn_steps
 from core.ledger.drift import KEYS_PER_STEP, Drift, Step, amounts, compare, compare_tallies, each
 from core.ledger.record import Charge, Held, PodRecord
-from core.ledger.state import Seat, State, WaitingKey
+from core.ledger.state import Seat, State
 from core.queues.limits import UsageBook
-from core.queues.priority import exported
-from core.queues.queue import NO_PRIORITY, Queue
+from core.queues.queue import Queue
 from core.resource import Limit, Tally
 from core.workload.application import Application
-from core.workload.ask import Rank
 
 
 def audit(state: State) -> tuple[Drift, ...]:
@@ -37,6 +36,7 @@ def audit_steps(state: State) -> Iterator[Step]:
     yield from _people_steps(state)
     yield from _index_steps(state)
     yield from application_steps(state)
+    yield from turn_steps(state)
 
 
 def _unknown(state: State, index: str, uid: PodUid, filed: bool) -> Step:
@@ -54,7 +54,7 @@ def _pod_drifts(state: State, uid: PodUid) -> Step:
     seat = state.waits_at.get(uid)
     return [
         *compare(f"charge of {uid}", expected, state.charges.get(uid)),
-        *compare(f"waiting index of {uid}", waiting_key(state, record, expected), seat and seat.key),
+        *compare(f"waiting index of {uid}", waiting_key(record, expected), seat and seat.key),
         *compare(f"reserved index of {uid}", record.reservation is not None, uid in state.reserved),
         *compare(f"provisional index of {uid}", _is_provisional(record), uid in state.provisional),
         *compare(f"unclassified index of {uid}", not record.classified, _is_unclassified(state, record)),
@@ -104,7 +104,6 @@ def _queue_steps(state: State) -> Iterator[Step]:
         (queue.path, held): tally.copy() for queue in state.tree for held, tally in _counters(queue).items()
     }
     chains = {queue.path: [each.path for each in queue.chain] for queue in state.tree}
-    yield _priority_drifts(state, charges)
     yield []
     sums: dict[tuple[QueuePath, Held], Tally] = {}
     for start in range(0, len(charges), KEYS_PER_STEP):
@@ -113,25 +112,6 @@ def _queue_steps(state: State) -> Iterator[Step]:
     for path, held in sorted(counters.keys() | sums.keys(), key=str):
         key = (path, held)
         yield compare_tallies(f"{held.value} of {path}", sums.get(key, Tally()), counters.get(key, Tally()))
-
-
-def _priority_drifts(state: State, charges: list[Charge]) -> Step:
-    """Priorities of all queues, from what is pending (PRI-2 to PRI-7)."""
-    asked: dict[QueuePath, Counter[int]] = {}
-    for charge in charges:
-        if charge.held is Held.PENDING and charge.queue:
-            asked.setdefault(charge.queue, Counter())[charge.priority] += 1
-    drifts: list[Drift] = []
-    known: dict[QueuePath, int] = {}
-    for queue in reversed(list(state.tree)):
-        below = [known[path] for path in queue.children]
-        raw = max((*asked.get(queue.path, ()), *below), default=NO_PRIORITY)
-        known[queue.path] = exported(raw, queue.properties, is_root=queue.is_root)
-        drifts += compare(f"asked of {queue.path}", dict(asked.get(queue.path, {})), queue.asked)
-        drifts += compare(
-            f"priority of {queue.path}", (raw, known[queue.path]), (queue.raw_priority, queue.priority)
-        )
-    return drifts
 
 
 def _counters(queue: Queue) -> dict[Held, Tally]:
@@ -237,7 +217,6 @@ def _index_steps(state: State) -> Iterator[Step]:
     yield from each(
         state.provisional, lambda uid: _unknown(state, "provisional index", uid, uid in state.provisional)
     )
-    yield from each(state.woken, lambda uid: _woken_drifts(state, uid))
     yield from each(
         [(name, uid) for name, uids in state.by_name.items() for uid in uids],
         lambda pair: _name_drifts(state, *pair),
@@ -247,16 +226,15 @@ def _index_steps(state: State) -> Iterator[Step]:
         lambda pair: _unclassified_drifts(state, *pair),
     )
     yield from each(
-        [(key, rank) for key, group in state.waiting.items() for rank in group],
-        lambda pair: _waiting_drifts(state, *pair),
+        [
+            Seat((path, size, app_id), rank)
+            for path, lineup in state.waiting.items()
+            for app_id, size, rank in lineup
+        ],
+        lambda seat: _waiting_drifts(state, seat),
     )
     yield from each(state.waits_at, lambda uid: _seat_drifts(state, uid))
-    yield from each(state.waiting, lambda key: _group_drifts(state, key))
-
-
-def _woken_drifts(state: State, uid: PodUid) -> Step:
-    """Only an ask that waits can be on its way back."""
-    return compare(f"woken: {uid}", False, uid in state.woken and uid not in state.waits_at)
+    yield from each(state.waiting, lambda path: _lineup_drifts(state, path))
 
 
 def _name_drifts(state: State, name: tuple[str, str], uid: PodUid) -> Step:
@@ -274,25 +252,36 @@ def _unclassified_drifts(state: State, namespace: str, uid: PodUid) -> Step:
     return compare(f"unclassified index: {uid}", True, awaits)
 
 
-def _waiting_drifts(state: State, key: WaitingKey, rank: Rank) -> Step:
-    group = state.waiting.get(key)
-    if group is None or rank not in group:
+def _is_seated(state: State, seat: Seat) -> bool:
+    path, size, app_id = seat.key
+    lineup = state.waiting.get(path)
+    return lineup is not None and lineup.has(app_id, size, seat.rank)
+
+
+def _waiting_drifts(state: State, seat: Seat) -> Step:
+    if not _is_seated(state, seat):
         return []
-    return compare(f"waiting group: {rank[-1]}", Seat(key, rank), state.waits_at.get(rank[-1]))
+    uid = seat.rank[-1]
+    return compare(f"waiting: {uid}", seat, state.waits_at.get(uid))
 
 
-def _group_drifts(state: State, key: WaitingKey) -> Step:
-    group = state.waiting.get(key)
-    return compare(f"waiting group of {key[0]}: any", True, group is None or len(group) > 0)
+def _lineup_drifts(state: State, path: QueuePath) -> Step:
+    """The number of asks of each size."""
+    lineup = state.waiting.get(path)
+    if lineup is None:
+        return []
+    sizes = Counter(size for _, size, _ in lineup)
+    return [
+        *compare(f"waiting in {path}: any", True, bool(sizes)),
+        *compare(f"waiting in {path}: sizes", dict(sizes), lineup.sizes),
+    ]
 
 
 def _seat_drifts(state: State, uid: PodUid) -> Step:
     seat = state.waits_at.get(uid)
     if seat is None:
         return []
-    group = state.waiting.get(seat.key)
-    seated = group is not None and seat.rank in group
     return [
         *_unknown(state, "waiting index", uid, True),
-        *compare(f"waiting group: {uid}", True, seated),
+        *compare(f"waiting: {uid}", True, _is_seated(state, seat)),
     ]

@@ -1,10 +1,14 @@
 """The audit of applications: their pods, their queues, their timers."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from core.ids import AppId, PodUid, QueuePath
-from core.ledger.drift import Step, compare, each
+from core.ledger.drift import Step, compare, compare_tallies, each
+from core.ledger.record import Held
 from core.ledger.state import State
+from core.resource import Tally
+from core.workload.application import Application
 from core.workload.states import AppState
 
 
@@ -40,6 +44,7 @@ def _application_drifts(state: State, app_id: AppId) -> Step:
         *compare(
             f"pods of {app_id}: any", application.state is not AppState.COMPLETING, bool(application.pods)
         ),
+        *_counter_drifts(state, application),
         *compare(
             f"timer of {app_id}",
             application.state in (AppState.COMPLETING, AppState.STARTING),
@@ -49,6 +54,21 @@ def _application_drifts(state: State, app_id: AppId) -> Step:
         *compare(
             f"applications without a queue: {app_id}", application.queue is None, app_id in state.unplaced
         ),
+    ]
+
+
+def _counter_drifts(state: State, application: Application) -> Step:
+    asked: Counter[int] = Counter()
+    used = Tally()
+    for uid in application.pods:
+        charge = state.charges.get(uid)
+        if charge is not None and charge.held is Held.PENDING:
+            asked[charge.priority] += 1
+        elif charge is not None:
+            used.add(charge.size)
+    return [
+        *compare(f"asked by {application.id}", dict(asked), application.asked),
+        *compare_tallies(f"used by {application.id}", used, application.used),
     ]
 
 

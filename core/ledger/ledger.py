@@ -23,8 +23,10 @@ from core.ledger.rejections import mark_rejected
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
 from core.ledger.surroundings import learn_namespaces, learn_nodes, learn_priority_classes
-from core.ledger.wakes import WAKES_APART, WakePass
+from core.ledger.turn_pass import TurnPass
+from core.ledger.turns import WAKES_APART, end_turn, expire_turns, looked_at, return_turn
 from core.queues.limits import Limits
+from core.reasons import Code, Refusal
 from core.workload.ask import Reservation
 from core.workload.pod import PodFacts
 
@@ -43,7 +45,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self._state = State()
-        self._pass: WakePass | None = None
+        self._pass: TurnPass | None = None
         self.snapshot = Snapshot(self._state)
 
     def apply(self, event: on.Event, *, now: float) -> tuple[Effect, ...]:
@@ -79,7 +81,7 @@ class Ledger:
             case on.GroupsResolved(user, groups):
                 place_again(self._state, learn_groups(self._state, user, groups))
             case on.PassDue():
-                return (*self._on_pass_due(now), *self._posted())
+                return (*self._on_pass_due(), *self._posted())
             case on.TimePassed():
                 self._on_time_passed(now)
             case on.CleanerDue():
@@ -122,6 +124,7 @@ class Ledger:
             if _is_late(record, facts):
                 return
             self._note_failure(record, facts, now)
+            self._note_no_place(record, facts)
             record.facts = facts
         self._refresh(record, now)
 
@@ -180,6 +183,13 @@ class Ledger:
         if not ours and facts.version > reservation.version:
             record.reservation = reservation.cut_to(FAILED_ELSEWHERE, now=now)
 
+    def _note_no_place(self, record: PodRecord, facts: PodFacts) -> None:
+        """A failure text that is new and not ours, of an ask whose turn it is: no node takes it."""
+        text = facts.unscheduled
+        ours = record.said is not None and record.said.text in text
+        if text and text != record.facts.unscheduled and not ours:
+            return_turn(self._state, record, found_no_place=True)
+
     def _on_pod_deleted(self, uid: PodUid, now: float) -> None:
         self._state.gone[uid] = now
         record = self._state.pods.get(uid)
@@ -224,23 +234,26 @@ class Ledger:
                 self._reserve(record, version, now)
             case on.PodRefused(_, _, said):
                 record.said, record.refused = said, True
-                self._end_wake(record)
+                self._note_refusal(record, event.refusal)
         settle(self._state, record)
 
     def _note_call(self, record: PodRecord) -> None:
         """A Binding that was already sent may still come about, so its room is kept over a new call."""
-        record.overlooked = 0
+        record.overlooked, record.passed_over, record.rests_until = 0, False, None
         if not record.binding:
             record.reservation = None
 
-    def _end_wake(self, record: PodRecord) -> None:
-        """It came and was refused after all: the room it was woken for is left to others."""
-        if self._state.woken.pop(record.uid, None) is not None:
-            self._state.freed = True
+    def _note_refusal(self, record: PodRecord, refusal: Refusal) -> None:
+        """A turn that was refused after all leaves its room to others; whoever waits for one needs a pass."""
+        state = self._state
+        end_turn(state, record.uid)
+        if refusal.code is Code.WAITING_FOR_TURN:
+            state.due = state.due or bool(state.fresh)
+        else:
+            looked_at(state, record.uid)
 
     def _reserve(self, record: PodRecord, version: int, now: float) -> None:
         record.refused = False
-        self._state.woken.pop(record.uid, None)
         if record.said is not None:
             record.said = replace(record.said, rival=None)
         if record.reservation is None and record.is_ask:
@@ -279,6 +292,7 @@ class Ledger:
         state.rules = event.partition.rules
         state.resolver = event.partition.resolver
         state.limits = Limits(event.partition.queues)
+        self._pass, state.passing = None, False
         state.generation += 1
         leave_parents(state)
         recount_people(state)
@@ -290,17 +304,16 @@ class Ledger:
     def _on_pod_woken(self, uid: PodUid, now: float, *, reached: bool) -> None:
         """A wake-up that was not written is tried again a second later; so is one that no leader sent."""
         state = self._state
-        if not reached and state.woken.pop(uid, None) is not None:
+        if not reached and end_turn(state, uid):
             state.deferred = earliest(state.deferred, now + WAKES_APART)
-            settle(state, state.pods[uid])
 
-    def _on_pass_due(self, now: float) -> tuple[Effect, ...]:
+    def _on_pass_due(self) -> tuple[Effect, ...]:
         """One slice of a pass over the waiting asks; `Snapshot.pass_wanted` says whether more is left."""
         state = self._state
         if self._pass is None:
-            state.freed = False
-            self._pass = WakePass(state)
-        wakes = self._pass.slice(now=now)
+            self._pass = TurnPass(state, fresh_only=not state.freed)
+            state.freed = state.due = False
+        wakes = self._pass.slice()
         state.passing = not self._pass.done
         if not state.passing:
             self._pass = None
@@ -309,7 +322,7 @@ class Ledger:
     def _on_time_passed(self, now: float) -> None:
         self._expire_reservations(now)
         self._expire_provisional(now)
-        self._expire_wakes(now)
+        expire_turns(self._state)
         self._expire_gone(now)
         again = forget_groups(self._state)
         if again:
@@ -332,21 +345,6 @@ class Ledger:
             due = record.provisional_until is not None and has_come(record.provisional_until, now=now)
             if due and not (record.node or record.binding):
                 self._forget(record)
-
-    def _expire_wakes(self, now: float) -> None:
-        """An ask that was woken and did not come holds nobody any longer."""
-        state = self._state
-        lease = state.settings.wake_lease
-        late = [uid for uid, at in state.woken.items() if has_come(at + lease, now=now)]
-        for uid in late:
-            del state.woken[uid]
-            state.pods[uid].overlooked += 1
-            settle(state, state.pods[uid])
-        deferred = state.deferred is not None and has_come(state.deferred, now=now)
-        if late or deferred:
-            state.freed = True
-        if deferred:
-            state.deferred = None
 
     def _expire_gone(self, now: float) -> None:
         gone = self._state.gone

@@ -41,6 +41,9 @@ def fire(state: State, application: Application, move: Move) -> None:
         (leaf.completing.add if after is AppState.COMPLETING else leaf.completing.discard)(application.id)
     if application.started != counted:
         _count(state, application, leaf, runs=application.started)
+    if leaf.properties.sort_policy is SortPolicy.STATE_AWARE:
+        # The next one may be let in (SORT-8).
+        state.freed = True
 
 
 def _count(state: State, application: Application, leaf: Queue, *, runs: bool) -> None:

@@ -39,9 +39,10 @@ class PodRecord:
     while it is an ask or an allocation; ``offered_version``: the newest version a verb's body showed;
     ``provisional_until``: when to forget a pod that no watch has shown; ``bound_to``: where our own POST
     put it; ``binding``: the node of an open bind call; ``refused``: our refusal was the last answer it
-    got; ``overlooked``: how often in a row it was woken and did not come; ``woken_at``: when it was
-    woken last; ``rejected_for``: the rejection of its application that it was told of; ``failing_since``:
-    when marking it Failed was asked for last.
+    got; ``overlooked``: how often in a row its turn came to nothing; ``passed_over``: others go first once;
+    ``rests_until``: when it may have one again, None at once; ``woken_at``: when it was woken last;
+    ``rejected_for``: the rejection of its application that it was told of; ``failing_since``: when marking it
+    Failed was asked for last.
     """
 
     facts: PodFacts
@@ -57,6 +58,8 @@ class PodRecord:
     said: Said | None = None
     refused: bool = False
     overlooked: int = 0
+    passed_over: bool = False
+    rests_until: float | None = None
     woken_at: float | None = None
     rejected_for: str = ""
     failing_since: float | None = None

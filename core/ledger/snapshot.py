@@ -11,11 +11,12 @@ from core.ledger.record import PodRecord
 from core.ledger.rejections import marks_due
 from core.ledger.settings import LedgerSettings
 from core.ledger.state import State
-from core.queues.limits import Limits, UsageBook
+from core.queues.limits import Limits, UsageBook, entry_for
 from core.queues.queue import Queue
-from core.queues.room import Room
-from core.queues.spec import PartitionSpec
+from core.queues.room import Extra, Room
+from core.queues.spec import LimitSpec, PartitionSpec
 from core.queues.tree import QueueTree
+from core.resource import Tally
 from core.workload.application import Application
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.pod import NamespaceFacts
@@ -51,7 +52,12 @@ class Snapshot:
     @property
     def pass_wanted(self) -> bool:
         """Whether a pass over the waiting asks should run soon, or go on."""
-        return self._state.freed or self._state.passing
+        return self._state.freed or self._state.due or self._state.passing
+
+    @property
+    def passing(self) -> bool:
+        """Whether a pass goes on, so that its next slice should follow at once."""
+        return self._state.passing
 
     def next_due(self) -> float | None:
         """When `TimePassed` will have something to do next; None when nothing is under way.
@@ -60,7 +66,7 @@ class Snapshot:
         """
         state = self._state
         moments = [state.deferred]
-        moments += [at + state.settings.wake_lease for at in state.woken.values()]
+        moments += [turn.at + state.settings.turn_lease for turn in state.turns.values()]
         for uid in state.reserved:
             reservation = state.pods[uid].reservation
             moments.append(reservation.ends if reservation is not None else None)
@@ -135,9 +141,50 @@ class Snapshot:
         application = self._state.applications.get(record.application) if record.application else None
         return self._state.tree.get(application.queue) if application and application.queue else None
 
+    def applications_in(self, queue: Queue) -> Iterator[Application]:
+        """Those of a leaf."""
+        return (self._state.applications[app_id] for app_id in queue.applications)
+
+    def limits_of(self, application: Application, queue: Queue) -> Iterator[LimitSpec]:
+        """What limits its user and group in a queue and above it."""
+        if self._state.limits:
+            for each in queue.chain:
+                for tracked in application.claimant.tracked(each.path):
+                    entry = entry_for(self._state.limits, tracked)
+                    if entry is not None:
+                        yield entry
+
+    def has_turn(self, uid: PodUid) -> bool:
+        return uid in self._state.turns
+
+    @property
+    def given(self) -> Extra:
+        """The room that turns hold."""
+        return self._state.given
+
+    def others_may_fit(self, uid: PodUid) -> bool:
+        """Whether others are pending that nobody has looked at since room appeared, or since they came."""
+        state = self._state
+        others = state.waits_at if state.freed or state.passing else state.fresh
+        return len(others) > (uid in others)
+
+    def demand_in(self, queue: Queue) -> Tally:
+        """What they ask for at most, in a queue and below; only to be read."""
+        state = self._state
+        return queue.pending if state.freed or state.passing else queue.fresh
+
+    def is_in_demand(self, uid: PodUid) -> bool:
+        """Whether an ask is a part of that."""
+        state = self._state
+        return state.freed or state.passing or uid in state.fresh
+
     def waiting(self) -> int:
-        """Number of asks that were refused last and wait for room."""
+        """Number of asks that are pending."""
         return len(self._state.waits_at)
+
+    def turns(self) -> int:
+        """Number of asks that may be placed now."""
+        return len(self._state.turns)
 
     def reserved(self) -> int:
         """Number of live reservations."""

@@ -8,13 +8,15 @@ from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.effects import Effect
 from core.ledger.record import Charge, PodRecord
 from core.ledger.settings import LedgerSettings
-from core.queues.limits import Limits, UsageBook
-from core.queues.room import Room
+from core.queues.limits import Claimant, Limits, UsageBook
+from core.queues.queue import Queue
+from core.queues.room import Extra, Room
 from core.queues.spec import RuleSpec
 from core.queues.tree import QueueTree
 from core.resource import Resource, Tally
 from core.workload.application import Application
-from core.workload.ask import Rank, Waiting
+from core.workload.ask import Rank
+from core.workload.lineup import Lineup
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.pod import NamespaceFacts, PriorityClassFacts
 
@@ -50,6 +52,15 @@ class Seat(NamedTuple):
     rank: Rank
 
 
+class Turn(NamedTuple):
+    """Leave to be placed, since ``at``. What it holds is taken back from where it was given."""
+
+    seat: Seat
+    at: float
+    chain: tuple[Queue, ...]
+    claimant: Claimant
+
+
 @dataclass(slots=True)
 class State:
     """The record.
@@ -61,9 +72,10 @@ class State:
     the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``, ``waiting``, ``waits_at``,
     ``unclassified``.
 
-    ``gone``: uids deleted lately, with the time; ``woken``: asks whose wake-up is under way, with the time;
-    ``freed``: room has appeared since the last pass began; ``passing``: that pass goes on; ``deferred``: when
-    the next wake-up that had to wait may go out;
+    ``gone``: uids deleted lately, with the time; ``turns``: the asks that may be placed now, and ``given``
+    what that holds; ``unwoken``: those of them whose wake-up has to wait; ``fresh``: asks that no pass has
+    looked at; ``freed``: room has appeared since the last pass began; ``due``: a fresh ask waits for a pass;
+    ``passing``: one goes on; ``deferred``: when the next one has something to do;
     ``resolver``: where groups come from that no pod names (ID-4); ``resolved``: what it answered lately;
     ``looking_up``: users that it was asked about and has not answered; ``outbox``: effects to hand out;
     ``now``: the time of the event that is being applied; ``terminated``: applications that have ended, the
@@ -97,7 +109,7 @@ class State:
     reserved: set[PodUid] = field(default_factory=set)
     provisional: set[PodUid] = field(default_factory=set)
     unclassified: dict[str, set[PodUid]] = field(default_factory=dict)
-    waiting: dict[WaitingKey, Waiting] = field(default_factory=dict)
+    waiting: dict[QueuePath, Lineup] = field(default_factory=dict)
     waits_at: dict[PodUid, Seat] = field(default_factory=dict)
 
     resolved: dict[str, Resolved] = field(default_factory=dict)
@@ -105,8 +117,12 @@ class State:
     outbox: list[Effect] = field(default_factory=list)
     terminated: deque[Application] = field(default_factory=lambda: deque(maxlen=TERMINATED_KEPT))
     gone: dict[PodUid, float] = field(default_factory=dict)
-    woken: dict[PodUid, float] = field(default_factory=dict)
+    turns: dict[PodUid, Turn] = field(default_factory=dict)
+    given: Extra = field(default_factory=Extra)
+    unwoken: set[PodUid] = field(default_factory=set)
+    fresh: dict[PodUid, Seat] = field(default_factory=dict)
     freed: bool = False
+    due: bool = False
     passing: bool = False
     deferred: float | None = None
     node_set: int = 0

@@ -1,4 +1,4 @@
-"""Which child queue goes first (SORT-0 to SORT-3). Pure comparisons; who takes part is the caller's question."""
+"""Which child queue goes first (SORT-0 to SORT-3). Pure comparisons; who takes part is not asked here."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -42,4 +42,5 @@ def goes_before(one: Contender, other: Contender) -> bool:
     """Whether one is to be taken rather than the other; a strict order, names left out."""
     if one.key != other.key:
         return one.key < other.key
-    return strictly_more(one.pending, other.pending)
+    # Most ties are between queues that ask for the same.
+    return one.pending != other.pending and strictly_more(one.pending, other.pending)

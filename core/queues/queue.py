@@ -16,7 +16,8 @@ class Queue:
 
     Three disjoint counters, each the sum over the pods in this queue and below it (QUO-2): ``allocated``
     (on a node), ``reserved`` (admitted by filter, not bound yet) and ``pending`` (the other asks).
-    ``max`` is the configured one, for the root the sum of its nodes (QUO-1); None is no limit.
+    ``fresh`` is the part of ``pending`` that nobody has looked at yet. ``max`` is the configured one, for the
+    root the sum of its nodes (QUO-1); None is no limit.
     ``applications``: those in it, of which the ``completing`` have no pod; ``running``: those in it and below
     that were given something, while they live (QUO-13).
     ``draining``: no longer in the document, kept until its applications are gone (Q-9); ``dynamic``: made by
@@ -36,6 +37,7 @@ class Queue:
         "draining",
         "dynamic",
         "entries",
+        "fresh",
         "max",
         "parent",
         "path",
@@ -58,6 +60,7 @@ class Queue:
         self.allocated = Tally()
         self.reserved = Tally()
         self.pending = Tally()
+        self.fresh = Tally()
         self.applications: set[AppId] = set()
         self.completing: set[AppId] = set()
         self.running: set[AppId] = set()

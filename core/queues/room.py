@@ -5,6 +5,7 @@ Used for an answer to kube-scheduler and for choosing who is woken; `Extra` is w
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from core.ids import AppId, QueuePath
 from core.quantity import amount_text
@@ -20,6 +21,7 @@ _APPLICATIONS = {
     "group": Code.GROUP_MAX_APPLICATIONS_REACHED,
 }
 _NOTHING = Tally()
+_Place = TypeVar("_Place")
 
 
 @dataclass(slots=True)
@@ -41,14 +43,30 @@ class Extra:
 
     def take_back(self, chain: Sequence[Queue], claimant: Claimant, size: Resource) -> None:
         for queue in chain:
-            self.queues[queue.path].subtract(size)
+            _take(self.queues, queue.path, size)
             for tracked in claimant.tracked(queue.path):
-                self.people[tracked].subtract(size)
+                _take(self.people, tracked, size)
         for place in _places(chain, claimant):
             times = self.started[place]
             times[claimant.application] -= 1
             if not times[claimant.application]:
                 del times[claimant.application]
+            if not times:
+                del self.started[place]
+
+    def of(self, queue: Queue) -> Tally:
+        """What is given away in a queue; only to be read."""
+        return self.queues.get(queue.path, _NOTHING)
+
+
+def _take(tallies: dict[_Place, Tally], place: _Place, size: Resource) -> None:
+    tally = tallies.get(place)
+    if tally is None:
+        # Others that took nothing at all have taken it away.
+        return
+    tally.subtract(size)
+    if not any(amount for _, amount in tally.items()):
+        del tallies[place]
 
 
 def _places(chain: Sequence[Queue], claimant: Claimant) -> Iterator[QueuePath | Tracked]:

@@ -6,6 +6,7 @@ from core.ids import AppId, PodUid, QueuePath
 from core.queues.identity import NOBODY, Identity
 from core.queues.limits import Claimant
 from core.reasons import Refusal
+from core.resource import Tally
 from core.workload.pod import PodFacts
 from core.workload.states import ENDED, STARTED, AppState
 
@@ -24,7 +25,8 @@ class Application:
     pods (APP-7); ``starts_at_once``: it is never Starting (SORT-8); ``states``: those it was in, with the
     time of each; ``groups``: those of its user that count, None while they are looked up (ID-4); ``group``:
     the one it counts for, empty for none (UGM-5); ``awaits_until``: how long it waits for its namespace to
-    be shown, or None; ``pods``: its live pods.
+    be shown, or None; ``pods``: its live pods; ``asked``: number of its pending asks by priority (PRI-2);
+    ``used``: what it holds.
     """
 
     id: AppId
@@ -40,6 +42,8 @@ class Application:
     queue: QueuePath | None = None
     refusal: Refusal | None = None
     pods: set[PodUid] = field(default_factory=set)
+    asked: dict[int, int] = field(default_factory=dict)
+    used: Tally = field(default_factory=Tally)
 
     @property
     def state(self) -> AppState:

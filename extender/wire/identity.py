@@ -4,7 +4,7 @@ import json
 
 from core.queues.identity import NOBODY, Identity
 
-LONGEST = 64 * 1024
+LONGEST = 256 * 1024
 
 
 def identity_from(annotation: str | None) -> Identity:

@@ -10,13 +10,13 @@ from core.ledger import events as on
 from core.ledger.audit import audit
 from core.ledger.ledger import Ledger
 from core.ledger.record import Charge, Held
-from core.ledger.state import Seat, State
+from core.ledger.state import Seat, State, Turn
 from core.queues.limits import Claimant
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal, Said
 from core.resource import Limit, Resource
 from core.workload.application import Application
-from core.workload.ask import Waiting
+from core.workload.lineup import Lineup
 from core.workload.node import NodeUse
 from core.workload.states import AppState
 from tests.builders import START, make_ledger, make_pod, make_queue
@@ -45,6 +45,7 @@ TOLD = {
     "resolved",
     "looking_up",
     "outbox",
+    "due",
     "now",
     "terminated",
 }
@@ -140,13 +141,18 @@ def _wrong_seat(state: State) -> None:
     state.waits_at[PodUid("uid-waiting")] = Seat(key, (99, *rank[1:]))
 
 
+def _ghost_turn(state: State) -> Turn:
+    seat = Seat((QueuePath("root.a"), ONE, AppId("ghost")), (0, 0.0, 0, PodUid("ghost")))
+    return Turn(seat, START, (state.tree.root,), GHOST)
+
+
 def _empty_group(state: State) -> None:
-    state.waiting[QueuePath("root.a"), ONE, AppId("app-1")] = Waiting()
+    state.waiting[QueuePath("root.b")] = Lineup()
 
 
 def _stray_rank(state: State) -> None:
-    group = next(iter(state.waiting.values()))
-    group.add((0, 0.0, 0, PodUid("ghost")))
+    lineup = next(iter(state.waiting.values()))
+    lineup.add(AppId("app-1"), ONE, (0, 0.0, 0, PodUid("ghost")))
 
 
 CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
@@ -166,13 +172,25 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("applications", "pods of other: uid-bound", lambda state: _application(state, "other", "uid-bound")),
     ("unclassified", "unclassified index: uid-bound", lambda state: _await(state, "default", "uid-bound")),
     ("unclassified", "unclassified index: uid-early", lambda state: _await(state, "default", "uid-early")),
-    ("waits_at", "waiting group: uid-waiting", _wrong_seat),
-    ("waiting", "waiting group of root.a: any", _empty_group),
-    ("waiting", "waiting group: ghost", _stray_rank),
+    ("waits_at", "waiting: uid-waiting", _wrong_seat),
+    ("waiting", "waiting in root.b: any", _empty_group),
+    ("waiting", "waiting: ghost", _stray_rank),
+    (
+        "waiting",
+        "waiting in root.a: sizes",
+        lambda state: next(iter(state.waiting.values())).sizes.update({ONE: 9}),
+    ),
     ("tree", "applications of root.a", _applications_of_queue),
     ("tree", "asked of root.a", lambda state: state.tree.get("root.a").asked.update({7: 1})),  # type: ignore[union-attr]
     ("tree", "priority of root", lambda state: setattr(state.tree.root, "priority", 7)),
     ("tree", "priority of root", lambda state: setattr(state.tree.root, "raw_priority", 7)),
+    ("given", "given by turns", lambda state: state.given.add((state.tree.root,), GHOST, ONE)),
+    ("turns", "turn of ghost", lambda state: state.turns.update({PodUid("ghost"): _ghost_turn(state)})),
+    ("unwoken", "unwoken: uid-waiting", lambda state: state.unwoken.add(PodUid("uid-waiting"))),
+    ("fresh", "fresh: ghost", lambda state: state.fresh.update({PodUid("ghost"): _ghost_turn(state).seat})),
+    ("tree", "fresh of root.a", lambda state: state.tree.get("root.a").fresh.add(ONE)),  # type: ignore[union-attr]
+    ("applications", "asked by app-1", lambda state: state.applications[AppId("app-1")].asked.update({7: 1})),
+    ("applications", "used by app-1", lambda state: state.applications[AppId("app-1")].used.add(ONE)),
     ("tree", "running", lambda state: state.tree.root.running.clear()),
     ("book", "usage of users and groups", lambda state: state.book.add(GHOST, [QueuePath("root")], ONE)),
     ("book", "usage of users and groups", lambda state: state.book.start(GHOST, [QueuePath("root")])),
@@ -213,8 +231,7 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
         lambda state: state.unclassified["unseen"].add(PodUid("ghost")),
     ),
     ("waits_at", "waiting index of uid-waiting", _lost_seat),
-    ("waiting", "waiting group: uid-waiting", lambda state: state.waiting.clear()),
-    ("woken", "woken: uid-bound", lambda state: state.woken.__setitem__(PodUid("uid-bound"), START)),
+    ("waiting", "waiting: uid-waiting", lambda state: state.waiting.clear()),
 ]
 
 
@@ -235,13 +252,13 @@ def test_no_counter_is_left_out() -> None:
 def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
     assert set(Queue.__slots__) - CONFIGURED == {
         *COUNTERS,
-        *("applications", "completing", "running", "asked", "raw_priority", "priority"),
+        *("fresh", "applications", "completing", "running", "asked", "raw_priority", "priority"),
     }
     assert {field.name for field in fields(NodeUse)} == {"allocated", "occupied", "pods"}
     assert {field.name for field in fields(Application)} == {
         *("id", "requested", "namespace", "identity", "groups", "group", "refusal", "queue"),
         *("submitted", "starts_at_once", "states"),
-        *("awaits_until", "pods"),
+        *("awaits_until", "pods", "asked", "used"),
     }
 
 

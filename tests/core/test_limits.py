@@ -145,7 +145,7 @@ def test_applications_of_a_user_and_of_a_group() -> None:
         "UserMaxApplicationsReached: user u in root.parent max applications=1"
     )
     assert ask(ledger, "three", "v", "g", app="z") == ""
-    assert ask(ledger, "four", "w", "g", app="q") == (
+    assert ask(ledger, "four", "w", "g", app="zz") == (
         "GroupMaxApplicationsReached: group g in root.parent max applications=2"
     )
     for name in ("one", "more"):
@@ -204,7 +204,8 @@ def test_one_who_was_woken_and_is_refused_after_all_leaves_the_room_to_others() 
     assert ask(ledger, "b1", "bob") == f"QuotaExceeded: {LEAF} max vcore=10m"
     ledger.apply(on.PodDeleted(PodUid("uid-b0")), now=START)
     assert woken(ledger, now=START) == ["uid-a1"]
-    assert ask(ledger, "a2", "alice", queue="root.parent.child1") == ""
+    elsewhere = make_pod("a2", cpu=10, queue="root.parent.child1", node="n1", identity=Identity("alice"))
+    ledger.apply(on.PodObserved(elsewhere), now=START)
     assert isinstance(filtered(ledger, "uid-a1", now=START), Refused)
     assert woken(ledger, now=START) == ["uid-b1"]
 

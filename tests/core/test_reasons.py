@@ -42,6 +42,12 @@ def test_another_code_takes_over_when_it_has_held_for_30_s() -> None:
     assert told(*attempts) == [QUOTA.text] * 3 + [UNPLACED.text] * 2
 
 
+def test_a_wait_for_a_turn_is_replaced_at_once_and_does_not_take_over_so_soon() -> None:
+    turn = Refusal(Code.WAITING_FOR_TURN, "root.a")
+    attempts = [(0.0, turn), (0.1, QUOTA), (0.2, turn), (30.1, turn), (30.3, turn)]
+    assert told(*attempts) == [turn.text, *[QUOTA.text] * 2, QUOTA.text, turn.text]
+
+
 def test_a_break_starts_the_30_s_again() -> None:
     attempts = [
         (0.0, QUOTA),

@@ -97,6 +97,7 @@ async def test_a_refused_binding_gives_its_room_back() -> None:
     with pytest.raises(CallFault, match="no such node"):
         await rig.bind("p")
     assert usage(rig.ledger, "root.a") == (0, 0, 1000)
+    rig.engine.learn(on.PodDeleted(PodUid("uid-p")))
     assert rig.filter("q")["NodeNames"]
 
 
@@ -119,7 +120,7 @@ async def test_without_a_live_reservation_there_must_be_headroom() -> None:
     rig.filter("late", cpu="2")
     rig.time += 31
     rig.engine.pass_time()
-    rig.filter("quick", cpu="2")
+    rig.ledger.apply(on.PodObserved(make_pod("quick", cpu=2000, node="n1")), now=rig.time)
     with pytest.raises(CallFault, match=r"QuotaExceeded: root\.a max vcore=2"):
         await rig.bind("late")
     assert rig.api.posted == []

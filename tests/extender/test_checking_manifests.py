@@ -157,7 +157,7 @@ def test_every_value_that_refuses_the_reload_is_a_problem_with_its_place() -> No
         ("service.placeholderRunAsUser", "gangs are still to come"),
         ("log.core.scheduler.level", "--log-level"),
         ("event.maxStreams", "event stream"),
-        ("admissionController.accessControl.externalUsers", "protect-user-info"),
+        ("admissionController.accessControl.externalUsers", "manifests/identity"),
         ("admissionController.filtering.processNamespaces", "admission webhook"),
     ],
 )

@@ -28,7 +28,7 @@ from extender.wire.translate import NAMESPACE, POD, namespace_from, pod_from
         ('{"user": "a", "groups": "dev"}', Identity()),
         ('{"user": "a", "groups": [1]}', Identity()),
         ("[" * 100_000, Identity()),
-        ('{"user": "' + "a" * 70_000 + '"}', Identity()),
+        ('{"user": "' + "a" * 300_000 + '"}', Identity()),
     ],
 )
 def test_who_submits(annotation: str | None, identity: Identity) -> None:

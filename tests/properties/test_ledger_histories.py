@@ -413,6 +413,9 @@ def test_no_ask_that_fits_is_left_asleep(history: History) -> None:
     asleep = [
         uid
         for uid in ledger._state.waits_at
-        if (record := ledger.snapshot.pod(uid)) and refusal_of(ledger.snapshot, record) is None
+        if (record := ledger.snapshot.pod(uid))
+        and (record.refused or OWN_GATE in record.facts.gates)
+        and not ledger.snapshot.has_turn(uid)
+        and refusal_of(ledger.snapshot, record) is None
     ]
     assert not asleep

@@ -14,12 +14,13 @@ import msgspec
 import pytest
 import yaml
 
+from core.decisions import contention
 from core.decisions.decision import Admitted, Vetoed
 from core.ids import QueuePath
-from core.ledger import accounts, enrolment, ledger, rejections, surroundings, wakes
+from core.ledger import accounts, enrolment, ledger, rejections, surroundings, turn_pass, walk
 from core.ledger.record import Charge, Held, PodRecord
 from core.ledger.state import State
-from core.queues import headroom, limits, room, rules, tree
+from core.queues import headroom, limits, priority, room, rules, tree
 from core.queues import queue as queue_module
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
@@ -223,6 +224,12 @@ def _per_queue(rule: Callable[..., Any], pod: PodFacts, *, unique: bool) -> str:
     return f"{rule(pod, unique=unique)}-{pod.queue}"
 
 
+def _plain_priorities(patch: pytest.MonkeyPatch) -> None:
+    """Every queue shows what is pending in it, whatever its offset and fence."""
+    for module in (walk, priority):
+        patch.setattr(module, "exported", lambda raw, properties, *, is_root=False: raw)
+
+
 def _cordon_counts(patch: pytest.MonkeyPatch) -> None:
     before = surroundings._set_node
 
@@ -237,8 +244,8 @@ def _no_namespace(rule: Callable[..., Any], pod: PodFacts, namespace: Any, **mor
     return bool(rule(pod, None, **more))
 
 
-def _no_effects(rule: Callable[..., Any], self: Any, *, now: float) -> tuple[()]:
-    rule(self, now=now)
+def _no_effects(rule: Callable[..., Any], self: Any) -> tuple[()]:
+    rule(self)
     return ()
 
 
@@ -281,6 +288,11 @@ MUTATIONS: dict[str, Mutate] = {
     "limit-of-another-user-does-not-hold-mine": replaced(
         limits.Claimant, "tracked", lambda rule, self, path: rule(self._replace(user="everybody"), path)
     ),
+    "order-behind-fences": _plain_priorities,
+    "order-by-shares": answering(walk, "fair_share", 0.0),
+    "order-of-a-state-aware-queue": answering(contention, "_kept_back", None),
+    "order-of-eleven-steps": _plain_priorities,
+    "order-of-eleven-steps-with-gates": _plain_priorities,
     "placement-of-a-bound-pod-beside-a-default-queue": replaced(enrolment, "decide_queue", _unforced),
     "placement-rejection-can-fail-the-pods": answering(rejections, "_mark", None),
     "properties-go-down-to-children": replaced(
@@ -308,7 +320,7 @@ MUTATIONS: dict[str, Mutate] = {
     "draining-takes-no-new-application": replaced(rules._Walk, "_why_not", _undrained),
     "gang-keys-are-read": answering(objects, "_labels", {}),
     "gate-of-another-is-no-request": valued(PodFacts, "gated", False),
-    "gate-opens-when-there-is-room": replaced(wakes.WakePass, "slice", _no_effects),
+    "gate-opens-when-there-is-room": replaced(turn_pass.TurnPass, "slice", _no_effects),
     "killed-right-after-a-binding": replaced(paddock.Life, "start", _unlisted),
     "managed-by-namespace": both(
         replaced(enrolment, "is_managed", _no_namespace), replaced(engine, "is_managed", _no_namespace)
@@ -355,6 +367,6 @@ MUTATIONS: dict[str, Mutate] = {
         answering(enrolment, "is_managed", True), answering(engine, "is_managed", True)
     ),
     "wake-the-oldest-first": valued(PodRecord, "rank", property(_plain_rank)),
-    "wake-when-quota-is-raised": replaced(wakes.WakePass, "slice", _no_effects),
+    "wake-when-quota-is-raised": replaced(turn_pass.TurnPass, "slice", _no_effects),
     "watch-that-is-late": replaced(accounts, "charge_of", _late),
 }

@@ -1,0 +1,84 @@
+"""Must an ask that fits wait for its turn? (design section 3)
+
+It must when others, who may rank before it, could want the same room. Nobody is held when everything that is
+pending fits: then no order matters. Cost: O(depth).
+"""
+
+from core.ledger.record import PodRecord
+from core.ledger.snapshot import Snapshot
+from core.queues.properties import SortPolicy
+from core.queues.queue import Queue
+from core.reasons import Code, Refusal
+from core.resource import Resource
+from core.workload.application import Application
+from core.workload.states import AppState
+
+_NOTHING = Resource({})
+
+
+def hold(snapshot: Snapshot, record: PodRecord, application: Application, queue: Queue) -> Refusal | None:
+    """Why an ask that fits must wait for its turn, None when it need not. It has no turn."""
+    size = record.facts.size
+    kept_back = _kept_back(snapshot, application, queue)
+    if kept_back is not None:
+        return kept_back
+    if snapshot.room.refusal(queue.chain, application.claimant, size, extra=snapshot.given) is not None:
+        return _waits(queue)
+    if not snapshot.others_may_fit(record.uid):
+        return None
+    contended = (
+        _numbered(snapshot, application, queue)
+        or _personal(snapshot, application, queue)
+        or _demanded(snapshot, record, queue)
+    )
+    return _waits(queue) if contended else None
+
+
+def _waits(queue: Queue) -> Refusal:
+    return Refusal(Code.WAITING_FOR_TURN, queue.path)
+
+
+def _kept_back(snapshot: Snapshot, application: Application, queue: Queue) -> Refusal | None:
+    """A ``stateaware`` leaf lets in one application after the other (SORT-8); a pass chooses which."""
+    if (
+        queue.properties.sort_policy is not SortPolicy.STATE_AWARE
+        or application.state is not AppState.ACCEPTED
+    ):
+        return None
+    others = [each for each in snapshot.applications_in(queue) if each is not application]
+    if any(each.state is AppState.STARTING for each in others):
+        return Refusal(Code.STATE_AWARE_HOLD, queue.path)
+    rivals = any(each.state is AppState.ACCEPTED and each.asked for each in others)
+    return _waits(queue) if rivals else None
+
+
+def _numbered(snapshot: Snapshot, application: Application, queue: Queue) -> bool:
+    """Whether a number of applications is held that this one would add to."""
+    if application.started:
+        return False
+    if any(each.max_applications for each in queue.chain):
+        return True
+    return any(entry.max_applications for entry in snapshot.limits_of(application, queue))
+
+
+def _personal(snapshot: Snapshot, application: Application, queue: Queue) -> bool:
+    """Whether its user or group is limited: what others of theirs ask for is not kept apart."""
+    return any(entry.max is not None for entry in snapshot.limits_of(application, queue))
+
+
+def _demanded(snapshot: Snapshot, record: PodRecord, queue: Queue) -> bool:
+    """Whether what is asked for, with what is held, exceeds a max on the way to the root."""
+    size = record.facts.size
+    own = _NOTHING if snapshot.is_in_demand(record.uid) else size
+    for each in queue.chain:
+        cap = each.max
+        if cap is None:
+            continue
+        asked, given = snapshot.demand_in(each), snapshot.given.of(each)
+        for name, amount in size.items():
+            most = cap.get(name)
+            if amount and most is not None:
+                held = each.allocated.get(name) + each.reserved.get(name) + given.get(name)
+                if held + asked.get(name) + own.get(name) > most:
+                    return True
+    return False

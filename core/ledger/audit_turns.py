@@ -1,0 +1,83 @@
+"""The audit of what decides who goes next: priorities, turns, and who has not been looked at."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from core.ids import PodUid, QueuePath
+from core.ledger.drift import KEYS_PER_STEP, Step, amounts, compare, compare_tallies, each
+from core.ledger.state import Seat, State
+from core.queues.priority import exported
+from core.queues.queue import NO_PRIORITY
+from core.queues.room import Extra
+from core.resource import Tally
+
+
+def turn_steps(state: State) -> Iterator[Step]:
+    yield from each([queue.path for queue in state.tree], lambda path: _priority_drifts(state, path))
+    yield from each({*state.turns, *state.unwoken}, lambda uid: _turn_drifts(state, uid))
+    yield from each(state.fresh, lambda uid: _fresh_drifts(state, uid))
+    yield _given_drifts(state)
+    yield from _demand_steps(state)
+
+
+def _priority_drifts(state: State, path: QueuePath) -> Step:
+    """Priorities of a queue, from what its applications ask for and its children export (PRI-3, PRI-4)."""
+    queue = state.tree.get(path)
+    if queue is None:
+        return []
+    asked: Counter[int] = Counter()
+    for app_id in queue.applications:
+        application = state.applications.get(app_id)
+        asked.update(application.asked if application is not None else {})
+    raw = max((*asked, *(child.priority for child in queue.children.values())), default=NO_PRIORITY)
+    shown = exported(raw, queue.properties, is_root=queue.is_root)
+    return [
+        *compare(f"asked of {path}", dict(asked), queue.asked),
+        *compare(f"priority of {path}", (raw, shown), (queue.raw_priority, queue.priority)),
+    ]
+
+
+def _turn_drifts(state: State, uid: PodUid) -> Step:
+    """Only an ask that waits can have a turn, and only one that has one can be unwoken."""
+    turn = state.turns.get(uid)
+    return [
+        *compare(f"turn of {uid}", turn.seat if turn else None, state.waits_at.get(uid) if turn else None),
+        *compare(f"unwoken: {uid}", False, uid in state.unwoken and turn is None),
+    ]
+
+
+def _fresh_drifts(state: State, uid: PodUid) -> Step:
+    seat = state.fresh.get(uid)
+    return compare(f"fresh: {uid}", seat, state.waits_at.get(uid) if seat else None)
+
+
+def _extra_text(extra: Extra) -> tuple[object, ...]:
+    return (
+        {path: amounts(tally) for path, tally in sorted(extra.queues.items())},
+        {tracked: amounts(tally) for tracked, tally in sorted(extra.people.items())},
+        {str(place): dict(times) for place, times in sorted(extra.started.items(), key=str)},
+    )
+
+
+def _given_drifts(state: State) -> Step:
+    """What turns hold."""
+    given = Extra()
+    for turn in state.turns.values():
+        given.add(turn.chain, turn.claimant, turn.seat.key[1])
+    return compare("given by turns", _extra_text(given), _extra_text(state.given))
+
+
+def _demand_steps(state: State) -> Iterator[Step]:
+    """What fresh asks want; adds up copies that were taken in one step."""
+    seats: list[Seat] = list(state.fresh.values())
+    counters = {queue.path: queue.fresh.copy() for queue in state.tree}
+    chains = {queue.path: [each.path for each in queue.chain] for queue in state.tree}
+    yield []
+    sums = {path: Tally() for path in counters}
+    for start in range(0, len(seats), KEYS_PER_STEP):
+        for seat in seats[start : start + KEYS_PER_STEP]:
+            for path in chains.get(seat.key[0], ()):
+                sums[path].add(seat.key[1])
+        yield []
+    for path, counter in counters.items():
+        yield compare_tallies(f"fresh of {path}", sums[path], counter)

@@ -1,0 +1,132 @@
+"""Turns: who may be placed now (design section 3). Giving one, ending one, and who was not looked at yet.
+
+A turn holds room on every level for one pending ask until the ask has come to filter and was let through, or
+until its lease is over. An ask is *fresh* until a pass has looked at it or filter has refused it.
+"""
+
+from core.ids import PodUid
+from core.instants import earliest, has_come
+from core.ledger.effects import OpenGate, WakePod
+from core.ledger.record import PodRecord
+from core.ledger.state import Seat, State, Turn
+from core.resource import Tally
+from core.workload.pod import OWN_GATE
+
+WAKES_APART = 1.0
+"""Seconds between two wake-ups of one ask, at least."""
+
+LONGEST_REST = 60.0
+"""Seconds, at most, that an ask rests which could not be placed with its turn."""
+
+FIRST_REST = 2.0
+_MOST_DOUBLINGS = 5
+
+FORGIVEN = 1
+"""How often an ask may let its turn pass by without losing its rank."""
+
+
+def give_turn(state: State, record: PodRecord, seat: Seat) -> tuple[WakePod | OpenGate, ...]:
+    """Let an ask go next. The answer wakes it, if our refusal or our gate is what it waits behind."""
+    leaf = state.tree.get(seat.key[0])
+    application = state.applications.get(seat.key[2])
+    if leaf is None or application is None:
+        return ()
+    state.turns[record.uid] = Turn(seat, state.now, leaf.chain, application.claimant)
+    state.given.add(leaf.chain, application.claimant, seat.key[1])
+    return wake(state, record)
+
+
+def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
+    """Wake an ask that has a turn; one that was woken a moment ago, a little later."""
+    facts = record.facts
+    gated = OWN_GATE in facts.gates
+    if not (gated or record.refused):
+        return ()
+    if record.woken_at is not None:
+        rested = record.woken_at + WAKES_APART
+        if not has_come(rested, now=state.now):
+            state.deferred = earliest(state.deferred, rested)
+            state.unwoken.add(record.uid)
+            return ()
+    state.unwoken.discard(record.uid)
+    record.woken_at = state.now
+    if gated:
+        return (OpenGate(facts.uid, facts.namespace, facts.name),)
+    return (WakePod(facts.uid, facts.namespace, facts.name, token=str(int(state.now * 1000))),)
+
+
+def wake_deferred(state: State) -> list[WakePod | OpenGate]:
+    """Those whose wake-up had to wait, if their turn stands."""
+    found: list[WakePod | OpenGate] = []
+    for uid in sorted(state.unwoken):
+        found += wake(state, state.pods[uid])
+        if uid not in state.unwoken and uid in state.turns:
+            # The lease begins when the pod can know of it.
+            state.turns[uid] = state.turns[uid]._replace(at=state.now)
+    return found
+
+
+def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:
+    """Take a turn away; whether there was one. ``used``: its room is held otherwise by now, not free."""
+    turn = state.turns.pop(uid, None)
+    if turn is None:
+        return False
+    state.unwoken.discard(uid)
+    state.given.take_back(turn.chain, turn.claimant, turn.seat.key[1])
+    if not used:
+        state.freed = True
+    return True
+
+
+def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> None:
+    """A turn came to nothing: the room goes to others, and the ask behind its rank.
+
+    ``found_no_place``: kube-scheduler said so. One that merely did not come lets others go first once, and
+    keeps its rank after that.
+    """
+    if not end_turn(state, record.uid):
+        return
+    record.overlooked = max(record.overlooked + 1, FORGIVEN + 1 if found_no_place else 0)
+    record.passed_over = True
+    if record.overlooked > FORGIVEN:
+        doublings = min(record.overlooked - FORGIVEN - 1, _MOST_DOUBLINGS)
+        record.rests_until = state.now + min(LONGEST_REST, FIRST_REST * 2.0**doublings)
+        state.deferred = earliest(state.deferred, record.rests_until)
+
+
+def expire_turns(state: State) -> None:
+    """Turns whose lease is over; and passes that had to wait for a moment that has come."""
+    lease = state.settings.turn_lease
+    for uid in [uid for uid, turn in state.turns.items() if has_come(turn.at + lease, now=state.now)]:
+        if uid not in state.unwoken:
+            return_turn(state, state.pods[uid], found_no_place=False)
+    if state.deferred is not None and has_come(state.deferred, now=state.now):
+        state.deferred, state.freed = None, True
+
+
+# -- fresh asks ----------------------------------------------------------------------------------------------
+
+
+def note_fresh(state: State, seat: Seat) -> None:
+    """An ask is there that nobody has looked at."""
+    leaf = state.tree.get(seat.key[0])
+    state.fresh[seat.rank[-1]] = seat
+    for queue in leaf.chain if leaf is not None else ():
+        queue.fresh.add(seat.key[1])
+
+
+def clear_fresh(state: State) -> None:
+    """A pass looks at everybody."""
+    state.fresh.clear()
+    for queue in state.tree:
+        if queue.fresh:
+            queue.fresh = Tally()
+
+
+def looked_at(state: State, uid: PodUid) -> None:
+    """It was considered, or is gone."""
+    seat = state.fresh.pop(uid, None)
+    leaf = state.tree.get(seat.key[0]) if seat is not None else None
+    if seat is not None and leaf is not None:
+        for queue in leaf.chain:
+            queue.fresh.subtract(seat.key[1])

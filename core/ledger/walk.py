@@ -1,0 +1,330 @@
+"""The queues as a pass sees them: what is still open below each, and in which order it goes.
+
+A branch per queue with something to look at, a lane per application, a line per size. Priorities and shares
+are those of the ledger, less what the pass has given away by then. What nobody comes to is never built.
+"""
+
+from collections.abc import Iterator, Mapping
+from heapq import heapify, heappop, heappush
+
+from core.ids import AppId, QueuePath
+from core.ledger.state import Seat, State
+from core.queues.headroom import fair_max, shortfall
+from core.queues.ordering import Contender, first_of, order_key
+from core.queues.priority import exported
+from core.queues.properties import SortPolicy
+from core.queues.queue import NO_PRIORITY, Queue
+from core.resource import Limit, Resource
+from core.resource.shares import fair_share
+from core.workload.application import Application
+from core.workload.ask import Rank, Waiting
+from core.workload.lineup import Lineup
+from core.workload.ordering import Applicant, OrderKey, may_be_looked_at
+from core.workload.ordering import order_key as application_key
+from core.workload.states import AppState
+
+_NONE = Resource({})
+
+Dead = set[tuple[QueuePath, Resource]]
+"""Queues that have no room left for a size: found out once in a pass."""
+
+
+class Line:
+    """Equal asks of one application: where one does not fit, none behind it does."""
+
+    __slots__ = ("_waiting", "head", "size")
+
+    def __init__(self, size: Resource, waiting: Waiting) -> None:
+        self.size = size
+        self.head: Rank = waiting.first()
+        self._waiting = waiting
+
+    def __lt__(self, other: "Line") -> bool:
+        return self.head < other.head
+
+    def advance(self) -> bool:
+        """Go on to the next ask; False when there is none."""
+        following = self._waiting.after(self.head)
+        if following is None:
+            return False
+        self.head = following
+        return True
+
+
+class Lane:
+    """The asks of one application in their order (REQ-1); ``given``: priorities of those that got a turn."""
+
+    __slots__ = ("app_id", "given", "lines")
+
+    def __init__(self, app_id: AppId, lines: list[Line]) -> None:
+        self.app_id = app_id
+        self.lines = lines
+        self.given: dict[int, int] = {}
+        heapify(self.lines)
+
+    def first(self) -> Line | None:
+        return self.lines[0] if self.lines else None
+
+    def advance(self) -> None:
+        """The head of the first line is done with."""
+        line = heappop(self.lines)
+        if line.advance():
+            heappush(self.lines, line)
+
+    def drop(self) -> None:
+        """The asks of the first line do not fit."""
+        heappop(self.lines)
+
+
+class Branch:
+    """One queue of the walk. ``open``: something below it is still to be looked at."""
+
+    __slots__ = (
+        "_asked",
+        "_by_path",
+        "_candidates",
+        "_children",
+        "_contender",
+        "_fair_max",
+        "_keys",
+        "_lineup",
+        "_others",
+        "_pending",
+        "_priority",
+        "_state",
+        "built",
+        "open",
+        "parent",
+        "queue",
+    )
+
+    def __init__(self, state: State, queue: Queue, parent: "Branch | None") -> None:
+        self._state = state
+        self.queue = queue
+        self.parent = parent
+        self.open = True
+        self.built = False
+        self._asked = dict(queue.asked)
+        self._children: list[Branch] = []
+        self._by_path: dict[QueuePath, Branch] = {}
+        self._others = NO_PRIORITY
+        self._lineup = Lineup()
+        self._keys: list[tuple[OrderKey, Lane]] = []
+        self._candidates: frozenset[AppId] | None = None
+        self._pending = queue.pending.copy()
+        self._fair_max: Limit | None = None
+        self._priority: int | None = None
+        self._contender: Contender | None = None
+
+    def set_children(self, children: "list[Branch]") -> None:
+        """In the order of their names. What the others export never changes during the walk."""
+        self._children = sorted(children, key=lambda each: each.queue.path)
+        self._by_path = {each.queue.path: each for each in children}
+        others = [child.priority for path, child in self.queue.children.items() if path not in self._by_path]
+        self._others = max(others, default=NO_PRIORITY)
+
+    # -- queues ----------------------------------------------------------------------------------------------
+
+    def next_leaf(self) -> "Branch | None":
+        """The leaf that goes first, None when nothing is open below."""
+        branch = self
+        while branch.open and branch._children:
+            first = first_of(
+                [child._contender or child.contender for child in branch._children if child.open]
+            )
+            if first is None:
+                branch.close()
+                branch = self
+            else:
+                branch = branch._by_path[first.path]
+        return branch if branch.open else None
+
+    def close(self) -> None:
+        self.open = False
+        parent = self.parent
+        if parent is not None and parent.open and not any(child.open for child in parent._children):
+            parent.close()
+
+    @property
+    def contender(self) -> Contender:
+        if self._contender is None:
+            self._contender = self._contend()
+        return self._contender
+
+    @property
+    def priority(self) -> int:
+        """What the queue exports, without the asks that were given a turn."""
+        if self._priority is None:
+            below = (child.priority for child in self._children)
+            raw = max((self._others, *self._asked, *below), default=NO_PRIORITY)
+            self._priority = exported(raw, self.queue.properties, is_root=self.queue.is_root)
+        return self._priority
+
+    def _contend(self) -> Contender:
+        queue, parent = self.queue, self.parent
+        if self._fair_max is None:
+            self._fair_max = fair_max(queue.chain)
+        share = fair_share(self._held(), queue.guaranteed, self._fair_max)
+        by_priority = parent is None or parent.queue.properties.sort_by_priority
+        key = order_key(self.priority, share, by_priority=by_priority)
+        return Contender(queue.path, key, self._pending.as_resource())
+
+    def _held(self) -> Resource:
+        queue = self.queue
+        held = queue.allocated.as_resource() + queue.reserved.as_resource()
+        return held + self._state.given.of(queue).as_resource()
+
+    # -- asks of a leaf --------------------------------------------------------------------------------------
+
+    def set_lineup(self, lineup: Lineup) -> None:
+        self._lineup = lineup
+
+    def is_dead(self, dead: Dead) -> bool:
+        """Whether no size that is asked for here has room left in the queue or above it."""
+        return all(self._is_dead(size, dead) for size in self._lineup.sizes)
+
+    def _is_dead(self, size: Resource, dead: Dead) -> bool:
+        chain = self.queue.chain
+        if any((queue.path, size) in dead for queue in chain):
+            return True
+        short = shortfall(chain, size, extra=self._state.given.queues)
+        if short is not None:
+            dead.add((short.queue.path, size))
+        return short is not None
+
+    def build(self, dead: Dead) -> Iterator[None]:
+        """Line up the applications whose asks may have room; a step for each."""
+        self.built = True
+        for app_id, lines in list(self._lineup.lanes.items()):
+            alive = [
+                Line(size, waiting)
+                for size, waiting in lines.items()
+                if waiting and not self._is_dead(size, dead)
+            ]
+            application = self._state.applications.get(app_id)
+            if alive and application is not None:
+                lane = Lane(app_id, alive)
+                self._keys.append((self._key(application, lane), lane))
+            yield
+        heapify(self._keys)
+        self._filter()
+
+    def next_lane(self) -> Lane | None:
+        """The application of this leaf that goes first, None when none is left."""
+        while self._keys:
+            _, lane = self._keys[0]
+            if lane.lines and (self._candidates is None or lane.app_id in self._candidates):
+                return lane
+            heappop(self._keys)
+        return None
+
+    def took(self, lane: Lane, seat: Seat) -> None:
+        """An ask of the first application was given a turn: what follows from it, up to the root."""
+        priority, size = -seat.rank[0], seat.key[1]
+        lane.given[priority] = lane.given.get(priority, 0) + 1
+        heappop(self._keys)
+        application = self._state.applications.get(lane.app_id)
+        if application is not None:
+            heappush(self._keys, (self._key(application, lane), lane))
+        left = self._asked.get(priority, 0) - 1
+        if left > 0:
+            self._asked[priority] = left
+        else:
+            self._asked.pop(priority, None)
+        branch: Branch | None = self
+        while branch is not None:
+            branch._pending.subtract(size)
+            branch._contender = branch._priority = None
+            branch = branch.parent
+
+    def _key(self, application: Application, lane: Lane) -> OrderKey:
+        properties = self.queue.properties
+        return application_key(
+            self._applicant(application, lane),
+            properties.sort_policy,
+            by_priority=properties.sort_by_priority,
+            guaranteed=self.queue.guaranteed,
+        )
+
+    def _applicant(self, application: Application, lane: Lane) -> Applicant:
+        given, asked = lane.given, application.asked
+        left = [each for each, count in asked.items() if count > given.get(each, 0)] if given else asked
+        fair = self.queue.properties.sort_policy is SortPolicy.FAIR
+        return Applicant(
+            application.id,
+            max(left, default=NO_PRIORITY),
+            application.submitted,
+            application.state,
+            application.used.as_resource() if fair else _NONE,
+        )
+
+    def _filter(self) -> None:
+        """Whoever is not let in now may be when another changes its state: then there is a pass (SORT-8)."""
+        if self.queue.properties.sort_policy is not SortPolicy.STATE_AWARE:
+            return
+        applications = self._state.applications
+        starting = [each for each in self.queue.applications if applications[each].state is AppState.STARTING]
+        self._candidates = may_be_looked_at(
+            [self._applicant(applications[lane.app_id], lane) for _, lane in self._keys],
+            starting,
+            by_priority=self.queue.properties.sort_by_priority,
+        )
+
+
+class Walk:
+    """The branches of a pass, built step by step. ``root`` is None until then, and when there is nothing."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._branches: dict[QueuePath, Branch] = {}
+        self._leaves: list[Branch] = []
+        self._dead: Dead = set()
+        self.root: Branch | None = None
+
+    def build(self, lineups: Mapping[QueuePath, Lineup]) -> Iterator[None]:
+        """A step for each leaf, and one for each branch."""
+        children: dict[QueuePath, list[Branch]] = {}
+        for path, lineup in list(lineups.items()):
+            leaf = self._state.tree.get(path)
+            if leaf is not None and lineup:
+                self._add(leaf, lineup, children)
+            yield
+        for path, branch in self._branches.items():
+            branch.set_children(children.get(path, []))
+        for branch in reversed(self._branches.values()):
+            _ = branch.contender
+            yield
+        self.root = self._branches.get(self._state.tree.root.path)
+
+    def _add(self, leaf: Queue, lineup: Lineup, children: dict[QueuePath, list[Branch]]) -> None:
+        probe = Branch(self._state, leaf, None)
+        probe.set_lineup(lineup)
+        if probe.is_dead(self._dead):
+            return
+        above: Branch | None = None
+        for queue in reversed(leaf.chain):
+            branch = self._branches.get(queue.path)
+            if branch is None:
+                branch = self._branches[queue.path] = Branch(self._state, queue, above)
+                if above is not None:
+                    children.setdefault(above.queue.path, []).append(branch)
+            above = branch
+        self._branches[leaf.path].set_lineup(lineup)
+        self._leaves.append(self._branches[leaf.path])
+
+    def next_leaf(self) -> Branch | None:
+        """The leaf that goes first among those that something may still fit in."""
+        leaf = self.root.next_leaf() if self.root is not None else None
+        while leaf is not None and leaf.is_dead(self._dead):
+            for each in self._leaves:
+                if each.open and each.is_dead(self._dead):
+                    each.close()
+            self._leaves = [each for each in self._leaves if each.open]
+            leaf = self.root.next_leaf() if self.root is not None else None
+        return leaf
+
+    def build_leaf(self, leaf: Branch) -> Iterator[None]:
+        return leaf.build(self._dead)
+
+    def is_dead(self, leaf: Branch, size: Resource) -> bool:
+        return leaf._is_dead(size, self._dead)
