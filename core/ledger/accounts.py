@@ -37,7 +37,7 @@ def charge_of(state: State, record: PodRecord) -> Charge | None:
     if record.node:
         return Charge(Held.ALLOCATED, queue, record.node, size)
     if record.reservation is not None:
-        return Charge(Held.RESERVED, queue, record.binding, size)
+        return Charge(Held.RESERVED, queue, record.binding or record.noted, size)
     if not record.is_ask:
         return None
     return Charge(Held.PENDING, queue, record.binding, size, record.facts.priority)
@@ -168,8 +168,10 @@ def _count_on_node(state: State, record: PodRecord, charge: Charge, *, adding: b
     if adding:
         tally.add(charge.size)
         use.pods.add(record.uid)
+        state.node_room.take(charge.node, charge.size)
         return
     tally.subtract(charge.size)
+    state.node_room.give_back(charge.node, charge.size)
     use.pods.discard(record.uid)
     _drop_unused(state, charge.node)
 
@@ -190,7 +192,9 @@ def waiting_key(record: PodRecord, charge: Charge | None) -> WaitingKey | None:
     """Where a pending ask waits for its turn: equal asks of one application fit alike."""
     if charge is None or charge.held is not Held.PENDING or charge.queue is None:
         return None
-    return (charge.queue, charge.size, record.application) if record.application is not None else None
+    if record.application is None:
+        return None
+    return WaitingKey(charge.queue, charge.size, record.application, record.facts.constraints)
 
 
 def _index_waiting(state: State, record: PodRecord, charge: Charge | None) -> None:
@@ -206,8 +210,8 @@ def _index_waiting(state: State, record: PodRecord, charge: Charge | None) -> No
 
 
 def _enter(state: State, record: PodRecord, seat: Seat) -> None:
-    path, size, app_id = seat.key
-    state.waiting.setdefault(path, Lineup()).add(app_id, size, seat.rank)
+    key = seat.key
+    state.waiting.setdefault(key.queue, Lineup()).add(key.app, (key.size, key.constraints), seat.rank)
     state.waits_at[record.uid] = seat
     note_fresh(state, seat)
     if OWN_GATE in record.facts.gates:
@@ -216,9 +220,9 @@ def _enter(state: State, record: PodRecord, seat: Seat) -> None:
 
 
 def _leave(state: State, seat: Seat) -> None:
-    path, size, app_id = seat.key
-    lineup = state.waiting[path]
-    lineup.remove(app_id, size, seat.rank)
+    key = seat.key
+    lineup = state.waiting[key.queue]
+    lineup.remove(key.app, (key.size, key.constraints), seat.rank)
     del state.waits_at[seat.rank[-1]]
     if not lineup:
-        del state.waiting[path]
+        del state.waiting[key.queue]

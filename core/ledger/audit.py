@@ -14,7 +14,7 @@ from core.ledger.audit_applications import application_steps
 from core.ledger.audit_turns import turn_steps
 from core.ledger.drift import KEYS_PER_STEP, Drift, Step, amounts, compare, compare_tallies, each
 from core.ledger.record import Charge, Held, PodRecord
-from core.ledger.state import Seat, State
+from core.ledger.state import Seat, State, WaitingKey
 from core.queues.limits import UsageBook
 from core.queues.queue import Queue
 from core.resource import Limit, Tally
@@ -227,9 +227,9 @@ def _index_steps(state: State) -> Iterator[Step]:
     )
     yield from each(
         [
-            Seat((path, size, app_id), rank)
+            Seat(WaitingKey(path, size, app_id, constraints), rank)
             for path, lineup in state.waiting.items()
-            for app_id, size, rank in lineup
+            for app_id, (size, constraints), rank in lineup
         ],
         lambda seat: _waiting_drifts(state, seat),
     )
@@ -253,9 +253,9 @@ def _unclassified_drifts(state: State, namespace: str, uid: PodUid) -> Step:
 
 
 def _is_seated(state: State, seat: Seat) -> bool:
-    path, size, app_id = seat.key
-    lineup = state.waiting.get(path)
-    return lineup is not None and lineup.has(app_id, size, seat.rank)
+    key = seat.key
+    lineup = state.waiting.get(key.queue)
+    return lineup is not None and lineup.has(key.app, (key.size, key.constraints), seat.rank)
 
 
 def _waiting_drifts(state: State, seat: Seat) -> Step:
@@ -270,7 +270,7 @@ def _lineup_drifts(state: State, path: QueuePath) -> Step:
     lineup = state.waiting.get(path)
     if lineup is None:
         return []
-    sizes = Counter(size for _, size, _ in lineup)
+    sizes = Counter(size for _, (size, _), _ in lineup)
     return [
         *compare(f"waiting in {path}: any", True, bool(sizes)),
         *compare(f"waiting in {path}: sizes", dict(sizes), lineup.sizes),

@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from core.ids import PodUid, QueuePath
+from core.ids import NodeName, PodUid, QueuePath
 from core.ledger.drift import KEYS_PER_STEP, Step, amounts, compare, compare_tallies, each
 from core.ledger.state import Seat, State
 from core.queues.priority import exported
 from core.queues.queue import NO_PRIORITY
 from core.queues.room import Extra
 from core.resource import Tally
+from core.workload.node import NodeUse
 
 
 def turn_steps(state: State) -> Iterator[Step]:
@@ -17,6 +18,9 @@ def turn_steps(state: State) -> Iterator[Step]:
     yield from each({*state.turns, *state.unwoken}, lambda uid: _turn_drifts(state, uid))
     yield from each(state.fresh, lambda uid: _fresh_drifts(state, uid))
     yield _given_drifts(state)
+    yield from each(
+        {*state.nodes, *(name for name, _ in state.node_room)}, lambda name: _room_drifts(state, name)
+    )
     yield from _demand_steps(state)
 
 
@@ -63,8 +67,28 @@ def _given_drifts(state: State) -> Step:
     """What turns hold."""
     given = Extra()
     for turn in state.turns.values():
-        given.add(turn.chain, turn.claimant, turn.seat.key[1])
+        given.add(turn.chain, turn.claimant, turn.seat.key.size)
     return compare("given by turns", _extra_text(given), _extra_text(state.given))
+
+
+def _room_drifts(state: State, name: NodeName) -> Step:
+    """What is left on a node, pods and turns counted."""
+    node, free = state.nodes.get(name), dict(state.node_room.free_on(name))
+    expected: dict[str, int] = {}
+    if node is not None:
+        use = state.uses.get(name, NodeUse())
+        turns = [turn.seat.key.size for turn in state.turns.values() if turn.node == name]
+        for amounts_, sign in (
+            (node.allocatable, 1),
+            *((each, -1) for each in (use.allocated, use.occupied, *turns)),
+        ):
+            for resource, amount in amounts_.items():
+                expected[resource] = expected.get(resource, 0) + sign * amount
+    return compare(
+        f"room on {name}",
+        {resource: amount for resource, amount in sorted(expected.items()) if amount},
+        {resource: amount for resource, amount in sorted(free.items()) if amount},
+    )
 
 
 def _demand_steps(state: State) -> Iterator[Step]:
@@ -76,8 +100,8 @@ def _demand_steps(state: State) -> Iterator[Step]:
     sums = {path: Tally() for path in counters}
     for start in range(0, len(seats), KEYS_PER_STEP):
         for seat in seats[start : start + KEYS_PER_STEP]:
-            for path in chains.get(seat.key[0], ()):
-                sums[path].add(seat.key[1])
+            for path in chains.get(seat.key.queue, ()):
+                sums[path].add(seat.key.size)
         yield []
     for path, counter in counters.items():
         yield compare_tallies(f"fresh of {path}", sums[path], counter)

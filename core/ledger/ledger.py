@@ -241,7 +241,7 @@ class Ledger:
         """A Binding that was already sent may still come about, so its room is kept over a new call."""
         record.overlooked, record.passed_over, record.rests_until = 0, False, None
         if not record.binding:
-            record.reservation = None
+            record.reservation, record.noted = None, NO_NODE
 
     def _note_refusal(self, record: PodRecord, refusal: Refusal) -> None:
         """A turn that was refused after all leaves its room to others; whoever waits for one needs a pass."""
@@ -257,6 +257,8 @@ class Ledger:
         if record.said is not None:
             record.said = replace(record.said, rival=None)
         if record.reservation is None and record.is_ask:
+            turn = self._state.turns.get(record.uid)
+            record.noted = turn.node if turn is not None else NO_NODE
             whole = Reservation(self._state.settings.reservation_ttl, now, version)
             record.reservation = whole.running(_time_runs(record), now=now)
 

@@ -38,7 +38,8 @@ class PodRecord:
     ``seq``: order of arrival; ``managed``: its class, final once ``classified``; ``application``: its id
     while it is an ask or an allocation; ``offered_version``: the newest version a verb's body showed;
     ``provisional_until``: when to forget a pod that no watch has shown; ``bound_to``: where our own POST
-    put it; ``binding``: the node of an open bind call; ``refused``: our refusal was the last answer it
+    put it; ``binding``: the node of an open bind call; ``noted``: where its turn was counted, while it is
+    reserved; ``refused``: our refusal was the last answer it
     got; ``overlooked``: how often in a row its turn came to nothing; ``passed_over``: others go first once;
     ``rests_until``: when it may have one again, None at once; ``woken_at``: when it was woken last;
     ``rejected_for``: the rejection of its application that it was told of; ``failing_since``: when marking it
@@ -54,6 +55,7 @@ class PodRecord:
     provisional_until: float | None = None
     bound_to: NodeName = NO_NODE
     binding: NodeName = NO_NODE
+    noted: NodeName = NO_NODE
     reservation: Reservation | None = None
     said: Said | None = None
     refused: bool = False

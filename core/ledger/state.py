@@ -14,14 +14,22 @@ from core.queues.room import Extra, Room
 from core.queues.spec import RuleSpec
 from core.queues.tree import QueueTree
 from core.resource import Resource, Tally
+from core.workload.affinity import Constraints
 from core.workload.application import Application
 from core.workload.ask import Rank
 from core.workload.lineup import Lineup
 from core.workload.node import NodeFacts, NodeUse
+from core.workload.node_room import NodeRoom
 from core.workload.pod import NamespaceFacts, PriorityClassFacts
 
-WaitingKey = tuple[QueuePath, Resource, AppId]
-"""Asks of one application and size fit alike."""
+
+class WaitingKey(NamedTuple):
+    """Asks of one application, size and constraints on nodes fit alike."""
+
+    queue: QueuePath
+    size: Resource
+    app: AppId
+    constraints: Constraints
 
 
 TERMINATED_KEPT = 10_000
@@ -59,6 +67,7 @@ class Turn(NamedTuple):
     at: float
     chain: tuple[Queue, ...]
     claimant: Claimant
+    node: NodeName
 
 
 @dataclass(slots=True)
@@ -67,10 +76,10 @@ class State:
 
     Told: ``pods`` (with what was promised to each), ``nodes``, ``namespaces``, ``priority_classes``,
     ``settings``, ``rules``, ``limits`` and the tree's shape. Derived, and so what the audit recomputes:
-    ``charges`` and the counters they add up to (queues, ``uses``, ``capacity``, the ``book`` of users and
-    groups), ``applications``, and the indexes ``unplaced`` (applications without a queue), ``timers`` (when
-    the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``, ``waiting``, ``waits_at``,
-    ``unclassified``.
+    ``charges`` and the counters they add up to (queues, ``uses``, ``capacity``, ``node_room``, the ``book``
+    of users and groups), ``applications``, and the indexes ``unplaced`` (applications without a queue),
+    ``timers`` (when the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``,
+    ``waiting``, ``waits_at``, ``unclassified``.
 
     ``gone``: uids deleted lately, with the time; ``turns``: the asks that may be placed now, and ``given``
     what that holds; ``unwoken``: those of them whose wake-up has to wait; ``fresh``: asks that no pass has
@@ -104,6 +113,7 @@ class State:
     timers: dict[AppId, float] = field(default_factory=dict)
     uses: dict[NodeName, NodeUse] = field(default_factory=dict)
     capacity: Tally = field(default_factory=Tally)
+    node_room: NodeRoom = field(default_factory=NodeRoom)
     book: UsageBook = field(default_factory=UsageBook)
     by_name: dict[tuple[str, str], tuple[PodUid, ...]] = field(default_factory=dict)
     reserved: set[PodUid] = field(default_factory=set)

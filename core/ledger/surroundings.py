@@ -4,7 +4,7 @@ from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.enrolment import place_of_namespace, reclassify
 from core.ledger.state import State
-from core.workload.node import NodeFacts
+from core.workload.node import NodeFacts, NodeUse
 
 
 def learn_nodes(state: State, event: on.NodeObserved | on.NodeDeleted | on.NodesListed) -> None:
@@ -23,10 +23,23 @@ def _set_node(state: State, name: NodeName, node: NodeFacts | None) -> None:
     known = state.nodes.pop(name, None)
     if node is not None:
         state.nodes[name] = node
+    if known is not None and node is not None and known.takes_as(node):
+        return
+    state.freed = True
+    _file_room(state, name, node)
     if (known is None) != (node is None):
         state.node_set += 1
     if (known and known.allocatable) != (node and node.allocatable):
         _count_capacity(state, known, node)
+
+
+def _file_room(state: State, name: NodeName, node: NodeFacts | None) -> None:
+    """Its free room anew; pods may be on it that were seen before it."""
+    state.node_room.drop_node(name)
+    if node is not None:
+        use = state.uses.get(name, NodeUse())
+        turns = (turn.seat.key.size for turn in state.turns.values() if turn.node == name)
+        state.node_room.add_node(name, node.allocatable, use.allocated, use.occupied, *turns)
 
 
 def _count_capacity(state: State, known: NodeFacts | None, node: NodeFacts | None) -> None:
@@ -35,7 +48,6 @@ def _count_capacity(state: State, known: NodeFacts | None, node: NodeFacts | Non
     if node is not None:
         state.capacity.add(node.allocatable)
     state.tree.set_capacity(state.capacity)
-    state.freed = True
 
 
 def learn_namespaces(

@@ -8,6 +8,7 @@ and nothing waits behind it (CYC-7). It runs in slices between the verbs; a chec
 from collections.abc import Iterator
 from heapq import heapify, heappop
 
+from core.ids import NodeName
 from core.instants import has_come
 from core.ledger.effects import OpenGate, WakePod
 from core.ledger.record import PodRecord
@@ -15,7 +16,7 @@ from core.ledger.state import Seat, State, WaitingKey
 from core.ledger.turns import FORGIVEN, clear_fresh, give_turn, wake_deferred
 from core.ledger.walk import Branch, Walk
 from core.workload.ask import Rank
-from core.workload.lineup import Lineup
+from core.workload.lineup import Kind, Lineup
 
 WORK_PER_SLICE = 150
 """Units of about ten microseconds, so that no verb waits longer than some milliseconds for a pass."""
@@ -35,6 +36,7 @@ class TurnPass:
     def __init__(self, state: State, *, fresh_only: bool) -> None:
         self._state = state
         self._fresh = dict(state.fresh)
+        self._nowhere: set[Kind] = set()
         self._steps = self._walk(fresh_only=fresh_only)
         self.done = False
         clear_fresh(state)
@@ -61,8 +63,9 @@ class TurnPass:
         if fresh_only:
             lineups = {}
             for number, seat in enumerate(self._fresh.values()):
-                path, size, app_id = seat.key
-                lineups.setdefault(path, Lineup()).add(app_id, size, seat.rank)
+                key = seat.key
+                lineup = lineups.setdefault(key.queue, Lineup())
+                lineup.add(key.app, (key.size, key.constraints), seat.rank)
                 if number % _FILED_PER_UNIT == 0:
                     yield 1, []
         walk = Walk(self._state)
@@ -92,19 +95,21 @@ class TurnPass:
         if lane is None or line is None:
             leaf.close()
             return 1, []
-        seat = Seat((leaf.queue.path, line.size, lane.app_id), line.head)
-        if walk.is_dead(leaf, line.size):
+        size, constraints = line.kind
+        seat = Seat(WaitingKey(leaf.queue.path, size, lane.app_id, constraints), line.head)
+        if walk.is_dead(leaf, size):
             lane.drop()
             return 1, []
         record = self._ask(seat, late)
         if record is None:
             lane.advance()
             return 1, []
-        if not self._fits(seat.key):
+        node = self._node_for(seat.key)
+        if node is None:
             lane.drop()
             return 1, []
         lane.advance()
-        woken = give_turn(self._state, record, seat)
+        woken = give_turn(self._state, record, seat, node)
         leaf.took(lane, seat)
         return _TURN, list(woken)
 
@@ -122,13 +127,19 @@ class TurnPass:
             return None
         return record
 
-    def _fits(self, key: WaitingKey) -> bool:
-        path, size, app_id = key
+    def _node_for(self, key: WaitingKey) -> NodeName | None:
+        """A node with room for such an ask; None when there is none, or no room in queues or limits."""
         state = self._state
-        leaf, application = state.tree.get(path), state.applications.get(app_id)
-        if leaf is None or application is None:
-            return False
-        return state.room.refusal(leaf.chain, application.claimant, size, extra=state.given) is None
+        leaf, application = state.tree.get(key.queue), state.applications.get(key.app)
+        kind = key.size, key.constraints
+        if leaf is None or application is None or kind in self._nowhere:
+            return None
+        if state.room.refusal(leaf.chain, application.claimant, key.size, extra=state.given) is not None:
+            return None
+        node = state.node_room.tightest(key.size, key.constraints, state.nodes)
+        if node is None:
+            self._nowhere.add(kind)
+        return node
 
     def _late(self, late: list[tuple[Rank, Seat]]) -> Iterator[tuple[int, Effects]]:
         """Those whose turn came to nothing before: behind everybody else, in their own order."""
@@ -140,7 +151,8 @@ class TurnPass:
             waits = (
                 record is not None and self._state.waits_at.get(uid) == seat and uid not in self._state.turns
             )
-            if record is not None and waits and self._fits(seat.key):
-                yield _TURN, list(give_turn(self._state, record, seat))
+            node = self._node_for(seat.key) if waits else None
+            if record is not None and node is not None:
+                yield _TURN, list(give_turn(self._state, record, seat, node))
             else:
                 yield 1, []

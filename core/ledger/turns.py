@@ -4,7 +4,7 @@ A turn holds room on every level for one pending ask until the ask has come to f
 until its lease is over. An ask is *fresh* until a pass has looked at it or filter has refused it.
 """
 
-from core.ids import PodUid
+from core.ids import NodeName, PodUid
 from core.instants import earliest, has_come
 from core.ledger.effects import OpenGate, WakePod
 from core.ledger.record import PodRecord
@@ -25,14 +25,18 @@ FORGIVEN = 1
 """How often an ask may let its turn pass by without losing its rank."""
 
 
-def give_turn(state: State, record: PodRecord, seat: Seat) -> tuple[WakePod | OpenGate, ...]:
-    """Let an ask go next. The answer wakes it, if our refusal or our gate is what it waits behind."""
-    leaf = state.tree.get(seat.key[0])
-    application = state.applications.get(seat.key[2])
+def give_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> tuple[WakePod | OpenGate, ...]:
+    """Let an ask go next. The answer wakes it, if our refusal or our gate is what it waits behind.
+
+    ``node``: where it is counted until its Binding names the real one.
+    """
+    leaf = state.tree.get(seat.key.queue)
+    application = state.applications.get(seat.key.app)
     if leaf is None or application is None:
         return ()
-    state.turns[record.uid] = Turn(seat, state.now, leaf.chain, application.claimant)
-    state.given.add(leaf.chain, application.claimant, seat.key[1])
+    state.turns[record.uid] = Turn(seat, state.now, leaf.chain, application.claimant, node)
+    state.node_room.take(node, seat.key.size)
+    state.given.add(leaf.chain, application.claimant, seat.key.size)
     return wake(state, record)
 
 
@@ -72,7 +76,8 @@ def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:
     if turn is None:
         return False
     state.unwoken.discard(uid)
-    state.given.take_back(turn.chain, turn.claimant, turn.seat.key[1])
+    state.given.take_back(turn.chain, turn.claimant, turn.seat.key.size)
+    state.node_room.give_back(turn.node, turn.seat.key.size)
     if not used:
         state.freed = True
     return True
@@ -109,10 +114,10 @@ def expire_turns(state: State) -> None:
 
 def note_fresh(state: State, seat: Seat) -> None:
     """An ask is there that nobody has looked at."""
-    leaf = state.tree.get(seat.key[0])
+    leaf = state.tree.get(seat.key.queue)
     state.fresh[seat.rank[-1]] = seat
     for queue in leaf.chain if leaf is not None else ():
-        queue.fresh.add(seat.key[1])
+        queue.fresh.add(seat.key.size)
 
 
 def clear_fresh(state: State) -> None:
@@ -126,7 +131,7 @@ def clear_fresh(state: State) -> None:
 def looked_at(state: State, uid: PodUid) -> None:
     """It was considered, or is gone."""
     seat = state.fresh.pop(uid, None)
-    leaf = state.tree.get(seat.key[0]) if seat is not None else None
+    leaf = state.tree.get(seat.key.queue) if seat is not None else None
     if seat is not None and leaf is not None:
         for queue in leaf.chain:
-            queue.fresh.subtract(seat.key[1])
+            queue.fresh.subtract(seat.key.size)

@@ -18,7 +18,7 @@ from core.resource import Limit, Resource
 from core.resource.shares import fair_share
 from core.workload.application import Application
 from core.workload.ask import Rank, Waiting
-from core.workload.lineup import Lineup
+from core.workload.lineup import Kind, Lineup
 from core.workload.ordering import Applicant, OrderKey, may_be_looked_at
 from core.workload.ordering import order_key as application_key
 from core.workload.states import AppState
@@ -32,10 +32,10 @@ Dead = set[tuple[QueuePath, Resource]]
 class Line:
     """Equal asks of one application: where one does not fit, none behind it does."""
 
-    __slots__ = ("_waiting", "head", "size")
+    __slots__ = ("_waiting", "head", "kind")
 
-    def __init__(self, size: Resource, waiting: Waiting) -> None:
-        self.size = size
+    def __init__(self, kind: Kind, waiting: Waiting) -> None:
+        self.kind = kind
         self.head: Rank = waiting.first()
         self._waiting = waiting
 
@@ -197,9 +197,9 @@ class Branch:
         self.built = True
         for app_id, lines in list(self._lineup.lanes.items()):
             alive = [
-                Line(size, waiting)
-                for size, waiting in lines.items()
-                if waiting and not self._is_dead(size, dead)
+                Line(kind, waiting)
+                for kind, waiting in lines.items()
+                if waiting and not self._is_dead(kind[0], dead)
             ]
             application = self._state.applications.get(app_id)
             if alive and application is not None:
@@ -220,7 +220,7 @@ class Branch:
 
     def took(self, lane: Lane, seat: Seat) -> None:
         """An ask of the first application was given a turn: what follows from it, up to the root."""
-        priority, size = -seat.rank[0], seat.key[1]
+        priority, size = -seat.rank[0], seat.key.size
         lane.given[priority] = lane.given.get(priority, 0) + 1
         heappop(self._keys)
         application = self._state.applications.get(lane.app_id)

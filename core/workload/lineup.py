@@ -1,46 +1,50 @@
-"""The pending asks of one leaf, by application and size, in rank order."""
+"""The pending asks of one leaf, by application and kind, in rank order."""
 
 from collections.abc import Iterator
 
 from core.ids import AppId
 from core.resource import Resource
+from core.workload.affinity import Constraints
 from core.workload.ask import Rank, Waiting
+
+Kind = tuple[Resource, Constraints]
+"""Asks of one kind fit alike: the same size, and the same to say of nodes."""
 
 
 class Lineup:
-    """``lanes``: each application's asks; ``sizes``: number of asks by size, since equal asks fit alike."""
+    """``lanes``: each application's asks; ``sizes``: number of asks by size."""
 
     __slots__ = ("lanes", "sizes")
 
     def __init__(self) -> None:
-        self.lanes: dict[AppId, dict[Resource, Waiting]] = {}
+        self.lanes: dict[AppId, dict[Kind, Waiting]] = {}
         self.sizes: dict[Resource, int] = {}
 
     def __bool__(self) -> bool:
         return bool(self.sizes)
 
-    def __iter__(self) -> Iterator[tuple[AppId, Resource, Rank]]:
+    def __iter__(self) -> Iterator[tuple[AppId, Kind, Rank]]:
         for app_id, lines in self.lanes.items():
-            for size, waiting in lines.items():
+            for kind, waiting in lines.items():
                 for rank in waiting:
-                    yield app_id, size, rank
+                    yield app_id, kind, rank
 
-    def has(self, app_id: AppId, size: Resource, rank: Rank) -> bool:
-        waiting = self.lanes.get(app_id, {}).get(size)
+    def has(self, app_id: AppId, kind: Kind, rank: Rank) -> bool:
+        waiting = self.lanes.get(app_id, {}).get(kind)
         return waiting is not None and rank in waiting
 
-    def add(self, app_id: AppId, size: Resource, rank: Rank) -> None:
-        self.lanes.setdefault(app_id, {}).setdefault(size, Waiting()).add(rank)
-        self.sizes[size] = self.sizes.get(size, 0) + 1
+    def add(self, app_id: AppId, kind: Kind, rank: Rank) -> None:
+        self.lanes.setdefault(app_id, {}).setdefault(kind, Waiting()).add(rank)
+        self.sizes[kind[0]] = self.sizes.get(kind[0], 0) + 1
 
-    def remove(self, app_id: AppId, size: Resource, rank: Rank) -> None:
+    def remove(self, app_id: AppId, kind: Kind, rank: Rank) -> None:
         """Raises KeyError when the ask is not in it."""
         lines = self.lanes[app_id]
-        lines[size].remove(rank)
-        if not lines[size]:
-            del lines[size]
+        lines[kind].remove(rank)
+        if not lines[kind]:
+            del lines[kind]
         if not lines:
             del self.lanes[app_id]
-        self.sizes[size] -= 1
-        if not self.sizes[size]:
-            del self.sizes[size]
+        self.sizes[kind[0]] -= 1
+        if not self.sizes[kind[0]]:
+            del self.sizes[kind[0]]

@@ -1,9 +1,17 @@
 """Nodes: what one offers, and what pods hold on it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from core.ids import NodeName, PodUid
 from core.resource import Resource, Tally
+
+
+class Taint(NamedTuple):
+    key: str
+    value: str
+    effect: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +22,17 @@ class NodeFacts:
     allocatable: Resource
     version: int = 0
     unschedulable: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+
+    def takes_as(self, other: "NodeFacts") -> bool:
+        """Whether it takes the same pods as another, or as itself before."""
+        return (self.allocatable, self.unschedulable, self.taints, self.labels) == (
+            other.allocatable,
+            other.unschedulable,
+            other.taints,
+            other.labels,
+        )
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from core.ids import NO_NODE, NodeName, PodUid
 from core.queues.identity import NOBODY, Identity
 from core.resource import Limit, Resource
+from core.workload.affinity import ANYWHERE, Constraints
 
 OWN_GATE = "paddock.dev/queue"
 """Our own scheduling gate; it counts as no gate in POD-20."""
@@ -20,7 +21,7 @@ class PodFacts:
     empty; ``marked``: carries a prefixed key (design section 7); ``gates``: names of its scheduling gates;
     ``nominated``: ``status.nominatedNodeName``; ``unscheduled``: message of PodScheduled=False, or empty;
     ``identity``: who submits it (ID-1); ``claims``: number of ResourceClaims, whose devices no size has;
-    ``starts_at_once``: it has the tag ``application.stateaware.disable`` (SORT-8).
+    ``starts_at_once``: it has the tag ``application.stateaware.disable`` (SORT-8); ``constraints``: on nodes.
     """
 
     uid: PodUid
@@ -43,6 +44,7 @@ class PodFacts:
     identity: Identity = NOBODY
     claims: int = 0
     starts_at_once: bool = False
+    constraints: Constraints = ANYWHERE
 
     @property
     def gated(self) -> bool:

@@ -13,7 +13,7 @@ from extender.simulator.extender_calls import (
     call_prioritize,
     encoded_names,
 )
-from extender.simulator.fitting import Fitting, Placing, Status, Statuses, status_on, statuses_of
+from extender.simulator.fitting import Fitting, Status, Statuses, status_on, statuses_of
 from extender.simulator.node_cache import NodeCache, PodInfo, Shape
 from extender.simulator.nominator import Nominator
 
@@ -81,9 +81,6 @@ class NodeChoice:
             raise Unfit(statuses_of(statuses), len(self._cache.names), extended=False)
         return self._best(info, self._kept(info, names, encoded, statuses))
 
-    def placing(self, info: PodInfo) -> Placing:
-        return self._lookup(info.shape).fitting.placing
-
     def _kept(
         self, info: PodInfo, names: list[str], encoded: bytes, statuses: Mapping[str, Status]
     ) -> list[str]:
@@ -119,7 +116,7 @@ class NodeChoice:
         fitting = self._lookup(info.shape).fitting
         nominated = self._nominator.on(name, priority=info.priority, besides=info.uid)
         if nominated:
-            status = status_on(fitting.placing, self._cache.nodes[name], nominated)
+            status = status_on(fitting.shape, self._cache.nodes[name], nominated)
             if status is not None:
                 return status
         return fitting.statuses.get(name)

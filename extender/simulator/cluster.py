@@ -11,8 +11,7 @@ import msgspec
 from core.errors import PaddockError
 from extender.simulator.api import Change, PlayedApi, Pod, Refusal
 from extender.simulator.clock import Clock, HandLoop, Kind
-from extender.simulator.fitting import placing_of, status_on
-from extender.simulator.node_cache import NodeInfo, shape_of
+from extender.simulator.node_cache import shape_of
 from extender.simulator.objects import (
     SYSTEM_CLASSES,
     Json,
@@ -209,8 +208,7 @@ class Cluster:
 def _check(body: Json) -> None:
     """The API server would not take a spec of a wrong shape. Raises `Refusal`."""
     try:
-        placing = placing_of(shape_of(body["spec"], pod_from(POD.decode(msgspec.json.encode(body)))))
-        status_on(placing, NodeInfo("any", {}, taints=({"key": "any", "effect": "NoSchedule"},)))
+        shape_of(body["spec"], pod_from(POD.decode(msgspec.json.encode(body))))
     except (ValueError, PaddockError, TypeError, AttributeError, KeyError) as error:
         raise Refusal(f"spec is not a pod's: {error}") from error
 

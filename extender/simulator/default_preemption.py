@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from extender.simulator.budgets import matches
 from extender.simulator.extender_calls import Victims
-from extender.simulator.fitting import Placing, status_on
-from extender.simulator.node_cache import NodeInfo, PodInfo
+from extender.simulator.fitting import status_on
+from extender.simulator.node_cache import NodeInfo, PodInfo, Shape
 from extender.simulator.scenario import BudgetEntry
 
 Nominated = Callable[[str], tuple[PodInfo, ...]]
@@ -21,16 +21,16 @@ Budgets = Sequence[tuple[BudgetEntry, int]]
 _MOST_NEGATIVE = 2**31
 
 
-def fits(placing: Placing, node: NodeInfo, nominated: tuple[PodInfo, ...]) -> bool:
+def fits(shape: Shape, node: NodeInfo, nominated: tuple[PodInfo, ...]) -> bool:
     """With the nominated pods and without them (RunFilterPluginsWithNominatedPods)."""
-    if nominated and status_on(placing, node, nominated) is not None:
+    if nominated and status_on(shape, node, nominated) is not None:
         return False
-    return status_on(placing, node) is None
+    return status_on(shape, node) is None
 
 
 def victims_on(
     info: PodInfo,
-    placing: Placing,
+    shape: Shape,
     node: NodeInfo,
     nominated: tuple[PodInfo, ...],
     budgets: Budgets,
@@ -47,13 +47,13 @@ def victims_on(
     )
     for each in potential:
         left.remove(each.uid)
-    if not potential or not fits(placing, left, nominated):
+    if not potential or not fits(shape, left, nominated):
         return None
     violating, others = _by_violation(potential, budgets)
     victims, violations = [], 0
     for each in [*violating, *others]:
         left.add(each)
-        if not fits(placing, left, nominated):
+        if not fits(shape, left, nominated):
             left.remove(each.uid)
             victims.append(each)
             violations += each in violating

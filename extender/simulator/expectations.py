@@ -12,6 +12,7 @@ from core.workload.pod import OWN_GATE
 from extender.simulator.api import Pod, conditions_of
 from extender.simulator.cluster import Cluster
 from extender.simulator.comparing import differences_in
+from extender.simulator.recorder import UNSCHEDULABLE
 from extender.simulator.recording import Difference
 from extender.simulator.scenario import Expect
 from extender.views import application_view, group_view, queue_view, user_view
@@ -138,7 +139,8 @@ class Expectations:
         if OWN_GATE in pod.facts.gates:
             record = self._snapshot.pod(pod.uid)
             refusal = refusal_of(self._snapshot, record) if record is not None and record.is_ask else None
-            return refusal.code.value if refusal is not None else ""
+            # What fits the queues and has no turn fits no node.
+            return refusal.code.value if refusal is not None else UNSCHEDULABLE
         return self._cluster.recorder.reason_of(pod)
 
     # -- REST objects ----------------------------------------------------------------------------------------

@@ -5,18 +5,17 @@ noderesources (fit.go, least_allocated.go, balanced_allocation.go). They run in 
 rejects a node decides its status. A pod that names its node is on it, so nodename has nothing to check.
 """
 
-import json
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from core.workload.affinity import why_not
 from extender.simulator.node_cache import ANY_ADDRESS, NodeCache, NodeInfo, PodInfo, Port, Shape
 
 TOP = 100
 """The best score of one plugin."""
 
-_UNSCHEDULABLE_TAINT = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 _KUBERNETES_NAME = {"vcore": "cpu"}
 
 
@@ -57,99 +56,17 @@ OTHER_AFFINITY = Status(False, ("node(s) didn't match Pod's node affinity/select
 PORTS_TAKEN = Status(True, ("node(s) didn't have free ports for the requested pod ports",))
 
 
-@dataclass(frozen=True, slots=True)
-class Placing:
-    """A shape's constraints, read once."""
-
-    shape: Shape
-    selector: Mapping[str, str]
-    terms: tuple[Mapping[str, Any], ...] | None
-    tolerations: tuple[Mapping[str, Any], ...]
+_STATIC = {"cordon": UNSCHEDULABLE, "taint": UNTOLERATED, "affinity": OTHER_AFFINITY}
 
 
-def placing_of(shape: Shape) -> Placing:
-    required = json.loads(shape.affinity) if shape.affinity else None
-    return Placing(
-        shape,
-        json.loads(shape.selector) if shape.selector else {},
-        tuple(required.get("nodeSelectorTerms") or ()) if required is not None else None,
-        tuple(json.loads(shape.tolerations)) if shape.tolerations else (),
-    )
-
-
-def status_on(placing: Placing, node: NodeInfo, extra: Iterable[PodInfo] = ()) -> Status | None:
+def status_on(shape: Shape, node: NodeInfo, extra: Iterable[PodInfo] = ()) -> Status | None:
     """Why a pod of this shape cannot run on a node, or None. ``extra``: pods to count on top."""
-    return (
-        _static(placing, node)
-        or _ports_status(placing.shape, node, extra)
-        or _fit(placing.shape, node, extra)
-    )
+    return _static(shape, node) or _ports_status(shape, node, extra) or _fit(shape, node, extra)
 
 
-def _static(placing: Placing, node: NodeInfo) -> Status | None:
+def _static(shape: Shape, node: NodeInfo) -> Status | None:
     """What does not depend on the other pods."""
-    if node.unschedulable and not _tolerated(_UNSCHEDULABLE_TAINT, placing.tolerations):
-        return UNSCHEDULABLE
-    for taint in node.taints:
-        repels = taint.get("effect") in ("NoSchedule", "NoExecute")
-        if repels and not _tolerated(taint, placing.tolerations):
-            return UNTOLERATED
-    if any(node.labels.get(key) != value for key, value in placing.selector.items()):
-        return OTHER_AFFINITY
-    if placing.terms is not None and not any(_term_matches(term, node) for term in placing.terms):
-        return OTHER_AFFINITY
-    return None
-
-
-def _tolerated(taint: Mapping[str, Any], tolerations: Iterable[Mapping[str, Any]]) -> bool:
-    return any(_tolerates(toleration, taint) for toleration in tolerations)
-
-
-def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
-    if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
-        return False
-    key = toleration.get("key")
-    if key and key != taint.get("key"):
-        return False
-    if (toleration.get("operator") or "Equal") == "Exists":
-        return True
-    return bool(key) and (toleration.get("value") or "") == (taint.get("value") or "")
-
-
-def _term_matches(term: Mapping[str, Any], node: NodeInfo) -> bool:
-    """A term without any requirement matches nothing."""
-    expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
-    if not (expressions or fields):
-        return False
-    return all(_holds(each, node.labels) for each in expressions) and all(
-        _holds(each, {"metadata.name": node.name}) for each in fields
-    )
-
-
-def _holds(requirement: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    value = labels.get(requirement["key"])
-    values = [str(each) for each in requirement.get("values") or ()]
-    match requirement["operator"]:
-        case "In":
-            return value in values
-        case "NotIn":
-            return value not in values
-        case "Exists":
-            return value is not None
-        case "DoesNotExist":
-            return value is None
-        case "Gt" | "Lt" as which:
-            return _compares(value, values, greater=which == "Gt")
-        case _:
-            return False
-
-
-def _compares(value: str | None, values: list[str], *, greater: bool) -> bool:
-    try:
-        here, bound = int(value or ""), int(values[0])
-    except (ValueError, IndexError):
-        return False
-    return here > bound if greater else here < bound
+    return _STATIC.get(why_not(node.facts, shape.constraints))
 
 
 def _ports_status(shape: Shape, node: NodeInfo, extra: Iterable[PodInfo]) -> Status | None:
@@ -226,7 +143,7 @@ class Fitting:
     """
 
     def __init__(self, shape: Shape, cache: NodeCache) -> None:
-        self.placing = placing_of(shape)
+        self.shape = shape
         self._cache = cache
         self._seen = 0
         self.feasible: list[str] = []
@@ -247,7 +164,7 @@ class Fitting:
         self.stamp += 1
         for name in names:
             node = self._cache.on_node(name)
-            status = status_on(self.placing, node) if node is not None else None
+            status = status_on(self.shape, node) if node is not None else None
             if node is None or status is not None:
                 self._set_infeasible(name, status)
             else:
@@ -265,4 +182,4 @@ class Fitting:
         if name not in self.scores:
             self.feasible.insert(bisect_left(self.feasible, name), name)
             self.statuses.pop(name, None)
-        self.scores[name] = score_on(self.placing.shape, node)
+        self.scores[name] = score_on(self.shape, node)

@@ -4,12 +4,13 @@ Sources: pkg/scheduler/backend/cache/cache.go, pkg/scheduler/framework/types.go 
 Units: millicores for ``vcore``, base units else.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from core.ids import PodUid
+from core.ids import NodeName, PodUid
+from core.resource import Resource
+from core.workload.affinity import Constraints
+from core.workload.node import NodeFacts
 from core.workload.pod import PodFacts
 from extender.simulator.api import Node, Pod, conditions_of
 from extender.simulator.objects import Json
@@ -29,9 +30,7 @@ class Shape:
 
     requests: tuple[tuple[str, int], ...]
     nonzero: tuple[int, int]
-    selector: str
-    affinity: str
-    tolerations: str
+    constraints: Constraints
     ports: tuple[Port, ...]
 
 
@@ -84,19 +83,10 @@ def shape_of(spec: Json, facts: PodFacts) -> Shape:
     shape = Shape(
         tuple(sorted(requests.items())),
         (_nonzero(spec, requests, "cpu", "vcore"), _nonzero(spec, requests, "memory", "memory")),
-        _text(spec.get("nodeSelector")),
-        _text(((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(_REQUIRED)),
-        _text(spec.get("tolerations")),
+        facts.constraints,
         tuple(_ports(spec)),
     )
     return _shapes.setdefault(shape, shape)
-
-
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-
-
-def _text(part: object) -> str:
-    return json.dumps(part, sort_keys=True) if part else ""
 
 
 def _nonzero(spec: Json, requests: Mapping[str, int], name: str, ours: str) -> int:
@@ -122,9 +112,7 @@ class NodeInfo:
 
     name: str
     allocatable: Mapping[str, int]
-    labels: Mapping[str, str] = field(default_factory=dict)
-    taints: tuple[Mapping[str, Any], ...] = ()
-    unschedulable: bool = False
+    facts: NodeFacts
     pods: dict[PodUid, PodInfo] = field(default_factory=dict)
     used: dict[str, int] = field(default_factory=dict)
     nonzero: list[int] = field(default_factory=lambda: [0, 0])
@@ -153,9 +141,7 @@ class NodeInfo:
         return NodeInfo(
             self.name,
             self.allocatable,
-            self.labels,
-            self.taints,
-            self.unschedulable,
+            self.facts,
             dict(self.pods),
             dict(self.used),
             list(self.nonzero),
@@ -181,23 +167,16 @@ class NodeCache:
 
     def set_node(self, node: Node, allocatable: Mapping[str, int]) -> bool:
         """Take over a node as it is now. True when that may let a pod in that was refused in-tree."""
-        body = node.body
-        taints = tuple(dict(taint) for taint in body["spec"].get("taints") or ())
-        labels = dict(body["metadata"].get("labels") or {})
-        unschedulable = bool(body["spec"].get("unschedulable"))
         known = self.nodes.get(node.name)
-        if known is None or known.name not in self._there:
-            info = known or NodeInfo(node.name, allocatable)
+        before = known.facts if known is not None and known.name in self._there else None
+        info = known or NodeInfo(node.name, allocatable, node.facts)
+        info.allocatable, info.facts = allocatable, node.facts
+        if before is None:
             self.nodes[node.name] = info
             self._there.add(node.name)
             self.names = sorted([*self.names, node.name])
-            before = None
-        else:
-            info, before = known, (known.allocatable, known.labels, known.taints, known.unschedulable)
-        after = (allocatable, labels, taints, unschedulable)
-        info.allocatable, info.labels, info.taints, info.unschedulable = after
         self.changes.append(node.name)
-        return before != after
+        return before is None or not before.takes_as(node.facts)
 
     def remove_node(self, name: str) -> None:
         self.names = [each for each in self.names if each != name]
@@ -236,7 +215,7 @@ class NodeCache:
         self.forget(info.uid)
         if node not in self.nodes:
             # A pod on a node that is not there (yet) takes room nowhere.
-            self.nodes[node] = NodeInfo(node, {})
+            self.nodes[node] = NodeInfo(node, {}, NodeFacts(NodeName(node), Resource({})))
         self.nodes[node].add(info)
         self._at[info.uid] = node
         self.changes.append(node)

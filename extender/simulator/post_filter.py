@@ -98,14 +98,14 @@ class PostFilter:
     def _candidates(self, info: PodInfo, unfit: Unfit) -> dict[str, Victims]:
         if not unfit.statuses.resolvable:
             return {}
-        placing = self._choice.placing(info)
+        shape = info.shape
         budgets = self._budgets_now()
         found = {}
         for name in unfit.statuses.resolvable:
             node = self._cache.on_node(name)
             if node is not None:
                 nominated = self._nominator.on(name, priority=info.priority, besides=info.uid)
-                victims = victims_on(info, placing, node, nominated, budgets, self._now)
+                victims = victims_on(info, shape, node, nominated, budgets, self._now)
                 if victims is not None:
                     found[name] = victims
         return found

@@ -58,6 +58,38 @@ class ResourceClaim(Wire, frozen=True):
     name: str = ""
 
 
+class SelectorRequirement(Wire, frozen=True):
+    key: str = ""
+    operator: str = ""
+    values: list[str] | None = None
+
+
+class SelectorTerm(Wire, frozen=True):
+    match_expressions: list[SelectorRequirement] | None = None
+    match_fields: list[SelectorRequirement] | None = None
+
+
+class NodeSelector(Wire, frozen=True):
+    node_selector_terms: list[SelectorTerm] | None = None
+
+
+class NodeAffinity(Wire, frozen=True):
+    required: NodeSelector | None = msgspec.field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class Affinity(Wire, frozen=True):
+    node_affinity: NodeAffinity | None = None
+
+
+class PodToleration(Wire, frozen=True):
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+
+
 class PodSpec(Wire, frozen=True):
     scheduler_name: str = ""
     node_name: str = ""
@@ -70,6 +102,9 @@ class PodSpec(Wire, frozen=True):
     init_containers: list[Container] | None = None
     scheduling_gates: list[SchedulingGate] | None = None
     resource_claims: list[ResourceClaim] | None = None
+    node_selector: dict[str, str] | None = None
+    affinity: Affinity | None = None
+    tolerations: list[PodToleration] | None = None
 
 
 class PodCondition(Wire, frozen=True):

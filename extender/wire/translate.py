@@ -10,8 +10,9 @@ from sys import intern
 import msgspec
 
 from core.ids import NodeName, PodUid
-from core.workload.node import NodeFacts
+from core.workload.node import NodeFacts, Taint
 from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
+from extender.wire.constraints import constraints_from
 from extender.wire.identity import identity_from
 from extender.wire.namespace import (
     PARENT_QUEUE,
@@ -69,6 +70,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         unscheduled=_unscheduled(status),
         identity=identity_from(annotations.get(USER_INFO)),
         claims=len(spec.resource_claims or ()),
+        constraints=constraints_from(spec),
         starts_at_once=bool(labels.get(STATE_AWARE_OFF) or annotations.get(STATE_AWARE_OFF)),
     )
 
@@ -79,6 +81,8 @@ def node_from(node: WireNode) -> NodeFacts:
         allocatable=node_size(node),
         version=version_from(node.metadata.resource_version),
         unschedulable=node.spec.unschedulable,
+        labels=node.metadata.labels or _NO_KEYS,
+        taints=tuple(Taint(each.key, each.value, each.effect) for each in node.spec.taints or ()),
     )
 
 

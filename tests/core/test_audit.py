@@ -10,11 +10,12 @@ from core.ledger import events as on
 from core.ledger.audit import audit
 from core.ledger.ledger import Ledger
 from core.ledger.record import Charge, Held
-from core.ledger.state import Seat, State, Turn
+from core.ledger.state import Seat, State, Turn, WaitingKey
 from core.queues.limits import Claimant
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal, Said
 from core.resource import Limit, Resource
+from core.workload.affinity import ANYWHERE
 from core.workload.application import Application
 from core.workload.lineup import Lineup
 from core.workload.node import NodeUse
@@ -142,8 +143,8 @@ def _wrong_seat(state: State) -> None:
 
 
 def _ghost_turn(state: State) -> Turn:
-    seat = Seat((QueuePath("root.a"), ONE, AppId("ghost")), (0, 0.0, 0, PodUid("ghost")))
-    return Turn(seat, START, (state.tree.root,), GHOST)
+    seat = Seat(WaitingKey(QueuePath("root.a"), ONE, AppId("ghost"), ANYWHERE), (0, 0.0, 0, PodUid("ghost")))
+    return Turn(seat, START, (state.tree.root,), GHOST, NodeName("n1"))
 
 
 def _empty_group(state: State) -> None:
@@ -152,7 +153,7 @@ def _empty_group(state: State) -> None:
 
 def _stray_rank(state: State) -> None:
     lineup = next(iter(state.waiting.values()))
-    lineup.add(AppId("app-1"), ONE, (0, 0.0, 0, PodUid("ghost")))
+    lineup.add(AppId("app-1"), (ONE, ANYWHERE), (0, 0.0, 0, PodUid("ghost")))
 
 
 CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
@@ -208,6 +209,7 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("charges", "charges: ghost", _stray_charge),
     ("charges", "charge of uid-bound", _lost_charge),
     ("uses", "allocated on n1", lambda state: state.uses[NodeName("n1")].allocated.add(ONE)),
+    ("node_room", "room on n1", lambda state: state.node_room.take(NodeName("n1"), ONE)),
     ("uses", "occupied on n1", lambda state: state.uses[NodeName("n1")].occupied.add(ONE)),
     ("uses", "pods on n1", lambda state: state.uses[NodeName("n1")].pods.add(PodUid("ghost"))),
     ("uses", "pods on n1", lambda state: state.uses[NodeName("n1")].pods.clear()),

@@ -1,0 +1,117 @@
+"""Which nodes a pod may run on by what is written on both: selector, required node affinity, taints, cordons.
+
+As kube-scheduler reads them (plugins nodeunschedulable, tainttoleration, nodeaffinity). Terms between pods,
+ports and volumes are not known here.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from core.workload.node import NodeFacts, Taint
+
+CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
+NODE_NAME = "metadata.name"
+
+
+class Toleration(NamedTuple):
+    """``operator``: Equal or Exists; an empty key or effect stands for every one."""
+
+    key: str
+    operator: str
+    value: str
+    effect: str
+
+
+class Requirement(NamedTuple):
+    """One expression: ``operator`` In, NotIn, Exists, DoesNotExist, Gt or Lt."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...]
+
+
+class Term(NamedTuple):
+    """All of it must hold; without any requirement it matches nothing."""
+
+    labels: tuple[Requirement, ...]
+    fields: tuple[Requirement, ...]
+
+
+class Constraints(NamedTuple):
+    """``terms``: one of them must match; None without any required affinity."""
+
+    selector: tuple[tuple[str, str], ...] = ()
+    terms: tuple[Term, ...] | None = None
+    tolerations: tuple[Toleration, ...] = ()
+
+
+ANYWHERE = Constraints()
+
+
+def admits(node: NodeFacts, constraints: Constraints) -> bool:
+    """Whether a node would take such a pod, had it the room."""
+    return why_not(node, constraints) == ""
+
+
+def why_not(node: NodeFacts, constraints: Constraints) -> str:
+    """What speaks against a node first: ``cordon``, ``taint`` or ``affinity``; empty when nothing does."""
+    if node.unschedulable and not _tolerated(CORDON, constraints):
+        return "cordon"
+    for taint in node.taints:
+        if taint.effect in ("NoSchedule", "NoExecute") and not _tolerated(taint, constraints):
+            return "taint"
+    labels = node.labels
+    if any(labels.get(key) != value for key, value in constraints.selector):
+        return "affinity"
+    terms = constraints.terms
+    if terms is not None and not any(_matches(term, node) for term in terms):
+        return "affinity"
+    return ""
+
+
+def _tolerated(taint: Taint, constraints: Constraints) -> bool:
+    return any(_tolerates(each, taint) for each in constraints.tolerations)
+
+
+def _tolerates(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    if toleration.operator == "Exists":
+        return True
+    return bool(toleration.key) and toleration.value == taint.value
+
+
+def _matches(term: Term, node: NodeFacts) -> bool:
+    if not (term.labels or term.fields):
+        return False
+    fields = {NODE_NAME: str(node.name)}
+    return all(_holds(each, node.labels) for each in term.labels) and all(
+        _holds(each, fields) for each in term.fields
+    )
+
+
+def _holds(requirement: Requirement, labels: Mapping[str, str]) -> bool:
+    value = labels.get(requirement.key)
+    match requirement.operator:
+        case "In":
+            return value in requirement.values
+        case "NotIn":
+            return value not in requirement.values
+        case "Exists":
+            return value is not None
+        case "DoesNotExist":
+            return value is None
+        case "Gt" | "Lt" as which:
+            return _compares(value, requirement.values, greater=which == "Gt")
+        case _:
+            return False
+
+
+def _compares(value: str | None, values: tuple[str, ...], *, greater: bool) -> bool:
+    try:
+        here, bound = int(value or ""), int(values[0])
+    except (ValueError, IndexError):
+        return False
+    return here > bound if greater else here < bound

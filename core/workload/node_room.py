@@ -1,0 +1,80 @@
+"""Free room on nodes, and the node on which an ask would leave the least of it."""
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Mapping
+
+from core.ids import NodeName
+from core.resource import Counted, Resource
+from core.workload.affinity import Constraints, admits
+from core.workload.node import NodeFacts
+
+_FIRST = "vcore"
+
+
+class NodeRoom:
+    """What is left on each node that is known, in the order of free ``vcore`` and then of names.
+
+    Room may be negative: pods that are bound are counted whether or not they fit. Cost of a change:
+    O(log nodes) and a shift; of a look: the nodes with enough ``vcore`` that something else speaks against.
+    """
+
+    def __init__(self) -> None:
+        self._free: dict[NodeName, dict[str, int]] = {}
+        self._order: list[tuple[int, NodeName]] = []
+
+    def __iter__(self) -> Iterator[tuple[NodeName, Mapping[str, int]]]:
+        return iter(self._free.items())
+
+    def add_node(self, name: NodeName, allocatable: Counted, *held: Counted) -> None:
+        """A node is there, and pods hold some of it."""
+        free = dict(allocatable.items())
+        for each in held:
+            _shift(free, each, -1)
+        self._free[name] = free
+        insort(self._order, (free.get(_FIRST, 0), name))
+
+    def drop_node(self, name: NodeName) -> None:
+        free = self._free.pop(name, None)
+        if free is not None:
+            self._unfile(name, free)
+
+    def take(self, name: NodeName, size: Resource) -> None:
+        """A pod holds room on a node; of a node that is not known nothing is noted."""
+        self._change(name, size, -1)
+
+    def give_back(self, name: NodeName, size: Resource) -> None:
+        self._change(name, size, 1)
+
+    def free_on(self, name: NodeName) -> Mapping[str, int]:
+        """Only to be read; empty for an unknown node."""
+        return self._free.get(name, {})
+
+    def tightest(
+        self, size: Resource, constraints: Constraints, nodes: Mapping[NodeName, NodeFacts]
+    ) -> NodeName | None:
+        """Of the nodes that take such an ask the one with the least free ``vcore``, then by name; or None."""
+        start = bisect_left(self._order, (size.get(_FIRST), ""))
+        wanted = [(name, amount) for name, amount in size.items() if amount and name != _FIRST]
+        for _, name in self._order[start:]:
+            free = self._free[name]
+            fits = all(free.get(resource, 0) >= amount for resource, amount in wanted)
+            if fits and admits(nodes[name], constraints):
+                return name
+        return None
+
+    def _change(self, name: NodeName, size: Resource, sign: int) -> None:
+        free = self._free.get(name)
+        if free is None:
+            return
+        self._unfile(name, free)
+        _shift(free, size, sign)
+        insort(self._order, (free.get(_FIRST, 0), name))
+
+    def _unfile(self, name: NodeName, free: Mapping[str, int]) -> None:
+        at = bisect_left(self._order, (free.get(_FIRST, 0), name))
+        del self._order[at]
+
+
+def _shift(free: dict[str, int], size: Counted, sign: int) -> None:
+    for name, amount in size.items():
+        free[name] = free.get(name, 0) + sign * amount

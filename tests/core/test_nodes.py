@@ -1,0 +1,211 @@
+"""Which nodes take an ask, and that a turn needs one (design section 3; CYC-7)."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from core.ids import NodeName
+from core.ledger import events as on
+from core.ledger.ledger import Ledger
+from core.resource import Resource
+from core.workload.affinity import ANYWHERE, Constraints, Requirement, Term, Toleration, admits, why_not
+from core.workload.node import NodeFacts, Taint
+from core.workload.node_room import NodeRoom
+from extender.wire.translate import NODE, POD, node_from, pod_from
+from tests.builders import START, filtered, make_ledger, make_node, make_pod, make_queue, woken
+
+DEDICATED = Taint("dedicated", "gpu", "NoSchedule")
+NODE_N1 = replace(make_node(), labels={"zone": "a", "disk": "ssd", "cores": "8"})
+
+
+def needs(key: str, operator: str, *values: str) -> Constraints:
+    return Constraints(terms=(Term((Requirement(key, operator, values),), ()),))
+
+
+def tolerates(key: str = "", operator: str = "Equal", value: str = "", effect: str = "") -> Constraints:
+    return Constraints(tolerations=(Toleration(key, operator, value, effect),))
+
+
+@pytest.mark.parametrize(
+    ("constraints", "taken"),
+    [
+        (ANYWHERE, True),
+        (Constraints(selector=(("zone", "a"),)), True),
+        (Constraints(selector=(("zone", "a"), ("disk", "hdd"))), False),
+        (needs("zone", "In", "a", "b"), True),
+        (needs("zone", "In", "b"), False),
+        (needs("rack", "NotIn", "b"), True),
+        (needs("zone", "NotIn", "a"), False),
+        (needs("zone", "Exists"), True),
+        (needs("rack", "Exists"), False),
+        (needs("rack", "DoesNotExist"), True),
+        (needs("cores", "Gt", "4"), True),
+        (needs("cores", "Lt", "8"), False),
+        (needs("zone", "Gt", "4"), False),
+        (needs("zone", "Near", "a"), False),
+        (Constraints(terms=()), False),
+        (Constraints(terms=(Term((), ()),)), False),
+        (Constraints(terms=(Term((), ()), *needs("zone", "Exists").terms)), True),  # type: ignore[misc]
+        (Constraints(terms=(Term((), (Requirement("metadata.name", "In", ("n1",)),)),)), True),
+        (Constraints(terms=(Term((), (Requirement("metadata.name", "In", ("n2",)),)),)), False),
+    ],
+)
+def test_selectors_and_affinity(constraints: Constraints, taken: bool) -> None:
+    assert admits(NODE_N1, constraints) is taken
+
+
+@pytest.mark.parametrize(
+    ("constraints", "taken"),
+    [
+        (ANYWHERE, False),
+        (tolerates("dedicated", "Equal", "gpu", "NoSchedule"), True),
+        (tolerates("dedicated", "Equal", "gpu"), True),
+        (tolerates("dedicated", "Equal", "cpu"), False),
+        (tolerates("dedicated", "Exists"), True),
+        (tolerates("", "Exists"), True),
+        (tolerates("", "Equal", "gpu"), False),
+        (tolerates("dedicated", "Exists", "", "NoExecute"), False),
+        (tolerates("other", "Exists"), False),
+    ],
+)
+def test_taints(constraints: Constraints, taken: bool) -> None:
+    assert admits(replace(NODE_N1, taints=(DEDICATED,)), constraints) is taken
+    assert admits(replace(NODE_N1, taints=(DEDICATED._replace(effect="PreferNoSchedule"),)), constraints)
+
+
+def test_what_speaks_against_a_node_first() -> None:
+    cordoned = replace(NODE_N1, unschedulable=True, taints=(DEDICATED,))
+    nowhere = Constraints(selector=(("zone", "b"),))
+    assert why_not(cordoned, nowhere) == "cordon"
+    assert why_not(replace(cordoned, unschedulable=False), nowhere) == "taint"
+    assert why_not(NODE_N1, nowhere) == "affinity"
+    everything = Constraints(tolerations=(Toleration("", "Exists", "", ""),))
+    assert why_not(cordoned, everything) == ""
+
+
+def test_they_are_read_from_the_objects() -> None:
+    required = {
+        "nodeSelectorTerms": [
+            {
+                "matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}],
+                "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}],
+            }
+        ]
+    }
+    spec = {
+        "nodeSelector": {"disk": "ssd"},
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}},
+        "tolerations": [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}],
+    }
+    pod = pod_from(POD.decode(json.dumps({"metadata": {"uid": "u", "name": "p"}, "spec": spec})))
+    field = Requirement("metadata.name", "In", ("n1",))
+    assert pod.constraints == Constraints(
+        (("disk", "ssd"),),
+        (Term((Requirement("zone", "In", ("a",)),), (field,)),),
+        (Toleration("dedicated", "Equal", "gpu", "NoSchedule"),),
+    )
+    body = {
+        "metadata": {"name": "n1", "labels": {"disk": "ssd", "zone": "a"}},
+        "spec": {"taints": [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]},
+    }
+    assert admits(node_from(NODE.decode(json.dumps(body))), pod.constraints)
+    plain = pod_from(POD.decode(b'{"metadata": {"uid": "u"}, "spec": {}}'))
+    assert plain.constraints is ANYWHERE
+
+
+# -- room --------------------------------------------------------------------------------------------------
+
+
+def room_of(**cores: int) -> tuple[NodeRoom, dict[NodeName, NodeFacts]]:
+    room, nodes = NodeRoom(), {}
+    for name, amount in cores.items():
+        node = make_node(name, cpu=amount, memory=1000, pods=10)
+        nodes[node.name] = node
+        room.add_node(node.name, node.allocatable)
+    return room, nodes
+
+
+def size(cpu: int, memory: int = 0) -> Resource:
+    return Resource({"vcore": cpu, "memory": memory, "pods": 1})
+
+
+def test_the_node_that_is_left_with_the_least_then_by_name() -> None:
+    room, nodes = room_of(b=4, a=4, c=2, d=8)
+    found = [room.tightest(size(cpu), ANYWHERE, nodes) for cpu in (1, 2, 3, 5, 9)]
+    assert found == ["c", "c", "a", "d", None]
+    room.take(NodeName("c"), size(2))
+    assert room.tightest(size(1), ANYWHERE, nodes) == "a"
+    room.give_back(NodeName("c"), size(2))
+    assert room.tightest(size(1), ANYWHERE, nodes) == "c"
+
+
+def test_every_resource_must_fit_and_room_may_be_below_zero() -> None:
+    room, nodes = room_of(a=4, b=8)
+    room.take(NodeName("a"), size(1, 900))
+    assert room.tightest(size(1, 200), ANYWHERE, nodes) == "b"
+    room.take(NodeName("b"), size(9))
+    assert room.free_on(NodeName("b"))["vcore"] == -1
+    room.give_back(NodeName("b"), size(9))
+    assert room.free_on(NodeName("b"))["vcore"] == 8
+    assert room.tightest(Resource({"vcore": 1, "gpu": 1}), ANYWHERE, nodes) is None
+
+
+def test_a_node_that_is_gone_takes_nothing() -> None:
+    room, nodes = room_of(a=4)
+    room.drop_node(NodeName("a"))
+    room.drop_node(NodeName("a"))
+    room.take(NodeName("a"), size(1))
+    assert room.tightest(size(1), ANYWHERE, nodes) is None
+
+
+# -- turns -------------------------------------------------------------------------------------------------
+
+
+def pending(ledger: Ledger, name: str, cpu: int, **facts: object) -> str:
+    pod = make_pod(name, cpu=cpu, app=name, **facts)  # type: ignore[arg-type]
+    ledger.apply(on.PodObserved(pod), now=START)
+    filtered(ledger, pod.uid, now=START)
+    return pod.uid
+
+
+@pytest.mark.rule("CYC-7")
+def test_an_ask_that_no_node_takes_holds_nobody() -> None:
+    """There is room for it in all nodes together, and in none alone."""
+    ledger = make_ledger(make_queue("root.a"), nodes=0)
+    for name in ("n1", "n2"):
+        ledger.apply(on.NodeObserved(make_node(name, cpu=4000)), now=START)
+    blockers = [make_pod(f"b{at}", node=f"n{at}", cpu=3000, app="b") for at in (1, 2)]
+    for blocker in blockers:
+        ledger.apply(on.PodObserved(blocker), now=START)
+    woken(ledger, now=START)
+    large = pending(ledger, "large", 5000, priority=9)
+    small = pending(ledger, "small", 3000)
+    ledger.apply(on.PodDeleted(blockers[0].uid), now=START)
+    assert woken(ledger, now=START) == [small]
+    ledger.apply(on.NodeObserved(make_node("n3", cpu=8000)), now=START)
+    assert woken(ledger, now=START) == [large]
+
+
+def test_a_node_that_becomes_fit_is_room() -> None:
+    ledger = make_ledger(make_queue("root.a"), nodes=0)
+    ledger.apply(on.NodeObserved(replace(make_node(), unschedulable=True)), now=START)
+    woken(ledger, now=START)
+    first = make_pod("first", gates=("paddock.dev/queue",))
+    ledger.apply(on.PodObserved(first), now=START)
+    assert ledger.apply(on.PassDue(), now=START) == ()
+    ledger.apply(on.NodeObserved(replace(make_node(), version=2)), now=START)
+    (opened,) = ledger.apply(on.PassDue(), now=START)
+    assert getattr(opened, "uid", "") == first.uid
+
+
+def test_two_turns_are_not_counted_on_the_same_room() -> None:
+    ledger = make_ledger(make_queue("root.a"), nodes=0)
+    for name in ("n1", "n2"):
+        ledger.apply(on.NodeObserved(make_node(name, cpu=3000)), now=START)
+    woken(ledger, now=START)
+    gates = ("paddock.dev/queue",)
+    for name in ("one", "two", "three"):
+        ledger.apply(on.PodObserved(make_pod(name, cpu=2000, app=name, gates=gates)), now=START)
+    opened = ledger.apply(on.PassDue(), now=START)
+    assert len(opened) == 2
