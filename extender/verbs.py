@@ -152,7 +152,7 @@ class Verbs:
         """Every node of the ledger and of the request, so that the count in the message stays the same."""
         snapshot = self._engine.snapshot
         offered = request.node_names()
-        if snapshot.nodes.keys() >= set(offered):
+        if all(map(snapshot.nodes.__contains__, offered)):
             return self._refusals.encoded(text, snapshot.node_set, snapshot.nodes)
         return v1.unresolvable_nodes(dict.fromkeys([*snapshot.nodes, *offered]), text)
 

@@ -7,7 +7,7 @@ from core.ids import NodeName, PodUid, QueuePath
 from core.ledger.drift import KEYS_PER_STEP, Step, amounts, compare, compare_tallies, each
 from core.ledger.state import Seat, State
 from core.queues.priority import exported
-from core.queues.queue import NO_PRIORITY
+from core.queues.queue import NO_PRIORITY, Queue
 from core.queues.room import Extra
 from core.resource import Tally
 from core.workload.node import NodeUse
@@ -37,8 +37,13 @@ def _priority_drifts(state: State, path: QueuePath) -> Step:
     shown = exported(raw, queue.properties, is_root=queue.is_root)
     return [
         *compare(f"asked of {path}", dict(asked), queue.asked),
+        *compare(f"shown to {path}", _shown(queue), queue.shown),
         *compare(f"priority of {path}", (raw, shown), (queue.raw_priority, queue.priority)),
     ]
+
+
+def _shown(queue: Queue) -> dict[int, int]:
+    return dict(Counter(each.priority for each in queue.children.values() if each.priority != NO_PRIORITY))
 
 
 def _turn_drifts(state: State, uid: PodUid) -> Step:

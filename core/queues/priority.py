@@ -1,7 +1,6 @@
 """The priority of a queue: the best that is pending below it, as far as offsets and fences let it out (PRI).
 
-Kept up to date ask by ask: an ask that comes or goes costs O(depth), and O(fan-out) at the levels where the
-best one has gone.
+Kept up to date ask by ask: an ask that comes or goes costs O(depth) times the number of different priorities.
 """
 
 from core.queues.properties import QueueProperties
@@ -28,26 +27,29 @@ def ask_comes(leaf: Queue, priority: int) -> None:
 
 def ask_goes(leaf: Queue, priority: int) -> None:
     """It was placed, or is gone."""
-    leaf.asked[priority] -= 1
-    if not leaf.asked[priority]:
-        del leaf.asked[priority]
-        if priority == leaf.raw_priority:
-            _set_raw(leaf, max(leaf.asked, default=NO_PRIORITY))
+    _lose(leaf.asked, priority)
+    if priority == leaf.raw_priority and priority not in leaf.asked:
+        _set_raw(leaf, raw_priority(leaf))
 
 
-def child_goes(parent: Queue) -> None:
+def child_goes(parent: Queue, child: Queue) -> None:
     """A child was removed (PRI-5)."""
-    _set_raw(parent, raw_priority(parent))
+    if child.priority != NO_PRIORITY:
+        _lose(parent.shown, child.priority)
+        _set_raw(parent, raw_priority(parent))
 
 
 def raw_priority(queue: Queue) -> int:
-    """From what is pending in the queue and from what its children export, computed afresh (PRI-3)."""
-    own = max(queue.asked, default=NO_PRIORITY)
-    return max((own, *(child.priority for child in queue.children.values())))
+    """The best of what is pending in the queue and of what its children export (PRI-3)."""
+    return max((*queue.asked, *queue.shown), default=NO_PRIORITY)
 
 
 def recompute(queue: Queue) -> None:
     """After properties have changed; its children's must stand (PRI-5)."""
+    queue.shown.clear()
+    for child in queue.children.values():
+        if child.priority != NO_PRIORITY:
+            queue.shown[child.priority] = queue.shown.get(child.priority, 0) + 1
     queue.raw_priority = raw_priority(queue)
     queue.priority = exported(queue.raw_priority, queue.properties, is_root=queue.is_root)
 
@@ -55,12 +57,20 @@ def recompute(queue: Queue) -> None:
 def _set_raw(queue: Queue, raw: int) -> None:
     """Note it and carry it up as far as it makes a difference."""
     queue.raw_priority = raw
-    before = queue.priority
-    queue.priority = exported(raw, queue.properties, is_root=queue.is_root)
+    before, queue.priority = queue.priority, exported(raw, queue.properties, is_root=queue.is_root)
     parent = queue.parent
     if parent is None or queue.priority == before:
         return
-    if queue.priority > parent.raw_priority:
-        _set_raw(parent, queue.priority)
-    elif before == parent.raw_priority:
-        _set_raw(parent, raw_priority(parent))
+    if before != NO_PRIORITY:
+        _lose(parent.shown, before)
+    if queue.priority != NO_PRIORITY:
+        parent.shown[queue.priority] = parent.shown.get(queue.priority, 0) + 1
+    best = raw_priority(parent)
+    if best != parent.raw_priority:
+        _set_raw(parent, best)
+
+
+def _lose(counts: dict[int, int], priority: int) -> None:
+    counts[priority] -= 1
+    if not counts[priority]:
+        del counts[priority]

@@ -22,7 +22,8 @@ class Queue:
     that were given something, while they live (QUO-13).
     ``draining``: no longer in the document, kept until its applications are gone (Q-9); ``dynamic``: made by
     a placement rule, in no document (Q-6). ``entries``: its properties as text with what it inherits, and
-    ``properties`` what they mean. ``asked``: number of asks pending in this very queue by priority;
+    ``properties`` what they mean. ``asked``: number of asks pending in this very queue by priority,
+    ``shown``: of children by what they export;
     ``raw_priority``: the best of what is pending in and below it, ``priority``: what it shows its parent
     (PRI-4); see `core.queues.priority`.
     """
@@ -47,6 +48,7 @@ class Queue:
         "raw_priority",
         "reserved",
         "running",
+        "shown",
         "spec",
     )
 
@@ -67,6 +69,7 @@ class Queue:
         self.draining = False
         self.dynamic = dynamic
         self.asked: dict[int, int] = {}
+        self.shown: dict[int, int] = {}
         self.raw_priority = self.priority = NO_PRIORITY
         self.entries: Mapping[str, str] = {}
         self.properties = QueueProperties()

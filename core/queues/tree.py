@@ -136,7 +136,7 @@ class QueueTree:
     def _remove(self, queue: Queue) -> None:
         if queue.parent is not None:
             del queue.parent.children[queue.path]
-            child_goes(queue.parent)
+            child_goes(queue.parent, queue)
         del self._by_path[queue.path]
 
     def _drain_except(self, kept: set[QueuePath]) -> None:

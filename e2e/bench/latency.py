@@ -118,7 +118,7 @@ def _pod(at: int, queue: str) -> dict[str, Any]:
             "uid": f"ask-{queue}-{at}",
             "resourceVersion": "77",
             "creationTimestamp": "2026-11-20T23:26:49Z",
-            "labels": {"yunikorn.apache.org/app-id": f"ask-{at}", "yunikorn.apache.org/queue": queue},
+            "labels": {"yunikorn.apache.org/app-id": f"ask-{queue}-{at}", "yunikorn.apache.org/queue": queue},
         },
         "spec": {
             "schedulerName": "yunikorn",

@@ -184,6 +184,7 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("tree", "applications of root.a", _applications_of_queue),
     ("tree", "asked of root.a", lambda state: state.tree.get("root.a").asked.update({7: 1})),  # type: ignore[union-attr]
     ("tree", "priority of root", lambda state: setattr(state.tree.root, "priority", 7)),
+    ("tree", "shown to root", lambda state: state.tree.root.shown.update({7: 1})),
     ("tree", "priority of root", lambda state: setattr(state.tree.root, "raw_priority", 7)),
     ("given", "given by turns", lambda state: state.given.add((state.tree.root,), GHOST, ONE)),
     ("turns", "turn of ghost", lambda state: state.turns.update({PodUid("ghost"): _ghost_turn(state)})),
@@ -254,7 +255,7 @@ def test_no_counter_is_left_out() -> None:
 def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
     assert set(Queue.__slots__) - CONFIGURED == {
         *COUNTERS,
-        *("fresh", "applications", "completing", "running", "asked", "raw_priority", "priority"),
+        *("fresh", "shown", "applications", "completing", "running", "asked", "raw_priority", "priority"),
     }
     assert {field.name for field in fields(NodeUse)} == {"allocated", "occupied", "pods"}
     assert {field.name for field in fields(Application)} == {
