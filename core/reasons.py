@@ -35,6 +35,7 @@ class Code(StrEnum):
     QUOTA_EXCEEDED = "QuotaExceeded"
     WAITING_FOR_TURN = "WaitingForTurn"
     NODE_RESERVED = "NodeReserved"
+    UNSCHEDULABLE = "Unschedulable"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Protocol
 from core.decisions.admission import decide_admission, decide_preemption
 from core.decisions.binding import decide_binding
 from core.decisions.decision import Admission, Admitted, Binding, BindNow, Preemption, Refused
+from core.decisions.gating import decide_gate
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.drift import Drift
@@ -23,6 +24,11 @@ from core.workload.pod import PodFacts
 
 PASSES_APART = 0.02
 """Seconds between the end of a pass and the next, so that a burst of news does not cost a pass for each."""
+
+TOLD_AT_ONCE = 200
+"""Pods at our gate that are told why they wait, in one go and within `TELL_DELAY` seconds."""
+
+TELL_DELAY = 1.0
 
 CLEAN_EVERY = 10.0
 """Seconds between two removals of queues that nobody needs (Q-10)."""
@@ -56,6 +62,8 @@ class Engine:
         self._ledger = ledger or Ledger()
         self._pass_planned = False
         self._passed_at = float("-inf")
+        self._to_tell: list[PodUid] = []
+        self._telling = False
 
     @property
     def snapshot(self) -> Snapshot:
@@ -84,6 +92,22 @@ class Engine:
         if self.snapshot.synced:
             self._passed_at = self.now
             self.learn(on.PassDue())
+            if not (self._telling or self.snapshot.passing):
+                self._telling = True
+                self._outward.later(TELL_DELAY, self._tell_gated)
+
+    def _tell_gated(self) -> None:
+        """Some at a time go through all pods at our gate, after each pass at most once."""
+        self._to_tell = self._to_tell or self.snapshot.gated()
+        now = self.now
+        for uid in self._to_tell[:TOLD_AT_ONCE]:
+            held = decide_gate(self.snapshot, uid, now=now)
+            if held is not None:
+                self.learn(held)
+        del self._to_tell[:TOLD_AT_ONCE]
+        self._telling = bool(self._to_tell)
+        if self._telling:
+            self._outward.later(TELL_DELAY, self._tell_gated)
 
     def pass_time(self) -> None:
         """To be called about once a second."""

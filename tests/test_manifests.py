@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from core.workload.pod import OWN_GATE
 from extender.cli import _parser
 from extender.queueconfig.load import load_document
 from extender.settings import Settings
@@ -461,3 +462,20 @@ def test_the_sidecar_variants_name_a_configuration_that_exists(variant: str) -> 
     assert chosen == {"name": "SCHEDULER_CONFIG", "value": f"scheduler-config-{variant}.yaml"}
     generated = document(MANIFESTS / "sidecar" / "kustomization.yaml")["configMapGenerator"]
     assert chosen["value"] in generated[0]["files"]
+
+
+# --- gates ------------------------------------------------------------------------------------------
+
+
+def test_the_gates_are_opt_in_and_for_the_pods_that_are_marked() -> None:
+    """Whose gate is set and who is managed must not be two answers; a gate nobody opens must not be set."""
+    gate, binding = documents(MANIFESTS / "gates" / "gate-managed-pods.yaml")
+    assert binding["spec"] == {"policyName": gate["metadata"]["name"]}
+    spec, marking = gate["spec"], policy()
+    assert spec["variables"] == [each for each in marking["variables"] if each["name"] == "managed"]
+    conditions = {each["name"]: each["expression"] for each in spec["matchConditions"]}
+    assert scheduler_names(conditions["scheduler-calls-paddock"]) == profiles("kubeadm")
+    opted, own = spec["matchConstraints"]["namespaceSelector"]["matchExpressions"]
+    assert (opted["key"], opted["operator"], opted["values"]) == ("paddock.dev/gate", "In", ["true"])
+    assert (own["operator"], own["values"]) == ("NotIn", [flags("service")["namespace"]])
+    assert f'"{OWN_GATE}"' in spec["mutations"][0]["jsonPatch"]["expression"]

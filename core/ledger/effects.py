@@ -45,6 +45,19 @@ class LookUpGroups:
 
 
 @dataclass(frozen=True, slots=True)
+class SetCondition:
+    """Write a condition of ours into a pod's status (design section 6). ``kind``: its type."""
+
+    uid: PodUid
+    namespace: str
+    name: str
+    kind: str
+    status: bool
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class MarkFailed:
     """Set a pod's phase to Failed (APP-8)."""
 
@@ -68,4 +81,4 @@ class PostEvent:
     warning: bool = True
 
 
-Effect = WakePod | OpenGate | PostBinding | PostEvent | LookUpGroups | MarkFailed
+Effect = WakePod | OpenGate | PostBinding | PostEvent | LookUpGroups | MarkFailed | SetCondition

@@ -149,6 +149,21 @@ class PodWoken:
 
 
 @dataclass(frozen=True, slots=True)
+class GateHeld:
+    """A pod at our gate must wait on. ``said``: what it is to be told (sticky)."""
+
+    uid: PodUid
+    said: Said
+
+
+@dataclass(frozen=True, slots=True)
+class GateToldNot:
+    """What a pod at our gate was to be told could not be written."""
+
+    uid: PodUid
+
+
+@dataclass(frozen=True, slots=True)
 class GroupsResolved:
     """The groups of a user were found; None when they could not be."""
 
@@ -193,6 +208,8 @@ Event = (
     | PodBound
     | BindFailed
     | PodWoken
+    | GateHeld
+    | GateToldNot
     | GroupsResolved
     | PassDue
     | TimePassed

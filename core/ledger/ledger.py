@@ -16,6 +16,7 @@ from core.ledger.audit import audit_steps
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.enrolment import classify, enrol, leave, place_again, place_all, place_overdue
+from core.ledger.gates import tell_why
 from core.ledger.groups import forget_groups, learn_groups
 from core.ledger.lifecycle import leave_parents, pass_time
 from core.ledger.record import PodRecord
@@ -78,6 +79,8 @@ class Ledger:
                 self._on_configured(event)
             case on.PodWoken(uid, reached):
                 self._on_pod_woken(uid, now, reached=reached)
+            case on.GateHeld() | on.GateToldNot():
+                self._on_gate(event)
             case on.GroupsResolved(user, groups):
                 place_again(self._state, learn_groups(self._state, user, groups))
             case on.PassDue():
@@ -308,6 +311,16 @@ class Ledger:
         state = self._state
         if not reached and end_turn(state, uid):
             state.deferred = earliest(state.deferred, now + WAKES_APART)
+
+    def _on_gate(self, event: on.GateHeld | on.GateToldNot) -> None:
+        record = self._state.pods.get(event.uid)
+        if record is None:
+            return
+        match event:
+            case on.GateHeld(_, said):
+                tell_why(self._state, record, said)
+            case on.GateToldNot():
+                record.gate_told = ""
 
     def _on_pass_due(self) -> tuple[Effect, ...]:
         """One slice of a pass over the waiting asks; `Snapshot.pass_wanted` says whether more is left."""

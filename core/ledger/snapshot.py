@@ -19,7 +19,7 @@ from core.queues.tree import QueueTree
 from core.resource import Tally
 from core.workload.application import Application
 from core.workload.node import NodeFacts, NodeUse
-from core.workload.pod import NamespaceFacts
+from core.workload.pod import OWN_GATE, NamespaceFacts
 
 
 class Snapshot:
@@ -185,6 +185,11 @@ class Snapshot:
     def turns(self) -> int:
         """Number of asks that may be placed now."""
         return len(self._state.turns)
+
+    def gated(self) -> list[PodUid]:
+        """The asks at our own gate."""
+        pods = self._state.pods
+        return [uid for uid in self._state.waits_at if OWN_GATE in pods[uid].facts.gates]
 
     def reserved(self) -> int:
         """Number of live reservations."""

@@ -7,6 +7,7 @@ until its lease is over. An ask is *fresh* until a pass has looked at it or filt
 from core.ids import NodeName, PodUid
 from core.instants import earliest, has_come
 from core.ledger.effects import OpenGate, WakePod
+from core.ledger.gates import tell_opened
 from core.ledger.record import PodRecord
 from core.ledger.state import Seat, State, Turn
 from core.resource import Tally
@@ -55,6 +56,7 @@ def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
     state.unwoken.discard(record.uid)
     record.woken_at = state.now
     if gated:
+        tell_opened(state, record)
         return (OpenGate(facts.uid, facts.namespace, facts.name),)
     return (WakePod(facts.uid, facts.namespace, facts.name, token=str(int(state.now * 1000))),)
 

@@ -7,6 +7,9 @@ from core.queues.identity import NOBODY, Identity
 from core.resource import Limit, Resource
 from core.workload.affinity import ANYWHERE, Constraints
 
+ADMITTED = "paddock.dev/Admitted"
+"""The condition that says whether our gate lets a pod through (design section 6)."""
+
 OWN_GATE = "paddock.dev/queue"
 """Our own scheduling gate; it counts as no gate in POD-20."""
 
@@ -21,7 +24,8 @@ class PodFacts:
     empty; ``marked``: carries a prefixed key (design section 7); ``gates``: names of its scheduling gates;
     ``nominated``: ``status.nominatedNodeName``; ``unscheduled``: message of PodScheduled=False, or empty;
     ``identity``: who submits it (ID-1); ``claims``: number of ResourceClaims, whose devices no size has;
-    ``starts_at_once``: it has the tag ``application.stateaware.disable`` (SORT-8); ``constraints``: on nodes.
+    ``starts_at_once``: it has the tag ``application.stateaware.disable`` (SORT-8); ``constraints``: on nodes;
+    ``gate_told``: what its condition `ADMITTED` says of why its gate is shut.
     """
 
     uid: PodUid
@@ -45,6 +49,7 @@ class PodFacts:
     claims: int = 0
     starts_at_once: bool = False
     constraints: Constraints = ANYWHERE
+    gate_told: str = ""
 
     @property
     def gated(self) -> bool:

@@ -21,6 +21,7 @@ from core.ledger.effects import (
     OpenGate,
     PostBinding,
     PostEvent,
+    SetCondition,
     WakePod,
 )
 from core.workload.pod import OWN_GATE, PodFacts
@@ -78,12 +79,12 @@ class Effector:
     def perform(self, effect: Effect) -> None:
         """Queue an effect; one for the same pod that still waits is replaced by it.
 
-        Events wait behind everything else: nobody's pod does.
+        Events and conditions wait behind everything else: they move no pod.
         """
         if not self._may_act():
             self._drop(effect, "not leading")
             return
-        queue = self._events if isinstance(effect, PostEvent) else self._queue
+        queue = self._events if isinstance(effect, PostEvent | SetCondition) else self._queue
         if len(queue) >= QUEUED:
             self._drop(queue.popitem(last=False)[1], "queue full")
         queue[_key(effect)] = effect
@@ -142,6 +143,10 @@ class Effector:
             case PostEvent():
                 path = f"/api/v1/namespaces/{quote(effect.namespace)}/events"
                 await self._client.post(path, _event_body(effect))
+            case SetCondition():
+                path = _pod_path(effect.namespace, effect.name) + "/status"
+                body = _condition_body(effect)
+                await self._client.patch(path, body, content_type=STRATEGIC_MERGE_PATCH)
             case MarkFailed():
                 path = _pod_path(effect.namespace, effect.name) + "/status"
                 await self._client.patch(path, _failed_body(effect))
@@ -161,6 +166,8 @@ class Effector:
         self._count(type(effect).__name__, why)
         if isinstance(effect, WakePod | OpenGate):
             self._learn(on.PodWoken(effect.uid, reached=False))
+        elif isinstance(effect, SetCondition):
+            self._learn(on.GateToldNot(effect.uid))
 
     # -- for a bind call ---------------------------------------------------------------------------------
 
@@ -258,6 +265,18 @@ def _open_body(opening: OpenGate) -> bytes:
 def _failed_body(marking: MarkFailed) -> bytes:
     status = {"phase": "Failed", "reason": marking.reason, "message": marking.message[:1000]}
     return msgspec.json.encode({"metadata": {"uid": marking.uid}, "status": status})
+
+
+def _condition_body(wanted: SetCondition) -> bytes:
+    """Merged by type on the server, so that the conditions of others stay as they are."""
+    condition = {
+        "type": wanted.kind,
+        "status": "True" if wanted.status else "False",
+        "reason": wanted.reason,
+        "message": wanted.message[:1000],
+        "lastTransitionTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    return msgspec.json.encode({"metadata": {"uid": wanted.uid}, "status": {"conditions": [condition]}})
 
 
 def _event_body(event: PostEvent) -> bytes:

@@ -23,6 +23,7 @@ from core.ledger.effects import (
     OpenGate,
     PostBinding,
     PostEvent,
+    SetCondition,
     WakePod,
 )
 from core.ledger.record import PodRecord
@@ -210,6 +211,12 @@ class Life:
                 pod = self._world.api.pod_named(namespace, name)
                 if pod is not None and pod.uid == uid:
                     self._world.api.finish(pod, "Failed")
+                self._done(effect)
+            case SetCondition(uid, namespace, name, kind, status, reason, message):
+                pod = self._world.api.pod_named(namespace, name)
+                if pod is not None and pod.uid == uid:
+                    said = {"type": kind, "status": str(status), "reason": reason, "message": message}
+                    self._world.api.set_status(pod, said)
                 self._done(effect)
             case LookUpGroups(user):
                 # A run must not depend on the host it runs on.

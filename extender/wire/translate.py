@@ -11,7 +11,7 @@ import msgspec
 
 from core.ids import NodeName, PodUid
 from core.workload.node import NodeFacts, Taint
-from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
+from core.workload.pod import ADMITTED, NamespaceFacts, PodFacts, PriorityClassFacts
 from extender.wire.constraints import constraints_from
 from extender.wire.identity import identity_from
 from extender.wire.namespace import (
@@ -67,10 +67,11 @@ def pod_from(pod: WirePod) -> PodFacts:
         marked=any(key in keys for key in (APP_ID, QUEUE) for keys in (labels, annotations)),
         gates=tuple(gate.name for gate in spec.scheduling_gates or ()),
         nominated=NodeName(status.nominated_node_name),
-        unscheduled=_unscheduled(status),
+        unscheduled=_refused_by(status, "PodScheduled"),
         identity=identity_from(annotations.get(USER_INFO)),
         claims=len(spec.resource_claims or ()),
         constraints=constraints_from(spec),
+        gate_told=_refused_by(status, ADMITTED),
         starts_at_once=bool(labels.get(STATE_AWARE_OFF) or annotations.get(STATE_AWARE_OFF)),
     )
 
@@ -138,9 +139,10 @@ def _queue(labels: Mapping[str, str], annotations: Mapping[str, str]) -> str:
     return labels.get(QUEUE) or annotations.get(QUEUE) or labels.get("queue") or ""
 
 
-def _unscheduled(status: PodStatus) -> str:
+def _refused_by(status: PodStatus, kind: str) -> str:
+    """The message of a condition that is False, else empty."""
     for condition in status.conditions or ():
-        if condition.type == "PodScheduled" and condition.status == "False":
+        if condition.type == kind and condition.status == "False":
             return condition.message
     return ""
 

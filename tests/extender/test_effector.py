@@ -12,7 +12,7 @@ from aiohttp import web
 
 from core.ids import PodUid
 from core.ledger import events as on
-from core.ledger.effects import MarkFailed, PostEvent, WakePod
+from core.ledger.effects import MarkFailed, PostEvent, SetCondition, WakePod
 from extender.kube import effector as module
 from extender.kube.client import ApiClient, connect
 from extender.kube.effector import RATE, TRIES, WAKE_ANNOTATION, Effector
@@ -105,6 +105,29 @@ async def test_marking_a_pod_failed_is_a_patch_of_its_status(bench: Bench) -> No
     assert sent.path == f"{PODS}/p/status"
     status = {"phase": "Failed", "reason": "ApplicationRejected", "message": "m" * 1000}
     assert sent.json == {"metadata": {"uid": "uid-p"}, "status": status}
+
+
+async def test_a_condition_is_merged_into_the_status(bench: Bench) -> None:
+    wanted = SetCondition(
+        PodUid("uid-p"), "default", "p", "paddock.dev/Admitted", False, "QuotaExceeded", "m" * 2000
+    )
+    async with bench.running():
+        bench.effector.perform(wanted)
+        await bench.settled(1)
+        bench.leading = False
+        bench.effector.perform(wanted)
+        await bench.settled(2)
+    (sent,) = bench.writes()
+    (condition,) = sent.json["status"]["conditions"]
+    assert sent.path == f"{PODS}/p/status"
+    assert condition.pop("lastTransitionTime").endswith("Z")
+    assert condition == {
+        "type": "paddock.dev/Admitted",
+        "status": "False",
+        "reason": "QuotaExceeded",
+        "message": "m" * 1000,
+    }
+    assert bench.learned == [on.GateToldNot(PodUid("uid-p"))]
 
 
 async def test_events_wait_behind_what_pods_wait_for(bench: Bench) -> None:

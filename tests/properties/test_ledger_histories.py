@@ -165,6 +165,8 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PodBound: (uids, nodes),
     on.BindFailed: (uids, st.booleans()),
     on.PodWoken: (uids, st.booleans()),
+    on.GateHeld: (uids, st.just(SAID)),
+    on.GateToldNot: (uids,),
     on.GroupsResolved: (st.sampled_from(USERS), st.none() | st.just(("team",))),
     on.PassDue: (),
     on.TimePassed: (),

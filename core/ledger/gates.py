@@ -1,0 +1,36 @@
+"""What pods at our own gate are told: the condition `ADMITTED` (design section 6).
+
+Their PodScheduled stays SchedulingGated and is kube-scheduler's.
+"""
+
+from core.ledger.effects import SetCondition
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+from core.reasons import Said
+from core.workload.pod import ADMITTED, OWN_GATE
+
+OPENED = "its turn has come"
+
+
+def tell_why(state: State, record: PodRecord, said: Said) -> None:
+    """Write why a pod waits, if that is not what it says already."""
+    if OWN_GATE not in record.facts.gates or record.uid in state.turns:
+        return
+    record.said = said
+    if said.text not in (record.gate_told, record.facts.gate_told):
+        _write(state, record, False, said.code.value, said.text)
+    record.gate_told = said.text
+
+
+def tell_opened(state: State, record: PodRecord) -> None:
+    """Its gate is being opened."""
+    if record.gate_told or record.facts.gate_told:
+        record.gate_told = ""
+        _write(state, record, True, "Admitted", OPENED)
+
+
+def _write(state: State, record: PodRecord, status: bool, reason: str, message: str) -> None:
+    facts = record.facts
+    state.outbox.append(
+        SetCondition(facts.uid, facts.namespace, facts.name, ADMITTED, status, reason, message)
+    )

@@ -1,0 +1,85 @@
+"""Pods at our own gate: opened when their turn comes, and told why not before that (design section 6)."""
+
+from core.decisions.gating import decide_gate
+from core.ids import PodUid
+from core.ledger import events as on
+from core.ledger.effects import Effect, OpenGate, SetCondition
+from core.ledger.ledger import Ledger
+from core.workload.pod import ADMITTED, OWN_GATE
+from tests.builders import START, make_ledger, make_node, make_pod, make_queue
+
+A = make_queue("root.a", max={"vcore": 1000})
+
+
+def gated(ledger: Ledger, name: str, **facts: object) -> tuple[Effect, ...]:
+    pod = make_pod(name, app=name, gates=(OWN_GATE,), **facts)  # type: ignore[arg-type]
+    ledger.apply(on.PodObserved(pod), now=START)
+    return passed(ledger)
+
+
+def passed(ledger: Ledger, *, now: float = START) -> tuple[Effect, ...]:
+    effects: list[Effect] = []
+    while ledger.snapshot.pass_wanted:
+        effects += ledger.apply(on.PassDue(), now=now)
+    return tuple(effects)
+
+
+def told(ledger: Ledger, *, now: float = START) -> list[str]:
+    """What is written when all at the gate are gone through."""
+    texts = []
+    for uid in ledger.snapshot.gated():
+        held = decide_gate(ledger.snapshot, uid, now=now)
+        for effect in ledger.apply(held, now=now) if held is not None else ():
+            assert isinstance(effect, SetCondition)
+            assert (effect.kind, effect.status) == (ADMITTED, False)
+            texts.append(f"{effect.name}: {effect.message}")
+    return texts
+
+
+def test_who_fits_is_let_in_and_the_others_are_told_once() -> None:
+    ledger = make_ledger(A)
+    assert gated(ledger, "first") == (OpenGate(PodUid("uid-first"), "default", "first"),)
+    assert gated(ledger, "second") == ()
+    assert told(ledger) == ["second: WaitingForTurn: root.a"]
+    assert told(ledger) == []
+
+
+def test_the_text_follows_the_reason() -> None:
+    ledger = make_ledger(A)
+    ledger.apply(on.PodObserved(make_pod("running", node="n1")), now=START)
+    gated(ledger, "waits")
+    assert told(ledger) == ["waits: QuotaExceeded: root.a max vcore=1"]
+    ledger.apply(on.PodDeleted(PodUid("uid-running")), now=START)
+    opened, condition = passed(ledger)
+    assert isinstance(opened, OpenGate)
+    assert isinstance(condition, SetCondition)
+    assert (condition.status, condition.reason) == (True, "Admitted")
+    assert told(ledger) == []
+
+
+def test_what_no_node_takes_is_told_so() -> None:
+    ledger = make_ledger(make_queue("root.a"), nodes=0)
+    for name in ("n1", "n2"):
+        ledger.apply(on.NodeObserved(make_node(name, cpu=1000)), now=START)
+    assert gated(ledger, "large", cpu=1500) == ()
+    assert told(ledger) == ["large: Unschedulable: no node has room for it"]
+
+
+def test_what_is_written_there_already_is_not_written_again() -> None:
+    """As after a restart; and what could not be written is."""
+    ledger = make_ledger(A)
+    ledger.apply(on.PodObserved(make_pod("running", node="n1")), now=START)
+    text = "QuotaExceeded: root.a max vcore=1"
+    gated(ledger, "before", gate_told=text)
+    gated(ledger, "fresh")
+    assert told(ledger) == [f"fresh: {text}"]
+    ledger.apply(on.GateToldNot(PodUid("uid-fresh")), now=START)
+    assert told(ledger) == [f"fresh: {text}"]
+
+
+def test_only_our_own_gate_is_spoken_of() -> None:
+    ledger = make_ledger(A)
+    ledger.apply(on.PodObserved(make_pod("other", app="o", gates=("example.com/wait",))), now=START)
+    ledger.apply(on.PodObserved(make_pod("plain", app="p")), now=START)
+    assert told(ledger) == []
+    assert decide_gate(ledger.snapshot, PodUid("uid-nobody"), now=START) is None
