@@ -23,7 +23,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes: 0 ended as asked, 1 failed, 2 the arguments are wrong."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser(given[:1]).parse_args(given)
-    run: int = options.run(options)
+    try:
+        run: int = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read along has had enough, as `head` does. What Python still holds must not be told again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
     return run
 
 

@@ -66,8 +66,6 @@ def _entry(key: str, value: str, at: Location, idle: Mapping[str, str]) -> Itera
     elif not understood and not (key == known.PRIORITY_POLICY and not value):
         allowed, otherwise = _ALLOWED[key]
         yield Finding(at, "Q-4", f"{shown(value)} is not {allowed}: {otherwise} counts")
-    elif key == known.SORT_POLICY and value == known.SortPolicy.STATE_AWARE:
-        yield Finding(at, "Q-4", "stateaware is the same as fifo; say fifo")
     elif key in idle:
         yield Finding(at, "QUO-12" if key == known.QUOTA_PREEMPTION_DELAY else "Q-4", idle[key])
 

@@ -105,7 +105,6 @@ def test_a_resolver_that_is_not_here() -> None:
     ("key", "value"),
     [
         ("application.sort.policy", "Fair"),
-        ("application.sort.policy", "stateaware"),
         ("application.sort.priority", ""),
         ("application.sort.polcy", "fair"),
         ("Priority.Policy", "fence"),

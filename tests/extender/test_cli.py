@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -228,3 +229,12 @@ def test_check_reads_no_more_than_it_may(tmp_path: Path, capsys: pytest.CaptureF
         stream.truncate(2**34)
     assert cli.main(["check", str(path)]) == 1
     assert "larger than 16 MiB" in capsys.readouterr().out
+
+
+def test_a_reader_who_has_had_enough_is_no_error() -> None:
+    """As with ``paddock simulate FILE | head -1``."""
+    scenario = Path(__file__).parents[1] / "scenarios" / "order-of-eleven-steps.yaml"
+    paddock = "from extender.cli import main; raise SystemExit(main())"
+    command = f"{sys.executable} -c '{paddock}' simulate {scenario} | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
