@@ -236,5 +236,7 @@ def test_a_reader_who_has_had_enough_is_no_error() -> None:
     scenario = Path(__file__).parents[1] / "scenarios" / "order-of-eleven-steps.yaml"
     paddock = "from extender.cli import main; raise SystemExit(main())"
     command = f"{sys.executable} -c '{paddock}' simulate {scenario} | head -1; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        ["/bin/bash", "-c", command], capture_output=True, text=True, timeout=60, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
