@@ -98,6 +98,7 @@ def application_view(snapshot: Snapshot, application: Application) -> dict[str, 
         "rejectedMessage": application.refusal.text if application.refusal is not None else "",
         "maxRequestPriority": max((record.facts.priority for record in asking), default=0),
         "submissionTime": _nanoseconds(application.submitted),
+        "backoffDeadline": _nanoseconds(application.backs_off_until or 0.0),
         "finishedTime": _nanoseconds(application.since) if application.ended else 0,
         "stateLog": [
             {"time": _nanoseconds(since), "applicationState": state.value}

@@ -19,6 +19,8 @@ _NOTHING = Resource({})
 def hold(snapshot: Snapshot, record: PodRecord, application: Application, queue: Queue) -> Refusal | None:
     """Why an ask that fits must wait for its turn, None when it need not. It has no turn."""
     size = record.facts.size
+    if snapshot.backs_off(application):
+        return _waits(queue)
     kept_back = _kept_back(snapshot, application, queue)
     if kept_back is not None:
         return kept_back

@@ -296,6 +296,7 @@ class Ledger:
         state.tree.apply(event.partition)
         state.rules = event.partition.rules
         state.resolver = event.partition.resolver
+        state.node_sort = event.partition.node_sort
         state.limits = Limits(event.partition.queues)
         self._pass, state.passing = None, False
         state.generation += 1

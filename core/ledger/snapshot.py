@@ -3,9 +3,10 @@
 It never crosses an ``await``: the engine hands it to a synchronous rule and drops it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from core.ids import AppId, NodeName, PodUid
+from core.ledger.backoff import backs_off
 from core.ledger.lifecycle import last_ended
 from core.ledger.record import PodRecord
 from core.ledger.rejections import marks_due
@@ -14,7 +15,7 @@ from core.ledger.state import State
 from core.queues.limits import Limits, UsageBook, entry_for
 from core.queues.queue import Queue
 from core.queues.room import Extra, Room
-from core.queues.spec import LimitSpec, PartitionSpec
+from core.queues.spec import LimitSpec, NodeSortSpec, PartitionSpec
 from core.queues.tree import QueueTree
 from core.resource import Tally
 from core.workload.application import Application
@@ -87,6 +88,15 @@ class Snapshot:
         return self._state.nodes
 
     @property
+    def node_sort(self) -> NodeSortSpec:
+        """How nodes are scored (NODE-1)."""
+        return self._state.node_sort
+
+    def free_on(self, node: NodeName) -> Mapping[str, int]:
+        """What is left on a node, turns and reservations taken off; only to be read."""
+        return self._state.node_room.free_on(node)
+
+    @property
     def room(self) -> Room:
         """What decides whether an ask fits, besides its queues."""
         return self._state.room
@@ -153,6 +163,10 @@ class Snapshot:
                     entry = entry_for(self._state.limits, tracked)
                     if entry is not None:
                         yield entry
+
+    def backs_off(self, application: Application) -> bool:
+        """Whether it rests, since no node took its asks (CYC-4)."""
+        return backs_off(self._state, application)
 
     def has_turn(self, uid: PodUid) -> bool:
         return uid in self._state.turns

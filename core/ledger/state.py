@@ -11,7 +11,7 @@ from core.ledger.settings import LedgerSettings
 from core.queues.limits import Claimant, Limits, UsageBook
 from core.queues.queue import Queue
 from core.queues.room import Extra, Room
-from core.queues.spec import RuleSpec
+from core.queues.spec import NodeSortSpec, RuleSpec
 from core.queues.tree import QueueTree
 from core.resource import Resource, Tally
 from core.workload.affinity import Constraints
@@ -85,8 +85,9 @@ class State:
     what that holds; ``unwoken``: those of them whose wake-up has to wait; ``fresh``: asks that no pass has
     looked at; ``freed``: room has appeared since the last pass began; ``due``: a fresh ask waits for a pass;
     ``passing``: one goes on; ``deferred``: when the next one has something to do;
-    ``resolver``: where groups come from that no pod names (ID-4); ``resolved``: what it answered lately;
-    ``looking_up``: users that it was asked about and has not answered; ``outbox``: effects to hand out;
+    ``node_sort``: how nodes are scored; ``resolver``: where groups come from that no pod names (ID-4);
+    ``resolved``: what it answered lately; ``looking_up``: users that it was asked about and has not
+    answered; ``outbox``: effects to hand out;
     ``now``: the time of the event that is being applied; ``terminated``: applications that have ended, the
     latest last; ``generation``: number of documents applied; ``node_set``: changes whenever a node comes or
     goes.
@@ -99,6 +100,7 @@ class State:
     rules: tuple[RuleSpec, ...] = ()
     limits: Limits = field(default_factory=Limits)
     resolver: str = ""
+    node_sort: NodeSortSpec = field(default_factory=NodeSortSpec)
     pods: dict[PodUid, PodRecord] = field(default_factory=dict)
     nodes: dict[NodeName, NodeFacts] = field(default_factory=dict)
     namespaces: dict[str, NamespaceFacts] = field(default_factory=dict)

@@ -10,11 +10,12 @@ from heapq import heapify, heappop
 
 from core.ids import NodeName
 from core.instants import has_come
+from core.ledger.backoff import back_off
 from core.ledger.effects import OpenGate, WakePod
 from core.ledger.record import PodRecord
 from core.ledger.state import Seat, State, WaitingKey
 from core.ledger.turns import FORGIVEN, clear_fresh, give_turn, wake_deferred
-from core.ledger.walk import Branch, Walk
+from core.ledger.walk import Branch, Lane, Line, Walk
 from core.workload.ask import Rank
 from core.workload.lineup import Kind, Lineup
 
@@ -106,12 +107,24 @@ class TurnPass:
             return 1, []
         node = self._node_for(seat.key)
         if node is None:
-            lane.drop()
+            self._leave_out(leaf, lane, line)
             return 1, []
         lane.advance()
         woken = give_turn(self._state, record, seat, node)
         leaf.took(lane, seat)
         return _TURN, list(woken)
+
+    def _leave_out(self, leaf: Branch, lane: Lane, line: Line) -> None:
+        """The asks of the application's first line; and all others, when so many found no node that it rests."""
+        lane.drop()
+        application = self._state.applications.get(lane.app_id)
+        if line.kind not in self._nowhere or application is None:
+            return
+        before, lane.unplaced = lane.unplaced, lane.unplaced + len(line)
+        threshold = leaf.queue.properties.unscheduled_backoff
+        more = bool(lane.lines) or before + len(line) > threshold
+        if back_off(self._state, application, leaf.queue, unplaced=lane.unplaced, more=more):
+            lane.lines.clear()
 
     def _ask(self, seat: Seat, late: list[tuple[Rank, Seat]]) -> PodRecord | None:
         """The ask that waits there, None for one that is not to be looked at now."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from heapq import heapify, heappop, heappush
 
 from core.ids import AppId, QueuePath
+from core.ledger.backoff import backs_off
 from core.ledger.state import Seat, State
 from core.queues.headroom import fair_max, shortfall
 from core.queues.ordering import Contender, first_of, order_key
@@ -42,6 +43,9 @@ class Line:
     def __lt__(self, other: "Line") -> bool:
         return self.head < other.head
 
+    def __len__(self) -> int:
+        return len(self._waiting)
+
     def advance(self) -> bool:
         """Go on to the next ask; False when there is none."""
         following = self._waiting.after(self.head)
@@ -52,14 +56,18 @@ class Line:
 
 
 class Lane:
-    """The asks of one application in their order (REQ-1); ``given``: priorities of those that got a turn."""
+    """The asks of one application in their order (REQ-1).
 
-    __slots__ = ("app_id", "given", "lines")
+    ``given``: priorities of those that got a turn; ``unplaced``: number of those that no node takes.
+    """
+
+    __slots__ = ("app_id", "given", "lines", "unplaced")
 
     def __init__(self, app_id: AppId, lines: list[Line]) -> None:
         self.app_id = app_id
         self.lines = lines
         self.given: dict[int, int] = {}
+        self.unplaced = 0
         heapify(self.lines)
 
     def first(self) -> Line | None:
@@ -202,7 +210,7 @@ class Branch:
                 if waiting and not self._is_dead(kind[0], dead)
             ]
             application = self._state.applications.get(app_id)
-            if alive and application is not None:
+            if alive and application is not None and not backs_off(self._state, application):
                 lane = Lane(app_id, alive)
                 self._keys.append((self._key(application, lane), lane))
             yield

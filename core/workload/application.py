@@ -25,8 +25,9 @@ class Application:
     pods (APP-7); ``starts_at_once``: it is never Starting (SORT-8); ``states``: those it was in, with the
     time of each; ``groups``: those of its user that count, None while they are looked up (ID-4); ``group``:
     the one it counts for, empty for none (UGM-5); ``awaits_until``: how long it waits for its namespace to
-    be shown, or None; ``pods``: its live pods; ``asked``: number of its pending asks by priority (PRI-2);
-    ``used``: what it holds.
+    be shown, or None; ``backs_off_until``: when it is looked at again, after asks of it that no node took;
+    ``pods``: its live pods; ``asked``: number of its pending asks by priority (PRI-2); ``used``: what it
+    holds.
     """
 
     id: AppId
@@ -39,6 +40,7 @@ class Application:
     starts_at_once: bool = False
     states: tuple[tuple[float, AppState], ...] = ((0.0, AppState.NEW),)
     awaits_until: float | None = None
+    backs_off_until: float | None = None
     queue: QueuePath | None = None
     refusal: Refusal | None = None
     pods: set[PodUid] = field(default_factory=set)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.ids import NodeName
+from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.resource import Resource
@@ -209,3 +209,39 @@ def test_two_turns_are_not_counted_on_the_same_room() -> None:
         ledger.apply(on.PodObserved(make_pod(name, cpu=2000, app=name, gates=gates)), now=START)
     opened = ledger.apply(on.PassDue(), now=START)
     assert len(opened) == 2
+
+
+@pytest.mark.rule("CYC-4")
+@pytest.mark.parametrize(
+    ("large", "threshold", "rests"),
+    [(2, 2, True), (2, 3, False), (1, 2, False), (3, 2, True), (2, 0, False)],
+)
+def test_an_application_rests_when_so_many_of_its_asks_found_no_node(
+    large: int, threshold: int, rests: bool
+) -> None:
+    """With a threshold of n exactly n asks never rest: there must be another one to look at."""
+    backoff = {
+        "application.unschedasks.backoff": str(threshold),
+        "application.unschedasks.backoff.delay": "10s",
+    }
+    ledger = make_ledger(replace(make_queue("root.a"), properties=backoff), nodes=0)
+    for name in ("n1", "n2", "n3", "n4"):
+        ledger.apply(on.NodeObserved(make_node(name, cpu=1000)), now=START)
+    woken(ledger, now=START)
+    gates = ("paddock.dev/queue",)
+    for at in range(large):
+        pod = make_pod(f"large{at}", cpu=1100 + at, app="job", gates=gates, priority=5)
+        ledger.apply(on.PodObserved(pod), now=START)
+    small = make_pod("small", cpu=500, app="job", gates=gates)
+    ledger.apply(on.PodObserved(small), now=START)
+    opened = [getattr(effect, "uid", "") for effect in ledger.apply(on.PassDue(), now=START)]
+    assert opened == ([] if rests else [small.uid])
+    if rests:
+        assert ledger.snapshot.next_due() == START + 10
+        ledger.apply(on.PodDeleted(PodUid("uid-large0")), now=START + 1)
+        ledger.apply(on.PodDeleted(PodUid("uid-large1")), now=START + 1)
+        ledger.apply(on.PodDeleted(PodUid("uid-large2")), now=START + 1)
+        assert ledger.apply(on.PassDue(), now=START + 1) == ()
+        ledger.apply(on.TimePassed(), now=START + 10)
+        (effect,) = ledger.apply(on.PassDue(), now=START + 10)
+        assert getattr(effect, "uid", "") == small.uid
