@@ -115,7 +115,7 @@ class TurnPass:
         return _TURN, list(woken)
 
     def _leave_out(self, leaf: Branch, lane: Lane, line: Line) -> None:
-        """The asks of the application's first line; and all others, when so many found no node that it rests."""
+        """The application's first line; and all others, when so many asks found no node that it rests."""
         lane.drop()
         application = self._state.applications.get(lane.app_id)
         if line.kind not in self._nowhere or application is None:
