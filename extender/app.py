@@ -34,7 +34,9 @@ from extender.telemetry.witness import Telling
 from extender.verbs import Verbs
 
 VERBS = ("filter", "prioritize", "preempt", "bind")
-TICK = 1.0
+TICK = 0.1
+"""Seconds between two looks at what has expired: by so much a lease may be too long."""
+
 AUDIT_EVERY = 60.0
 AUDIT_SLICE = 0.002
 AUDIT_PAUSE = 0.02

@@ -4,7 +4,7 @@ It hands events to the ledger with the time, effects to whoever performs them, a
 snapshot that never outlives the call. It has no clock, no network and no logger of its own: they are given.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,6 +12,7 @@ from core.decisions.admission import decide_admission, decide_preemption
 from core.decisions.binding import decide_binding
 from core.decisions.decision import Admission, Admitted, Binding, BindNow, Preemption, Refused
 from core.decisions.gating import decide_gate
+from core.decisions.scoring import decide_scores
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.drift import Drift
@@ -147,6 +148,10 @@ class Engine:
         verdict = decide_preemption(self.snapshot, uid)
         self._tell("preempt", uid, verdict)
         return verdict
+
+    def score(self, uid: PodUid, nodes: Iterable[NodeName]) -> dict[NodeName, int]:
+        """How good each of the nodes is for a pod; empty when kube-scheduler chooses by itself."""
+        return decide_scores(self.snapshot, uid, nodes)
 
     def bind(self, uid: PodUid, node: NodeName) -> Binding:
         """May this Binding be posted? If so, its node is charged when this returns."""

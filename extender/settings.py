@@ -15,6 +15,9 @@ from core.errors import PaddockError
 from core.ledger.settings import LedgerSettings
 from extender.service_keys import HOT_REFRESH, UNIQUE_APP_IDS, bad_values, held_values, switch_of
 
+NODE_SELECTIONS = ("scheduler", "policy")
+"""Who chooses among nodes: kube-scheduler unless the document names a policy, or always a policy."""
+
 
 class SettingsError(PaddockError):
     """Settings that cannot be read. ``wrong``: what is wrong, by the ConfigMap's key."""
@@ -53,10 +56,17 @@ def _lease(value: Any) -> str:
     return text
 
 
+def _node_selection(value: Any) -> str:
+    if value not in NODE_SELECTIONS:
+        raise ValueError(f"must be {' or '.join(NODE_SELECTIONS)}")
+    return str(value)
+
+
 Duration = Annotated[float, BeforeValidator(_duration)]
 Names = Annotated[frozenset[str], BeforeValidator(_names)]
 Switch = Annotated[bool, BeforeValidator(lambda value: switch_of(str(value)))]
 LeaseName = Annotated[str, BeforeValidator(_lease)]
+NodeSelection = Annotated[str, BeforeValidator(_node_selection)]
 
 
 class Settings(BaseModel):
@@ -70,6 +80,7 @@ class Settings(BaseModel):
     bind_deadline: Duration = Field(default=100.0, alias="paddock.bind.deadline")
     lease: LeaseName = Field(default="", alias="paddock.lease")
     mark_failed: Switch = Field(default=False, alias="paddock.markFailed")
+    node_selection: NodeSelection = Field(default="scheduler", alias="paddock.nodeSelection")
     zero_max_blocks: Switch = Field(default=False, alias="paddock.zeroMaxBlocks")
     unique_app_ids: Switch = Field(default=False, alias=UNIQUE_APP_IDS)
     hot_refresh: Switch = Field(default=True, alias=HOT_REFRESH)
@@ -83,6 +94,7 @@ class Settings(BaseModel):
             self.turn_lease,
             self.unique_app_ids,
             self.mark_failed,
+            self.node_selection == "policy",
         )
 
 

@@ -93,9 +93,18 @@ class Verbs:
                 raise CallFault(message)
 
     def prioritize(self, body: bytes) -> bytes:
-        """No scores: the choice among the nodes is kube-scheduler's own."""
-        v1.node_request_from(body)
-        return v1.NO_PRIORITIES
+        """A score for each of the nodes, or none: then the choice among them is kube-scheduler's own.
+
+        A pod that filter would answer with a fault has none either; only a bad body is one here.
+        """
+        request = v1.node_request_from(body)
+        try:
+            ours = self._is_ours(request.pod, request.raw_pod)
+        except CallFault:
+            return v1.NO_PRIORITIES
+        if not ours:
+            return v1.NO_PRIORITIES
+        return v1.priorities(self._engine.score(PodUid(request.pod.metadata.uid), request.node_names()))
 
     def preempt(self, body: bytes) -> bytes:
         """The candidates, or none when no eviction would help; nodes without victims are dropped."""

@@ -4,12 +4,14 @@ It must when others, who may rank before it, could want the same room. Nobody is
 pending fits: then no order matters. Cost: O(depth).
 """
 
+from core.ids import QueuePath
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
+from core.queues.limits import Tracked
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
-from core.resource import Resource
+from core.resource import Limit, Resource, Tally
 from core.workload.application import Application
 from core.workload.states import AppState
 
@@ -30,7 +32,7 @@ def hold(snapshot: Snapshot, record: PodRecord, application: Application, queue:
         return None
     contended = (
         _numbered(snapshot, application, queue)
-        or _personal(snapshot, application, queue)
+        or _personal(snapshot, record, application, queue)
         or _demanded(snapshot, record, queue)
     )
     return _waits(queue) if contended else None
@@ -55,17 +57,49 @@ def _kept_back(snapshot: Snapshot, application: Application, queue: Queue) -> Re
 
 
 def _numbered(snapshot: Snapshot, application: Application, queue: Queue) -> bool:
-    """Whether a number of applications is held that this one would add to."""
+    """Whether more applications wait than a number of applications lets start."""
     if application.started:
         return False
-    if any(each.max_applications for each in queue.chain):
-        return True
-    return any(entry.max_applications for entry in snapshot.limits_of(application, queue))
+    bounds: list[tuple[QueuePath, int, int, Tracked | None]] = [
+        (each.path, each.max_applications, len(each.running), None) for each in queue.chain
+    ]
+    for tracked, entry in snapshot.limits_of(application, queue):
+        usage = snapshot.book.get(tracked)
+        running = len(usage.applications) if usage is not None else 0
+        bounds.append((tracked.path, entry.max_applications, running, tracked))
+    return any(
+        most and (snapshot.many_wait or running + _waiting(snapshot, path, tracked) > most)
+        for path, most, running, tracked in bounds
+    )
 
 
-def _personal(snapshot: Snapshot, application: Application, queue: Queue) -> bool:
-    """Whether its user or group is limited: what others of theirs ask for is not kept apart."""
-    return any(entry.max is not None for entry in snapshot.limits_of(application, queue))
+def _waiting(snapshot: Snapshot, path: QueuePath, tracked: Tracked | None) -> int:
+    """Applications in a queue that would start, of one user or group, or all."""
+    return sum(
+        not each.started and (tracked is None or tracked in each.claimant.tracked(path))
+        for each, _ in snapshot.waiting_below(path)
+    )
+
+
+def _personal(snapshot: Snapshot, record: PodRecord, application: Application, queue: Queue) -> bool:
+    """Whether its user or group asks for more than they may have."""
+    for tracked, entry in snapshot.limits_of(application, queue):
+        if entry.max is not None and (
+            snapshot.many_wait or _wants_more(snapshot, tracked, entry.max, record.facts.size)
+        ):
+            return True
+    return False
+
+
+def _wants_more(snapshot: Snapshot, tracked: Tracked, cap: Limit, size: Resource) -> bool:
+    usage = snapshot.book.get(tracked)
+    wanted = Tally(usage.held if usage is not None else None)
+    for application, lines in snapshot.waiting_below(tracked.path):
+        if tracked in application.claimant.tracked(tracked.path):
+            for (asked, _), waiting in lines.items():
+                wanted.add(asked.times(len(waiting)))
+    caps = ((name, cap.get(name)) for name, amount in size.items() if amount)
+    return any(most is not None and wanted.get(name) > most for name, most in caps)
 
 
 def _demanded(snapshot: Snapshot, record: PodRecord, queue: Queue) -> bool:

@@ -194,6 +194,7 @@ class Ledger:
             return_turn(self._state, record, found_no_place=True)
 
     def _on_pod_deleted(self, uid: PodUid, now: float) -> None:
+        self._state.gone.pop(uid, None)
         self._state.gone[uid] = now
         record = self._state.pods.get(uid)
         if record is not None:
@@ -363,8 +364,12 @@ class Ledger:
                 self._forget(record)
 
     def _expire_gone(self, now: float) -> None:
+        """The oldest are the first."""
         gone = self._state.gone
-        for uid in [uid for uid, at in gone.items() if has_come(at + REMEMBERED_GONE, now=now)]:
+        while gone:
+            uid, at = next(iter(gone.items()))
+            if not has_come(at + REMEMBERED_GONE, now=now):
+                return
             del gone[uid]
 
 

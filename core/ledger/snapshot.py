@@ -5,22 +5,27 @@ It never crosses an ``await``: the engine hands it to a synchronous rule and dro
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.ids import AppId, NodeName, PodUid
+from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.backoff import backs_off
 from core.ledger.lifecycle import last_ended
 from core.ledger.record import PodRecord
 from core.ledger.rejections import marks_due
 from core.ledger.settings import LedgerSettings
 from core.ledger.state import State
-from core.queues.limits import Limits, UsageBook, entry_for
+from core.queues.limits import Limits, Tracked, UsageBook, entry_for
 from core.queues.queue import Queue
 from core.queues.room import Extra, Room
 from core.queues.spec import LimitSpec, NodeSortSpec, PartitionSpec
 from core.queues.tree import QueueTree
 from core.resource import Tally
 from core.workload.application import Application
+from core.workload.ask import Waiting
+from core.workload.lineup import Kind
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.pod import OWN_GATE, NamespaceFacts
+
+COUNTED_AT_MOST = 500
+"""Applications that are looked at one by one for one answer."""
 
 
 class Snapshot:
@@ -155,14 +160,27 @@ class Snapshot:
         """Those of a leaf."""
         return (self._state.applications[app_id] for app_id in queue.applications)
 
-    def limits_of(self, application: Application, queue: Queue) -> Iterator[LimitSpec]:
+    def limits_of(self, application: Application, queue: Queue) -> Iterator[tuple[Tracked, LimitSpec]]:
         """What limits its user and group in a queue and above it."""
         if self._state.limits:
             for each in queue.chain:
                 for tracked in application.claimant.tracked(each.path):
                     entry = entry_for(self._state.limits, tracked)
                     if entry is not None:
-                        yield entry
+                        yield tracked, entry
+
+    def waiting_below(self, path: QueuePath) -> Iterator[tuple[Application, Mapping[Kind, Waiting]]]:
+        """The applications with something pending in a queue and below, with their asks."""
+        below = f"{path}."
+        for leaf, lineup in self._state.waiting.items():
+            if leaf == path or leaf.startswith(below):
+                for app_id, lines in lineup.lanes.items():
+                    yield self._state.applications[app_id], lines
+
+    @property
+    def many_wait(self) -> bool:
+        """Whether more applications wait than are counted one by one within a verb."""
+        return sum(len(lineup.lanes) for lineup in self._state.waiting.values()) > COUNTED_AT_MOST
 
     def backs_off(self, application: Application) -> bool:
         """Whether it rests, since no node took its asks (CYC-4)."""

@@ -12,10 +12,11 @@ from core.ids import NodeName
 from core.instants import has_come
 from core.ledger.backoff import back_off
 from core.ledger.effects import OpenGate, WakePod
+from core.ledger.lanes import Lane, Line
 from core.ledger.record import PodRecord
 from core.ledger.state import Seat, State, WaitingKey
 from core.ledger.turns import FORGIVEN, clear_fresh, give_turn, wake_deferred
-from core.ledger.walk import Branch, Lane, Line, Walk
+from core.ledger.walk import Branch, Walk
 from core.workload.ask import Rank
 from core.workload.lineup import Kind, Lineup
 

@@ -9,6 +9,7 @@ from heapq import heapify, heappop, heappush
 
 from core.ids import AppId, QueuePath
 from core.ledger.backoff import backs_off
+from core.ledger.lanes import Lane, Line, Promised, promises_of
 from core.ledger.state import Seat, State
 from core.queues.headroom import fair_max, shortfall
 from core.queues.ordering import Contender, first_of, order_key
@@ -18,8 +19,7 @@ from core.queues.queue import NO_PRIORITY, Queue
 from core.resource import Limit, Resource
 from core.resource.shares import fair_share
 from core.workload.application import Application
-from core.workload.ask import Rank, Waiting
-from core.workload.lineup import Kind, Lineup
+from core.workload.lineup import Lineup
 from core.workload.ordering import Applicant, OrderKey, may_be_looked_at
 from core.workload.ordering import order_key as application_key
 from core.workload.states import AppState
@@ -28,60 +28,6 @@ _NONE = Resource({})
 
 Dead = set[tuple[QueuePath, Resource]]
 """Queues that have no room left for a size: found out once in a pass."""
-
-
-class Line:
-    """Equal asks of one application: where one does not fit, none behind it does."""
-
-    __slots__ = ("_waiting", "head", "kind")
-
-    def __init__(self, kind: Kind, waiting: Waiting) -> None:
-        self.kind = kind
-        self.head: Rank = waiting.first()
-        self._waiting = waiting
-
-    def __lt__(self, other: "Line") -> bool:
-        return self.head < other.head
-
-    def __len__(self) -> int:
-        return len(self._waiting)
-
-    def advance(self) -> bool:
-        """Go on to the next ask; False when there is none."""
-        following = self._waiting.after(self.head)
-        if following is None:
-            return False
-        self.head = following
-        return True
-
-
-class Lane:
-    """The asks of one application in their order (REQ-1).
-
-    ``given``: priorities of those that got a turn; ``unplaced``: number of those that no node takes.
-    """
-
-    __slots__ = ("app_id", "given", "lines", "unplaced")
-
-    def __init__(self, app_id: AppId, lines: list[Line]) -> None:
-        self.app_id = app_id
-        self.lines = lines
-        self.given: dict[int, int] = {}
-        self.unplaced = 0
-        heapify(self.lines)
-
-    def first(self) -> Line | None:
-        return self.lines[0] if self.lines else None
-
-    def advance(self) -> None:
-        """The head of the first line is done with."""
-        line = heappop(self.lines)
-        if line.advance():
-            heappush(self.lines, line)
-
-    def drop(self) -> None:
-        """The asks of the first line do not fit."""
-        heappop(self.lines)
 
 
 class Branch:
@@ -94,12 +40,15 @@ class Branch:
         "_children",
         "_contender",
         "_fair_max",
+        "_kept_back",
         "_keys",
         "_lineup",
         "_others",
         "_pending",
         "_priority",
+        "_promises",
         "_state",
+        "_took",
         "built",
         "open",
         "parent",
@@ -113,13 +62,17 @@ class Branch:
         self.open = True
         self.built = False
         self._asked = dict(queue.asked)
+        self._promises: Mapping[AppId, Promised] = {}
         self._children: list[Branch] = []
         self._by_path: dict[QueuePath, Branch] = {}
         self._others = NO_PRIORITY
         self._lineup = Lineup()
         self._keys: list[tuple[OrderKey, Lane]] = []
         self._candidates: frozenset[AppId] | None = None
+        self._kept_back: list[Lane] = []
+        self._took = False
         self._pending = queue.pending.copy()
+        self._pending.subtract(state.given.of(queue))
         self._fair_max: Limit | None = None
         self._priority: int | None = None
         self._contender: Contender | None = None
@@ -187,6 +140,20 @@ class Branch:
     def set_lineup(self, lineup: Lineup) -> None:
         self._lineup = lineup
 
+    def set_promises(self, promises: Mapping[AppId, Promised]) -> None:
+        """What has turns already is not pending any more, as far as the order goes."""
+        self._promises = promises
+        for promised in promises.values():
+            for priority, count in promised.asked.items():
+                self._forget(priority, count)
+
+    def _forget(self, priority: int, count: int) -> None:
+        left = self._asked.get(priority, 0) - count
+        if left > 0:
+            self._asked[priority] = left
+        else:
+            self._asked.pop(priority, None)
+
     def is_dead(self, dead: Dead) -> bool:
         """Whether no size that is asked for here has room left in the queue or above it."""
         return all(self._is_dead(size, dead) for size in self._lineup.sizes)
@@ -211,7 +178,7 @@ class Branch:
             ]
             application = self._state.applications.get(app_id)
             if alive and application is not None and not backs_off(self._state, application):
-                lane = Lane(app_id, alive)
+                lane = Lane(app_id, alive, self._promises.get(app_id) or Promised())
                 self._keys.append((self._key(application, lane), lane))
             yield
         heapify(self._keys)
@@ -219,26 +186,40 @@ class Branch:
 
     def next_lane(self) -> Lane | None:
         """The application of this leaf that goes first, None when none is left."""
-        while self._keys:
-            _, lane = self._keys[0]
-            if lane.lines and (self._candidates is None or lane.app_id in self._candidates):
-                return lane
-            heappop(self._keys)
-        return None
+        while True:
+            while self._keys:
+                _, lane = self._keys[0]
+                if lane.lines and (self._candidates is None or lane.app_id in self._candidates):
+                    return lane
+                heappop(self._keys)
+                if lane.lines:
+                    self._kept_back.append(lane)
+            if self._took or not self._kept_back:
+                return None
+            self._let_in_next()
+
+    def _let_in_next(self) -> None:
+        """Nothing fits of those that a ``stateaware`` leaf let in: others take their place (CYC-7)."""
+        applications, kept_back = self._state.applications, self._kept_back
+        self._kept_back = []
+        for lane in kept_back:
+            application = applications.get(lane.app_id)
+            if application is not None:
+                heappush(self._keys, (self._key(application, lane), lane))
+        before = self._candidates
+        self._filter()
+        self._took = self._candidates == before
 
     def took(self, lane: Lane, seat: Seat) -> None:
         """An ask of the first application was given a turn: what follows from it, up to the root."""
         priority, size = -seat.rank[0], seat.key.size
-        lane.given[priority] = lane.given.get(priority, 0) + 1
+        self._took = True
+        lane.promised.add(priority, size)
         heappop(self._keys)
         application = self._state.applications.get(lane.app_id)
         if application is not None:
             heappush(self._keys, (self._key(application, lane), lane))
-        left = self._asked.get(priority, 0) - 1
-        if left > 0:
-            self._asked[priority] = left
-        else:
-            self._asked.pop(priority, None)
+        self._forget(priority, 1)
         branch: Branch | None = self
         while branch is not None:
             branch._pending.subtract(size)
@@ -255,23 +236,34 @@ class Branch:
         )
 
     def _applicant(self, application: Application, lane: Lane) -> Applicant:
-        given, asked = lane.given, application.asked
-        left = [each for each, count in asked.items() if count > given.get(each, 0)] if given else asked
+        promised, asked = lane.promised, application.asked
+        taken = promised.asked
+        left = [each for each, count in asked.items() if count > taken.get(each, 0)] if taken else asked
         fair = self.queue.properties.sort_policy is SortPolicy.FAIR
         return Applicant(
             application.id,
             max(left, default=NO_PRIORITY),
             application.submitted,
-            application.state,
-            application.used.as_resource() if fair else _NONE,
+            self._state_of(application),
+            application.used.as_resource() + promised.used.as_resource() if fair else _NONE,
         )
+
+    def _state_of(self, application: Application) -> AppState:
+        """An Accepted one that has a turn is as good as Starting."""
+        if application.state is AppState.ACCEPTED and application.id in self._promises:
+            return AppState.RUNNING if application.starts_at_once else AppState.STARTING
+        return application.state
 
     def _filter(self) -> None:
         """Whoever is not let in now may be when another changes its state: then there is a pass (SORT-8)."""
         if self.queue.properties.sort_policy is not SortPolicy.STATE_AWARE:
             return
         applications = self._state.applications
-        starting = [each for each in self.queue.applications if applications[each].state is AppState.STARTING]
+        starting = [
+            each
+            for each in self.queue.applications
+            if self._state_of(applications[each]) is AppState.STARTING
+        ]
         self._candidates = may_be_looked_at(
             [self._applicant(applications[lane.app_id], lane) for _, lane in self._keys],
             starting,
@@ -292,11 +284,14 @@ class Walk:
     def build(self, lineups: Mapping[QueuePath, Lineup]) -> Iterator[None]:
         """A step for each leaf, and one for each branch."""
         children: dict[QueuePath, list[Branch]] = {}
+        promises = promises_of(self._state)
         for path, lineup in list(lineups.items()):
             leaf = self._state.tree.get(path)
             if leaf is not None and lineup:
                 self._add(leaf, lineup, children)
             yield
+        for path, promised in promises.items():
+            self._promise(path, promised, children)
         for path, branch in self._branches.items():
             branch.set_children(children.get(path, []))
         for branch in reversed(self._branches.values()):
@@ -309,6 +304,24 @@ class Walk:
         probe.set_lineup(lineup)
         if probe.is_dead(self._dead):
             return
+        branch = self._reach(leaf, children)
+        branch.set_lineup(lineup)
+        self._leaves.append(branch)
+
+    def _promise(
+        self, path: QueuePath, promised: Mapping[AppId, Promised], children: dict[QueuePath, list[Branch]]
+    ) -> None:
+        """Take what has turns off a leaf, also off one where nobody else is to be looked at."""
+        leaf = self._state.tree.get(path)
+        if leaf is None:
+            return
+        known = path in self._branches
+        branch = self._reach(leaf, children)
+        branch.set_promises(promised)
+        branch.open = known and branch.open
+
+    def _reach(self, leaf: Queue, children: dict[QueuePath, list[Branch]]) -> Branch:
+        """The branch of a leaf, with those down to it."""
         above: Branch | None = None
         for queue in reversed(leaf.chain):
             branch = self._branches.get(queue.path)
@@ -317,8 +330,7 @@ class Walk:
                 if above is not None:
                     children.setdefault(above.queue.path, []).append(branch)
             above = branch
-        self._branches[leaf.path].set_lineup(lineup)
-        self._leaves.append(self._branches[leaf.path])
+        return self._branches[leaf.path]
 
     def next_leaf(self) -> Branch | None:
         """The leaf that goes first among those that something may still fit in."""

@@ -17,13 +17,14 @@ from extender.simulator.objects import (
     Json,
     add_gate,
     anonymous_class,
+    config_map_of,
     namespace_object,
     node_object,
     pod_object,
     priority_class_object,
     priority_class_of_entry,
 )
-from extender.simulator.paddock import Paddock, World, config_map_of
+from extender.simulator.paddock import Paddock, World
 from extender.simulator.recorder import Recorder
 from extender.simulator.scenario import NodeEntry, PodEntry, Scenario
 from extender.simulator.scheduler import PlayedScheduler, Server, Settings

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from core.workload.pod import OWN_GATE
+from extender.service_keys import POLICY_GROUP
 from extender.simulator.clock import EPOCH
 from extender.simulator.scenario import NamespaceEntry, NodeEntry, PodEntry, PriorityClassEntry
 from extender.wire.translate import APP_ID, QUEUE
@@ -176,3 +177,9 @@ def node_object(entry: NodeEntry, name: str, *, at: int) -> Json:
         },
         "status": {"allocatable": dict(entry.allocatable)},
     }
+
+
+def config_map_of(text: str, settings: Mapping[str, Any]) -> dict[str, str]:
+    """The ConfigMap that holds a queue document and the other keys."""
+    group = settings.get(POLICY_GROUP, "queues")
+    return {**settings, f"{group}.yaml": text}

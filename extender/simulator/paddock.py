@@ -8,7 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -32,7 +32,6 @@ from core.workload.pod import PodFacts
 from extender.engine import CLEAN_EVERY, Engine, Outward
 from extender.queueconfig.sources import CONFIGS_NAME, ConfigMapData
 from extender.reload import Configuration, Source
-from extender.service_keys import POLICY_GROUP
 from extender.simulator.api import Change, NodeChange, PlayedApi, PodChange, Refusal
 from extender.simulator.clock import EPOCH, Clock, HandLoop, Kind, Timer
 from extender.simulator.extender_calls import CallFailed, bind_error
@@ -396,9 +395,3 @@ class Paddock:
         self.life.bind(body, answers.append)
         error = answers[0] if answers else "this Binding takes its time"
         return faulted(error) if error else BOUND
-
-
-def config_map_of(text: str, settings: Mapping[str, Any]) -> dict[str, str]:
-    """The ConfigMap that holds a queue document and the other keys."""
-    group = settings.get(POLICY_GROUP, "queues")
-    return {**settings, f"{group}.yaml": text}

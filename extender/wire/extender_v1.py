@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from core.errors import PaddockError
+from core.ids import NO_NODE, NodeName
 from extender.wire.pod import Wire, WirePod
 from extender.wire.report import report_on
 
@@ -42,7 +43,7 @@ class PodHead(Wire, frozen=True):
 
 
 class _NamedMetadata(Wire, frozen=True):
-    name: str = ""
+    name: NodeName = NO_NODE
 
 
 class _Named(Wire, frozen=True):
@@ -67,6 +68,11 @@ class _FullVictims(msgspec.Struct, frozen=True):
     violations: int = msgspec.field(default=0, name="NumPDBViolations")
 
 
+class _HostPriority(msgspec.Struct, frozen=True):
+    host: NodeName = msgspec.field(name="Host")
+    score: int = msgspec.field(name="Score")
+
+
 class _BindArgs(msgspec.Struct, frozen=True):
     name: str = msgspec.field(name="PodName")
     namespace: str = msgspec.field(name="PodNamespace")
@@ -78,7 +84,7 @@ _ARGS = msgspec.json.Decoder(_Args)
 _ANY_KEYS = msgspec.json.Decoder(dict[str, Raw])
 _HEAD = msgspec.json.Decoder(PodHead)
 _POD = msgspec.json.Decoder(WirePod)
-_NAMES = msgspec.json.Decoder(list[str])
+_NAMES = msgspec.json.Decoder(list[NodeName])
 _NODES = msgspec.json.Decoder(_NodeList)
 _META = msgspec.json.Decoder(dict[str, _MetaVictims | None])
 _FULL = msgspec.json.Decoder(dict[str, _FullVictims | None])
@@ -98,7 +104,7 @@ class NodeRequest:
     names: bytes | None
     nodes: bytes | None
 
-    def node_names(self) -> list[str]:
+    def node_names(self) -> list[NodeName]:
         """The names offered. Raises `BadBody`."""
         try:
             if self.names is not None:
@@ -259,6 +265,11 @@ def _full_victims(raw: bytes) -> dict[str, Victims]:
 NO_PRIORITIES = b"[]"
 NO_PREEMPTION = b"{}"
 BOUND = b"{}"
+
+
+def priorities(scores: Mapping[NodeName, int]) -> bytes:
+    """A score for each node, higher is better (contract 2.3)."""
+    return msgspec.json.encode([_HostPriority(name, score) for name, score in scores.items()])
 
 
 def accepted(request: NodeRequest) -> bytes:

@@ -1,6 +1,7 @@
 """Who is woken when room appears (design section 3, Waking)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -366,3 +367,17 @@ def test_a_document_during_a_pass_begins_another() -> None:
     partition = make_partition(*crowded_queues(len(first) + 5))
     ledger.apply(on.Configured(partition, LedgerSettings()), now=START)
     assert woken(ledger, now=START) == uids[len(first) : len(first) + 5]
+
+
+@pytest.mark.rule("SORT-8")
+def test_a_state_aware_leaf_lets_in_nobody_while_one_has_a_turn() -> None:
+    aware = replace(make_queue("root.a"), properties={"application.sort.policy": "stateaware"})
+    ledger = make_ledger(aware)
+    gates = ("paddock.dev/queue",)
+    opened = []
+    for name in ("one", "two"):
+        ledger.apply(on.PodObserved(make_pod(name, app=name, gates=gates)), now=START)
+        opened.append([getattr(effect, "uid", "") for effect in ledger.apply(on.PassDue(), now=START)])
+    assert opened == [["uid-one"], []]
+    filtered(ledger, "uid-one", now=START)
+    assert [getattr(effect, "uid", "") for effect in ledger.apply(on.PassDue(), now=START)] == []

@@ -78,6 +78,7 @@ def test_every_key_of_the_config_map() -> None:
             "paddock.turn.lease": "500ms",
             "paddock.bind.deadline": "50s",
             "paddock.lease": "kube-system/kube-scheduler",
+            "paddock.nodeSelection": "policy",
             "admissionController.filtering.generateUniqueAppId": "true",
             "service.enableConfigHotRefresh": "F",
         },
@@ -89,12 +90,15 @@ def test_every_key_of_the_config_map() -> None:
         turn_lease=0.5,
         bind_deadline=50.0,
         lease="kube-system/kube-scheduler",
+        node_selection="policy",
         unique_app_ids=True,
         hot_refresh=False,
     )
     assert settings.ledger.scheduler_names == {"a", "b"}
     assert settings.ledger.reservation_ttl == 60.0
     assert settings.ledger.unique_app_ids
+    assert settings.ledger.scores_nodes
+    assert not Settings().ledger.scores_nodes
 
 
 @pytest.mark.rule("SRC-5")
@@ -120,6 +124,8 @@ def test_a_bad_value_of_the_core_falls_back(key: str) -> None:
         ("paddock.lease", "no-namespace"),
         ("paddock.lease", "a/b/c"),
         ("paddock.lease", "A/b"),
+        ("paddock.nodeSelection", "Policy"),
+        ("paddock.nodeSelection", ""),
         ("service.enableConfigHotRefresh", "yes"),
         ("admissionController.filtering.generateUniqueAppId", "tRUE"),
     ],

@@ -1,14 +1,21 @@
 """filter, prioritize and preempt: what kube-scheduler is answered (design sections 3, 7 and 10)."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import yaml
 
+from core.decisions.scoring import TOP_SCORE
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.effects import WakePod
 from core.ledger.ledger import Ledger
+from core.ledger.settings import LedgerSettings
+from core.queues.spec import NodeSortSpec
 from core.reasons import CODE_SETTLES
+from extender.simulator import choosing
 from extender.verbs import CallFault, NotReady
 from extender.wire.extender_v1 import BadBody
 from tests.builders import make_node, make_partition, make_pod, make_queue
@@ -191,10 +198,98 @@ def test_new_nodes_change_what_a_refusal_names() -> None:
     assert set(rig.filter("p", nodes=["n1"])["FailedAndUnresolvableNodes"]) == {"n1", "n9"}
 
 
-def test_prioritize_leaves_the_choice_to_kube_scheduler() -> None:
+def scoring_rig(*, setting: bool = False) -> Rig:
+    """n1 is fuller than n2; the document names binpacking unless a ``setting`` takes its place."""
+    rig = Rig(make_queue("root.a"), nodes=2)
+    sort = NodeSortSpec() if setting else NodeSortSpec("binpacking", {}, named=True)
+    partition = replace(make_partition(make_queue("root.a")), node_sort=sort)
+    rig.engine.learn(on.Configured(partition, LedgerSettings(scores_nodes=setting)))
+    rig.engine.learn(on.PodObserved(make_pod("on-n1", cpu=50_000, node="n1")))
+    return rig
+
+
+def test_prioritize_leaves_the_choice_to_kube_scheduler_unless_a_policy_is_named() -> None:
     assert Rig().verbs.prioritize(filter_body("p")) == b"[]"
+
+
+@pytest.mark.parametrize("full", [False, True], ids=["names", "whole nodes"])
+@pytest.mark.rule("NODE-1")
+def test_prioritize_answers_ranks_with_the_best_at_ten(full: bool) -> None:
+    rig = scoring_rig()
+    body = filter_body("p", nodes=["n2", "new", "n1"], full=full)
+    rig.verbs.filter(body)
+    assert json.loads(rig.verbs.prioritize(body)) == [
+        {"Host": "n2", "Score": 9},
+        {"Host": "new", "Score": 0},
+        {"Host": "n1", "Score": 10},
+    ]
+
+
+def test_prioritize_is_fair_where_only_the_setting_says_so() -> None:
+    answer = scoring_rig(setting=True).verbs.prioritize(filter_body("p"))
+    assert json.loads(answer) == [{"Host": "n1", "Score": 9}, {"Host": "n2", "Score": 10}]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(filter_body("p", queue="", scheduler="other"), id="unmanaged"),
+        pytest.param(filter_body("p", nodes=[]), id="no node is offered"),
+        pytest.param(filter_body("p", uid="uid-on-n1"), id="a uid of another pod"),
+    ],
+)
+def test_prioritize_has_no_scores_for(body: bytes) -> None:
+    assert scoring_rig().verbs.prioritize(body) == b"[]"
+
+
+def test_prioritize_has_no_scores_for_a_pod_that_is_gone_or_before_the_lists_are_in() -> None:
+    rig = scoring_rig()
+    rig.engine.learn(on.PodDeleted(PodUid("uid-p")))
+    assert rig.verbs.prioritize(filter_body("p")) == b"[]"
+    ledger = Ledger()
+    partition = replace(make_partition(make_queue("root.a")), node_sort=NodeSortSpec("fair", {}, named=True))
+    unsynced = Rig(ledger=ledger)
+    unsynced.engine.learn(on.Configured(partition, LedgerSettings()))
+    assert unsynced.verbs.prioritize(filter_body("p")) == b"[]"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b"{}", id="nothing"),
+        pytest.param(filter_body("p").replace(b'["n1", "n2"]', b'["n1", 2]'), id="a name that is none"),
+        pytest.param(filter_body("p").replace(b'["n1", "n2"]', b"null"), id="neither list"),
+        pytest.param(filter_body("p", cpu="many"), id="an amount that is none"),
+    ],
+)
+def test_prioritize_refuses_a_bad_body(body: bytes) -> None:
     with pytest.raises(BadBody):
-        Rig().verbs.prioritize(b"{}")
+        scoring_rig().verbs.prioritize(body)
+
+
+IN_TREE_WEIGHTS = {
+    "TaintToleration": 3,
+    "NodeAffinity": 2,
+    "PodTopologySpread": 2,
+    "InterPodAffinity": 2,
+    "NodeResourcesFit": 1,
+    "NodeResourcesBalancedAllocation": 1,
+    "ImageLocality": 1,
+    "DynamicResources": 2,
+}
+"""kube-scheduler's scoring plugins as they are by default (contract 3.7); each gives 0 to 100."""
+
+CONFIGURATIONS = sorted(Path(__file__).parents[2].glob("manifests/*/scheduler-config-prioritize.yaml"))
+
+
+@pytest.mark.parametrize("path", CONFIGURATIONS, ids=lambda path: path.parent.name)
+@pytest.mark.rule("NODE-1")
+def test_one_step_of_rank_outweighs_all_in_tree_scores(path: Path) -> None:
+    document = yaml.safe_load(path.read_text())
+    (weight,) = [each["weight"] for each in document["extenders"] if "prioritizeVerb" in each]
+    one_step = weight * (100 // TOP_SCORE)
+    assert one_step > 100 * sum(IN_TREE_WEIGHTS.values())
+    assert weight == choosing.WEIGHT, "the played scheduler decides as the shipped one"
 
 
 @pytest.mark.parametrize("full", [False, True], ids=["meta victims", "full victims"])

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 import yaml
 
-from core.decisions import contention
+from core.decisions import contention, scoring
 from core.decisions.decision import Admitted, Vetoed
 from core.ids import QueuePath
 from core.ledger import accounts, enrolment, ledger, rejections, surroundings, turn_pass, walk
@@ -240,6 +240,10 @@ def _cordon_counts(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(surroundings, "_set_node", set_node)
 
 
+def _unweighted(rule: Callable[..., Any], capacity: Any, available: Any, weights: Any) -> Any:
+    return rule(capacity, available, {})
+
+
 def _no_namespace(rule: Callable[..., Any], pod: PodFacts, namespace: Any, **more: Any) -> Any:
     return bool(rule(pod, None, **more))
 
@@ -290,6 +294,9 @@ MUTATIONS: dict[str, Mutate] = {
     ),
     "order-behind-fences": _plain_priorities,
     "order-by-shares": answering(walk, "fair_share", 0.0),
+    "order-of-nodes-binpacking": valued(scoring, "BINPACKING", ""),
+    "order-of-nodes-by-setting": answering(scoring, "scores_nodes", False),
+    "order-of-nodes-by-weights": replaced(scoring, "usage_of", _unweighted),
     "order-of-a-state-aware-queue": answering(contention, "_kept_back", None),
     "order-of-eleven-steps": _plain_priorities,
     "order-of-eleven-steps-with-gates": _plain_priorities,

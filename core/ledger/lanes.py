@@ -1,0 +1,87 @@
+"""The asks of one application as a pass goes through them: a lane of lines, one for each kind of ask."""
+
+from heapq import heapify, heappop, heappush
+
+from core.ids import AppId, QueuePath
+from core.ledger.state import State
+from core.resource import Resource, Tally
+from core.workload.ask import Rank, Waiting
+from core.workload.lineup import Kind
+
+
+class Line:
+    """Equal asks of one application: where one does not fit, none behind it does."""
+
+    __slots__ = ("_waiting", "head", "kind")
+
+    def __init__(self, kind: Kind, waiting: Waiting) -> None:
+        self.kind = kind
+        self.head: Rank = waiting.first()
+        self._waiting = waiting
+
+    def __lt__(self, other: "Line") -> bool:
+        return self.head < other.head
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def advance(self) -> bool:
+        """Go on to the next ask; False when there is none."""
+        following = self._waiting.after(self.head)
+        if following is None:
+            return False
+        self.head = following
+        return True
+
+
+class Promised:
+    """What has turns already, of one application: number of asks by priority, and what they will use."""
+
+    __slots__ = ("asked", "used")
+
+    def __init__(self) -> None:
+        self.asked: dict[int, int] = {}
+        self.used = Tally()
+
+    def add(self, priority: int, size: Resource) -> None:
+        self.asked[priority] = self.asked.get(priority, 0) + 1
+        self.used.add(size)
+
+
+class Lane:
+    """The asks of one application in their order (REQ-1).
+
+    ``promised``: what has turns, from this pass or before; ``unplaced``: number of asks that no node takes.
+    """
+
+    __slots__ = ("app_id", "lines", "promised", "unplaced")
+
+    def __init__(self, app_id: AppId, lines: list[Line], promised: Promised) -> None:
+        self.app_id = app_id
+        self.lines = lines
+        self.promised = promised
+        self.unplaced = 0
+        heapify(self.lines)
+
+    def first(self) -> Line | None:
+        return self.lines[0] if self.lines else None
+
+    def advance(self) -> None:
+        """The head of the first line is done with."""
+        line = heappop(self.lines)
+        if line.advance():
+            heappush(self.lines, line)
+
+    def drop(self) -> None:
+        """The asks of the first line do not fit."""
+        heappop(self.lines)
+
+
+def promises_of(state: State) -> dict[QueuePath, dict[AppId, Promised]]:
+    """What has turns when a pass begins, by leaf and application."""
+    found: dict[QueuePath, dict[AppId, Promised]] = {}
+    for turn in state.turns.values():
+        key = turn.seat.key
+        promised = found.setdefault(key.queue, {}).setdefault(key.app, Promised())
+        promised.add(-turn.seat.rank[0], key.size)
+    return found
