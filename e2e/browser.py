@@ -140,6 +140,22 @@ class Page:
             "Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, buttons=buttons, clickCount=1
         )
 
+    async def point_at(self, selector: str, shown: str, *, above: float = 0.0) -> Any:
+        """Move the mouse over an element until ``shown`` is true, and answer its value.
+
+        A busy browser may drop a move, or lay the page out once more after it. ``above``: pixels above the
+        element's middle. Raises TimeoutError.
+        """
+        async with asyncio.timeout(DEADLINE):
+            for attempt in count():
+                x, y = await self.middle_of(selector)
+                await self.mouse("mouseMoved", x + attempt % 2, y - above)
+                value = await self.ask(shown)
+                if value:
+                    return value
+                await asyncio.sleep(0.05)
+        raise AssertionError("a count without end has ended")
+
     async def click(self, selector: str) -> None:
         x, y = await self.middle_of(selector)
         await self.mouse("mouseMoved", x, y)

@@ -136,10 +136,8 @@ async def test_a_mark_tells_its_reason_under_the_pointer_and_when_it_is_chosen(
 ) -> None:
     await show(page, five_pods(), tmp_path)
     mark = "[data-queue='root.web'] [data-kind=refused]"
-    await page.mouse("mouseMoved", *await page.middle_of(mark))
-    assert "QuotaExceeded: root.web {vcore: 2}" in await page.until(
-        "document.querySelector('#tip:not([hidden])')?.textContent"
-    )
+    tip = "document.querySelector('#tip:not([hidden])')?.textContent"
+    assert "QuotaExceeded: root.web {vcore: 2}" in await page.point_at(mark, tip)
     await page.click(mark)
     panel = await page.until("document.querySelector('#panel .item')?.textContent")
     assert "QuotaExceeded: root.web {vcore: 2}" in panel
@@ -194,9 +192,9 @@ async def test_a_bunch_of_marks_lists_its_pods(page: Page, tmp_path: Path) -> No
 
 async def test_a_click_on_a_nodes_lane_tells_of_the_pod_there(page: Page, tmp_path: Path) -> None:
     await show(page, five_pods(), tmp_path)
+    tip = "document.querySelector('#tip:not([hidden])')?.textContent"
+    assert "batch-0" in await page.point_at("[data-node=n1] .plot", tip, above=15)
     x, y = await page.middle_of("[data-node=n1] .plot")
-    await page.mouse("mouseMoved", x, y - 15)
-    assert "batch-0" in await page.until("document.querySelector('#tip:not([hidden])')?.textContent")
     await page.mouse("mousePressed", x, y - 15, buttons=1)
     await page.mouse("mouseReleased", x, y - 15)
     assert "placed on n1" in await page.until("document.querySelector('#panel .story')?.textContent")
