@@ -13,8 +13,8 @@ import yaml
 from extender.queueconfig.problems import MAX_REPORTED, ConfigError, Location, Problem, cut, path_text, shown
 
 MAX_BYTES = 16 * 1024 * 1024
-MAX_NODES = 400_000
-"""Nodes of a document with its aliases written out; 20,000 queues with twenty nodes each fit. A long text
+MAX_NODES = 160_000
+"""Nodes of a document with its aliases written out; 8,000 queues with twenty nodes each fit. A long text
 counts once more for every `LONG_TEXT` characters, because an alias may repeat it a hundred thousand times."""
 LONG_TEXT = 64
 MAX_DEPTH = 100

@@ -47,7 +47,7 @@ APPLIED_GROUPS = (applied_rules, templates, applied_access)
 def load_document(text: str | bytes, *, zero_blocks: bool = False) -> PartitionSpec:
     """The queues of partition ``default`` (CFG-4); the other partitions are checked and dropped.
 
-    An empty text has no partitions and is valid (CFG-2): the spec then has no queues. Cost: about 3 s for
+    An empty text has no partitions and is valid (CFG-2): the spec then has no queues. Cost: about 1 s for
     the largest document allowed, see `extender.queueconfig.document`.
     ``zero_blocks``: see `partition_spec_from`.
     Raises `ConfigError` with every problem found; whatever the text holds, nothing else is raised.
