@@ -16,7 +16,7 @@ from extender.queueconfig.schema import PlacementRule, RuleFilter
 
 KINDS = ("provided", "user", "tag", "fixed")
 MAX_STATES = 64 * MOST_STATES
-"""Of all regular expressions of a partition: thousands of ordinary ones, or 64 large ones, which take 1 s."""
+"""Of all regular expressions of a partition: thousands of ordinary ones, or 64 large ones."""
 MAX_PATH = 6_500
 """Characters of a fixed value: a hundred levels of the longest names."""
 
