@@ -1,192 +1,25 @@
 """Who goes next on the real control plane: the queues say so, whatever the priorities of the pods."""
 
 import asyncio
-import json
 import random
 import statistics
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
-import yaml
 
-from e2e.cluster import Cluster, Object, is_terminal, message_of, node_of
-from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, eventually, queue_of
-from e2e.tenants import checksum
-
-WAKE = "paddock.dev/wake"
-HOLD = "root.hold"
-"""The queue of those that take all room until they are deleted."""
-
-Queues = Mapping[str, Mapping[str, Any]]
-"""Paths to what a document says of them, besides their children."""
-
-
-# -- a stand with such queues, and what happened on it -------------------------------------------------------
-
-
-@dataclass
-class Course:
-    """When each pod was seen to be refused, woken, bound, and to free its room; in seconds, by name."""
-
-    freed: list[float] = field(default_factory=list)
-    bound: dict[str, float] = field(default_factory=dict)
-    woken: dict[str, list[float]] = field(default_factory=dict)
-    _tokens: dict[str, str] = field(default_factory=dict)
-    _over: set[str] = field(default_factory=set)
-
-    def on_pod(self, kind: str, pod: Object) -> None:
-        name, now = pod["metadata"]["name"], time.monotonic()
-        token = pod["metadata"].get("annotations", {}).get(WAKE, "")
-        if token != self._tokens.get(name, ""):
-            self._tokens[name] = token
-            self.woken.setdefault(name, []).append(now)
-        if node_of(pod) and name not in self.bound:
-            self.bound[name] = now
-        if (kind == "DELETED" or is_terminal(pod)) and name in self.bound and name not in self._over:
-            self._over.add(name)
-            self.freed.append(now)
-
-    def names(self, prefixes: Sequence[str]) -> list[str]:
-        """Those that were bound, in that order."""
-        return [name for name in self.bound if name.startswith(tuple(prefixes))]
-
-
-class Place:
-    """A stand whose document has properties and guarantees, and the course of its pods."""
-
-    def __init__(self, stand: Stand, queues: Queues) -> None:
-        self.stand, self.cluster, self.pods = stand, stand.cluster, stand.pods
-        self.queues = queues
-        self.course = Course()
-        stand.pods.listeners.append(self.course.on_pod)
-
-    async def configure(self) -> None:
-        text = yaml.safe_dump(_document(self.queues))
-        await self.cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": text})
-
-        async def in_force() -> bool:
-            _, found = await self.stand.paddock.get("/readyz?verbose")
-            return f"configuration: {checksum(text)}" in found.splitlines()
-
-        await eventually(in_force, "the document is in force")
-
-    async def priorities(self, *values: int) -> None:
-        """A class for each, which never preempts: what goes first is all that is asked here."""
-        for value in values:
-            await self.cluster.create(
-                {
-                    "apiVersion": "scheduling.k8s.io/v1",
-                    "kind": "PriorityClass",
-                    "metadata": {"name": f"order-{value}"},
-                    "value": value,
-                    "preemptionPolicy": "Never",
-                }
-            )
-
-    async def fill(self, cores: int) -> list[str]:
-        """Take so much room, core by core; the names of those who do."""
-        names = [f"hold-{at}" for at in range(cores)]
-        await self.cluster.create_pods(self.cluster.pod(name, queue=HOLD) for name in names)
-        await self.until_bound(*names)
-        return names
-
-    async def until_bound(self, *names: str, timeout: float = 15.0) -> None:
-        await self.pods.until(lambda: {*names} <= {*self.course.bound}, f"{names} are bound", timeout=timeout)
-
-    async def until_more(self, prefix: str, count: int) -> None:
-        """So many of them have been bound by now."""
-        await self.pods.until(
-            lambda: len(self.course.names([prefix])) >= count, f"{count} of {prefix!r} are bound"
-        )
-
-    def named(self, name: str) -> Object:
-        found = self.pods.named(name)
-        assert found is not None, name
-        return found
-
-    async def until_told(self, *names: str) -> None:
-        """kube-scheduler has tried them and said that it cannot."""
-        await self.pods.until(
-            lambda: all(message_of(self.pods.named(name)) for name in names), "all have been tried"
-        )
-
-    async def calls(self) -> float:
-        return await self.stand.paddock.metric("paddock_verb_seconds_count", verb="filter")
-
-    async def held(self) -> float:
-        """How many answers said that it is another's turn."""
-        return await self.stand.paddock.metric("paddock_decisions_total", code="WaitingForTurn")
-
-    async def agrees(self) -> bool:
-        """The audit is clean, nothing is reserved, and every queue holds what the onlooker counts."""
-        _, text = await self.stand.paddock.get("/debug/audit")
-        rules, metric = self.stand.observer.rules, self.stand.paddock.metric
-        held = {
-            path: await metric("paddock_queue_allocated", queue=path, resource="vcore")
-            for path in (HOLD, *self.queues)
-        }
-        seen = {path: rules.recount(path).get("cpu", 0) for path in held}
-        reserved = await metric("paddock_reservations")
-        return (json.loads(text)["drifts"], reserved) == ([], 0) and held == seen
-
-    async def settled(self) -> None:
-        await eventually(self.agrees, "Paddock counts what is seen, and the audit is clean")
-        assert self.stand.kubelet.refused == []
-
-
-@asynccontextmanager
-async def place(
-    cluster: Cluster, queues: Queues, *, nodes: int, cores: int, priorities: Sequence[int] = ()
-) -> AsyncIterator[Place]:
-    async with Stand(cluster, {}) as stand:
-        await cluster.add_nodes(nodes, cpu=str(cores), pods=1000)
-        found = Place(stand, queues)
-        await found.configure()
-        await found.priorities(*priorities)
-        yield found
-        await found.settled()
-
-
-def _document(queues: Queues) -> Object:
-    """Of paths in which a parent stands before its children."""
-    root: Object = {"name": "root", "submitacl": "*", "queues": []}
-    made = {"root": root}
-    for path, spec in {HOLD: {}, **queues}.items():
-        above, _, name = path.rpartition(".")
-        made[path] = {"name": name, **spec}
-        made[above].setdefault("queues", []).append(made[path])
-    return {"partitions": [{"name": "default", "queues": [root]}]}
-
-
-def _offset(value: int) -> Object:
-    return {"properties": {"priority.offset": str(value)}}
-
-
-def _fence(value: int = 0) -> Object:
-    return {"properties": {"priority.policy": "fence", "priority.offset": str(value)}}
-
-
-def _of(priority: int) -> Object:
-    return {"spec": {"priorityClassName": f"order-{priority}"}}
-
-
-def _say(what: str, seconds: Sequence[float]) -> None:
-    if seconds:
-        middle = statistics.median(seconds) * 1000
-        print(f"{what}: median {middle:.0f} ms, max {max(seconds) * 1000:.0f} ms of {len(seconds)}")
-
+from e2e.cluster import Cluster, Object, node_of
+from e2e.course import HOLD, Course, Place, fence, of_priority, offset, place, say
+from e2e.stand import queue_of
 
 # -- slots freed one by one ----------------------------------------------------------------------------------
 
 THREE = {
-    "root.urgent": _offset(1000),
+    "root.urgent": offset(1000),
     "root.steady": {},
-    "root.fenced": _fence(45),
-    "root.fenced.inner": _fence(),
+    "root.fenced": fence(45),
+    "root.fenced.inner": fence(),
     "root.fenced.open": {},
 }
 
@@ -224,7 +57,7 @@ async def test_the_bind_order_is_the_queue_order(cluster: Cluster) -> None:
     async with place(cluster, THREE, nodes=4, cores=4, priorities=[*priorities]) as here:
         blockers = await here.fill(16)
         for path, priority in asked:
-            await cluster.create_pod(_name(path, priority), queue=path, **_of(priority))
+            await cluster.create_pod(_name(path, priority), queue=path, **of_priority(priority))
         await here.until_told(*order)
         calls, held, freed = await here.calls(), await here.held(), []
         for number, blocker in enumerate(blockers, start=1):
@@ -243,13 +76,13 @@ async def test_the_bind_order_is_the_queue_order(cluster: Cluster) -> None:
 def _say_steps(course: Course, order: Sequence[str], freed: Sequence[float]) -> None:
     steps = list(zip(order, freed, strict=True))
     woken = [[at - since for at in course.woken.get(name, ()) if at > since] for name, since in steps]
-    _say("one by one, freed to woken", [each[0] for each in woken if each])
-    _say("one by one, freed to bound", [course.bound[name] - since for name, since in steps])
+    say("one by one, freed to woken", [each[0] for each in woken if each])
+    say("one by one, freed to bound", [course.bound[name] - since for name, since in steps])
 
 
 # -- asks at the head that cannot be placed ------------------------------------------------------------------
 
-HEADED = {"root.first": _offset(1000), "root.others": {}}
+HEADED = {"root.first": offset(1000), "root.others": {}}
 AT_ONCE = 0.5
 """Seconds in which nothing can have waited for a lease to end."""
 
@@ -261,7 +94,7 @@ async def test_a_large_ask_that_no_node_can_take_holds_nobody(cluster: Cluster) 
     async with place(cluster, HEADED, nodes=4, cores=8, priorities=(50,)) as here:
         blockers = await here.fill(24)
         assert {len(names) for names in _by_node(here).values()} == {6}
-        await cluster.create_pod("large", queue="root.first", cpu="6", **_of(50))
+        await cluster.create_pod("large", queue="root.first", cpu="6", **of_priority(50))
         await here.until_told("large")
         late = []
         for at in range(8):
@@ -269,7 +102,7 @@ async def test_a_large_ask_that_no_node_can_take_holds_nobody(cluster: Cluster) 
             await cluster.create_pod(f"free-{at}", queue="root.others")
             await here.until_bound(f"free-{at}")
             late.append(here.course.bound[f"free-{at}"] - created)
-        _say("behind a large ask, created to bound", late)
+        say("behind a large ask, created to bound", late)
         assert max(late) < AT_ONCE
         assert max(await _slots_go_to_others(here, blockers[:8])) < AT_ONCE
         assert "large" not in here.course.bound
@@ -291,7 +124,7 @@ async def _slots_go_to_others(here: Place, blockers: Sequence[str]) -> list[floa
         await here.cluster.delete_pod(blocker)
         await here.until_more("queued", number)
         late.append(max(here.course.bound.values()) - freed)
-    _say("behind an ask that cannot be placed, freed to bound", late)
+    say("behind an ask that cannot be placed, freed to bound", late)
     return late
 
 
@@ -329,7 +162,9 @@ async def test_an_ask_that_only_kube_scheduler_can_judge_soon_holds_nobody(
             await cluster.create_pod(f"port-{at}", queue=HOLD, spec=taken)
         await here.until_bound("port-0", "port-1")
         blockers = await here.fill(10)
-        await cluster.create_pod("ghost", queue="root.first", spec={**_of(50)["spec"], **ghost(cluster)})
+        await cluster.create_pod(
+            "ghost", queue="root.first", spec={**of_priority(50)["spec"], **ghost(cluster)}
+        )
         late = await _slots_go_to_others(here, blockers)
         assert sum(each > AT_ONCE for each in late) <= leases, late
         assert max(late) < LEASE + AT_ONCE, "whoever cannot be placed holds nobody for more than two seconds"
@@ -360,8 +195,8 @@ async def test_usage_converges_to_the_ratio_of_the_guarantees(cluster: Cluster, 
         calls, held = await here.calls() - calls, await here.held() - held
         print(f"{bound} of {sum(BACKLOG.values())} pods in {took:.1f} s")
         print(f"filter calls per bound pod {calls / bound:.1f}, WaitingForTurn {held / bound:.1f}")
-        _say("in a churn, freed to bound", _gaps(here.course))
-        _say("in a churn, last woken to bound", _woken_to_bound(here.course))
+        say("in a churn, freed to bound", _gaps(here.course))
+        say("in a churn, last woken to bound", _woken_to_bound(here.course))
         _assert_shares(samples[len(samples) // 2 :])
         await here.pods.until(lambda: not here.pods.waiting(), "all have run", timeout=60)
         await here.pods.until(lambda: not here.pods.bound(), "all have ended")
@@ -425,10 +260,10 @@ def _assert_shares(samples: Sequence[Mapping[str, int]]) -> None:
 # -- when everything fits ------------------------------------------------------------------------------------
 
 FOUR = {
-    "root.high": _offset(100),
+    "root.high": offset(100),
     "root.plain": {"resources": {"guaranteed": {"vcore": "1"}}},
     "root.capped": {"resources": {"max": {"vcore": "50"}}},
-    "root.fenced": _fence(),
+    "root.fenced": fence(),
 }
 
 
@@ -437,7 +272,8 @@ async def test_nobody_is_held_when_everything_fits(cluster: Cluster, cores: int)
     async with place(cluster, FOUR, nodes=10, cores=cores, priorities=(1, 7, 30)) as here:
         before = time.monotonic()
         await cluster.create_pods(
-            cluster.pod(f"p{at}", queue=[*FOUR][at % 4], **_of((1, 7, 30)[at % 3])) for at in range(200)
+            cluster.pod(f"p{at}", queue=[*FOUR][at % 4], **of_priority((1, 7, 30)[at % 3]))
+            for at in range(200)
         )
         await here.until_bound(*(f"p{at}" for at in range(200)))
         took, held = time.monotonic() - before, await here.held()

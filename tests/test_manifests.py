@@ -7,97 +7,29 @@ would not notice, such as a permission too many or a deadline that is longer tha
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from core.workload.pod import OWN_GATE
 from extender.cli import _parser
 from extender.queueconfig.load import load_document
 from extender.settings import Settings
-from extender.wire.sizing import MARKER_PREFIX
-
-MANIFESTS = Path(__file__).parent.parent / "manifests"
-OVERLAYS = ("sidecar", "service", "kubeadm")
-CONFIGS = sorted(MANIFESTS.glob("*/scheduler-config-*.yaml"))
-MARKERS = {f"{MARKER_PREFIX}{verb}" for verb in ("filter", "preempt", "bind")}
-POLICY_FILE = MANIFESTS / "policies" / "mark-managed-pods.yaml"
-
-
-class UniqueKeyLoader(yaml.SafeLoader):
-    """Refuses a key given twice, as kube-scheduler does."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        if len(keys) != len(set(keys)):
-            raise yaml.constructor.ConstructorError(None, None, f"repeated key in {keys}", node.start_mark)
-        return super().construct_mapping(node, deep)
-
-
-def documents(path: Path) -> list[Any]:
-    return list(yaml.load_all(path.read_text(), Loader=UniqueKeyLoader))
-
-
-def document(path: Path) -> Any:
-    (only,) = documents(path)
-    return only
-
-
-def objects(kind: str) -> Iterator[tuple[Path, Any]]:
-    """Every object of a kind that the manifests hold, with its file."""
-    for path in sorted(MANIFESTS.rglob("*.yaml")):
-        for found in documents(path):
-            if isinstance(found, dict) and found.get("kind") == kind:
-                yield path, found
-
-
-def named(path: Path) -> str:
-    return str(path.relative_to(MANIFESTS))
-
-
-def paddock_container(overlay: str) -> tuple[Any, Any]:
-    """The pod spec that an overlay runs Paddock in, and Paddock's container in it."""
-    if overlay == "kubeadm":
-        spec = document(MANIFESTS / "kubeadm" / "patches" / "kube-scheduler1+strategic.yaml")["spec"]
-    else:
-        spec = document(MANIFESTS / overlay / "deployment.yaml")["spec"]["template"]["spec"]
-    (container,) = [found for found in spec["containers"] if found["name"] == "paddock"]
-    return spec, container
-
-
-def flags(overlay: str) -> dict[str, str]:
-    _, container = paddock_container(overlay)
-    return dict(arg.removeprefix("--").split("=", 1) for arg in container["args"] if arg.startswith("--"))
-
-
-def rules(kind: str, name: str) -> set[tuple[str, str, str, str]]:
-    """``(group, resource, resource name or "", verb)`` for each permission of a role."""
-    (role,) = [found for _, found in objects(kind) if found["metadata"]["name"] == name]
-    return {
-        (group, resource, only, verb)
-        for rule in role["rules"]
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        for only in rule.get("resourceNames", [""])
-        for verb in rule["verbs"]
-    }
-
-
-def seconds(duration: str) -> float:
-    found = re.fullmatch(r"(\d+)s", duration)
-    assert found, f"{duration} is not a plain number of seconds"
-    return float(found[1])
-
-
-def managed(config: Any) -> list[str]:
-    return [entry["name"] for part in config["extenders"] for entry in part.get("managedResources", [])]
-
-
-def profiles(overlay: str) -> set[str]:
-    config = document(MANIFESTS / overlay / "scheduler-config-scoped.yaml")
-    return {profile["schedulerName"] for profile in config["profiles"]}
-
+from tests.manifests import (
+    CONFIGS,
+    MANIFESTS,
+    MARKERS,
+    OVERLAYS,
+    document,
+    documents,
+    flags,
+    managed,
+    named,
+    objects,
+    paddock_container,
+    profiles,
+    rules,
+    seconds,
+)
 
 # --- files -----------------------------------------------------------------------------------------
 
@@ -343,116 +275,6 @@ def test_two_paddocks_without_a_lease_never_run_at_once() -> None:
     assert spec["strategy"] == {"type": "Recreate"}
 
 
-# --- the policy ------------------------------------------------------------------------------------
-
-
-def policy() -> Any:
-    (found,) = [each for each in documents(POLICY_FILE) if each["kind"] == "MutatingAdmissionPolicy"]
-    return found["spec"]
-
-
-def scheduler_names(expression: str) -> set[str]:
-    """The list that an expression ends with."""
-    return set(re.findall(r'"([^"]+)"', expression.rpartition(" in ")[2]))
-
-
-def test_the_policy_sets_the_markers_that_the_configurations_look_for() -> None:
-    (markers,) = [each["expression"] for each in policy()["variables"] if each["name"] == "markers"]
-    assert set(re.findall(r'"([^"]+)"', markers)) == MARKERS
-
-
-def test_only_pods_whose_scheduler_calls_paddock_are_marked() -> None:
-    condition = policy()["matchConditions"][1]
-    assert condition["name"] == "scheduler-calls-paddock"
-    assert scheduler_names(condition["expression"]) == profiles("kubeadm") == profiles("service")
-    assert profiles("sidecar") == Settings().scheduler_names
-
-
-def test_the_scoped_sidecar_narrows_the_policy_to_its_own_names() -> None:
-    patches = document(MANIFESTS / "sidecar-scoped" / "kustomization.yaml")["patches"]
-    (patch,) = [each["patch"] for each in patches if each["target"]["kind"] == "MutatingAdmissionPolicy"]
-    guard, change = yaml.safe_load(patch)
-    assert (guard["op"], guard["path"]) == ("test", "/spec/matchConditions/1/name")
-    assert guard["value"] == policy()["matchConditions"][1]["name"]
-    assert (change["op"], change["path"]) == ("replace", "/spec/matchConditions/1/expression")
-    assert scheduler_names(change["value"]) == profiles("sidecar")
-
-
-def test_the_policy_never_touches_paddocks_own_pod() -> None:
-    (selector,) = policy()["matchConstraints"]["namespaceSelector"]["matchExpressions"]
-    assert selector["operator"] == "NotIn"
-    assert selector["values"] == [flags("service")["namespace"]]
-
-
-def test_a_quota_cannot_be_passed_by_an_error_in_the_policy() -> None:
-    assert policy()["failurePolicy"] == "Fail"
-    assert policy()["reinvocationPolicy"] == "IfNeeded"
-
-
-# --- the policies of identity ----------------------------------------------------------------------
-
-
-def identity_policy(name: str) -> tuple[Any, Any]:
-    """The specification of a policy and of its binding."""
-    policy, binding = documents(MANIFESTS / "identity" / f"{name}-user-info.yaml")
-    assert policy["metadata"]["name"] == binding["spec"]["policyName"]
-    return policy["spec"], binding["spec"]
-
-
-def covered(spec: Any, operation: str) -> set[str]:
-    rules = spec["matchConstraints"]["resourceRules"]
-    return {kind for rule in rules if operation in rule["operations"] for kind in rule["resources"]}
-
-
-def variable(spec: Any, name: str) -> str:
-    (found,) = [each["expression"] for each in spec["variables"] if each["name"] == name]
-    return str(found)
-
-
-@pytest.mark.rule("ID-7")
-def test_whoever_sets_a_user_needs_a_verb_of_its_own() -> None:
-    """That the API server refuses it is shown in e2e/test_identity."""
-    spec, binding = identity_policy("protect")
-    assert (spec["failurePolicy"], binding["validationActions"]) == ("Fail", ["Deny"])
-    assert "matchResources" not in binding, "no namespace is without protection"
-    fixed, foreign = (validation["expression"] for validation in spec["validations"])
-    assert 'check("set-user-info").allowed()' in foreign
-    assert "set-user-info" not in fixed, "nobody changes a pod that exists"
-    assert "yunikorn.apache.org/user.info" in variable(spec, "unchanged")
-
-
-@pytest.mark.rule("ID-7")
-def test_whoever_sets_no_user_is_named() -> None:
-    """That the API server does it is shown in e2e/test_identity."""
-    spec, binding = identity_policy("add")
-    assert (spec["failurePolicy"], spec["reinvocationPolicy"]) == ("Fail", "IfNeeded")
-    (selector,) = binding["matchResources"]["namespaceSelector"]["matchExpressions"]
-    assert (selector["key"], selector["operator"]) == ("kubernetes.io/metadata.name", "NotIn")
-    assert selector["values"] == ["kube-system", flags("service")["namespace"]]
-
-
-def test_what_may_be_named_is_protected() -> None:
-    add, protect = identity_policy("add")[0], identity_policy("protect")[0]
-    workloads = {"replicationcontrollers", "deployments", "replicasets", "statefulsets", "daemonsets"}
-    workloads |= {"jobs", "cronjobs"}
-    assert covered(add, "UPDATE") == workloads
-    assert covered(add, "CREATE") == {"pods", *workloads}
-    ways_to_a_pod = {"pods", "pods/status", "pods/binding", "bindings"}
-    assert covered(protect, "UPDATE") == covered(protect, "CREATE") == ways_to_a_pod | workloads
-
-
-def test_both_policies_mean_the_same_name_and_trust_the_same_controllers() -> None:
-    """A name that one writes in other words the other would refuse."""
-    add, protect = identity_policy("add")[0], identity_policy("protect")[0]
-    assert variable(add, "own") == variable(protect, "own")
-    assert add["matchConditions"] == protect["matchConditions"]
-
-
-def test_the_policies_of_identity_are_installed_together() -> None:
-    found = document(MANIFESTS / "identity" / "kustomization.yaml")["resources"]
-    assert found == ["add-user-info.yaml", "protect-user-info.yaml"]
-
-
 @pytest.mark.parametrize("variant", ["scoped", "prioritize"])
 def test_the_sidecar_variants_name_a_configuration_that_exists(variant: str) -> None:
     patches = document(MANIFESTS / f"sidecar-{variant}" / "kustomization.yaml")["patches"]
@@ -462,20 +284,3 @@ def test_the_sidecar_variants_name_a_configuration_that_exists(variant: str) -> 
     assert chosen == {"name": "SCHEDULER_CONFIG", "value": f"scheduler-config-{variant}.yaml"}
     generated = document(MANIFESTS / "sidecar" / "kustomization.yaml")["configMapGenerator"]
     assert chosen["value"] in generated[0]["files"]
-
-
-# --- gates ------------------------------------------------------------------------------------------
-
-
-def test_the_gates_are_opt_in_and_for_the_pods_that_are_marked() -> None:
-    """Whose gate is set and who is managed must not be two answers; a gate nobody opens must not be set."""
-    gate, binding = documents(MANIFESTS / "gates" / "gate-managed-pods.yaml")
-    assert binding["spec"] == {"policyName": gate["metadata"]["name"]}
-    spec, marking = gate["spec"], policy()
-    assert spec["variables"] == [each for each in marking["variables"] if each["name"] == "managed"]
-    conditions = {each["name"]: each["expression"] for each in spec["matchConditions"]}
-    assert scheduler_names(conditions["scheduler-calls-paddock"]) == profiles("kubeadm")
-    opted, own = spec["matchConstraints"]["namespaceSelector"]["matchExpressions"]
-    assert (opted["key"], opted["operator"], opted["values"]) == ("paddock.dev/gate", "In", ["true"])
-    assert (own["operator"], own["values"]) == ("NotIn", [flags("service")["namespace"]])
-    assert f'"{OWN_GATE}"' in spec["mutations"][0]["jsonPatch"]["expression"]

@@ -1,0 +1,145 @@
+"""What the policies of ``manifests/`` say, and that they agree with each other and with Paddock."""
+
+import re
+from typing import Any
+
+import pytest
+import yaml
+
+from core.workload.pod import OWN_GATE
+from extender.settings import Settings
+from tests.manifests import (
+    MANIFESTS,
+    MARKERS,
+    POLICY_FILE,
+    document,
+    documents,
+    flags,
+    profiles,
+)
+
+# --- the policy ------------------------------------------------------------------------------------
+
+
+def policy() -> Any:
+    (found,) = [each for each in documents(POLICY_FILE) if each["kind"] == "MutatingAdmissionPolicy"]
+    return found["spec"]
+
+
+def scheduler_names(expression: str) -> set[str]:
+    """The list that an expression ends with."""
+    return set(re.findall(r'"([^"]+)"', expression.rpartition(" in ")[2]))
+
+
+def test_the_policy_sets_the_markers_that_the_configurations_look_for() -> None:
+    (markers,) = [each["expression"] for each in policy()["variables"] if each["name"] == "markers"]
+    assert set(re.findall(r'"([^"]+)"', markers)) == MARKERS
+
+
+def test_only_pods_whose_scheduler_calls_paddock_are_marked() -> None:
+    condition = policy()["matchConditions"][1]
+    assert condition["name"] == "scheduler-calls-paddock"
+    assert scheduler_names(condition["expression"]) == profiles("kubeadm") == profiles("service")
+    assert profiles("sidecar") == Settings().scheduler_names
+
+
+def test_the_scoped_sidecar_narrows_the_policy_to_its_own_names() -> None:
+    patches = document(MANIFESTS / "sidecar-scoped" / "kustomization.yaml")["patches"]
+    (patch,) = [each["patch"] for each in patches if each["target"]["kind"] == "MutatingAdmissionPolicy"]
+    guard, change = yaml.safe_load(patch)
+    assert (guard["op"], guard["path"]) == ("test", "/spec/matchConditions/1/name")
+    assert guard["value"] == policy()["matchConditions"][1]["name"]
+    assert (change["op"], change["path"]) == ("replace", "/spec/matchConditions/1/expression")
+    assert scheduler_names(change["value"]) == profiles("sidecar")
+
+
+def test_the_policy_never_touches_paddocks_own_pod() -> None:
+    (selector,) = policy()["matchConstraints"]["namespaceSelector"]["matchExpressions"]
+    assert selector["operator"] == "NotIn"
+    assert selector["values"] == [flags("service")["namespace"]]
+
+
+def test_a_quota_cannot_be_passed_by_an_error_in_the_policy() -> None:
+    assert policy()["failurePolicy"] == "Fail"
+    assert policy()["reinvocationPolicy"] == "IfNeeded"
+
+
+# --- the policies of identity ----------------------------------------------------------------------
+
+
+def identity_policy(name: str) -> tuple[Any, Any]:
+    """The specification of a policy and of its binding."""
+    policy, binding = documents(MANIFESTS / "identity" / f"{name}-user-info.yaml")
+    assert policy["metadata"]["name"] == binding["spec"]["policyName"]
+    return policy["spec"], binding["spec"]
+
+
+def covered(spec: Any, operation: str) -> set[str]:
+    rules = spec["matchConstraints"]["resourceRules"]
+    return {kind for rule in rules if operation in rule["operations"] for kind in rule["resources"]}
+
+
+def variable(spec: Any, name: str) -> str:
+    (found,) = [each["expression"] for each in spec["variables"] if each["name"] == name]
+    return str(found)
+
+
+@pytest.mark.rule("ID-7")
+def test_whoever_sets_a_user_needs_a_verb_of_its_own() -> None:
+    """That the API server refuses it is shown in e2e/test_identity."""
+    spec, binding = identity_policy("protect")
+    assert (spec["failurePolicy"], binding["validationActions"]) == ("Fail", ["Deny"])
+    assert "matchResources" not in binding, "no namespace is without protection"
+    fixed, foreign = (validation["expression"] for validation in spec["validations"])
+    assert 'check("set-user-info").allowed()' in foreign
+    assert "set-user-info" not in fixed, "nobody changes a pod that exists"
+    assert "yunikorn.apache.org/user.info" in variable(spec, "unchanged")
+
+
+@pytest.mark.rule("ID-7")
+def test_whoever_sets_no_user_is_named() -> None:
+    """That the API server does it is shown in e2e/test_identity."""
+    spec, binding = identity_policy("add")
+    assert (spec["failurePolicy"], spec["reinvocationPolicy"]) == ("Fail", "IfNeeded")
+    (selector,) = binding["matchResources"]["namespaceSelector"]["matchExpressions"]
+    assert (selector["key"], selector["operator"]) == ("kubernetes.io/metadata.name", "NotIn")
+    assert selector["values"] == ["kube-system", flags("service")["namespace"]]
+
+
+def test_what_may_be_named_is_protected() -> None:
+    add, protect = identity_policy("add")[0], identity_policy("protect")[0]
+    workloads = {"replicationcontrollers", "deployments", "replicasets", "statefulsets", "daemonsets"}
+    workloads |= {"jobs", "cronjobs"}
+    assert covered(add, "UPDATE") == workloads
+    assert covered(add, "CREATE") == {"pods", *workloads}
+    ways_to_a_pod = {"pods", "pods/status", "pods/binding", "bindings"}
+    assert covered(protect, "UPDATE") == covered(protect, "CREATE") == ways_to_a_pod | workloads
+
+
+def test_both_policies_mean_the_same_name_and_trust_the_same_controllers() -> None:
+    """A name that one writes in other words the other would refuse."""
+    add, protect = identity_policy("add")[0], identity_policy("protect")[0]
+    assert variable(add, "own") == variable(protect, "own")
+    assert add["matchConditions"] == protect["matchConditions"]
+
+
+def test_the_policies_of_identity_are_installed_together() -> None:
+    found = document(MANIFESTS / "identity" / "kustomization.yaml")["resources"]
+    assert found == ["add-user-info.yaml", "protect-user-info.yaml"]
+
+
+# --- gates ------------------------------------------------------------------------------------------
+
+
+def test_the_gates_are_opt_in_and_for_the_pods_that_are_marked() -> None:
+    """Whose gate is set and who is managed must not be two answers; a gate nobody opens must not be set."""
+    gate, binding = documents(MANIFESTS / "gates" / "gate-managed-pods.yaml")
+    assert binding["spec"] == {"policyName": gate["metadata"]["name"]}
+    spec, marking = gate["spec"], policy()
+    assert spec["variables"] == [each for each in marking["variables"] if each["name"] == "managed"]
+    conditions = {each["name"]: each["expression"] for each in spec["matchConditions"]}
+    assert scheduler_names(conditions["scheduler-calls-paddock"]) == profiles("kubeadm")
+    opted, own = spec["matchConstraints"]["namespaceSelector"]["matchExpressions"]
+    assert (opted["key"], opted["operator"], opted["values"]) == ("paddock.dev/gate", "In", ["true"])
+    assert (own["operator"], own["values"]) == ("NotIn", [flags("service")["namespace"]])
+    assert f'"{OWN_GATE}"' in spec["mutations"][0]["jsonPatch"]["expression"]
