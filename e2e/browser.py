@@ -115,6 +115,7 @@ class Page:
         await self.until(
             f"location.href === {json.dumps(path.as_uri())} && document.documentElement?.dataset.ready"
         )
+        await self.frame()
 
     async def resize(self, width: int, height: int) -> None:
         await self.call(
@@ -156,6 +157,25 @@ class Page:
                 await asyncio.sleep(0.05)
         raise AssertionError("a count without end has ended")
 
+    async def drag(self, selector: str, across: float, shown: str) -> None:
+        """Pull the mouse over an element, ``across`` pixels to the right, until ``shown`` is true.
+
+        Pulled again only when the page shows nothing of it: a busy browser may drop a move.
+        """
+        async with asyncio.timeout(DEADLINE):
+            while not await self.ask(shown):
+                x, y = await self.middle_of(selector)
+                await self.mouse("mousePressed", x, y, buttons=1)
+                await self.mouse("mouseMoved", x + across, y, buttons=1)
+                await self.mouse("mouseReleased", x + across, y)
+                await self.frame()
+
+    async def frame(self) -> None:
+        """Wait until the page has drawn what it knows: a frame begun, and the next one."""
+        await self.ask(
+            "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))"
+        )
+
     async def click(self, selector: str) -> None:
         x, y = await self.middle_of(selector)
         await self.mouse("mouseMoved", x, y)
@@ -185,6 +205,8 @@ async def opened_page() -> AsyncIterator[Page]:
             "--disable-gpu",
             "--no-first-run",
             "--disable-background-networking",
+            # Without it, mouse and keys that come before the first frame are dropped without a word.
+            "--allow-pre-commit-input",
             "--remote-debugging-port=0",
             f"--user-data-dir={profile}",
             "about:blank",

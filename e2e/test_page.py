@@ -213,11 +213,8 @@ async def test_the_filter_keeps_queues_that_match_and_those_above(page: Page, tm
 async def test_a_drag_over_the_lanes_shows_that_range(page: Page, tmp_path: Path) -> None:
     await show(page, five_pods(), tmp_path)
     assert await page.ask("document.querySelector('#range').textContent") == "0s – 30s"
-    x, y = await page.middle_of("[data-queue='root.batch'] .plot")
-    await page.mouse("mousePressed", x, y, buttons=1)
-    await page.mouse("mouseMoved", x + 150, y, buttons=1)
-    await page.mouse("mouseReleased", x + 150, y)
-    await page.until("document.querySelector('#range').textContent.startsWith('15')")
+    shown = "document.querySelector('#range').textContent.startsWith('15')"
+    await page.drag("[data-queue='root.batch'] .plot", 150, shown)
     await page.click("#fit")
     await page.until("document.querySelector('#range').textContent === '0s – 30s'")
 
