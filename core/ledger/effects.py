@@ -28,6 +28,32 @@ class OpenGate:
 
 
 @dataclass(frozen=True, slots=True)
+class NominateNode:
+    """Write ``status.nominatedNodeName``, so that kube-scheduler tries that node first, alone (fact 9).
+
+    ``node``: empty to take a nomination back.
+    """
+
+    uid: PodUid
+    namespace: str
+    name: str
+    node: NodeName
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRecord:
+    """Write what must outlive the process onto a pod, as annotations (design section 4).
+
+    ``entries``: annotations by key; None takes one off.
+    """
+
+    uid: PodUid
+    namespace: str
+    name: str
+    entries: tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PostBinding:
     """Bind a pod. Asked for by kube-scheduler's bind call, so it needs no Lease."""
 
@@ -81,4 +107,14 @@ class PostEvent:
     warning: bool = True
 
 
-Effect = WakePod | OpenGate | PostBinding | PostEvent | LookUpGroups | MarkFailed | SetCondition
+Effect = (
+    WakePod
+    | OpenGate
+    | NominateNode
+    | WriteRecord
+    | PostBinding
+    | PostEvent
+    | LookUpGroups
+    | MarkFailed
+    | SetCondition
+)

@@ -149,6 +149,24 @@ class PodWoken:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeNominated:
+    """A nomination was written (``reached``), or could not be. ``node``: empty for one taken back."""
+
+    uid: PodUid
+    node: NodeName
+    reached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RecordWritten:
+    """What must outlive the process was written onto a pod, or could not be (``reached`` False)."""
+
+    uid: PodUid
+    entries: tuple[tuple[str, str | None], ...]
+    reached: bool
+
+
+@dataclass(frozen=True, slots=True)
 class GateHeld:
     """A pod at our gate must wait on. ``said``: what it is to be told (sticky)."""
 
@@ -208,6 +226,8 @@ Event = (
     | PodBound
     | BindFailed
     | PodWoken
+    | NodeNominated
+    | RecordWritten
     | GateHeld
     | GateToldNot
     | GroupsResolved

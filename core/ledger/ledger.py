@@ -18,6 +18,7 @@ from core.ledger.effects import Effect
 from core.ledger.enrolment import classify, enrol, leave, place_again, place_all, place_overdue
 from core.ledger.gates import tell_why
 from core.ledger.groups import forget_groups, learn_groups
+from core.ledger.keeping import note_written
 from core.ledger.lifecycle import leave_parents, pass_time
 from core.ledger.record import PodRecord
 from core.ledger.rejections import mark_rejected
@@ -81,6 +82,8 @@ class Ledger:
                 self._on_pod_woken(uid, now, reached=reached)
             case on.GateHeld() | on.GateToldNot():
                 self._on_gate(event)
+            case on.NodeNominated() | on.RecordWritten():
+                note_written(self._state, event)
             case on.GroupsResolved(user, groups):
                 place_again(self._state, learn_groups(self._state, user, groups))
             case on.PassDue():

@@ -43,7 +43,8 @@ class PodRecord:
     got; ``overlooked``: how often in a row its turn came to nothing; ``passed_over``: others go first once;
     ``rests_until``: when it may have one again, None at once; ``woken_at``: when it was woken last;
     ``rejected_for``: the rejection of its application that it was told of; ``failing_since``: when marking it
-    Failed was asked for last; ``gate_told``: what was last written of why its gate is shut.
+    Failed was asked for last; ``gate_told``: what was last written of why its gate is shut;
+    ``nominated``: the node that we nominated it to.
     """
 
     facts: PodFacts
@@ -66,6 +67,7 @@ class PodRecord:
     rejected_for: str = ""
     failing_since: float | None = None
     gate_told: str = ""
+    nominated: NodeName = NO_NODE
 
     @property
     def uid(self) -> PodUid:

@@ -18,11 +18,13 @@ from core.ledger.effects import (
     Effect,
     LookUpGroups,
     MarkFailed,
+    NominateNode,
     OpenGate,
     PostBinding,
     PostEvent,
     SetCondition,
     WakePod,
+    WriteRecord,
 )
 from core.workload.pod import OWN_GATE, PodFacts
 from extender.kube.api import (
@@ -140,6 +142,11 @@ class Effector:
             case OpenGate():
                 path = _pod_path(effect.namespace, effect.name)
                 await self._client.patch(path, _open_body(effect), content_type=STRATEGIC_MERGE_PATCH)
+            case WriteRecord():
+                await self._client.patch(_pod_path(effect.namespace, effect.name), _record_body(effect))
+            case NominateNode():
+                path = _pod_path(effect.namespace, effect.name) + "/status"
+                await self._client.patch(path, _nomination_body(effect))
             case PostEvent():
                 path = f"/api/v1/namespaces/{quote(effect.namespace)}/events"
                 await self._client.post(path, _event_body(effect))
@@ -159,15 +166,25 @@ class Effector:
 
     def _done(self, effect: Effect) -> None:
         self._count(type(effect).__name__, "done")
-        if isinstance(effect, WakePod | OpenGate):
-            self._learn(on.PodWoken(effect.uid, reached=True))
+        self._tell(effect, reached=True)
 
     def _drop(self, effect: Effect, why: str) -> None:
         self._count(type(effect).__name__, why)
-        if isinstance(effect, WakePod | OpenGate):
-            self._learn(on.PodWoken(effect.uid, reached=False))
-        elif isinstance(effect, SetCondition):
-            self._learn(on.GateToldNot(effect.uid))
+        self._tell(effect, reached=False)
+
+    def _tell(self, effect: Effect, *, reached: bool) -> None:
+        """How an effect ended, where the ledger waits for it."""
+        match effect:
+            case WakePod() | OpenGate():
+                self._learn(on.PodWoken(effect.uid, reached=reached))
+            case NominateNode():
+                self._learn(on.NodeNominated(effect.uid, effect.node, reached=reached))
+            case WriteRecord():
+                self._learn(on.RecordWritten(effect.uid, effect.entries, reached=reached))
+            case SetCondition() if not reached:
+                self._learn(on.GateToldNot(effect.uid))
+            case _:
+                pass
 
     # -- for a bind call ---------------------------------------------------------------------------------
 
@@ -225,7 +242,10 @@ class Effector:
 
 
 def _key(effect: Effect) -> object:
-    return effect if isinstance(effect, PostEvent | LookUpGroups) else (type(effect), effect.uid)
+    """What a later effect replaces. Of records of one pod each is written: they may have other keys."""
+    if isinstance(effect, PostEvent | LookUpGroups | WriteRecord):
+        return effect
+    return type(effect), effect.uid
 
 
 def _pod_path(namespace: str, name: str) -> str:
@@ -260,6 +280,15 @@ def _open_body(opening: OpenGate) -> bytes:
             "spec": {"schedulingGates": [{"$patch": "delete", "name": OWN_GATE}]},
         }
     )
+
+
+def _record_body(record: WriteRecord) -> bytes:
+    return msgspec.json.encode({"metadata": {"uid": record.uid, "annotations": dict(record.entries)}})
+
+
+def _nomination_body(nomination: NominateNode) -> bytes:
+    status = {"nominatedNodeName": nomination.node or None}
+    return msgspec.json.encode({"metadata": {"uid": nomination.uid}, "status": status})
 
 
 def _failed_body(marking: MarkFailed) -> bytes:

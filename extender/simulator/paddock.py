@@ -13,25 +13,17 @@ from typing import Protocol
 import msgspec
 
 from core.errors import PaddockError
-from core.ids import NodeName, PodUid
+from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.drift import Drift
-from core.ledger.effects import (
-    Effect,
-    LookUpGroups,
-    MarkFailed,
-    OpenGate,
-    PostBinding,
-    PostEvent,
-    SetCondition,
-    WakePod,
-)
+from core.ledger.effects import Effect, LookUpGroups, PostBinding, PostEvent
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.workload.pod import PodFacts
 from extender.engine import CLEAN_EVERY, Engine, Outward
 from extender.queueconfig.sources import CONFIGS_NAME, ConfigMapData
 from extender.reload import Configuration, Source
+from extender.simulator.acting import act
 from extender.simulator.api import Change, NodeChange, PlayedApi, PodChange, Refusal
 from extender.simulator.clock import EPOCH, Clock, HandLoop, Kind, Timer
 from extender.simulator.extender_calls import CallFailed, bind_error
@@ -40,7 +32,6 @@ from extender.verbs import Outcome, Verbs
 from extender.wire.extender_v1 import BOUND, faulted
 from extender.wire.translate import POD, pod_from
 
-WAKE_ANNOTATION = "paddock.dev/wake"
 CONNECTION_LOST = "failed bind with extender: connection lost"
 SOURCE = Source("ConfigMap", "default", CONFIGS_NAME, "config-map")
 
@@ -177,7 +168,10 @@ class Life:
         for _ in range(len(self.effects)):
             if self.ended:
                 break
-            self._carry_out(self.effects.popleft())
+            effect = self.effects.popleft()
+            act(effect, self._world.api, self.engine.learn)
+            if not isinstance(effect, LookUpGroups):
+                self._done(effect)
         return True
 
     def plan_time(self) -> None:
@@ -199,42 +193,6 @@ class Life:
     def _later(self, _: float, call: Callable[[], None]) -> None:
         """Passes take no virtual time (format, rule 3)."""
         self._passes.append(call)
-
-    def _carry_out(self, effect: Effect) -> None:
-        match effect:
-            case WakePod(uid, namespace, name, token):
-                self._on_pod(effect, uid, namespace, name, {WAKE_ANNOTATION: token})
-            case OpenGate(uid, namespace, name):
-                self._on_pod(effect, uid, namespace, name, None)
-            case MarkFailed(uid, namespace, name, _, _):
-                pod = self._world.api.pod_named(namespace, name)
-                if pod is not None and pod.uid == uid:
-                    self._world.api.finish(pod, "Failed")
-                self._done(effect)
-            case SetCondition(uid, namespace, name, kind, status, reason, message):
-                pod = self._world.api.pod_named(namespace, name)
-                if pod is not None and pod.uid == uid:
-                    said = {"type": kind, "status": str(status), "reason": reason, "message": message}
-                    self._world.api.set_status(pod, said)
-                self._done(effect)
-            case LookUpGroups(user):
-                # A run must not depend on the host it runs on.
-                self.engine.learn(on.GroupsResolved(user, (user,)))
-            case PostEvent() | PostBinding():
-                self._done(effect)
-
-    def _on_pod(
-        self, effect: Effect, uid: PodUid, namespace: str, name: str, annotations: Mapping[str, str] | None
-    ) -> None:
-        """Patch a pod: annotations, or without any its gate; one of another uid is left alone."""
-        pod = self._world.api.pod_named(namespace, name)
-        reached = pod is not None and pod.uid == uid
-        if pod is not None and reached and annotations is not None:
-            self._world.api.annotate(pod, annotations)
-        elif pod is not None and reached:
-            self._world.api.open_gate(pod)
-        self.engine.learn(on.PodWoken(uid, reached))
-        self._done(effect)
 
     def _done(self, effect: Effect) -> None:
         self._world.onlooker.acted(effect)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from core.ids import PodUid
+from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.effects import MarkFailed, PostEvent, SetCondition, WakePod
+from core.ledger.effects import MarkFailed, NominateNode, PostEvent, SetCondition, WakePod, WriteRecord
 from extender.kube import effector as module
 from extender.kube.client import ApiClient, connect
 from extender.kube.effector import RATE, TRIES, WAKE_ANNOTATION, Effector
@@ -105,6 +105,41 @@ async def test_marking_a_pod_failed_is_a_patch_of_its_status(bench: Bench) -> No
     assert sent.path == f"{PODS}/p/status"
     status = {"phase": "Failed", "reason": "ApplicationRejected", "message": "m" * 1000}
     assert sent.json == {"metadata": {"uid": "uid-p"}, "status": status}
+
+
+@pytest.mark.parametrize(("node", "written"), [("n1", "n1"), ("", None)])
+async def test_a_nomination_is_a_patch_of_the_status(bench: Bench, node: str, written: str | None) -> None:
+    bench.api.apply(PODS, pod_body("p"))
+    nomination = NominateNode(PodUid("uid-p"), "default", "p", NodeName(node))
+    async with bench.running():
+        bench.effector.perform(nomination)
+        await bench.settled(1)
+        bench.leading = False
+        bench.effector.perform(nomination)
+        await bench.settled(2)
+    (sent,) = bench.writes()
+    assert sent.path == f"{PODS}/p/status"
+    assert sent.json == {"metadata": {"uid": "uid-p"}, "status": {"nominatedNodeName": written}}
+    assert bench.learned == [
+        on.NodeNominated(PodUid("uid-p"), NodeName(node), reached=True),
+        on.NodeNominated(PodUid("uid-p"), NodeName(node), reached=False),
+    ]
+
+
+async def test_records_are_annotations_and_each_is_written(bench: Bench) -> None:
+    bench.api.apply(PODS, pod_body("p"))
+    for entries in ((("a", "1"), ("b", "2")), (("a", None),)):
+        bench.effector.perform(WriteRecord(PodUid("uid-p"), "default", "p", entries))
+    async with bench.running():
+        await bench.settled(2)
+    pod = bench.api.find(PODS, "p")
+    assert pod is not None
+    assert pod["metadata"]["annotations"] == {"b": "2"}
+    assert [each.json["metadata"]["uid"] for each in bench.writes()] == ["uid-p", "uid-p"]
+    assert bench.learned == [
+        on.RecordWritten(PodUid("uid-p"), (("a", "1"), ("b", "2")), reached=True),
+        on.RecordWritten(PodUid("uid-p"), (("a", None),), reached=True),
+    ]
 
 
 async def test_a_condition_is_merged_into_the_status(bench: Bench) -> None:
