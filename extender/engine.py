@@ -4,7 +4,7 @@ It hands events to the ledger with the time, effects to whoever performs them, a
 snapshot that never outlives the call. It has no clock, no network and no logger of its own: they are given.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -135,10 +135,10 @@ class Engine:
         )
         return False if verdict is None and snapshot.namespaces_listed else verdict
 
-    def admit(self, uid: PodUid) -> Admission:
-        """May this pod be placed? What the answer promises is in the ledger when it returns."""
+    def admit(self, uid: PodUid, offered: Callable[[], Sequence[NodeName]]) -> Admission:
+        """May this pod be placed on one of the nodes? What the answer promises is noted when it returns."""
         self.learn(on.FilterCalled(uid))
-        verdict = decide_admission(self.snapshot, uid, now=self.now)
+        verdict = decide_admission(self.snapshot, uid, now=self.now, offered=offered)
         if isinstance(verdict, Admitted | Refused):
             self._keep(verdict.events)
         self._tell("filter", uid, verdict)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from core.decisions.admission import NODE_RESERVED, kept_from
 from core.decisions.decision import Admitted, BindNow, BoundAlready, Faulted, Ignored, Refused, Vetoed
 from core.errors import PaddockError
 from core.ids import NodeName, PodUid
@@ -83,8 +84,10 @@ class Verbs:
         request = v1.node_request_from(body)
         if not self._is_ours(request.pod, request.raw_pod):
             return v1.accepted(request)
-        verdict = self._engine.admit(PodUid(request.pod.metadata.uid))
+        verdict = self._engine.admit(PodUid(request.pod.metadata.uid), request.node_names)
         match verdict:
+            case Admitted(_, besides) if besides:
+                return v1.accepted_besides(request, frozenset(besides), NODE_RESERVED.text)
             case Admitted() | Ignored():
                 return v1.accepted(request)
             case Refused(_, said, _):
@@ -115,11 +118,14 @@ class Verbs:
             return v1.NO_PREEMPTION
         if not ours:
             return v1.preemption(request.victims)
-        match self._engine.may_preempt(PodUid(request.pod.metadata.uid)):
+        uid = PodUid(request.pod.metadata.uid)
+        match self._engine.may_preempt(uid):
             case Vetoed() | Faulted():
                 return v1.NO_PREEMPTION
             case _:
-                return v1.preemption(request.victims)
+                kept = kept_from(self._engine.snapshot, uid, map(NodeName, request.victims))
+                left = {node: each for node, each in request.victims.items() if node not in kept}
+                return v1.preemption(left)
 
     def _is_ours(self, pod: v1.PodHead, raw_pod: bytes) -> bool:
         """Whether queues decide about this pod; what the watch has not shown yet is learned from the body.

@@ -1,21 +1,35 @@
 """May this pod be placed now? The rule behind filter, and the veto behind preempt."""
 
+from collections.abc import Callable, Iterable, Sequence
+
 from core.decisions.contention import hold
 from core.decisions.decision import Admission, Admitted, Faulted, Ignored, Preemption, Refused, Vetoed
-from core.ids import PodUid
+from core.ids import NodeName, PodUid
 from core.ledger.events import PodAdmitted, PodRefused
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.reasons import Code, Refusal, said_next
 
 GONE = Faulted("pod is gone")
+NODE_RESERVED = Refusal(Code.NODE_RESERVED, "kept for a pod that needs the whole of it")
+"""The text for nodes that are kept; the same for all, as kube-scheduler counts texts."""
+
+_NO_NODES: Callable[[], Sequence[NodeName]] = tuple
 
 
-def decide_admission(snapshot: Snapshot, uid: PodUid, *, now: float, in_turn: bool = True) -> Admission:
+def decide_admission(
+    snapshot: Snapshot,
+    uid: PodUid,
+    *,
+    now: float,
+    in_turn: bool = True,
+    offered: Callable[[], Sequence[NodeName]] = _NO_NODES,
+) -> Admission:
     """Whether a pod's queue has room for it (QUO-7, QUO-8) and it is its turn; cost O(depth).
 
     A live reservation means that a Binding for the pod may still come about: it keeps what it has.
-    ``in_turn``: whether others may go first.
+    ``in_turn``: whether others may go first; ``offered``: the nodes to choose from, only looked at while some
+    node is kept for another ask (CYC-2).
     """
     record = snapshot.pod(uid)
     if record is None or record.facts.deleting:
@@ -25,8 +39,13 @@ def decide_admission(snapshot: Snapshot, uid: PodUid, *, now: float, in_turn: bo
     if not record.managed:
         return Ignored()
     refusal = None if record.reservation else refusal_of(snapshot, record, in_turn=in_turn)
+    besides: tuple[NodeName, ...] = ()
+    if refusal is None and snapshot.kept:
+        names = offered()
+        besides = kept_from(snapshot, uid, names)
+        refusal = NODE_RESERVED if names and len(besides) == len(names) else None
     if refusal is None:
-        return Admitted((PodAdmitted(uid, record.facts.version),))
+        return Admitted((PodAdmitted(uid, record.facts.version),), besides)
     said = said_next(record.said, refusal, generation=snapshot.generation, now=now)
     return Refused(refusal, said, (PodRefused(uid, refusal, said),))
 
@@ -49,6 +68,12 @@ def refusal_of(
     if refusal is not None or not in_turn or snapshot.has_turn(record.uid):
         return refusal
     return hold(snapshot, record, application, queue)
+
+
+def kept_from(snapshot: Snapshot, uid: PodUid, names: Iterable[NodeName]) -> tuple[NodeName, ...]:
+    """Those of the nodes that are kept for other asks."""
+    kept = snapshot.kept
+    return tuple(name for name in names if kept.get(name, uid) != uid)
 
 
 def decide_preemption(snapshot: Snapshot, uid: PodUid) -> Preemption:

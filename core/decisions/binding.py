@@ -16,9 +16,9 @@ def decide_binding(snapshot: Snapshot, uid: PodUid, node: NodeName, *, now: floa
     record = snapshot.pod(uid)
     if record is not None and record.node == node:
         return BoundAlready()
-    verdict = decide_admission(snapshot, uid, now=now, in_turn=False)
+    verdict = decide_admission(snapshot, uid, now=now, in_turn=False, offered=lambda: (node,))
     match verdict:
-        case Admitted(events):
+        case Admitted(events, _):
             return BindNow((*events, BindCalled(uid, node)))
         case Refused() | Faulted():
             return verdict

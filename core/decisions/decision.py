@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from core.ids import NodeName
 from core.ledger.events import Event
 from core.reasons import Refusal, Said
 
@@ -13,9 +14,10 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """The pod may be placed."""
+    """The pod may be placed. ``besides``: nodes that were offered and are kept for others."""
 
     events: tuple[Event, ...]
+    besides: tuple[NodeName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Why does a pod wait at our gate? Asked now and then, since nobody calls for such a pod."""
 
-from core.decisions.admission import refusal_of
+from core.decisions.admission import NODE_RESERVED, refusal_of
 from core.ids import PodUid
 from core.ledger.events import GateHeld
+from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.reasons import Code, Refusal, said_next
 from core.workload.pod import OWN_GATE
@@ -11,16 +12,23 @@ NOWHERE = Refusal(Code.UNSCHEDULABLE, "no node has room for it")
 
 
 def decide_gate(snapshot: Snapshot, uid: PodUid, *, now: float) -> GateHeld | None:
-    """What to tell a pod whose gate stays shut; None for one that does not wait there, or whose turn it is.
-
-    What fits the queues and was given no turn fits no node.
-    """
+    """What to tell a pod whose gate stays shut; None for one that does not wait there, or has a turn."""
     record = snapshot.pod(uid)
     waits = record is not None and record.is_ask and OWN_GATE in record.facts.gates
     if record is None or not waits or snapshot.has_turn(uid):
         return None
-    refusal = refusal_of(snapshot, record) or NOWHERE
-    said = said_next(record.said, refusal, generation=snapshot.generation, now=now)
+    said = said_next(record.said, why_gated(snapshot, record), generation=snapshot.generation, now=now)
     if said == record.said and record.gate_told == said.text:
         return None
     return GateHeld(uid, said)
+
+
+def why_gated(snapshot: Snapshot, record: PodRecord) -> Refusal:
+    """Why an ask at our gate has no turn.
+
+    What fits the queues and was given none fits no node, or only one that is kept for another.
+    """
+    refusal = refusal_of(snapshot, record)
+    if refusal is not None:
+        return refusal
+    return NODE_RESERVED if snapshot.kept_could_take(record) else NOWHERE

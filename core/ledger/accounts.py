@@ -6,8 +6,10 @@ should. Any order of events and any repeat ends in the same counters.
 """
 
 from core.ids import AppId, NodeName, QueuePath
+from core.ledger.keeping import let_go
 from core.ledger.lifecycle import allocated
 from core.ledger.record import Charge, Held, PodRecord
+from core.ledger.seeking import await_age, forget_age
 from core.ledger.state import Seat, State, WaitingKey
 from core.ledger.turns import end_turn, looked_at, note_fresh
 from core.queues.limits import UsageBook
@@ -55,6 +57,8 @@ def settle(state: State, record: PodRecord) -> None:
     _recharge(state, record, new)
     _index_reservation(state, record)
     _index_waiting(state, record, new)
+    if record.keeps and not record.is_ask:
+        let_go(state, record)
 
 
 def discharge(state: State, record: PodRecord) -> None:
@@ -62,6 +66,7 @@ def discharge(state: State, record: PodRecord) -> None:
     _recharge(state, record, None)
     _index_waiting(state, record, None)
     state.reserved.discard(record.uid)
+    let_go(state, record, gone=True)
 
 
 def holds(charge: Charge | None) -> bool:
@@ -214,6 +219,7 @@ def _enter(state: State, record: PodRecord, seat: Seat) -> None:
     state.waiting.setdefault(key.queue, Lineup()).add(key.app, (key.size, key.constraints), seat.rank)
     state.waits_at[record.uid] = seat
     note_fresh(state, seat)
+    await_age(state, record)
     if OWN_GATE in record.facts.gates:
         # It will never ask by itself.
         state.due = True
@@ -224,5 +230,6 @@ def _leave(state: State, seat: Seat) -> None:
     lineup = state.waiting[key.queue]
     lineup.remove(key.app, (key.size, key.constraints), seat.rank)
     del state.waits_at[seat.rank[-1]]
+    forget_age(state, seat.rank[-1])
     if not lineup:
         del state.waiting[key.queue]

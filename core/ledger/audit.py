@@ -8,7 +8,7 @@ the check runs, so a ledger that changes between two steps causes no false alarm
 from collections import Counter
 from collections.abc import Iterator
 
-from core.ids import AppId, NodeName, PodUid, QueuePath
+from core.ids import NO_NODE, AppId, NodeName, PodUid, QueuePath
 from core.ledger.accounts import charge_of, holds, waiting_key
 from core.ledger.audit_applications import application_steps
 from core.ledger.audit_turns import turn_steps
@@ -30,6 +30,7 @@ def audit_steps(state: State) -> Iterator[Step]:
     """The same in steps of about a millisecond. The ledger may change between two of them."""
     yield from each(state.pods, lambda uid: _pod_drifts(state, uid))
     yield from each(state.charges, lambda uid: _unknown(state, "charges", uid, uid in state.charges))
+    yield from each(state.kept, lambda name: _kept_drifts(state, name))
     yield from _queue_steps(state)
     yield from each(state.uses, lambda name: _node_drifts(state, name))
     yield _capacity_drifts(state)
@@ -41,6 +42,14 @@ def audit_steps(state: State) -> Iterator[Step]:
 
 def _unknown(state: State, index: str, uid: PodUid, filed: bool) -> Step:
     return compare(f"{index}: {uid}", False, filed and uid not in state.pods)
+
+
+def _kept_drifts(state: State, name: NodeName) -> Step:
+    """A node is kept for an ask that says so."""
+    uid = state.kept.get(name)
+    record = state.pods.get(uid) if uid is not None else None
+    expected = record.keeps if record is not None else NO_NODE
+    return compare(f"keeper of {name}", expected, NO_NODE if uid is None else name)
 
 
 # -- pods: what each is charged, and where it is filed ------------------------------------------------
@@ -60,9 +69,16 @@ def _pod_drifts(state: State, uid: PodUid) -> Step:
         *compare(f"unclassified index of {uid}", not record.classified, _is_unclassified(state, record)),
         *compare(f"name index of {uid}", True, uid in state.by_name.get(_name(record), ())),
         *compare(f"gone: {uid}", False, uid in state.gone),
+        *compare(f"kept for {uid}", record.keeps, _kept_for(state, record)),
         *_membership_drifts(state, record),
         *_place_drifts(state, record, expected),
     ]
+
+
+def _kept_for(state: State, record: PodRecord) -> NodeName:
+    """Only an ask keeps a node, and that one for itself."""
+    keeps = record.is_ask and state.kept.get(record.keeps) == record.uid
+    return record.keeps if keeps else NO_NODE
 
 
 def _is_provisional(record: PodRecord) -> bool:

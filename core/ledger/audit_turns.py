@@ -16,6 +16,7 @@ from core.workload.node import NodeUse
 def turn_steps(state: State) -> Iterator[Step]:
     yield from each([queue.path for queue in state.tree], lambda path: _priority_drifts(state, path))
     yield from each({*state.turns, *state.unwoken}, lambda uid: _turn_drifts(state, uid))
+    yield from each({*state.young, *state.aged}, lambda uid: _age_drifts(state, uid))
     yield from each(state.fresh, lambda uid: _fresh_drifts(state, uid))
     yield _given_drifts(state)
     yield from each(
@@ -53,6 +54,12 @@ def _turn_drifts(state: State, uid: PodUid) -> Step:
         *compare(f"turn of {uid}", turn.seat if turn else None, state.waits_at.get(uid) if turn else None),
         *compare(f"unwoken: {uid}", False, uid in state.unwoken and turn is None),
     ]
+
+
+def _age_drifts(state: State, uid: PodUid) -> Step:
+    """Only who waits grows old."""
+    noted = uid in state.young or uid in state.aged
+    return compare(f"age of {uid}", False, noted and uid not in state.waits_at)
 
 
 def _fresh_drifts(state: State, uid: PodUid) -> Step:

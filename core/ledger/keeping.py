@@ -1,17 +1,113 @@
-"""Nodes that are kept for one ask, and what is written onto it about that (design sections 3 and 4)."""
+"""Nodes that are kept for one ask (CYC-2, CYC-6): keeping one, giving it up, and what is written of it.
 
+Filter refuses a kept node to every other managed pod. The pod says on itself which node is kept for it, so
+that a restart finds it again (design section 4).
+"""
+
+from core.ids import NO_NODE, NodeName
+from core.instants import has_come
 from core.ledger import events as on
+from core.ledger.effects import NominateNode, WriteRecord
+from core.ledger.record import PodRecord
 from core.ledger.state import State
+from core.workload.affinity import admits
+from core.workload.pod import RESERVED_NODE
+
+KEPT_AT_MOST = 7200.0
+"""Seconds after which a node is given up on which the room did not come together (CYC-2)."""
+
+
+def keep(state: State, record: PodRecord, node: NodeName) -> None:
+    """From now on a node is there for one ask only. It must not be kept already, nor the ask have another."""
+    _note(state, record, node)
+    _write(state, record, node)
+
+
+def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
+    """The node is there for everybody again, if one is kept. ``gone``: nothing can be written on the pod."""
+    if not record.keeps:
+        return
+    del state.kept[record.keeps]
+    record.keeps = NO_NODE
+    state.freed = True
+    if not gone:
+        _write(state, record, None)
+    if not (gone or record.node):
+        take_back(state, record)
+
+
+def nominate(record: PodRecord, node: NodeName) -> tuple[NominateNode, ...]:
+    """Make kube-scheduler try a node first, alone; in the moment when there is room on it."""
+    facts = record.facts
+    if facts.nominated == node:
+        return ()
+    record.nominated = node
+    return (NominateNode(facts.uid, facts.namespace, facts.name, node),)
+
+
+def take_back(state: State, record: PodRecord) -> None:
+    """A nomination of ours that came to nothing would hold room against others."""
+    if record.nominated:
+        facts = record.facts
+        record.nominated = NO_NODE
+        state.outbox.append(NominateNode(facts.uid, facts.namespace, facts.name, NO_NODE))
+
+
+def remember(state: State, record: PodRecord) -> None:
+    """A pod is seen for the first time that says of itself that a node is kept for it."""
+    node = record.facts.reserved_node
+    if not node:
+        return
+    if record.is_ask and node not in state.kept:
+        _note(state, record, node)
+        record.nominated = node if record.facts.nominated == node else NO_NODE
+    else:
+        _write(state, record, None)
+
+
+def still_helps(state: State, record: PodRecord) -> bool:
+    """Whether the node that is kept for an ask is one that may take it once pods have left it."""
+    if has_come(record.kept_since + KEPT_AT_MOST, now=state.now):
+        return False
+    node = state.nodes.get(record.keeps)
+    if node is None or not admits(node, record.facts.constraints):
+        return False
+    size = record.facts.size
+    return all(node.allocatable.get(name) >= amount for name, amount in size.items() if amount)
+
+
+def kept_could_take(state: State, record: PodRecord) -> bool:
+    """Whether some node that is kept for another ask has room for this one."""
+    facts = record.facts
+    return any(
+        uid != record.uid
+        and name in state.nodes
+        and state.node_room.has(name, facts.size)
+        and admits(state.nodes[name], facts.constraints)
+        for name, uid in state.kept.items()
+    )
 
 
 def note_written(state: State, event: on.NodeNominated | on.RecordWritten) -> None:
-    """How a write ended."""
+    """How a write ended. What could not be written is not kept: another instance may be the one that acts."""
     record = state.pods.get(event.uid)
-    if record is None:
+    if record is None or event.reached:
         return
     match event:
-        case on.NodeNominated(_, node, reached):
-            if reached:
-                record.nominated = node
-        case on.RecordWritten():
-            pass
+        case on.NodeNominated(_, node):
+            if record.nominated == node:
+                record.nominated = NO_NODE
+        case on.RecordWritten(_, entries):
+            if record.keeps and (RESERVED_NODE, record.keeps) in entries:
+                let_go(state, record)
+
+
+def _note(state: State, record: PodRecord, node: NodeName) -> None:
+    record.keeps, record.kept_since = node, state.now
+    state.kept[node] = record.uid
+
+
+def _write(state: State, record: PodRecord, node: NodeName | None) -> None:
+    facts = record.facts
+    entries = ((RESERVED_NODE, None if node is None else str(node)),)
+    state.outbox.append(WriteRecord(facts.uid, facts.namespace, facts.name, entries))

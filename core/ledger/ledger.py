@@ -18,10 +18,12 @@ from core.ledger.effects import Effect
 from core.ledger.enrolment import classify, enrol, leave, place_again, place_all, place_overdue
 from core.ledger.gates import tell_why
 from core.ledger.groups import forget_groups, learn_groups
-from core.ledger.keeping import note_written
+from core.ledger.keeping import note_written, remember
 from core.ledger.lifecycle import leave_parents, pass_time
+from core.ledger.news import is_late, is_same_pod, is_under_way, time_runs
 from core.ledger.record import PodRecord
 from core.ledger.rejections import mark_rejected
+from core.ledger.seeking import come_of_age
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
 from core.ledger.surroundings import learn_namespaces, learn_nodes, learn_priority_classes
@@ -118,16 +120,17 @@ class Ledger:
             self._on_pod_deleted(facts.uid, now)
             return
         record = state.pods.get(facts.uid)
-        if record is not None and not _is_same_pod(record, facts):
+        if record is not None and not is_same_pod(record, facts):
             # A body gave this uid to another pod; the watch is right.
             self._forget(record)
             record = None
         if record is None:
             record = self._new_record(facts)
+            remember(self._state, record)
             self._reserve_if_under_way(record)
         else:
             self._confirm(record)
-            if _is_late(record, facts):
+            if is_late(record, facts):
                 return
             self._note_failure(record, facts, now)
             self._note_no_place(record, facts)
@@ -143,7 +146,7 @@ class Ledger:
             record = self._new_record(facts)
             record.provisional_until = now + PROVISIONAL
             state.provisional.add(facts.uid)
-        elif not _is_same_pod(record, facts):
+        elif not is_same_pod(record, facts):
             return
         elif facts.version > record.facts.version:
             record.facts = facts
@@ -167,7 +170,7 @@ class Ledger:
         if record.node or record.facts.deleting:
             record.reservation = None
         elif record.reservation is not None:
-            record.reservation = record.reservation.running(_time_runs(record), now=now)
+            record.reservation = record.reservation.running(time_runs(record), now=now)
         settle(state, record)
 
     def _confirm(self, record: PodRecord) -> None:
@@ -176,7 +179,7 @@ class Ledger:
 
     def _reserve_if_under_way(self, record: PodRecord) -> None:
         """After a restart: a nominated node we did not write means that PreBind is under way."""
-        if not self._state.pods_listed and record.facts.nominated and record.is_ask:
+        if not self._state.pods_listed and is_under_way(record) and record.is_ask:
             ttl = self._state.settings.reservation_ttl
             record.reservation = Reservation(ttl, None, record.facts.version)
 
@@ -251,9 +254,13 @@ class Ledger:
             record.reservation, record.noted = None, NO_NODE
 
     def _note_refusal(self, record: PodRecord, refusal: Refusal) -> None:
-        """A turn that was refused after all leaves its room to others; whoever waits for one needs a pass."""
+        """A turn that was refused after all leaves its room to others; whoever waits for one needs a pass.
+
+        Not one that was offered kept nodes only: kube-scheduler has not seen all of them yet.
+        """
         state = self._state
-        end_turn(state, record.uid)
+        if refusal.code is not Code.NODE_RESERVED:
+            end_turn(state, record.uid)
         if refusal.code is Code.WAITING_FOR_TURN:
             state.due = state.due or bool(state.fresh)
         else:
@@ -267,7 +274,7 @@ class Ledger:
             turn = self._state.turns.get(record.uid)
             record.noted = turn.node if turn is not None else NO_NODE
             whole = Reservation(self._state.settings.reservation_ttl, now, version)
-            record.reservation = whole.running(_time_runs(record), now=now)
+            record.reservation = whole.running(time_runs(record), now=now)
 
     def _on_bind(self, event: on.BindCalled | on.PodBound | on.BindFailed, now: float) -> None:
         record = self._state.pods.get(event.uid)
@@ -289,7 +296,7 @@ class Ledger:
         if certain:
             record.reservation = None
         elif record.reservation is not None:
-            record.reservation = record.reservation.running(_time_runs(record), now=now)
+            record.reservation = record.reservation.running(time_runs(record), now=now)
 
     # -- configuration ------------------------------------------------------------
 
@@ -343,6 +350,7 @@ class Ledger:
         self._expire_reservations(now)
         self._expire_provisional(now)
         expire_turns(self._state)
+        come_of_age(self._state)
         self._expire_gone(now)
         again = forget_groups(self._state)
         if again:
@@ -374,17 +382,3 @@ class Ledger:
             if not has_come(at + REMEMBERED_GONE, now=now):
                 return
             del gone[uid]
-
-
-def _is_same_pod(record: PodRecord, facts: PodFacts) -> bool:
-    return (record.facts.namespace, record.facts.name) == (facts.namespace, facts.name)
-
-
-def _is_late(record: PodRecord, facts: PodFacts) -> bool:
-    """Older than what is known already: a repeat, or a watch behind a verb's body. 0 cannot be compared."""
-    return 0 < facts.version < max(record.facts.version, record.offered_version)
-
-
-def _time_runs(record: PodRecord) -> bool:
-    """A reservation's time stands still while its bind call is open, or PreBind is under way."""
-    return not (record.binding or record.facts.nominated)

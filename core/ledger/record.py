@@ -44,7 +44,8 @@ class PodRecord:
     ``rests_until``: when it may have one again, None at once; ``woken_at``: when it was woken last;
     ``rejected_for``: the rejection of its application that it was told of; ``failing_since``: when marking it
     Failed was asked for last; ``gate_told``: what was last written of why its gate is shut;
-    ``nominated``: the node that we nominated it to.
+    ``nominated``: the node that we nominated it to; ``keeps``: the node that is kept for it,
+    ``kept_since`` when; ``sought_at``: when one was last sought in vain.
     """
 
     facts: PodFacts
@@ -68,6 +69,9 @@ class PodRecord:
     failing_since: float | None = None
     gate_told: str = ""
     nominated: NodeName = NO_NODE
+    keeps: NodeName = NO_NODE
+    kept_since: float = 0.0
+    sought_at: float | None = None
 
     @property
     def uid(self) -> PodUid:

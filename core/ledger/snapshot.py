@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.backoff import backs_off
+from core.ledger.keeping import kept_could_take
 from core.ledger.lifecycle import last_ended
 from core.ledger.record import PodRecord
 from core.ledger.rejections import marks_due
@@ -71,7 +72,7 @@ class Snapshot:
         Cost: O(reservations and wake-ups under way).
         """
         state = self._state
-        moments = [state.deferred]
+        moments = [state.deferred, state.age_due]
         moments += [turn.at + state.settings.turn_lease for turn in state.turns.values()]
         for uid in state.reserved:
             reservation = state.pods[uid].reservation
@@ -213,6 +214,15 @@ class Snapshot:
     def waiting(self) -> int:
         """Number of asks that are pending."""
         return len(self._state.waits_at)
+
+    @property
+    def kept(self) -> Mapping[NodeName, PodUid]:
+        """Nodes that are kept for an ask; only to be read."""
+        return self._state.kept
+
+    def kept_could_take(self, record: PodRecord) -> bool:
+        """Whether some node that is kept for another ask has room for this one."""
+        return kept_could_take(self._state, record)
 
     def turns(self) -> int:
         """Number of asks that may be placed now."""

@@ -79,12 +79,14 @@ class State:
     ``charges`` and the counters they add up to (queues, ``uses``, ``capacity``, ``node_room``, the ``book``
     of users and groups), ``applications``, and the indexes ``unplaced`` (applications without a queue),
     ``timers`` (when the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``,
-    ``waiting``, ``waits_at``, ``unclassified``.
+    ``waiting``, ``waits_at``, ``unclassified``, ``kept`` (nodes kept for an ask).
 
     ``gone``: uids deleted lately, with the time; ``turns``: the asks that may be placed now, and ``given``
     what that holds; ``unwoken``: those of them whose wake-up has to wait; ``fresh``: asks that no pass has
-    looked at; ``freed``: room has appeared since the last pass began; ``due``: a fresh ask waits for a pass;
-    ``passing``: one goes on; ``deferred``: when the next one has something to do;
+    looked at; ``young``: asks that no node is kept for yet, with the time when they are old enough, and
+    ``age_due``, which is not after the first of those; ``aged``: who is so by now and waits for a pass;
+    ``freed``: room has appeared since the last pass began; ``due``: an ask waits for a pass; ``passing``: one
+    goes on; ``deferred``: when the next one has something to do;
     ``node_sort``: how nodes are scored; ``resolver``: where groups come from that no pod names (ID-4);
     ``resolved``: what it answered lately; ``looking_up``: users that it was asked about and has not
     answered; ``outbox``: effects to hand out;
@@ -123,6 +125,7 @@ class State:
     unclassified: dict[str, set[PodUid]] = field(default_factory=dict)
     waiting: dict[QueuePath, Lineup] = field(default_factory=dict)
     waits_at: dict[PodUid, Seat] = field(default_factory=dict)
+    kept: dict[NodeName, PodUid] = field(default_factory=dict)
 
     resolved: dict[str, Resolved] = field(default_factory=dict)
     looking_up: set[str] = field(default_factory=set)
@@ -133,6 +136,9 @@ class State:
     given: Extra = field(default_factory=Extra)
     unwoken: set[PodUid] = field(default_factory=set)
     fresh: dict[PodUid, Seat] = field(default_factory=dict)
+    young: dict[PodUid, float] = field(default_factory=dict)
+    aged: set[PodUid] = field(default_factory=set)
+    age_due: float | None = None
     freed: bool = False
     due: bool = False
     passing: bool = False

@@ -11,9 +11,11 @@ from heapq import heapify, heappop
 from core.ids import NodeName
 from core.instants import has_come
 from core.ledger.backoff import back_off
-from core.ledger.effects import OpenGate, WakePod
+from core.ledger.effects import NominateNode, OpenGate, WakePod
+from core.ledger.keeping import kept_could_take, let_go, nominate, still_helps
 from core.ledger.lanes import Lane, Line
 from core.ledger.record import PodRecord
+from core.ledger.seeking import come_of_age, may_seek, seek
 from core.ledger.state import Seat, State, WaitingKey
 from core.ledger.turns import FORGIVEN, clear_fresh, give_turn, wake_deferred
 from core.ledger.walk import Branch, Walk
@@ -23,10 +25,13 @@ from core.workload.lineup import Kind, Lineup
 WORK_PER_SLICE = 150
 """Units of about ten microseconds, so that no verb waits longer than some milliseconds for a pass."""
 
+SEARCHES = 4
+"""Asks, at most, for which one pass looks for a node to keep."""
+
 _TURN = 8
 _FILED_PER_UNIT = 4
 
-Effects = list[WakePod | OpenGate]
+Effects = list[WakePod | OpenGate | NominateNode]
 
 
 class TurnPass:
@@ -37,13 +42,17 @@ class TurnPass:
 
     def __init__(self, state: State, *, fresh_only: bool) -> None:
         self._state = state
-        self._fresh = dict(state.fresh)
+        come_of_age(state)
+        self._fresh = {**state.fresh, **{uid: state.waits_at[uid] for uid in sorted(state.aged)}}
         self._nowhere: set[Kind] = set()
+        self._searches = 0
+        self._seeker: PodRecord | None = None
         self._steps = self._walk(fresh_only=fresh_only)
         self.done = False
+        state.aged.clear()
         clear_fresh(state)
 
-    def slice(self) -> tuple[WakePod | OpenGate, ...]:
+    def slice(self) -> tuple[WakePod | OpenGate | NominateNode, ...]:
         """Go on for a bounded amount of work."""
         effects: Effects = []
         left = WORK_PER_SLICE
@@ -60,7 +69,7 @@ class TurnPass:
     # -- steps: units of work done, and who is to be woken ---------------------------------------------------
 
     def _walk(self, *, fresh_only: bool) -> Iterator[tuple[int, Effects]]:
-        yield 1, wake_deferred(self._state)
+        yield 1, [*wake_deferred(self._state)]
         lineups = self._state.waiting
         if fresh_only:
             lineups = {}
@@ -70,10 +79,30 @@ class TurnPass:
                 lineup.add(key.app, (key.size, key.constraints), seat.rank)
                 if number % _FILED_PER_UNIT == 0:
                     yield 1, []
+        yield from self._kept_first()
         walk = Walk(self._state)
         for _ in walk.build(lineups):
             yield 1, []
         yield from self._hand_out(walk)
+
+    def _kept_first(self) -> Iterator[tuple[int, Effects]]:
+        """Those for whom a node is kept: there, or anywhere else where there is room by now (CYC-2)."""
+        state = self._state
+        kept = sorted((state.pods[uid].rank, name) for name, uid in state.kept.items())
+        for rank, name in kept:
+            record, seat = state.pods.get(rank[-1]), state.waits_at.get(rank[-1])
+            if record is None or seat is None or record.keeps != name or record.uid in state.turns:
+                continue
+            yield 1, []
+            if not still_helps(state, record) or not self._has_leave(seat.key, with_root=False):
+                let_go(state, record)
+            elif not self._has_leave(seat.key):
+                continue
+            elif state.node_room.has(name, seat.key.size):
+                yield _TURN, [*nominate(record, name), *give_turn(state, record, seat, name)]
+            elif elsewhere := self._node_for(seat.key):
+                let_go(state, record)
+                yield _TURN, list(give_turn(state, record, seat, elsewhere))
 
     def _hand_out(self, walk: Walk) -> Iterator[tuple[int, Effects]]:
         """The order is found anew only where something has changed in it."""
@@ -86,6 +115,9 @@ class TurnPass:
                         yield 1, []
             work, woken = self._step(walk, leaf, late)
             yield work, woken
+            if self._seeker is not None:
+                yield from ((1, []) for _ in seek(self._state, self._seeker))
+                self._seeker = None
             if work == _TURN or not leaf.open:
                 leaf = walk.next_leaf()
         yield from self._late(late)
@@ -103,17 +135,26 @@ class TurnPass:
             lane.drop()
             return 1, []
         record = self._ask(seat, late)
-        if record is None:
+        if record is None or record.keeps:
             lane.advance()
             return 1, []
         node = self._node_for(seat.key)
         if node is None:
+            self._note_seeker(record, line.kind)
             self._leave_out(leaf, lane, line)
             return 1, []
         lane.advance()
+        if not record.facts.asks_filter and kept_could_take(self._state, record):
+            return 1, []
         woken = give_turn(self._state, record, seat, node)
         leaf.took(lane, seat)
         return _TURN, list(woken)
+
+    def _note_seeker(self, record: PodRecord, kind: Kind) -> None:
+        """No node has room for an ask, nor for any like it: one may be kept for it."""
+        if kind in self._nowhere and self._searches < SEARCHES and may_seek(self._state, record):
+            self._searches += 1
+            self._seeker = record
 
     def _leave_out(self, leaf: Branch, lane: Lane, line: Line) -> None:
         """The application's first line; and all others, when so many asks found no node that it rests."""
@@ -144,16 +185,24 @@ class TurnPass:
     def _node_for(self, key: WaitingKey) -> NodeName | None:
         """A node with room for such an ask; None when there is none, or no room in queues or limits."""
         state = self._state
-        leaf, application = state.tree.get(key.queue), state.applications.get(key.app)
         kind = key.size, key.constraints
-        if leaf is None or application is None or kind in self._nowhere:
+        if kind in self._nowhere or not self._has_leave(key):
             return None
-        if state.room.refusal(leaf.chain, application.claimant, key.size, extra=state.given) is not None:
-            return None
-        node = state.node_room.tightest(key.size, key.constraints, state.nodes)
+        node = state.node_room.tightest(key.size, key.constraints, state.nodes, besides=state.kept)
         if node is None:
             self._nowhere.add(kind)
         return node
+
+    def _has_leave(self, key: WaitingKey, *, with_root: bool = True) -> bool:
+        """Whether queues and limits, and the cluster as a whole, have room for such an ask."""
+        state = self._state
+        leaf, application = state.tree.get(key.queue), state.applications.get(key.app)
+        if leaf is None or application is None:
+            return False
+        room, extra = state.room, state.given
+        return (
+            room.refusal(leaf.chain, application.claimant, key.size, extra=extra, with_root=with_root) is None
+        )
 
     def _late(self, late: list[tuple[Rank, Seat]]) -> Iterator[tuple[int, Effects]]:
         """Those whose turn came to nothing before: behind everybody else, in their own order."""

@@ -8,6 +8,7 @@ from core.ids import NodeName, PodUid
 from core.instants import earliest, has_come
 from core.ledger.effects import OpenGate, WakePod
 from core.ledger.gates import tell_opened
+from core.ledger.keeping import let_go
 from core.ledger.record import PodRecord
 from core.ledger.state import Seat, State, Turn
 from core.resource import Tally
@@ -93,6 +94,7 @@ def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> Non
     """
     if not end_turn(state, record.uid):
         return
+    let_go(state, record)
     record.overlooked = max(record.overlooked + 1, FORGIVEN + 1 if found_no_place else 0)
     record.passed_over = True
     if record.overlooked > FORGIVEN:

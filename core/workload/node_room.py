@@ -1,7 +1,7 @@
 """Free room on nodes, and the node on which an ask would leave the least of it."""
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from core.ids import NodeName
 from core.resource import Counted, Resource
@@ -50,17 +50,30 @@ class NodeRoom:
         return self._free.get(name, {})
 
     def tightest(
-        self, size: Resource, constraints: Constraints, nodes: Mapping[NodeName, NodeFacts]
+        self,
+        size: Resource,
+        constraints: Constraints,
+        nodes: Mapping[NodeName, NodeFacts],
+        *,
+        besides: Container[NodeName] = (),
     ) -> NodeName | None:
-        """Of the nodes that take such an ask the one with the least free ``vcore``, then by name; or None."""
+        """Of the nodes that take such an ask the one with the least free ``vcore``, then by name; or None.
+
+        ``besides``: nodes that are left out.
+        """
         start = bisect_left(self._order, (size.get(_FIRST), ""))
         wanted = [(name, amount) for name, amount in size.items() if amount and name != _FIRST]
         for _, name in self._order[start:]:
             free = self._free[name]
             fits = all(free.get(resource, 0) >= amount for resource, amount in wanted)
-            if fits and admits(nodes[name], constraints):
+            if fits and name not in besides and admits(nodes[name], constraints):
                 return name
         return None
+
+    def has(self, name: NodeName, size: Resource) -> bool:
+        """Whether a node has room for such an ask, whatever else speaks against it."""
+        free = self.free_on(name)
+        return all(free.get(resource, 0) >= amount for resource, amount in size.items() if amount)
 
     def _change(self, name: NodeName, size: Resource, sign: int) -> None:
         free = self._free.get(name)

@@ -10,6 +10,9 @@ from core.workload.affinity import ANYWHERE, Constraints
 ADMITTED = "paddock.dev/Admitted"
 """The condition that says whether our gate lets a pod through (design section 6)."""
 
+RESERVED_NODE = "paddock.dev/reserved-node"
+"""The annotation of an ask that names the node kept for it (design section 4)."""
+
 OWN_GATE = "paddock.dev/queue"
 """Our own scheduling gate; it counts as no gate in POD-20."""
 
@@ -25,7 +28,9 @@ class PodFacts:
     ``nominated``: ``status.nominatedNodeName``; ``unscheduled``: message of PodScheduled=False, or empty;
     ``identity``: who submits it (ID-1); ``claims``: number of ResourceClaims, whose devices no size has;
     ``starts_at_once``: it has the tag ``application.stateaware.disable`` (SORT-8); ``constraints``: on nodes;
-    ``gate_told``: what its condition `ADMITTED` says of why its gate is shut.
+    ``gate_told``: what its condition `ADMITTED` says of why its gate is shut; ``reserved_node``: node
+    kept for it, as written on it (design section 4); ``asks_filter``: kube-scheduler calls filter for
+    it, which it does not where markers of ours leave that out (design section 6).
     """
 
     uid: PodUid
@@ -50,6 +55,8 @@ class PodFacts:
     starts_at_once: bool = False
     constraints: Constraints = ANYWHERE
     gate_told: str = ""
+    reserved_node: NodeName = NO_NODE
+    asks_filter: bool = True
 
     @property
     def gated(self) -> bool:

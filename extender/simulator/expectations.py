@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.decisions.admission import refusal_of
+from core.decisions.gating import why_gated
 from core.ids import AppId
 from core.ledger.snapshot import Snapshot
 from core.workload.pod import OWN_GATE
@@ -138,9 +138,7 @@ class Expectations:
             return ""
         if OWN_GATE in pod.facts.gates:
             record = self._snapshot.pod(pod.uid)
-            refusal = refusal_of(self._snapshot, record) if record is not None and record.is_ask else None
-            # What fits the queues and has no turn fits no node.
-            return refusal.code.value if refusal is not None else UNSCHEDULABLE
+            return why_gated(self._snapshot, record).code.value if record and record.is_ask else UNSCHEDULABLE
         return self._cluster.recorder.reason_of(pod)
 
     # -- REST objects ----------------------------------------------------------------------------------------

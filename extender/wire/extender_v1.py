@@ -5,7 +5,7 @@ are Go's; like Go, other cases of the letters are accepted, on a slower path. No
 accepted list is echoed, not rebuilt.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -277,6 +277,20 @@ def accepted(request: NodeRequest) -> bytes:
     if request.names is not None:
         return b'{"NodeNames":' + request.names + b"}"
     return b'{"Nodes":' + (request.nodes or _NULL) + b"}"
+
+
+def accepted_besides(request: NodeRequest, besides: Collection[NodeName], text: str) -> bytes:
+    """Some of the nodes offered are taken, for the others there is one text. Raises `BadBody`."""
+    left = b',"FailedAndUnresolvableNodes":' + unresolvable_nodes(besides, text) + b"}"
+    if request.names is not None:
+        taken = [name for name in request.node_names() if name not in besides]
+        return b'{"NodeNames":' + msgspec.json.encode(taken) + left
+    try:
+        nodes = msgspec.json.decode(request.nodes or b"{}")
+        items = [each for each in nodes["items"] if each["metadata"]["name"] not in besides]
+    except (*_UNREADABLE, KeyError, TypeError) as error:
+        raise BadBody(f"Nodes: {error}") from error
+    return b'{"Nodes":' + msgspec.json.encode({**nodes, "items": items}) + left
 
 
 def refused(request: NodeRequest, unresolvable: bytes) -> bytes:

@@ -17,6 +17,7 @@ from extender.wire.node import WireNode
 from extender.wire.pod import Container, ContainerStatus, Quantities, Quantity, Resources, WirePod
 
 MARKER_PREFIX: Final = "paddock.dev/"
+FILTER_MARKER: Final = "paddock.dev/filter"
 
 # More distinct sizes than a busy cluster has; a size that falls out is only read or stored once more.
 _KEPT_SIZES: Final = 8192
@@ -104,6 +105,22 @@ def _resize_is_infeasible(pod: WirePod) -> bool:
         condition.type == "PodResizePending" and condition.reason == "Infeasible"
         for condition in pod.status.conditions or ()
     )
+
+
+def asks_filter(pod: WirePod) -> bool:
+    """Whether kube-scheduler calls filter for a pod: one with markers of ours, but not that one, is left out.
+
+    As ``IsInterested`` looks at it (pkg/scheduler/extender.go); defaulting copies limits into requests.
+    """
+    spec = pod.spec
+    markers = {
+        name
+        for container in (*(spec.containers or ()), *(spec.init_containers or ()))
+        if container.resources is not None
+        for name in container.resources.requests or ()
+        if name.startswith(MARKER_PREFIX)
+    }
+    return not markers or FILTER_MARKER in markers
 
 
 def _with_pod_level(size: Resource, requests: Quantities) -> Resource:

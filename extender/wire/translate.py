@@ -11,7 +11,7 @@ import msgspec
 
 from core.ids import NodeName, PodUid
 from core.workload.node import NodeFacts, Taint
-from core.workload.pod import ADMITTED, NamespaceFacts, PodFacts, PriorityClassFacts
+from core.workload.pod import ADMITTED, RESERVED_NODE, NamespaceFacts, PodFacts, PriorityClassFacts
 from extender.wire.constraints import constraints_from
 from extender.wire.identity import identity_from
 from extender.wire.namespace import (
@@ -22,7 +22,7 @@ from extender.wire.namespace import (
 )
 from extender.wire.node import WireNode
 from extender.wire.pod import PodMetadata, PodStatus, Wire, WirePod
-from extender.wire.sizing import node_size, pod_size
+from extender.wire.sizing import asks_filter, node_size, pod_size
 
 DOMAIN = "yunikorn.apache.org/"
 APP_ID = DOMAIN + "app-id"
@@ -72,6 +72,8 @@ def pod_from(pod: WirePod) -> PodFacts:
         claims=len(spec.resource_claims or ()),
         constraints=constraints_from(spec),
         gate_told=_refused_by(status, ADMITTED),
+        reserved_node=NodeName(annotations.get(RESERVED_NODE, "")),
+        asks_filter=asks_filter(pod),
         starts_at_once=bool(labels.get(STATE_AWARE_OFF) or annotations.get(STATE_AWARE_OFF)),
     )
 

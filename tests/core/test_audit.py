@@ -39,6 +39,7 @@ TOLD = {
     "gone",
     "freed",
     "deferred",
+    "age_due",
     "node_set",
     "arrivals",
     "passing",
@@ -234,6 +235,14 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
         "unclassified index: ghost",
         lambda state: state.unclassified["unseen"].add(PodUid("ghost")),
     ),
+    (
+        "kept",
+        "kept for uid-waiting",
+        lambda state: setattr(state.pods[PodUid("uid-waiting")], "keeps", NodeName("n1")),
+    ),
+    ("young", "age of ghost", lambda state: state.young.update({PodUid("ghost"): START})),
+    ("aged", "age of ghost", lambda state: state.aged.add(PodUid("ghost"))),
+    ("kept", "keeper of n1", lambda state: state.kept.update({NodeName("n1"): PodUid("uid-waiting")})),
     ("waits_at", "waiting index of uid-waiting", _lost_seat),
     ("waiting", "waiting: uid-waiting", lambda state: state.waiting.clear()),
 ]

@@ -243,6 +243,7 @@ def test_an_unknown_namespace_gives_no_tags_and_stops_the_application_for_a_mome
     assert ledger.snapshot.next_due() == START + NAMESPACE_AWAITED
     ledger.apply(on.TimePassed(), now=START + NAMESPACE_AWAITED)
     assert application(ledger).queue == "root.a"
+    ledger.apply(on.TimePassed(), now=START + NAMESPACE_AWAITED)
     assert ledger.snapshot.next_due() is None
 
 
@@ -257,6 +258,7 @@ def test_a_namespace_that_is_shown_after_its_pod_is_waited_for() -> None:
     queue = ledger.snapshot.tree.get("root.tenants.late")
     assert queue is not None
     assert (application(ledger).queue, queue.max) == ("root.tenants.late", Limit({"vcore": 500}))
+    ledger.apply(on.TimePassed(), now=START + 0.5)
     assert ledger.snapshot.next_due() is None
 
 

@@ -25,7 +25,7 @@ from core.queues.tree import over_max
 from core.reasons import Code, Refusal, Said
 from core.resource import Limit
 from core.workload.node import NodeFacts
-from core.workload.pod import OWN_GATE, NamespaceFacts, PodFacts, PriorityClassFacts
+from core.workload.pod import OWN_GATE, RESERVED_NODE, NamespaceFacts, PodFacts, PriorityClassFacts
 from tests.builders import (
     START,
     bind_called,
@@ -125,6 +125,8 @@ def any_pod(draw: st.DrawFn) -> PodFacts:
         gates=draw(st.sampled_from([(), (), (), (OWN_GATE,), ("example.com/wait",)])),
         nominated=draw(st.sampled_from([NO_NODE, NO_NODE, NODES[0]])),
         unscheduled=draw(st.sampled_from(TEXTS)),
+        reserved_node=draw(st.sampled_from([NO_NODE, NO_NODE, *NODES])),
+        asks_filter=draw(st.booleans()),
         name=f"p{draw(pods)}" if draw(st.integers(0, 19)) == 0 else "",
     )
 
@@ -142,6 +144,7 @@ SAID = Said(REFUSAL.text, REFUSAL.code, 1)
 
 some_pod = any_pod().map(named)
 letters = st.sampled_from("ab")
+records = st.sampled_from([((RESERVED_NODE, node),) for node in (None, *NODES)])
 namespaces = st.sampled_from(NAMESPACES)
 
 EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
@@ -165,6 +168,8 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PodBound: (uids, nodes),
     on.BindFailed: (uids, st.booleans()),
     on.PodWoken: (uids, st.booleans()),
+    on.NodeNominated: (uids, nodes, st.booleans()),
+    on.RecordWritten: (uids, records, st.booleans()),
     on.GateHeld: (uids, st.just(SAID)),
     on.GateToldNot: (uids,),
     on.GroupsResolved: (st.sampled_from(USERS), st.none() | st.just(("team",))),

@@ -292,6 +292,8 @@ MUTATIONS: dict[str, Mutate] = {
     "limit-of-another-user-does-not-hold-mine": replaced(
         limits.Claimant, "tracked", lambda rule, self, path: rule(self._replace(user="everybody"), path)
     ),
+    "node-kept-for-a-large-pod": answering(turn_pass, "may_seek", False),
+    "node-kept-with-gates": answering(turn_pass, "may_seek", False),
     "order-behind-fences": _plain_priorities,
     "order-by-shares": answering(walk, "fair_share", 0.0),
     "order-of-nodes-binpacking": valued(scoring, "BINPACKING", ""),

@@ -1,0 +1,23 @@
+"""What is told of a pod, beside what is known of it already."""
+
+from core.ledger.record import PodRecord
+from core.workload.pod import PodFacts
+
+
+def is_same_pod(record: PodRecord, facts: PodFacts) -> bool:
+    return (record.facts.namespace, record.facts.name) == (facts.namespace, facts.name)
+
+
+def is_late(record: PodRecord, facts: PodFacts) -> bool:
+    """Older than what is known already: a repeat, or a watch behind a verb's body. 0 cannot be compared."""
+    return 0 < facts.version < max(record.facts.version, record.offered_version)
+
+
+def time_runs(record: PodRecord) -> bool:
+    """A reservation's time stands still while its bind call is open, or PreBind is under way."""
+    return not (record.binding or is_under_way(record))
+
+
+def is_under_way(record: PodRecord) -> bool:
+    """It shows a nominated node that we did not write."""
+    return bool(record.facts.nominated) and record.facts.nominated != record.nominated

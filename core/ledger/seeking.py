@@ -1,0 +1,110 @@
+"""For which ask is a node kept, and which node (CYC-6)?
+
+For one that has waited a while, that its queue, its limits and the cluster as a whole have room for, and that
+no single node has room for. In a cluster that is merely full no node is kept: there the turn decides.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from core.ids import NodeName, PodUid
+from core.instants import earliest, has_come
+from core.ledger.keeping import keep
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+from core.resource import Resource
+from core.workload.affinity import admits
+from core.workload.node import NodeFacts, NodeUse
+
+KEPT_AFTER = 2.0
+"""Seconds that an ask has waited before a node is kept for it."""
+
+SOUGHT_APART = 10.0
+"""Seconds between two searches in vain for one ask."""
+
+_NODES_PER_UNIT = 10
+_UNUSED = NodeUse()
+
+
+class Candidate(NamedTuple):
+    """A node, by how much an ask would leave free on it."""
+
+    left: float
+    name: NodeName
+
+
+def may_seek(state: State, record: PodRecord) -> bool:
+    """Whether to look for a node to keep for an ask now. One that is too young is looked at again later."""
+    if record.keeps or 2 * len(state.kept) >= len(state.nodes):
+        return False
+    if not has_come(record.facts.created + KEPT_AFTER, now=state.now):
+        await_age(state, record)
+        return False
+    return record.sought_at is None or has_come(record.sought_at + SOUGHT_APART, now=state.now)
+
+
+def await_age(state: State, record: PodRecord) -> None:
+    """See that an ask is looked at when it is old enough, should it still wait then."""
+    due = max(state.now, record.facts.created + KEPT_AFTER)
+    state.young[record.uid] = due
+    state.age_due = earliest(state.age_due, due)
+
+
+def forget_age(state: State, uid: PodUid) -> None:
+    """It waits no more."""
+    state.young.pop(uid, None)
+    state.aged.discard(uid)
+    if not state.young:
+        state.age_due = None
+
+
+def come_of_age(state: State) -> None:
+    """Those who are old enough by now want a pass that looks at them."""
+    if state.age_due is None or not has_come(state.age_due, now=state.now):
+        return
+    due = [uid for uid, at in state.young.items() if has_come(at, now=state.now)]
+    for uid in due:
+        del state.young[uid]
+        state.aged.add(uid)
+    state.due = state.due or bool(due)
+    state.age_due = min(state.young.values(), default=None)
+
+
+def seek(state: State, record: PodRecord) -> Iterator[None]:
+    """Keep a node for an ask, if there is one; in steps of some nodes."""
+    record.sought_at = state.now
+    found: list[Candidate] = []
+    size = record.facts.size
+    for number, (name, node) in enumerate(list(state.nodes.items())):
+        if number % _NODES_PER_UNIT == 0:
+            yield
+        if name not in state.kept and _takes(state, node, record):
+            found.append(Candidate(left_on(state.node_room.free_on(name), size), name))
+    if found:
+        _keep(state, record, min(found).name)
+
+
+def left_on(free: Mapping[str, int], size: Resource) -> float:
+    """The sum over what is free of the part that such an ask would leave (CYC-6); 0 where it takes it all."""
+    parts = ((amount, size.get(name)) for name, amount in free.items())
+    # Exact, so that the order of the names makes no difference.
+    return math.fsum((amount - asked) / amount for amount, asked in parts if amount > asked)
+
+
+def _takes(state: State, node: NodeFacts, record: PodRecord) -> bool:
+    """Whether it would, had all managed pods left it."""
+    foreign = state.uses.get(node.name, _UNUSED).occupied
+    size = record.facts.size
+    fits = all(
+        node.allocatable.get(name) - foreign.get(name) >= amount for name, amount in size.items() if amount
+    )
+    return fits and admits(node, record.facts.constraints)
+
+
+def _keep(state: State, record: PodRecord, name: NodeName) -> None:
+    """What has changed during the search is looked at again."""
+    waits = record.uid in state.waits_at and record.uid not in state.turns
+    if waits and not record.keeps and name in state.nodes and name not in state.kept:
+        record.sought_at = None
+        keep(state, record, name)

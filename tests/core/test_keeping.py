@@ -1,0 +1,339 @@
+"""Nodes that are kept for one ask (CYC-2, CYC-6): for which, which node, from whom, and until when."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.decisions.admission import decide_admission
+from core.decisions.decision import Admitted, Refused
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
+from core.ledger.effects import Effect, NominateNode, OpenGate, WriteRecord
+from core.ledger.ledger import Ledger
+from core.ledger.seeking import KEPT_AFTER, left_on
+from core.ledger.settings import LedgerSettings
+from core.reasons import Code
+from core.resource import Resource
+from core.workload.affinity import Constraints
+from core.workload.pod import OWN_GATE, RESERVED_NODE, PodFacts
+from tests.builders import (
+    START,
+    bind_called,
+    filtered,
+    make_ledger,
+    make_node,
+    make_partition,
+    make_pod,
+    make_queue,
+)
+
+AGED = START - KEPT_AFTER
+LARGE = make_pod("large", cpu=3000, app="large", created=AGED)
+
+
+def cluster(*cpus: int) -> Ledger:
+    """A node for each of ``cpus``, n1 and so on: a third of it free, the others held by a pod each."""
+    ledger = make_ledger(make_queue("root.a"), nodes=0)
+    for at, cpu in enumerate(cpus, 1):
+        ledger.apply(on.NodeObserved(make_node(f"n{at}", cpu=cpu)), now=START)
+        for number in range(2):
+            ledger.apply(on.PodObserved(on_node(at, number, cpu // 3)), now=START)
+    return ledger
+
+
+def on_node(at: int, number: int, cpu: int) -> PodFacts:
+    return make_pod(f"s{at}-{number}", cpu=cpu, app="small", node=f"n{at}")
+
+
+def passed(ledger: Ledger, *, at: float = 0.0) -> list[Effect]:
+    """All passes that are wanted by then, and what they ask for."""
+    effects: list[Effect] = list(ledger.apply(on.TimePassed(), now=START + at))
+    while ledger.snapshot.pass_wanted:
+        effects += ledger.apply(on.PassDue(), now=START + at)
+    return effects
+
+
+def kept(ledger: Ledger) -> dict[str, str]:
+    return {str(node): str(uid) for node, uid in ledger.snapshot.kept.items()}
+
+
+def written(effects: list[Effect]) -> list[tuple[str, str | None]]:
+    return [
+        (str(each.uid), dict(each.entries)[RESERVED_NODE])
+        for each in effects
+        if isinstance(each, WriteRecord)
+    ]
+
+
+def keeping() -> Ledger:
+    """Three nodes of three cores, one of them free on each; n1 is kept for an ask of three."""
+    ledger = cluster(3000, 3000, 3000)
+    ledger.apply(on.PodObserved(LARGE), now=START)
+    assert written(passed(ledger)) == [("uid-large", "n1")]
+    assert kept(ledger) == {"n1": "uid-large"}
+    return ledger
+
+
+# -- for which ask ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("CYC-6")
+def test_a_node_is_kept_once_the_ask_is_two_seconds_old() -> None:
+    ledger = cluster(3000, 3000, 3000)
+    ledger.apply(on.PodObserved(replace(LARGE, created=START)), now=START)
+    assert passed(ledger) == []
+    assert ledger.snapshot.next_due() == START + KEPT_AFTER
+    assert passed(ledger, at=KEPT_AFTER - 0.01) == []
+    assert written(passed(ledger, at=KEPT_AFTER)) == [("uid-large", "n1")]
+
+
+@pytest.mark.rule("CYC-6")
+def test_none_is_kept_in_a_cluster_that_is_merely_full() -> None:
+    """What a pod leaves there goes to whose turn it is."""
+    ledger = cluster(3000, 3000)
+    ledger.apply(on.PodObserved(LARGE), now=START)
+    passed(ledger)
+    assert kept(ledger) == {}
+
+
+@pytest.mark.rule("CYC-6")
+def test_none_is_kept_that_would_not_take_the_ask_when_empty() -> None:
+    ledger = cluster(2700, 2700, 2700, 2700)
+    ledger.apply(on.PodObserved(LARGE), now=START)
+    passed(ledger)
+    assert kept(ledger) == {}
+
+
+def test_none_is_kept_where_pods_without_queue_leave_too_little() -> None:
+    ledger = cluster(3000, 3000, 3000, 1500)
+    foreign = make_pod("foreign", cpu=500, scheduler_name="x", app="", queue="", node="n1")
+    ledger.apply(on.PodObserved(foreign), now=START)
+    ledger.apply(on.PodObserved(LARGE), now=START)
+    passed(ledger)
+    assert kept(ledger) == {"n2": "uid-large"}
+
+
+def test_none_is_kept_for_an_ask_that_its_queue_has_no_room_for() -> None:
+    ledger = cluster(3000, 3000, 3000)
+    less = make_partition(make_queue("root.a", max={"vcore": 8000}))
+    ledger.apply(on.Configured(less, LedgerSettings()), now=START)
+    ledger.apply(on.PodObserved(LARGE), now=START)
+    passed(ledger)
+    assert kept(ledger) == {}
+
+
+def test_half_of_the_nodes_are_kept_at_most() -> None:
+    ledger = cluster(3000, 3000, 3000, 3000, 3000)
+    for number in range(5):
+        pod = make_pod(f"large-{number}", cpu=3000, app="large", created=AGED)
+        ledger.apply(on.PodObserved(pod), now=START)
+    passed(ledger)
+    assert kept(ledger) == {"n1": "uid-large-0"}
+    for at in range(5):
+        ledger.apply(on.NodeObserved(make_node("n9", cpu=1 + at)), now=START)
+        passed(ledger)
+    assert kept(ledger) == {"n1": "uid-large-0", "n2": "uid-large-1", "n3": "uid-large-2"}
+
+
+# -- which node ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("CYC-6")
+@pytest.mark.parametrize(
+    ("free", "asked", "left"),
+    [
+        ({"vcore": 8, "memory": 10}, {"vcore": 4, "memory": 10}, 0.5),
+        ({"vcore": 8, "memory": 10, "gpu": 2}, {"vcore": 4, "memory": 10}, 1.5),
+        ({"vcore": 3}, {"vcore": 4}, 0.0),
+        ({"vcore": -1, "memory": 4}, {"vcore": 4, "memory": 1}, 0.75),
+        ({"vcore": 0}, {}, 0.0),
+    ],
+)
+def test_what_an_ask_would_leave(free: dict[str, int], asked: dict[str, int], left: float) -> None:
+    assert left_on(free, Resource(asked)) == left
+
+
+@pytest.mark.rule("CYC-6")
+def test_the_node_with_the_least_left_is_kept() -> None:
+    """Three cores are free on n1 and n2, where five are asked for: of ``vcore`` nothing is left on either."""
+    ledger = cluster(9000, 9000, 3000)
+    ledger.apply(on.PodObserved(make_pod("more", cpu=1, memory=2**39, app="small", node="n2")), now=START)
+    pod = make_pod("large", cpu=5000, memory=2**39, app="large", created=AGED)
+    ledger.apply(on.PodObserved(pod), now=START)
+    passed(ledger)
+    assert kept(ledger) == {"n2": "uid-large"}
+
+
+@pytest.mark.rule("CYC-6")
+def test_a_node_that_does_not_admit_the_ask_is_not_kept() -> None:
+    ledger = cluster(3000, 3000, 3000)
+    node = replace(make_node("n2", cpu=3000), labels={"disk": "ssd"})
+    ledger.apply(on.NodeObserved(node), now=START)
+    picky = replace(LARGE, constraints=Constraints(selector=(("disk", "ssd"),)))
+    ledger.apply(on.PodObserved(picky), now=START)
+    passed(ledger)
+    assert kept(ledger) == {"n2": "uid-large"}
+
+
+# -- from whom -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("CYC-2")
+def test_filter_leaves_a_kept_node_to_the_one_it_is_kept_for() -> None:
+    ledger = keeping()
+    ledger.apply(on.PodObserved(make_pod("other", cpu=500, app="other")), now=START)
+    passed(ledger)
+    offered = (NodeName("n1"), NodeName("n2"))
+    verdict = decide_admission(ledger.snapshot, PodUid("uid-other"), now=START, offered=lambda: offered)
+    assert isinstance(verdict, Admitted)
+    assert verdict.besides == ("n1",)
+    own = decide_admission(ledger.snapshot, LARGE.uid, now=START, in_turn=False, offered=lambda: offered)
+    assert isinstance(own, Admitted)
+    assert own.besides == ()
+
+
+@pytest.mark.rule("CYC-2")
+def test_one_that_is_offered_kept_nodes_only_is_refused_and_keeps_its_turn() -> None:
+    ledger = keeping()
+    ledger.apply(
+        on.PodObserved(replace(make_pod("other", cpu=500, app="other"), gates=(OWN_GATE,))), now=START
+    )
+    passed(ledger)
+    uid = PodUid("uid-other")
+    assert ledger.snapshot.has_turn(uid)
+    verdict = decide_admission(ledger.snapshot, uid, now=START, offered=lambda: (NodeName("n1"),))
+    assert isinstance(verdict, Refused)
+    assert verdict.refusal.code is Code.NODE_RESERVED
+    for event in verdict.events:
+        ledger.apply(event, now=START)
+    assert ledger.snapshot.has_turn(uid)
+
+
+def test_nobody_has_a_turn_on_a_node_kept_for_another() -> None:
+    """Two cores are free on n1, one each on the others."""
+    ledger = keeping()
+    ledger.apply(on.PodDeleted(PodUid("uid-s1-0")), now=START)
+    ledger.apply(on.PodObserved(replace(make_pod("other", cpu=2000, app="o"), gates=(OWN_GATE,))), now=START)
+    assert [each for each in passed(ledger) if isinstance(each, OpenGate)] == []
+
+
+@pytest.mark.rule("DESIGN-6")
+def test_a_gate_stays_shut_while_an_ask_without_filter_could_go_to_a_kept_node() -> None:
+    ledger = keeping()
+    gated = replace(make_pod("other", cpu=500, app="other"), gates=(OWN_GATE,), asks_filter=False)
+    ledger.apply(on.PodObserved(gated), now=START)
+    assert [each for each in passed(ledger) if isinstance(each, OpenGate)] == []
+    ledger.apply(on.PodDeleted(LARGE.uid), now=START)
+    assert [each.uid for each in passed(ledger) if isinstance(each, OpenGate)] == ["uid-other"]
+
+
+def test_a_bind_call_without_reservation_is_refused_a_kept_node() -> None:
+    ledger = keeping()
+    ledger.apply(on.PodObserved(make_pod("other", cpu=500, app="other")), now=START)
+    verdict = bind_called(ledger, "uid-other", "n1", now=START)
+    assert isinstance(verdict, Refused)
+    assert verdict.refusal.code is Code.NODE_RESERVED
+
+
+# -- until when ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("CYC-2")
+def test_the_ask_is_nominated_when_there_is_room_and_not_before() -> None:
+    ledger = keeping()
+    ledger.apply(on.PodDeleted(PodUid("uid-s1-0")), now=START)
+    assert passed(ledger) == []
+    ledger.apply(on.PodDeleted(PodUid("uid-s1-1")), now=START)
+    assert passed(ledger) == [NominateNode(LARGE.uid, "default", "large", NodeName("n1"))]
+    assert ledger.snapshot.has_turn(LARGE.uid)
+    filtered(ledger, LARGE.uid, now=START)
+    bind_called(ledger, LARGE.uid, "n1", now=START)
+    assert kept(ledger) == {"n1": "uid-large"}
+    effects = list(ledger.apply(on.PodBound(LARGE.uid, NodeName("n1")), now=START))
+    assert written(effects) == [("uid-large", None)]
+    assert kept(ledger) == {}
+
+
+@pytest.mark.rule("CYC-2")
+def test_the_ask_takes_room_elsewhere_and_the_node_is_free() -> None:
+    ledger = keeping()
+    ledger.apply(on.NodeObserved(make_node("n4", cpu=4000)), now=START)
+    effects = passed(ledger)
+    assert written(effects) == [("uid-large", None)]
+    assert kept(ledger) == {}
+    assert ledger.snapshot.has_turn(LARGE.uid)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        on.PodDeleted(LARGE.uid),
+        on.PodObserved(replace(LARGE, deleting=True, version=2)),
+        on.PodObserved(replace(LARGE, gates=("other.example/gate",), version=2)),
+        on.NodeDeleted(NodeName("n1")),
+        on.NodeObserved(replace(make_node("n1", cpu=3000), unschedulable=True)),
+        on.NodeObserved(make_node("n1", cpu=2900)),
+    ],
+    ids=["gone", "leaving", "gated by another", "no node", "cordoned", "too small"],
+)
+def test_a_node_that_does_not_help_is_not_kept(event: on.Event) -> None:
+    ledger = keeping()
+    ledger.apply(event, now=START)
+    passed(ledger)
+    assert "n1" not in kept(ledger)
+
+
+def test_an_ask_that_finds_no_place_with_its_turn_gives_the_node_up() -> None:
+    ledger = keeping()
+    for uid in ("uid-s1-0", "uid-s1-1"):
+        ledger.apply(on.PodDeleted(PodUid(uid)), now=START)
+    passed(ledger)
+    nominated = replace(LARGE, nominated=NodeName("n1"), version=2)
+    ledger.apply(on.PodObserved(nominated), now=START)
+    refused = replace(nominated, unscheduled="0/2 nodes: no volume", version=3)
+    effects = list(ledger.apply(on.PodObserved(refused), now=START))
+    assert kept(ledger) == {}
+    assert [each.node for each in effects if isinstance(each, NominateNode)] == [""]
+
+
+def test_what_cannot_be_written_is_not_kept() -> None:
+    """Another instance may be the one that acts."""
+    ledger = keeping()
+    ledger.apply(on.RecordWritten(LARGE.uid, ((RESERVED_NODE, "n1"),), reached=False), now=START)
+    assert kept(ledger) == {}
+
+
+def test_a_nomination_of_ours_does_not_stop_the_time_of_a_reservation() -> None:
+    ledger = keeping()
+    for uid in ("uid-s1-0", "uid-s1-1"):
+        ledger.apply(on.PodDeleted(PodUid(uid)), now=START)
+    passed(ledger)
+    ledger.apply(on.PodObserved(replace(LARGE, nominated=NodeName("n1"), version=2)), now=START)
+    filtered(ledger, LARGE.uid, now=START)
+    record = ledger.snapshot.pod(LARGE.uid)
+    assert record is not None
+    assert record.reservation is not None
+    assert record.reservation.running_since == START
+
+
+# -- after a restart -------------------------------------------------------------------------------------
+
+
+def test_a_restart_finds_the_node_kept_again() -> None:
+    ledger = cluster(3000, 3000, 3000)
+    nominated = replace(LARGE, reserved_node=NodeName("n1"), nominated=NodeName("n1"))
+    ledger.apply(on.PodObserved(nominated), now=START)
+    assert kept(ledger) == {"n1": "uid-large"}
+    assert ledger.snapshot.reserved() == 0
+    assert passed(ledger) == []
+
+
+def test_a_record_on_a_pod_that_keeps_nothing_is_taken_off() -> None:
+    ledger = cluster(3000, 3000, 3000)
+    bound = make_pod("bound", cpu=100, app="x", node="n1", reserved_node=NodeName("n1"))
+    assert written(list(ledger.apply(on.PodObserved(bound), now=START))) == [("uid-bound", None)]
+    twins = [replace(LARGE, reserved_node=NodeName("n1")), make_pod("twin", reserved_node=NodeName("n1"))]
+    for pod in twins:
+        effects = list(ledger.apply(on.PodObserved(pod), now=START))
+    assert written(effects) == [("uid-twin", None)]
+    assert kept(ledger) == {"n1": "uid-large"}
