@@ -28,7 +28,10 @@ async def test_room_is_gathered_on_a_kept_node_while_smaller_pods_go_elsewhere(c
         late = [f"late-{at}" for at in range(3)]
         await cluster.create_pods(cluster.pod(name, queue="root.small") for name in late)
         await here.until_told(*late)
-        assert all("NodeReserved" in message_of(here.named(name)) for name in late)
+        await here.pods.until(
+            lambda: all("1 NodeReserved: " in message_of(here.named(name)) for name in late),
+            "all are refused the one node",
+        )
         assert node not in {node_of(here.named(name)) for name in elsewhere}
         for name in on_node:
             assert "large" not in here.course.bound
@@ -45,6 +48,7 @@ async def test_a_restart_keeps_the_node_and_a_gone_pod_leaves_it_to_all(cluster:
     async with place(cluster, QUEUES, nodes=3, cores=6) as here:
         await here.fill(12)
         await cluster.create_pod("large", queue="root.large", cpu="6")
+        await here.until_told("large")
         await here.pods.until(lambda: _kept_for(here, "large") != "", "a node is kept for it")
         node = _kept_for(here, "large")
         await here.stand.paddock.restart()
@@ -52,7 +56,7 @@ async def test_a_restart_keeps_the_node_and_a_gone_pod_leaves_it_to_all(cluster:
         await cluster.create_pods(cluster.pod(name, queue="root.small") for name in small)
         await here.until_more("small", 4)
         await here.pods.until(
-            lambda: sum("NodeReserved" in message_of(here.named(name)) for name in small) == 2,
+            lambda: sum("1 NodeReserved: " in message_of(here.named(name)) for name in small) == 2,
             "two are refused the kept node",
         )
         assert _kept_for(here, "large") == node

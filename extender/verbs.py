@@ -16,7 +16,7 @@ from core.errors import PaddockError
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import PostBinding
-from core.reasons import Code
+from core.reasons import Code, Refusal
 from core.workload.pod import PodFacts
 from extender.engine import Engine
 from extender.wire import extender_v1 as v1
@@ -90,6 +90,9 @@ class Verbs:
                 return v1.accepted_besides(request, frozenset(besides), NODE_RESERVED.text)
             case Admitted() | Ignored():
                 return v1.accepted(request)
+            case Refused(Refusal(Code.NODE_RESERVED), said, _):
+                # Of single nodes: the others have reasons of their own.
+                return v1.refused(request, v1.unresolvable_nodes(request.node_names(), said.text))
             case Refused(_, said, _):
                 return v1.refused(request, self._unresolvable(request, said.text))
             case Faulted(message):

@@ -11,7 +11,7 @@ from core.ledger.snapshot import Snapshot
 from core.reasons import Code, Refusal, said_next
 
 GONE = Faulted("pod is gone")
-NODE_RESERVED = Refusal(Code.NODE_RESERVED, "kept for a pod that needs the whole of it")
+NODE_RESERVED = Refusal(Code.NODE_RESERVED, "kept for another pod")
 """The text for nodes that are kept; the same for all, as kube-scheduler counts texts."""
 
 _NO_NODES: Callable[[], Sequence[NodeName]] = tuple

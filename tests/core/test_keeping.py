@@ -9,6 +9,7 @@ from core.decisions.decision import Admitted, Refused
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect, NominateNode, OpenGate, WriteRecord
+from core.ledger.keeping import KEPT_AT_MOST
 from core.ledger.ledger import Ledger
 from core.ledger.seeking import KEPT_AFTER, left_on
 from core.ledger.settings import LedgerSettings
@@ -252,6 +253,16 @@ def test_the_ask_is_nominated_when_there_is_room_and_not_before() -> None:
     effects = list(ledger.apply(on.PodBound(LARGE.uid, NodeName("n1")), now=START))
     assert written(effects) == [("uid-large", None)]
     assert kept(ledger) == {}
+
+
+@pytest.mark.rule("CYC-2")
+def test_a_node_is_given_up_after_two_hours() -> None:
+    ledger = keeping()
+    ledger.apply(on.PodDeleted(PodUid("uid-s2-0")), now=START + KEPT_AT_MOST - 1)
+    passed(ledger, at=KEPT_AT_MOST - 1)
+    assert "n1" in kept(ledger)
+    ledger.apply(on.PodDeleted(PodUid("uid-s3-0")), now=START + KEPT_AT_MOST)
+    assert ("uid-large", None) in written(passed(ledger, at=KEPT_AT_MOST))
 
 
 @pytest.mark.rule("CYC-2")
