@@ -1,0 +1,101 @@
+"""What kube-scheduler is answered about nodes that are kept for one pod (CYC-2, design section 3)."""
+
+import json
+
+import pytest
+
+from core.ids import NodeName
+from core.ledger import events as on
+from core.reasons import Code
+from extender.wire.extender_v1 import BadBody
+from extender.wire.pod import Container, PodMetadata, PodSpec, Resources, WirePod
+from extender.wire.translate import pod_from
+from tests.builders import make_pod
+from tests.extender.rigs import Rig, filter_body, preempt_body
+
+TEXT = "NodeReserved: kept for another pod"
+
+
+@pytest.fixture
+def rig() -> Rig:
+    """n1 is kept for a pod that says so itself."""
+    rig = Rig()
+    rig.engine.learn(on.PodObserved(make_pod("large", app="large", reserved_node=NodeName("n1"))))
+    return rig
+
+
+@pytest.mark.rule("CYC-2")
+@pytest.mark.parametrize("full", [False, True])
+def test_filter_takes_the_kept_node_off_the_list(rig: Rig, full: bool) -> None:
+    answer = rig.filter("p", full=full)
+    names = [each["metadata"]["name"] for each in answer["Nodes"]["items"]] if full else answer["NodeNames"]
+    assert names == ["n2"]
+    assert answer["FailedAndUnresolvableNodes"] == {"n1": TEXT}
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_filter_names_only_kept_nodes_when_no_other_was_offered(rig: Rig, full: bool) -> None:
+    answer = rig.filter("p", full=full, nodes=["n1"])
+    assert (answer["Nodes"]["items"] if full else answer["NodeNames"]) == []
+    assert answer["FailedAndUnresolvableNodes"] == {"n1": TEXT}
+
+
+@pytest.mark.rule("CYC-2")
+def test_the_one_it_is_kept_for_has_all_nodes(rig: Rig) -> None:
+    body = filter_body("large", app="large", version="0")
+    assert json.loads(rig.verbs.filter(body)) == {"NodeNames": ["n1", "n2"]}
+
+
+def test_nobody_is_preempted_on_a_kept_node_for_another(rig: Rig) -> None:
+    answer = json.loads(rig.verbs.preempt(preempt_body("p", {"n1": ["v1"], "n2": ["v2"]})))
+    assert list(answer["NodeNameToMetaVictims"]) == ["n2"]
+
+
+def test_pods_that_know_nothing_of_queues_are_not_kept_out(rig: Rig) -> None:
+    body = filter_body("plain", scheduler="default-scheduler", queue="")
+    assert json.loads(rig.verbs.filter(body)) == {"NodeNames": ["n1", "n2"]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        filter_body("p").replace(b'"n2"', b"2"),
+        filter_body("p", full=True).replace(b'{"metadata": {"name": "n2"}}', b"7"),
+    ],
+)
+def test_a_list_that_must_be_read_and_cannot_is_a_bad_body(rig: Rig, body: bytes) -> None:
+    with pytest.raises(BadBody):
+        rig.verbs.filter(body)
+
+
+def test_the_code_is_that_of_the_decision(rig: Rig) -> None:
+    rig.filter("p", nodes=["n1"])
+    record = rig.engine.snapshot.pod(make_pod("p").uid)
+    assert record is not None
+    assert record.said is not None
+    assert record.said.code is Code.NODE_RESERVED
+
+
+@pytest.mark.rule("DESIGN-6")
+@pytest.mark.parametrize(
+    ("markers", "asked"),
+    [
+        ((), True),
+        (("cpu",), True),
+        (("paddock.dev/filter",), True),
+        (("paddock.dev/preempt",), False),
+        (("paddock.dev/preempt", "paddock.dev/filter"), True),
+        (("paddock.dev/bind",), False),
+    ],
+)
+def test_markers_say_for_which_pods_filter_is_called(markers: tuple[str, ...], asked: bool) -> None:
+    requests = dict.fromkeys(markers, "1")
+    spec = PodSpec(containers=[Container(resources=Resources(requests=requests)), Container()])
+    assert pod_from(WirePod(spec=spec)).asks_filter is asked
+    late = PodSpec(init_containers=[Container(resources=Resources(requests=requests))])
+    assert pod_from(WirePod(spec=late)).asks_filter is asked
+
+
+def test_the_node_kept_for_a_pod_is_read_from_it() -> None:
+    metadata = PodMetadata(annotations={"paddock.dev/reserved-node": "n7"})
+    assert pod_from(WirePod(metadata=metadata)).reserved_node == "n7"
