@@ -5,6 +5,8 @@ from typing import NewType
 PodUid = NewType("PodUid", str)
 """``metadata.uid`` of a pod: the key of everything Paddock remembers about it."""
 
+NO_POD = PodUid("")
+
 QueuePath = NewType("QueuePath", str)
 """Dotted path from the root, lower case: ``root.tenants.blue``."""
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from core.ids import NodeName, PodUid
+from core.ids import NO_POD, NodeName, PodUid
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,35 @@ class MarkFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class EvictPod:
+    """Evict a pod through the Eviction API, which respects PodDisruptionBudgets (design section 4).
+
+    ``preemptor``: whom it makes room for, empty for none; ``why``: in a few words, for those who look on.
+    """
+
+    uid: PodUid
+    namespace: str
+    name: str
+    preemptor: PodUid = NO_POD
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeletePod:
+    """Delete a pod, whatever budgets say: a placeholder, or a victim under ``preemption.directDelete``.
+
+    ``at_once``: without its grace period; ``preemptor`` and ``why`` as in `EvictPod`.
+    """
+
+    uid: PodUid
+    namespace: str
+    name: str
+    at_once: bool = False
+    preemptor: PodUid = NO_POD
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PostEvent:
     """Record an Event on an object of the API. ``kind``: Pod or ConfigMap; ``warning``: its type."""
 
@@ -112,6 +141,8 @@ Effect = (
     | OpenGate
     | NominateNode
     | WriteRecord
+    | EvictPod
+    | DeletePod
     | PostBinding
     | PostEvent
     | LookUpGroups

@@ -1,11 +1,13 @@
 """What the ledger can be told: facts, in the past tense. A closed union of frozen values, nothing else."""
 
 from dataclasses import dataclass
+from enum import Enum
 
-from core.ids import NodeName, PodUid
+from core.ids import NO_POD, NodeName, PodUid
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec
 from core.reasons import Refusal, Said
+from core.workload.budget import BudgetFacts
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
 
@@ -75,6 +77,26 @@ class PriorityClassDeleted:
 @dataclass(frozen=True, slots=True)
 class PriorityClassesListed:
     names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetObserved:
+    """The watch or a list showed a PodDisruptionBudget."""
+
+    budget: BudgetFacts
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetDeleted:
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetsListed:
+    """``names``: namespace and name of every one there is."""
+
+    names: frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +188,28 @@ class RecordWritten:
     reached: bool
 
 
+class EvictionOutcome(Enum):
+    """How an eviction, or a deletion on our account, ended."""
+
+    DONE = "done"
+    """The API server has begun it; the watch tells when the pod is gone."""
+    BUDGET = "budget"
+    """A PodDisruptionBudget does not allow it now."""
+    GONE = "gone"
+    """The pod is not there any more, or another one has its name."""
+    FAILED = "failed"
+    """It was not asked for, was refused, or nobody knows: the watch will tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodEvicted:
+    """The eviction of a pod, or its deletion on our account, was answered. ``preemptor``: whom it was for."""
+
+    uid: PodUid
+    outcome: EvictionOutcome
+    preemptor: PodUid = NO_POD
+
+
 @dataclass(frozen=True, slots=True)
 class GateHeld:
     """A pod at our gate must wait on. ``said``: what it is to be told (sticky)."""
@@ -217,6 +261,9 @@ Event = (
     | PriorityClassObserved
     | PriorityClassDeleted
     | PriorityClassesListed
+    | BudgetObserved
+    | BudgetDeleted
+    | BudgetsListed
     | Configured
     | PodOffered
     | FilterCalled
@@ -228,6 +275,7 @@ Event = (
     | PodWoken
     | NodeNominated
     | RecordWritten
+    | PodEvicted
     | GateHeld
     | GateToldNot
     | GroupsResolved

@@ -16,6 +16,7 @@ from core.ledger.audit import audit_steps
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.enrolment import classify, enrol, leave, place_again, place_all, place_overdue
+from core.ledger.evictions import note_eviction
 from core.ledger.gates import tell_why
 from core.ledger.groups import forget_groups, learn_groups
 from core.ledger.keeping import note_written, remember
@@ -26,7 +27,7 @@ from core.ledger.rejections import mark_rejected
 from core.ledger.seeking import come_of_age
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
-from core.ledger.surroundings import learn_namespaces, learn_nodes, learn_priority_classes
+from core.ledger.surroundings import learn_budgets, learn_namespaces, learn_nodes, learn_priority_classes
 from core.ledger.turn_pass import TurnPass
 from core.ledger.turns import WAKES_APART, end_turn, expire_turns, looked_at, return_turn
 from core.queues.limits import Limits
@@ -78,6 +79,8 @@ class Ledger:
                 learn_namespaces(self._state, event)
             case on.PriorityClassObserved() | on.PriorityClassDeleted() | on.PriorityClassesListed():
                 learn_priority_classes(self._state, event)
+            case on.BudgetObserved() | on.BudgetDeleted() | on.BudgetsListed():
+                learn_budgets(self._state, event)
             case on.Configured():
                 self._on_configured(event)
             case on.PodWoken(uid, reached):
@@ -86,6 +89,8 @@ class Ledger:
                 self._on_gate(event)
             case on.NodeNominated() | on.RecordWritten():
                 note_written(self._state, event)
+            case on.PodEvicted():
+                note_eviction(self._state, event)
             case on.GroupsResolved(user, groups):
                 place_again(self._state, learn_groups(self._state, user, groups))
             case on.PassDue():

@@ -5,6 +5,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from core.ids import NO_NODE, AppId, NodeName, PodUid, QueuePath
+from core.ledger.events import EvictionOutcome
 from core.reasons import Said
 from core.resource import Resource
 from core.workload.ask import Rank, Reservation
@@ -45,7 +46,8 @@ class PodRecord:
     ``rejected_for``: the rejection of its application that it was told of; ``failing_since``: when marking it
     Failed was asked for last; ``gate_told``: what was last written of why its gate is shut;
     ``nominated``: the node that we nominated it to; ``keeps``: the node that is kept for it,
-    ``kept_since`` when; ``sought_at``: when one was last sought in vain.
+    ``kept_since`` when; ``sought_at``: when one was last sought in vain; ``eviction``: how our last eviction
+    of it ended.
     """
 
     facts: PodFacts
@@ -72,6 +74,7 @@ class PodRecord:
     keeps: NodeName = NO_NODE
     kept_since: float = 0.0
     sought_at: float | None = None
+    eviction: EvictionOutcome | None = None
 
     @property
     def uid(self) -> PodUid:

@@ -21,6 +21,7 @@ from core.queues.tree import QueueTree
 from core.resource import Tally
 from core.workload.application import Application
 from core.workload.ask import Waiting
+from core.workload.budget import Budgets
 from core.workload.lineup import Kind
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.pod import OWN_GATE, NamespaceFacts
@@ -137,6 +138,11 @@ class Snapshot:
 
     def namespace(self, name: str) -> NamespaceFacts | None:
         return self._state.namespaces.get(name)
+
+    @property
+    def budgets(self) -> Budgets:
+        """The PodDisruptionBudgets, to be read with `core.workload.budget`."""
+        return self._state.budgets
 
     @property
     def namespaces_listed(self) -> bool:

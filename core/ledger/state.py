@@ -17,6 +17,7 @@ from core.resource import Resource, Tally
 from core.workload.affinity import Constraints
 from core.workload.application import Application
 from core.workload.ask import Rank
+from core.workload.budget import BudgetFacts
 from core.workload.lineup import Lineup
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.node_room import NodeRoom
@@ -75,7 +76,8 @@ class State:
     """The record.
 
     Told: ``pods`` (with what was promised to each), ``nodes``, ``namespaces``, ``priority_classes``,
-    ``settings``, ``rules``, ``limits`` and the tree's shape. Derived, and so what the audit recomputes:
+    ``budgets`` (by namespace and name), ``settings``, ``rules``, ``limits`` and the tree's shape. Derived, and
+    so what the audit recomputes:
     ``charges`` and the counters they add up to (queues, ``uses``, ``capacity``, ``node_room``, the ``book``
     of users and groups), ``applications``, and the indexes ``unplaced`` (applications without a queue),
     ``timers`` (when the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``,
@@ -107,6 +109,7 @@ class State:
     nodes: dict[NodeName, NodeFacts] = field(default_factory=dict)
     namespaces: dict[str, NamespaceFacts] = field(default_factory=dict)
     priority_classes: dict[str, PriorityClassFacts] = field(default_factory=dict)
+    budgets: dict[str, dict[str, BudgetFacts]] = field(default_factory=dict)
     pods_listed: bool = False
     namespaces_listed: bool = False
     nodes_listed: bool = False

@@ -1,4 +1,4 @@
-"""What the ledger is told of nodes, namespaces and priority classes."""
+"""What the ledger is told of nodes, namespaces, priority classes and disruption budgets."""
 
 from core.ids import NodeName
 from core.ledger import events as on
@@ -81,3 +81,19 @@ def learn_priority_classes(
         case on.PriorityClassesListed(names):
             for missing in [name for name in classes if name not in names]:
                 del classes[missing]
+
+
+def learn_budgets(state: State, event: on.BudgetObserved | on.BudgetDeleted | on.BudgetsListed) -> None:
+    match event:
+        case on.BudgetObserved(budget):
+            state.budgets.setdefault(budget.namespace, {})[budget.name] = budget
+        case on.BudgetDeleted(namespace, name):
+            there = state.budgets.get(namespace, {})
+            there.pop(name, None)
+            if not there:
+                state.budgets.pop(namespace, None)
+        case on.BudgetsListed(names):
+            known = [(namespace, name) for namespace, there in state.budgets.items() for name in there]
+            for namespace, name in known:
+                if (namespace, name) not in names:
+                    learn_budgets(state, on.BudgetDeleted(namespace, name))

@@ -4,7 +4,7 @@ As kube-scheduler reads them (plugins nodeunschedulable, tainttoleration, nodeaf
 ports and volumes are not known here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from core.workload.node import NodeFacts, Taint
@@ -69,6 +69,11 @@ def why_not(node: NodeFacts, constraints: Constraints) -> str:
     return ""
 
 
+def meets(requirements: Iterable[Requirement], labels: Mapping[str, str]) -> bool:
+    """Whether all of it holds; it does when nothing is required."""
+    return all(_holds(each, labels) for each in requirements)
+
+
 def _tolerated(taint: Taint, constraints: Constraints) -> bool:
     return any(_tolerates(each, taint) for each in constraints.tolerations)
 
@@ -87,9 +92,7 @@ def _matches(term: Term, node: NodeFacts) -> bool:
     if not (term.labels or term.fields):
         return False
     fields = {NODE_NAME: str(node.name)}
-    return all(_holds(each, node.labels) for each in term.labels) and all(
-        _holds(each, fields) for each in term.fields
-    )
+    return meets(term.labels, node.labels) and meets(term.fields, fields)
 
 
 def _holds(requirement: Requirement, labels: Mapping[str, str]) -> bool:

@@ -33,6 +33,7 @@ TOLD = {
     "nodes",
     "namespaces",
     "priority_classes",
+    "budgets",
     "pods_listed",
     "namespaces_listed",
     "nodes_listed",

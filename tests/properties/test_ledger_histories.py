@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core.decisions.admission import decide_preemption, refusal_of
 from core.decisions.decision import BindNow, Ignored
 from core.decisions.explain import explain
-from core.ids import NO_NODE, NodeName, PodUid
+from core.ids import NO_NODE, NO_POD, NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
@@ -24,6 +24,7 @@ from core.queues.spec import LimitSpec, PartitionSpec
 from core.queues.tree import over_max
 from core.reasons import Code, Refusal, Said
 from core.resource import Limit
+from core.workload.budget import BudgetFacts
 from core.workload.node import NodeFacts
 from core.workload.pod import OWN_GATE, RESERVED_NODE, NamespaceFacts, PodFacts, PriorityClassFacts
 from tests.builders import (
@@ -146,6 +147,7 @@ some_pod = any_pod().map(named)
 letters = st.sampled_from("ab")
 records = st.sampled_from([((RESERVED_NODE, node),) for node in (None, *NODES)])
 namespaces = st.sampled_from(NAMESPACES)
+selectors = st.sampled_from([None, ()])
 
 EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PodObserved: (some_pod,),
@@ -161,6 +163,9 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PriorityClassObserved: (st.builds(PriorityClassFacts, letters),),
     on.PriorityClassDeleted: (letters,),
     on.PriorityClassesListed: (st.frozensets(letters),),
+    on.BudgetObserved: (st.builds(BudgetFacts, namespaces, letters, selectors, st.integers(0, 2)),),
+    on.BudgetDeleted: (namespaces, letters),
+    on.BudgetsListed: (st.frozensets(st.tuples(namespaces, letters)),),
     on.FilterCalled: (uids,),
     on.PodAdmitted: (uids, st.integers(0, 6)),
     on.PodRefused: (uids, st.just(REFUSAL), st.just(SAID)),
@@ -170,6 +175,7 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PodWoken: (uids, st.booleans()),
     on.NodeNominated: (uids, nodes, st.booleans()),
     on.RecordWritten: (uids, records, st.booleans()),
+    on.PodEvicted: (uids, st.sampled_from(on.EvictionOutcome), st.just(NO_POD) | uids),
     on.GateHeld: (uids, st.just(SAID)),
     on.GateToldNot: (uids,),
     on.GroupsResolved: (st.sampled_from(USERS), st.none() | st.just(("team",))),
