@@ -300,8 +300,9 @@ class App:
         )
 
     def _checks(self) -> Mapping[str, str]:
-        unsynced = [each.kind for each in self._feeds.reflectors if not each.synced.is_set()]
-        waiting = f"waiting for {', '.join(unsynced) or 'the first round'}"
+        unsynced = [each for each in self._feeds.reflectors if not each.synced.is_set()]
+        named = (f"{each.kind} ({each.error})" if each.error else each.kind for each in unsynced)
+        waiting = f"waiting for {', '.join(named) or 'the first round'}"
         return {
             "configured": "" if self._configured.is_set() else "no configuration yet",
             "synced": "" if self.synced.is_set() else waiting,

@@ -92,11 +92,13 @@ def test_the_image_runs_paddock_as_an_ordinary_user_from_hashed_requirements() -
 
 def test_the_cluster_role_has_exactly_the_verbs_used() -> None:
     assert rules("ClusterRole", "paddock") == {
-        *(("", "pods", "", verb) for verb in ("get", "list", "watch", "patch")),
+        *(("", "pods", "", verb) for verb in ("get", "list", "watch", "patch", "delete")),
         ("", "pods/binding", "", "create"),
+        ("", "pods/eviction", "", "create"),
         ("", "pods/status", "", "patch"),
         *(("", kind, "", verb) for kind in ("nodes", "namespaces") for verb in ("list", "watch")),
         *(("scheduling.k8s.io", "priorityclasses", "", verb) for verb in ("list", "watch")),
+        *(("policy", "poddisruptionbudgets", "", verb) for verb in ("list", "watch")),
         *(("", "events", "", verb) for verb in ("create",)),
     }
 

@@ -76,9 +76,9 @@ class State:
     """The record.
 
     Told: ``pods`` (with what was promised to each), ``nodes``, ``namespaces``, ``priority_classes``,
-    ``budgets`` (by namespace and name), ``settings``, ``rules``, ``limits`` and the tree's shape. Derived, and
-    so what the audit recomputes:
-    ``charges`` and the counters they add up to (queues, ``uses``, ``capacity``, ``node_room``, the ``book``
+    ``budgets`` (by namespace and name), ``settings``, ``rules``, ``limits`` and the tree's shape. Derived,
+    and so what the audit recomputes: ``charges`` and the counters they add up to (queues, ``uses``,
+    ``capacity``, ``node_room``, the ``book``
     of users and groups), ``applications``, and the indexes ``unplaced`` (applications without a queue),
     ``timers`` (when the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``,
     ``waiting``, ``waits_at``, ``unclassified``, ``kept`` (nodes kept for an ask).

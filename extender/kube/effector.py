@@ -7,15 +7,13 @@ go back as events. A Binding needs no Lease, since kube-scheduler asked for it.
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import assert_never
-from urllib.parse import quote
-
-import msgspec
 
 from core.ledger import events as on
 from core.ledger.effects import (
+    DeletePod,
     Effect,
+    EvictPod,
     LookUpGroups,
     MarkFailed,
     NominateNode,
@@ -26,7 +24,8 @@ from core.ledger.effects import (
     WakePod,
     WriteRecord,
 )
-from core.workload.pod import OWN_GATE, PodFacts
+from core.ledger.events import EvictionOutcome
+from core.workload.pod import PodFacts
 from extender.kube.api import (
     STRATEGIC_MERGE_PATCH,
     ApiError,
@@ -37,11 +36,26 @@ from extender.kube.api import (
     TooMany,
     Unreachable,
 )
+from extender.kube.bodies import (
+    binding_body,
+    binding_path,
+    condition_body,
+    deletion_body,
+    event_body,
+    events_path,
+    eviction_body,
+    eviction_path,
+    failed_body,
+    nomination_body,
+    open_body,
+    pod_path,
+    record_body,
+    wake_body,
+)
 from extender.kube.client import ApiClient
 from extender.verbs import Outcome
 from extender.wire.translate import POD, pod_from
 
-WAKE_ANNOTATION = "paddock.dev/wake"
 RATE = 200.0
 """Effects a second on our own account, at most."""
 
@@ -50,6 +64,21 @@ QUEUED = 20_000
 TRIES = 4
 _FIRST_PAUSE = 0.2
 _CALL_TIMEOUT = 10.0
+
+# How effects end, as the metrics name it; besides: not leading, queue full, failed.
+_DONE = "done"
+_GONE = "object gone"
+_BUDGET = "budget"
+
+_BUDGET_CAUSE = "DisruptionBudget"
+# The answer has no reason and no cause that would say so (eviction.go, Create).
+_SEVERAL_BUDGETS = "more than one PodDisruptionBudget"
+
+_EVICTION_OUTCOMES = {
+    _DONE: EvictionOutcome.DONE,
+    _GONE: EvictionOutcome.GONE,
+    _BUDGET: EvictionOutcome.BUDGET,
+}
 
 Count = Callable[[str, str], None]
 
@@ -84,11 +113,11 @@ class Effector:
         Events and conditions wait behind everything else: they move no pod.
         """
         if not self._may_act():
-            self._drop(effect, "not leading")
+            self._end(effect, "not leading")
             return
         queue = self._events if isinstance(effect, PostEvent | SetCondition) else self._queue
         if len(queue) >= QUEUED:
-            self._drop(queue.popitem(last=False)[1], "queue full")
+            self._end(queue.popitem(last=False)[1], "queue full")
         queue[_key(effect)] = effect
         self._filled.set()
 
@@ -119,44 +148,50 @@ class Effector:
     async def _carry_out(self, effect: Effect) -> None:
         for attempt in range(TRIES):
             if not self._may_act():
-                self._drop(effect, "not leading")
+                self._end(effect, "not leading")
                 return
             try:
                 await self._call(effect)
             except (NotFound, Conflict):
-                self._drop(effect, "object gone")
+                self._end(effect, _GONE)
                 return
-            except (Unreachable, ServerError, TooMany):
+            except (Unreachable, ServerError, TooMany) as error:
+                if _is_about_budgets(error):
+                    self._end(effect, _BUDGET)
+                    return
                 await self._sleep(_FIRST_PAUSE * 2.0**attempt)
             except KubeError:
                 break
             else:
-                self._done(effect)
+                self._end(effect, _DONE)
                 return
-        self._drop(effect, "failed")
+        self._end(effect, "failed")
 
     async def _call(self, effect: Effect) -> None:
         match effect:
             case WakePod():
-                await self._client.patch(_pod_path(effect.namespace, effect.name), _wake_body(effect))
+                await self._client.patch(pod_path(effect.namespace, effect.name), wake_body(effect))
             case OpenGate():
-                path = _pod_path(effect.namespace, effect.name)
-                await self._client.patch(path, _open_body(effect), content_type=STRATEGIC_MERGE_PATCH)
+                path = pod_path(effect.namespace, effect.name)
+                await self._client.patch(path, open_body(effect), content_type=STRATEGIC_MERGE_PATCH)
             case WriteRecord():
-                await self._client.patch(_pod_path(effect.namespace, effect.name), _record_body(effect))
+                await self._client.patch(pod_path(effect.namespace, effect.name), record_body(effect))
             case NominateNode():
-                path = _pod_path(effect.namespace, effect.name) + "/status"
-                await self._client.patch(path, _nomination_body(effect))
+                path = pod_path(effect.namespace, effect.name) + "/status"
+                await self._client.patch(path, nomination_body(effect))
             case PostEvent():
-                path = f"/api/v1/namespaces/{quote(effect.namespace)}/events"
-                await self._client.post(path, _event_body(effect))
+                await self._client.post(events_path(effect.namespace), event_body(effect))
             case SetCondition():
-                path = _pod_path(effect.namespace, effect.name) + "/status"
-                body = _condition_body(effect)
+                path = pod_path(effect.namespace, effect.name) + "/status"
+                body = condition_body(effect)
                 await self._client.patch(path, body, content_type=STRATEGIC_MERGE_PATCH)
+            case EvictPod():
+                await self._client.post(eviction_path(effect), eviction_body(effect))
+            case DeletePod():
+                await self._client.delete(pod_path(effect.namespace, effect.name), deletion_body(effect))
             case MarkFailed():
-                path = _pod_path(effect.namespace, effect.name) + "/status"
-                await self._client.patch(path, _failed_body(effect))
+                path = pod_path(effect.namespace, effect.name) + "/status"
+                await self._client.patch(path, failed_body(effect))
             case PostBinding():
                 await self.post(effect, within=_CALL_TIMEOUT)
             case LookUpGroups():
@@ -164,13 +199,13 @@ class Effector:
             case _:
                 assert_never(effect)
 
-    def _done(self, effect: Effect) -> None:
-        self._count(type(effect).__name__, "done")
-        self._tell(effect, reached=True)
-
-    def _drop(self, effect: Effect, why: str) -> None:
-        self._count(type(effect).__name__, why)
-        self._tell(effect, reached=False)
+    def _end(self, effect: Effect, how: str) -> None:
+        self._count(type(effect).__name__, how)
+        if isinstance(effect, EvictPod | DeletePod):
+            outcome = _EVICTION_OUTCOMES.get(how, EvictionOutcome.FAILED)
+            self._learn(on.PodEvicted(effect.uid, outcome, effect.preemptor))
+        else:
+            self._tell(effect, reached=how == _DONE)
 
     def _tell(self, effect: Effect, *, reached: bool) -> None:
         """How an effect ended, where the ledger waits for it."""
@@ -201,7 +236,7 @@ class Effector:
             if left <= 0:
                 return Outcome(False, certain=not sent, message="the API server did not answer in time")
             try:
-                await self._client.post(_binding_path(binding), _binding_body(binding), timeout=left)
+                await self._client.post(binding_path(binding), binding_body(binding), timeout=left)
             except Unreachable as error:
                 sent = sent or error.sent
                 await self._sleep(min(_FIRST_PAUSE, left))
@@ -235,7 +270,7 @@ class Effector:
     async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:
         """The pod as the API server has it now, None when there is none. Raises `KubeError`."""
         try:
-            body = await self._client.get(_pod_path(namespace, name), timeout=max(within, 0.001))
+            body = await self._client.get(pod_path(namespace, name), timeout=max(within, 0.001))
         except NotFound:
             return None
         return pod_from(POD.decode(body))
@@ -248,86 +283,8 @@ def _key(effect: Effect) -> object:
     return type(effect), effect.uid
 
 
-def _pod_path(namespace: str, name: str) -> str:
-    return f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(name)}"
-
-
-def _binding_path(binding: PostBinding) -> str:
-    return _pod_path(binding.namespace, binding.name) + "/binding"
-
-
-def _binding_body(binding: PostBinding) -> bytes:
-    return msgspec.json.encode(
-        {
-            "apiVersion": "v1",
-            "kind": "Binding",
-            "metadata": {"name": binding.name, "namespace": binding.namespace, "uid": binding.uid},
-            "target": {"apiVersion": "v1", "kind": "Node", "name": binding.node},
-        }
-    )
-
-
-def _wake_body(wake: WakePod) -> bytes:
-    """The uid makes the patch fail for another pod of the same name."""
-    return msgspec.json.encode({"metadata": {"uid": wake.uid, "annotations": {WAKE_ANNOTATION: wake.token}}})
-
-
-def _open_body(opening: OpenGate) -> bytes:
-    """Merged by name on the server, so that the gates of others stay as they are by then."""
-    return msgspec.json.encode(
-        {
-            "metadata": {"uid": opening.uid},
-            "spec": {"schedulingGates": [{"$patch": "delete", "name": OWN_GATE}]},
-        }
-    )
-
-
-def _record_body(record: WriteRecord) -> bytes:
-    return msgspec.json.encode({"metadata": {"uid": record.uid, "annotations": dict(record.entries)}})
-
-
-def _nomination_body(nomination: NominateNode) -> bytes:
-    status = {"nominatedNodeName": nomination.node or None}
-    return msgspec.json.encode({"metadata": {"uid": nomination.uid}, "status": status})
-
-
-def _failed_body(marking: MarkFailed) -> bytes:
-    status = {"phase": "Failed", "reason": marking.reason, "message": marking.message[:1000]}
-    return msgspec.json.encode({"metadata": {"uid": marking.uid}, "status": status})
-
-
-def _condition_body(wanted: SetCondition) -> bytes:
-    """Merged by type on the server, so that the conditions of others stay as they are."""
-    condition = {
-        "type": wanted.kind,
-        "status": "True" if wanted.status else "False",
-        "reason": wanted.reason,
-        "message": wanted.message[:1000],
-        "lastTransitionTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-    }
-    return msgspec.json.encode({"metadata": {"uid": wanted.uid}, "status": {"conditions": [condition]}})
-
-
-def _event_body(event: PostEvent) -> bytes:
-    stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return msgspec.json.encode(
-        {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"generateName": f"{event.name}.", "namespace": event.namespace},
-            "involvedObject": {
-                "kind": event.kind,
-                "apiVersion": "v1",
-                "namespace": event.namespace,
-                "name": event.name,
-                **({"uid": event.uid} if event.uid else {}),
-            },
-            "reason": event.reason,
-            "message": event.message[:1000],
-            "type": "Warning" if event.warning else "Normal",
-            "source": {"component": "paddock"},
-            "firstTimestamp": stamp,
-            "lastTimestamp": stamp,
-            "count": 1,
-        }
-    )
+def _is_about_budgets(error: KubeError) -> bool:
+    """A refusal for the sake of a PodDisruptionBudget, not the 429 of a server that has too much to do."""
+    if isinstance(error, TooMany):
+        return _BUDGET_CAUSE in error.causes
+    return isinstance(error, ServerError) and _SEVERAL_BUDGETS in error.message

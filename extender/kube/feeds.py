@@ -13,6 +13,7 @@ import msgspec
 
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
+from core.workload.budget import BudgetFacts
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
 from extender.kube.api import ObjectMeta
@@ -75,6 +76,15 @@ class Feeds:
             sink=_priority_class_sink(learn),
             reporter=reporter,
         )
+        self.budgets = Reflector(
+            client,
+            path="/apis/policy/v1/poddisruptionbudgets",
+            decode=lambda raw: translate.budget_from(translate.BUDGET.decode(raw)),
+            key=lambda budget: f"{budget.namespace}/{budget.name}",
+            key_of_meta=lambda meta: meta.full_name,
+            sink=_budget_sink(learn),
+            reporter=reporter,
+        )
         self.nodes = Reflector(
             client,
             path="/api/v1/nodes",
@@ -98,13 +108,14 @@ class Feeds:
 
     @property
     def reflectors(self) -> tuple[Reflector[Any], ...]:
-        return (self.namespaces, self.priority_classes, self.nodes, self.pods)
+        return (self.namespaces, self.priority_classes, self.budgets, self.nodes, self.pods)
 
     async def run(self) -> None:
         """Follow everything until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.namespaces.run())
             group.create_task(self.priority_classes.run())
+            group.create_task(self.budgets.run())
             await self.namespaces.synced.wait()
             await self.priority_classes.synced.wait()
             await self._configured()
@@ -133,6 +144,20 @@ def _priority_class_sink(learn: Learn) -> Telling[PriorityClassFacts]:
         lambda item: on.PriorityClassDeleted(item.name),
         lambda names, _: on.PriorityClassesListed(names),
     )
+
+
+def _budget_sink(learn: Learn) -> Telling[BudgetFacts]:
+    return Telling(
+        learn,
+        on.BudgetObserved,
+        lambda budget: on.BudgetDeleted(budget.namespace, budget.name),
+        lambda keys, _: on.BudgetsListed(frozenset(map(_namespace_and_name, keys))),
+    )
+
+
+def _namespace_and_name(key: str) -> tuple[str, str]:
+    namespace, _, name = key.partition("/")
+    return namespace, name
 
 
 def _node_sink(learn: Learn) -> Telling[NodeFacts]:

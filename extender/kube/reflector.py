@@ -117,8 +117,9 @@ class Reflector(Generic[T]):
     ``order``: sort key in which the first list's items are told; None: as the server lists them.
     ``watch_timeout``, ``idle_timeout``, ``page_timeout``: seconds. ``uniform(low, high)``: jitter.
 
-    Read: ``synced`` (set after the first whole list, never cleared), ``last_heard`` (``clock`` time of the
-    last page or line, None before), and the counters ``relists`` (lists begun after the first whole one),
+    Read: ``synced`` (set after the first whole list, never cleared), ``error`` (what is wrong now, empty
+    since the last answer that could be used), ``last_heard`` (``clock`` time of the last page or line, None
+    before), and the counters ``relists`` (lists begun after the first whole one),
     ``restarts`` and ``events`` (changes told by watches).
     """
 
@@ -145,6 +146,7 @@ class Reflector(Generic[T]):
     ) -> None:
         self.kind = kind or path.rpartition("/")[2]
         self.synced = asyncio.Event()
+        self.error = ""
         self.last_heard: float | None = None
         self.relists = 0
         self.events = 0
@@ -190,6 +192,7 @@ class Reflector(Generic[T]):
         if isinstance(error, ApiError) and error.retry_after:
             pause = max(pause, min(error.retry_after, _LONGEST_ASKED_PAUSE))
         self._failures += 1
+        self.error = str(error)
         self._reporter.interrupted(self.kind, error, pause)
         await self._sleep(pause)
 
@@ -212,6 +215,7 @@ class Reflector(Generic[T]):
             await asyncio.sleep(0)
         self._sink.on_listed(frozenset(keys), version)
         self._version = version
+        self.error = ""
         self.synced.set()
         self._reporter.listed(self.kind, len(found), self._clock() - started)
 
@@ -303,6 +307,7 @@ class Reflector(Generic[T]):
             self._on_event(event, meta)
         if meta.resource_version:
             self._version = meta.resource_version
+        self.error = ""
 
     def _on_event(self, event: _Event, meta: ObjectMeta) -> None:
         self.events += 1

@@ -12,6 +12,13 @@ from extender.story import described
 from extender.telemetry.logs import Decided, DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
 
+_EVICTED = {
+    on.EvictionOutcome.DONE: "eviction begun",
+    on.EvictionOutcome.BUDGET: "not evicted: a disruption budget forbids it",
+    on.EvictionOutcome.GONE: "not evicted: gone already",
+    on.EvictionOutcome.FAILED: "not evicted",
+}
+
 
 class Telling:
     """The engine's witness."""
@@ -56,6 +63,8 @@ class Telling:
                 self._note(uid, "binding failed" if certain else "binding lost", now)
             case on.PodWoken(uid, reached):
                 self._note(uid, "woken" if reached else "not woken", now)
+            case on.PodEvicted(uid, outcome):
+                self._note(uid, _EVICTED[outcome], now)
             case _:
                 pass
 

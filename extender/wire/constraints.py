@@ -31,8 +31,9 @@ def _one_of_each(constraints: Constraints) -> Constraints:
 
 
 def _term(term: SelectorTerm) -> Term:
-    return Term(_requirements(term.match_expressions), _requirements(term.match_fields))
+    return Term(requirements_from(term.match_expressions), requirements_from(term.match_fields))
 
 
-def _requirements(found: Iterable[SelectorRequirement] | None) -> tuple[Requirement, ...]:
+def requirements_from(found: Iterable[SelectorRequirement] | None) -> tuple[Requirement, ...]:
+    """The expressions of a selector, of nodes or of labels."""
     return tuple(Requirement(each.key, each.operator, tuple(each.values or ())) for each in found or ())

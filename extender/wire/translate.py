@@ -10,9 +10,12 @@ from sys import intern
 import msgspec
 
 from core.ids import NodeName, PodUid
+from core.workload.affinity import Requirement
+from core.workload.budget import BudgetFacts
 from core.workload.node import NodeFacts, Taint
 from core.workload.pod import ADMITTED, RESERVED_NODE, NamespaceFacts, PodFacts, PriorityClassFacts
-from extender.wire.constraints import constraints_from
+from extender.wire.budget import LabelSelector, WireBudget
+from extender.wire.constraints import constraints_from, requirements_from
 from extender.wire.identity import identity_from
 from extender.wire.namespace import (
     PARENT_QUEUE,
@@ -108,6 +111,25 @@ def priority_class_from(item: WirePriorityClass) -> PriorityClassFacts:
     return PriorityClassFacts(meta.name, item.value, (meta.annotations or _NO_KEYS).get(ALLOW_PREEMPTION, ""))
 
 
+def budget_from(budget: WireBudget) -> BudgetFacts:
+    meta, status = budget.metadata, budget.status
+    current = status.observed_generation >= meta.generation
+    return BudgetFacts(
+        namespace=intern(meta.namespace or "default"),
+        name=meta.name,
+        selector=_selector(budget.spec.selector),
+        allowed=status.disruptions_allowed if current else 0,
+    )
+
+
+def _selector(selector: LabelSelector | None) -> tuple[Requirement, ...] | None:
+    if selector is None:
+        return None
+    labels = sorted((selector.match_labels or _NO_KEYS).items())
+    equal = (Requirement(key, "In", (value,)) for key, value in labels)
+    return (*equal, *requirements_from(selector.match_expressions))
+
+
 def version_from(text: str) -> int:
     """A resourceVersion as a number, 0 when it is none: versions of one kind compare as numbers."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
@@ -152,4 +174,5 @@ def _refused_by(status: PodStatus, kind: str) -> str:
 POD = msgspec.json.Decoder(WirePod)
 NODE = msgspec.json.Decoder(WireNode)
 NAMESPACE = msgspec.json.Decoder(WireNamespace)
+BUDGET = msgspec.json.Decoder(WireBudget)
 PRIORITY_CLASS = msgspec.json.Decoder(WirePriorityClass)

@@ -19,6 +19,7 @@ import msgspec
 from aiohttp import web
 
 from tests.extender.fake_objects import (
+    JSON_TYPE,
     Change,
     Json,
     Request,
@@ -27,10 +28,10 @@ from tests.extender.fake_objects import (
     Watcher,
     merged,
     pass_on,
+    refusal,
     selects,
 )
 
-JSON_TYPE = "application/json"
 Answer = Callable[[Request], Awaitable[web.StreamResponse | None]]
 
 
@@ -261,7 +262,7 @@ class FakeApi:
             case "POST", "binding":
                 return self._bind(request.json, plain, old)
             case "POST", "eviction":
-                return self._evict(plain, old)
+                return self._evict(request.json, plain, old)
             case "PUT", _:
                 return self._replace(request.json, plain, old)
             case "PATCH", _ if "merge-patch" in request.headers.get("Content-Type", ""):
@@ -294,10 +295,13 @@ class FakeApi:
 
     def _remove(self, request: Request, target: Target, old: Json) -> web.Response:
         options = request.json if request.body else {}
+        return self._unwanted(options, old) or self._reply(self._drop(target))
+
+    def _unwanted(self, options: Json, old: Json) -> web.Response | None:
         wanted = (options.get("preconditions") or {}).get("uid")
-        if wanted not in (None, old["metadata"].get("uid")):
-            return refusal(409, "the UID in the precondition differs", reason="Conflict")
-        return self._reply(self._drop(target))
+        if wanted in (None, old["metadata"].get("uid")):
+            return None
+        return refusal(409, "the UID in the precondition differs", reason="Conflict")
 
     def _bind(self, binding: Json, target: Target, pod: Json) -> web.Response:
         wanted = (binding.get("metadata") or {}).get("uid")
@@ -308,10 +312,12 @@ class FakeApi:
         self._store(target, merged(pod, {"spec": {"nodeName": binding["target"]["name"]}}))
         return self._reply({"kind": "Status", "status": "Success", "code": 201}, 201)
 
-    def _evict(self, target: Target, pod: Json) -> web.Response:
+    def _evict(self, eviction: Json, target: Target, pod: Json) -> web.Response:
         if pod["metadata"]["name"] in self.blocked_evictions:
             causes = ({"reason": "DisruptionBudget"},)
             return refusal(429, "Cannot evict pod", reason="TooManyRequests", causes=causes)
+        if unwanted := self._unwanted(eviction.get("deleteOptions") or {}, pod):
+            return unwanted
         self._drop(target)
         return self._reply({"kind": "Status", "status": "Success", "code": 201}, 201)
 
@@ -378,21 +384,3 @@ def hang_up(request: Request) -> None:
     """Cut the connection under a request, as a crash or a cable would."""
     if request.raw.transport is not None:
         request.raw.transport.abort()
-
-
-def refusal(
-    status: int,
-    message: str,
-    *,
-    reason: str = "",
-    causes: tuple[Json, ...] = (),
-    headers: Mapping[str, str] | None = None,
-) -> web.Response:
-    """An answer with a ``Status`` body."""
-    body = {"kind": "Status", "code": status, "reason": reason, "message": message}
-    return web.Response(
-        body=msgspec.json.encode({**body, "details": {"causes": causes}}),
-        status=status,
-        content_type=JSON_TYPE,
-        headers=headers,
-    )

@@ -1,4 +1,4 @@
-"""What the fake API server holds and hears: objects, versions, paths, selectors, requests. No I/O."""
+"""What the fake API server holds, hears and refuses with: objects, versions, selectors, requests. No I/O."""
 
 import asyncio
 from collections.abc import Mapping
@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
+
+JSON_TYPE = "application/json"
 
 Json = dict[str, Any]
 
@@ -118,3 +120,21 @@ def merged(old: Any, patch: Any) -> Any:
         by_type = {entry["type"]: entry for entry in old} | {entry["type"]: entry for entry in patch}
         return list(by_type.values())
     return patch
+
+
+def refusal(
+    status: int,
+    message: str,
+    *,
+    reason: str = "",
+    causes: tuple[Json, ...] = (),
+    headers: Mapping[str, str] | None = None,
+) -> web.Response:
+    """An answer with a ``Status`` body."""
+    body = {"kind": "Status", "code": status, "reason": reason, "message": message}
+    return web.Response(
+        body=msgspec.json.encode({**body, "details": {"causes": causes}}),
+        status=status,
+        content_type=JSON_TYPE,
+        headers=headers,
+    )

@@ -53,6 +53,18 @@ async def test_it_is_not_ready_before_the_lists_are_in(server: Server) -> None:
     }
 
 
+async def test_budgets_that_it_may_not_read_are_named_with_the_error(server: Server) -> None:
+    """An old role without them must not look like a server that is merely slow."""
+    server.configure(document())
+    server.api.fail_next(403, path="poddisruptionbudgets", times=10**6)
+    server.start()
+    await server.until_shown(
+        "/readyz", "waiting for poddisruptionbudgets (403 Forbidden: the test wants 403)\n"
+    )
+    (first, *_) = server.logged("watch interrupted")
+    assert (first["kind"], first["level"]) == ("poddisruptionbudgets", "warning")
+
+
 async def test_numbers_of_queues_and_pods(server: Server) -> None:
     server.configure(document())
     server.pod("running", node="n1")

@@ -10,6 +10,7 @@ import pytest
 
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
+from core.workload.affinity import Requirement
 from extender.kube.client import ApiClient, connect
 from extender.kube.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
 from extender.kube.reflector import Silence
@@ -22,6 +23,7 @@ NAMESPACES = "/api/v1/namespaces"
 NODES = "/api/v1/nodes"
 PODS = "/api/v1/namespaces/default/pods"
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
+BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 CONFIG_MAPS = "/api/v1/namespaces/paddock-system/configmaps"
 
 
@@ -38,12 +40,23 @@ class Bench:
         self.api.apply(NAMESPACES, {"metadata": {"name": "default"}})
         self.api.apply(NODES, {"metadata": {"name": "n1"}, "status": {"allocatable": {"cpu": "4"}}})
         self.api.apply(CLASSES, {"metadata": {"name": "high"}, "value": 1000})
+        self.budget("db", 1)
         self.pod("p")
 
     def pod(self, name: str, created: str = "2026-01-01T00:00:00Z", **status: Any) -> None:
         body = pod_body(name)
         body["metadata"]["creationTimestamp"] = created
         self.api.apply(PODS, {**body, "status": status or body["status"]})
+
+    def budget(self, name: str, allowed: int, *, observed: int = 1) -> None:
+        self.api.apply(
+            BUDGETS,
+            {
+                "metadata": {"name": name, "generation": 1},
+                "spec": {"selector": {"matchLabels": {"app": name}}},
+                "status": {"disruptionsAllowed": allowed, "observedGeneration": observed},
+            },
+        )
 
     def kinds(self) -> list[str]:
         return [type(event).__name__ for event in self.told]
@@ -76,9 +89,9 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
 async def test_pods_come_after_namespaces_configuration_and_nodes(bench: Bench) -> None:
     bench.fill()
     running = asyncio.create_task(bench.feeds.run())
-    await until(lambda: {"NamespacesListed", "PriorityClassesListed"} <= set(bench.kinds()))
-    # Both watches are open, so that whatever did not depend on the configuration would have been asked for.
-    await until(lambda: bench.api.watching == 2)
+    await until(lambda: {"NamespacesListed", "PriorityClassesListed", "BudgetsListed"} <= set(bench.kinds()))
+    # All watches are open, so that whatever did not depend on the configuration would have been asked for.
+    await until(lambda: bench.api.watching == 3)
     assert not {"nodes", "pods"} & set(bench.asked())
     bench.configured.set()
     async with asyncio.timeout(5):
@@ -110,6 +123,7 @@ async def test_every_kind_is_told_with_its_list(bench: Bench) -> None:
     assert on.NodesListed(frozenset({NodeName("n1")})) in bench.told
     assert on.NamespacesListed(frozenset({"default"})) in bench.told
     assert on.PriorityClassesListed(frozenset({"high"})) in bench.told
+    assert on.BudgetsListed(frozenset({("default", "db")})) in bench.told
     (pods,) = [event for event in bench.told if isinstance(event, on.PodsListed)]
     assert pods.uids == {"uid-p"}
     assert pods.version > 100
@@ -137,7 +151,7 @@ async def test_a_pod_that_ends_is_told_as_deleted(bench: Bench) -> None:
     async with asyncio.timeout(5):
         await bench.feeds.wait_synced()
     assert [event.pod.name for event in bench.told if isinstance(event, on.PodObserved)] == ["p"]
-    await until(lambda: bench.api.watching == 4)
+    await until(lambda: bench.api.watching == 5)
     bench.pod("p", phase="Failed")
     await until(lambda: bench.told[-1] == on.PodDeleted(PodUid("uid-p")))
     await cancelled(running)
@@ -147,16 +161,18 @@ async def test_deletions_of_every_kind(bench: Bench) -> None:
     bench.fill()
     bench.configured.set()
     running = asyncio.create_task(bench.feeds.run())
-    await until(lambda: bench.api.watching == 4)
+    await until(lambda: bench.api.watching == 5)
     bench.api.delete(NODES, "n1")
     bench.api.delete(CLASSES, "high")
+    bench.api.delete(BUDGETS, "db")
     bench.api.delete(NAMESPACES, "default")
     expected = {
         on.NodeDeleted(NodeName("n1")),
         on.PriorityClassDeleted("high"),
+        on.BudgetDeleted("default", "db"),
         on.NamespaceDeleted("default"),
     }
-    await until(lambda: expected <= set(bench.told[-3:]))
+    await until(lambda: all(each in bench.told for each in expected))
     await cancelled(running)
 
 
@@ -172,6 +188,36 @@ async def test_an_unreadable_pod_hides_no_other_and_is_not_taken_for_gone(bench:
     assert bench.kinds().count("PodObserved") == 1
     (listed,) = [event for event in bench.told if isinstance(event, on.PodsListed)]
     assert listed.uids == {"uid-p", "uid-broken"}
+    await cancelled(running)
+
+
+async def test_a_budget_is_followed(bench: Bench) -> None:
+    bench.fill()
+    bench.configured.set()
+    running = asyncio.create_task(bench.feeds.run())
+    await until(lambda: bench.api.watching == 5)
+    bench.budget("db", 0)
+    bench.budget("db", 1, observed=0)
+    bench.budget("db", 2)
+    await until(lambda: bench.kinds().count("BudgetObserved") == 4)
+    budgets = [event.budget for event in bench.told if isinstance(event, on.BudgetObserved)]
+    assert [budget.allowed for budget in budgets] == [1, 0, 0, 2]
+    assert {budget.selector for budget in budgets} == {(Requirement("app", "In", ("db",)),)}
+    await cancelled(running)
+
+
+async def test_budgets_that_may_not_be_read_are_missed_and_named(bench: Bench) -> None:
+    """As with every other kind: not ready, and it says why."""
+    bench.fill()
+    bench.configured.set()
+    bench.api.fail_next(403, path="poddisruptionbudgets", times=2)
+    running = asyncio.create_task(bench.feeds.run())
+    await until(lambda: bool(bench.feeds.budgets.error) and bench.feeds.pods.synced.is_set())
+    assert "the test wants 403" in bench.feeds.budgets.error
+    assert not bench.feeds.budgets.synced.is_set()
+    async with asyncio.timeout(5):
+        await bench.feeds.wait_synced()
+    assert bench.feeds.budgets.error == ""
     await cancelled(running)
 
 

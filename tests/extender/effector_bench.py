@@ -1,0 +1,70 @@
+"""An effector over a fake API server, for the tests of what it does on our own account."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from core.ledger import events as on
+from extender.kube.bodies import WAKE_ANNOTATION
+from extender.kube.client import ApiClient, connect
+from extender.kube.effector import Effector
+from tests.extender.fake_api import FakeApi, Request
+from tests.extender.reflector_bench import cancelled, until
+
+PODS = "/api/v1/namespaces/default/pods"
+
+
+class Bench:
+    """An effector over a fake API server; unless ``patient`` it pauses in name only."""
+
+    def __init__(self, api: FakeApi, client: ApiClient) -> None:
+        self.api = api
+        self.leading = True
+        self.patient = False
+        self.learned: list[on.Event] = []
+        self.outcomes: Counter[tuple[str, str]] = Counter()
+        self.pauses: list[float] = []
+        self.effector = Effector(
+            client,
+            learn=self.learned.append,
+            may_act=lambda: self.leading,
+            count=lambda effect, outcome: self.outcomes.update([(effect, outcome)]),
+            sleep=self._sleep,
+        )
+
+    async def _sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        await asyncio.sleep(seconds if self.patient else 0)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        task = asyncio.create_task(self.effector.run())
+        yield
+        await cancelled(task)
+
+    async def settled(self, outcomes: int) -> None:
+        await until(lambda: self.outcomes.total() >= outcomes)
+
+    def writes(self, method: str = "PATCH") -> list[Request]:
+        return [each for each in self.api.requests if each.method == method]
+
+    def token_of(self, name: str) -> str | None:
+        pod = self.api.find(PODS, name)
+        assert pod is not None
+        token: str | None = pod["metadata"].get("annotations", {}).get(WAKE_ANNOTATION)
+        return token
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    api = await FakeApi().start()
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(json.dumps(api.kubeconfig()))
+    async with await connect(kubeconfig=str(kubeconfig)) as client:
+        yield Bench(api, client)
+    await api.stop()
