@@ -5,7 +5,9 @@ from collections.abc import Callable
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.effects import (
+    DeletePod,
     Effect,
+    EvictPod,
     LookUpGroups,
     MarkFailed,
     NominateNode,
@@ -17,13 +19,15 @@ from core.ledger.effects import (
     WriteRecord,
 )
 from extender.simulator.api import PlayedApi, Pod
+from extender.simulator.budgets import PlayedBudgets
+from extender.simulator.evicting import Onlooker, delete, evict
 
 WAKE_ANNOTATION = "paddock.dev/wake"
 
 Learn = Callable[[on.Event], None]
 
 
-def act(effect: Effect, api: PlayedApi, learn: Learn) -> None:
+def act(effect: Effect, api: PlayedApi, budgets: PlayedBudgets, onlooker: Onlooker, learn: Learn) -> None:
     """Carry an effect out and tell how it ended."""
     match effect:
         case LookUpGroups(user):
@@ -31,6 +35,14 @@ def act(effect: Effect, api: PlayedApi, learn: Learn) -> None:
             learn(on.GroupsResolved(user, (user,)))
         case PostEvent() | PostBinding():
             pass
+        case EvictPod():
+            pod = _pod(api, effect.uid, effect.namespace, effect.name)
+            outcome = evict(effect, pod, api, budgets, onlooker)
+            learn(on.PodEvicted(effect.uid, outcome, effect.preemptor))
+        case DeletePod():
+            pod = _pod(api, effect.uid, effect.namespace, effect.name)
+            outcome = delete(effect, pod, api, onlooker)
+            learn(on.PodEvicted(effect.uid, outcome, effect.preemptor))
         case _:
             pod = _pod(api, effect.uid, effect.namespace, effect.name)
             if pod is not None:

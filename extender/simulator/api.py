@@ -311,12 +311,18 @@ class PlayedApi:
         container["resources"] = {**container.get("resources", {}), "requests": wanted}
         self._changed(pod)
 
-    def delete(self, pod: Pod, *, why: str = "deleted") -> None:
-        """Begin to delete a pod; it is gone after its grace, at once when it has no node or has ended."""
+    def delete(self, pod: Pod, *, why: str = "deleted", grace: int | None = None) -> None:
+        """Begin to delete a pod; it is gone after its grace, at once when it has no node or has ended.
+
+        ``grace``: milliseconds instead of its own; 0 also ends a deletion that has begun.
+        """
         if pod.deleting:
+            if grace == 0:
+                self.remove(pod, ended=pod.ended)
             return
-        grace = pod.body["spec"].get("terminationGracePeriodSeconds", 0) * 1000
-        grace = pod.entry.grace if pod.entry is not None else grace
+        if grace is None:
+            own = pod.body["spec"].get("terminationGracePeriodSeconds", 0) * 1000
+            grace = pod.entry.grace if pod.entry is not None else own
         if not pod.terminal:
             pod.ended = why
         pod.body["metadata"]["deletionTimestamp"] = stamp(self._clock.now + grace)

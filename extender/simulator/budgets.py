@@ -3,15 +3,69 @@
 Source: pkg/controller/disruption/disruption.go. Without controllers the expected pods are the matching ones.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
+from core.workload.affinity import Requirement
+from core.workload.budget import BudgetFacts, covers
 from extender.simulator.api import Pod
 from extender.simulator.scenario import BudgetEntry
 
 
+@dataclass(frozen=True, slots=True)
+class BudgetChange:
+    """``budget``: as it is after it."""
+
+    budget: BudgetFacts
+
+
+class PlayedBudgets:
+    """The cluster's budgets, each as its controller wrote it last. ``pods``: every one there is."""
+
+    def __init__(self, entries: Sequence[BudgetEntry], pods: Callable[[], Iterable[Pod]]) -> None:
+        self._entries = entries
+        self._pods = pods
+        self._written: dict[tuple[str, str], BudgetFacts] = {}
+        self.reconcile()
+
+    @property
+    def written(self) -> Iterable[BudgetFacts]:
+        """All of them, in the order of the file."""
+        return self._written.values()
+
+    def reconcile(self) -> list[BudgetChange]:
+        """Look at the pods again, as the controller does; what that has changed."""
+        changes = []
+        pods = self._counted() if self._entries else []
+        for entry in self._entries:
+            facts = _facts(entry, allowed(entry, pods))
+            if self._written.get((entry.namespace, entry.name)) != facts:
+                self._written[entry.namespace, entry.name] = facts
+                changes.append(BudgetChange(facts))
+        return changes
+
+    def objection(self, pod: Pod) -> str:
+        """Why the Eviction API would not evict a pod now, or empty.
+
+        A pod that does not run, or is leaving, may always go; one of several budgets never.
+        Source: pkg/registry/core/pod/storage/eviction.go.
+        """
+        if pod.terminal or pod.deleting or not pod.node:
+            return ""
+        over = [entry for entry in self._entries if _covers(entry, pod)]
+        if len(over) > 1:
+            return f"more than one budget: {', '.join(sorted(entry.name for entry in over))}"
+        if over and not allowed(over[0], self._counted()):
+            return f"budget {over[0].name} allows no disruption"
+        return ""
+
+    def _counted(self) -> list[Pod]:
+        return [pod for pod in self._pods() if not pod.terminal]
+
+
 def allowed(budget: BudgetEntry, pods: Iterable[Pod]) -> int:
     """Disruptions that a budget still allows, 0 or more."""
-    mine = [pod for pod in pods if matches(budget, pod.namespace, pod.body["metadata"].get("labels") or {})]
+    mine = [pod for pod in pods if _covers(budget, pod)]
     healthy = sum(1 for pod in mine if pod.node and not pod.deleting)
     if budget.min_available is not None:
         wanted = _scaled(budget.min_available, len(mine))
@@ -21,12 +75,19 @@ def allowed(budget: BudgetEntry, pods: Iterable[Pod]) -> int:
 
 
 def matches(budget: BudgetEntry, namespace: str, labels: Mapping[str, str]) -> bool:
-    """An empty selector matches nothing for the scheduler (filterPodsWithPDBViolation)."""
-    return (
-        namespace == budget.namespace
-        and bool(budget.match_labels)
-        and all(labels.get(key) == value for key, value in budget.match_labels.items())
-    )
+    """As kube-scheduler reads it: an empty selector matches nothing (filterPodsWithPDBViolation)."""
+    return bool(budget.match_labels) and namespace == budget.namespace and covers(_facts(budget, 0), labels)
+
+
+def _covers(budget: BudgetEntry, pod: Pod) -> bool:
+    """As controller and API server read it: an empty selector covers the whole namespace."""
+    labels = pod.body["metadata"].get("labels") or {}
+    return pod.namespace == budget.namespace and covers(_facts(budget, 0), labels)
+
+
+def _facts(budget: BudgetEntry, allowing: int) -> BudgetFacts:
+    selector = (Requirement(key, "In", (value,)) for key, value in sorted(budget.match_labels.items()))
+    return BudgetFacts(budget.namespace, budget.name, tuple(selector), allowing)
 
 
 def _scaled(bound: str, total: int) -> int:

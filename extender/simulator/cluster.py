@@ -9,7 +9,8 @@ from collections.abc import Callable
 import msgspec
 
 from core.errors import PaddockError
-from extender.simulator.api import Change, PlayedApi, Pod, Refusal
+from extender.simulator.api import Change, PlayedApi, Pod, PodChange, Refusal
+from extender.simulator.budgets import PlayedBudgets
 from extender.simulator.clock import Clock, HandLoop, Kind
 from extender.simulator.node_cache import shape_of
 from extender.simulator.objects import (
@@ -24,7 +25,7 @@ from extender.simulator.objects import (
     priority_class_object,
     priority_class_of_entry,
 )
-from extender.simulator.paddock import Paddock, World
+from extender.simulator.paddock import News, Paddock, World
 from extender.simulator.recorder import Recorder
 from extender.simulator.scenario import NodeEntry, PodEntry, Scenario
 from extender.simulator.scheduler import PlayedScheduler, Server, Settings
@@ -52,12 +53,14 @@ class Cluster:
         self._scheduler: PlayedScheduler | None = None
         self._paddock: Paddock | None = None
         self._finished_attempts = 0
+        self._pods_changed = False
         self._add_what_stands()
         self.world = World(
             self.clock,
             # Only what asyncio itself needs of a loop is there.
             HandLoop(self.clock),  # type: ignore[abstract]
             self.api,
+            PlayedBudgets(scenario.cluster.budgets, self.api.live_pods),
             self.recorder,
             scenario.bind_delay,
             config_map_of(scenario.config.text, scenario.settings),
@@ -153,13 +156,24 @@ class Cluster:
 
     def _publish(self, change: Change) -> None:
         self.recorder.changed(change)
+        self._pods_changed |= isinstance(change, PodChange)
         if self._scheduler is not None:
             self._scheduler_news.append(change)
+        self._tell_paddock(change)
+
+    def _tell_paddock(self, change: News) -> None:
         if self._paddock is not None:
             delay = self.scenario.watch_delay
             self._paddock.hear(change, due=self.clock.now + delay)
             if delay:
                 self.clock.at(self.clock.now + delay, Kind.API, _news_is_there)
+
+    def _reconcile_budgets(self) -> None:
+        """The disruption controller's part, once for all that has changed since it last looked."""
+        if self._pods_changed:
+            self._pods_changed = False
+            for change in self.world.budgets.reconcile():
+                self._tell_paddock(change)
 
     # -- time ------------------------------------------------------------------------------------------------
 
@@ -177,6 +191,7 @@ class Cluster:
         """Rule 2c: until nothing changes. Raises `Spinning`."""
         busy = True
         while busy:
+            self._reconcile_budgets()
             busy = self.paddock.read_news()
             while self._scheduler_news:
                 self.scheduler.deliver(self._scheduler_news.popleft())

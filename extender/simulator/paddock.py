@@ -25,7 +25,9 @@ from extender.queueconfig.sources import CONFIGS_NAME, ConfigMapData
 from extender.reload import Configuration, Source
 from extender.simulator.acting import act
 from extender.simulator.api import Change, NodeChange, PlayedApi, PodChange, Refusal
+from extender.simulator.budgets import BudgetChange, PlayedBudgets
 from extender.simulator.clock import EPOCH, Clock, HandLoop, Kind, Timer
+from extender.simulator.evicting import Onlooker as EvictionOnlooker
 from extender.simulator.extender_calls import CallFailed, bind_error
 from extender.simulator.objects import Json
 from extender.verbs import Outcome, Verbs
@@ -36,7 +38,10 @@ CONNECTION_LOST = "failed bind with extender: connection lost"
 SOURCE = Source("ConfigMap", "default", CONFIGS_NAME, "config-map")
 
 
-class Onlooker(Protocol):
+News = Change | BudgetChange
+
+
+class Onlooker(EvictionOnlooker, Protocol):
     """Who is told what Paddock decides and does."""
 
     def decided(self, verb: str, record: PodRecord, verdict: object) -> None: ...
@@ -57,6 +62,7 @@ class World:
     clock: Clock
     loop: HandLoop
     api: PlayedApi
+    budgets: PlayedBudgets
     onlooker: Onlooker
     bind_delay: int
     config_map: dict[str, str]
@@ -102,6 +108,7 @@ class Life:
         for priority_class in api.priority_class_facts():
             learn(on.PriorityClassObserved(priority_class))
         learn(on.PriorityClassesListed(frozenset(api.priority_classes)))
+        self._list_budgets()
         for node in api.nodes.values():
             learn(on.NodeObserved(node.facts))
         learn(on.NodesListed(frozenset(NodeName(name) for name in api.nodes)))
@@ -110,6 +117,12 @@ class Life:
             learn(on.PodObserved(pod.facts))
         learn(on.PodsListed(frozenset(pod.uid for pod in there), api.version))
         self._plan_cleaner()
+
+    def _list_budgets(self) -> None:
+        budgets = list(self._world.budgets.written)
+        for budget in budgets:
+            self.engine.learn(on.BudgetObserved(budget))
+        self.engine.learn(on.BudgetsListed(frozenset((each.namespace, each.name) for each in budgets)))
 
     def end(self) -> None:
         """Forget everything; callers that still wait see their connection break."""
@@ -149,7 +162,7 @@ class Life:
 
     # -- learning and doing ----------------------------------------------------------------------
 
-    def deliver(self, change: Change) -> None:
+    def deliver(self, change: News) -> None:
         """The watch shows a change. A pod that has ended leaves the selection."""
         match change:
             case NodeChange(node, facts, gone):
@@ -158,6 +171,8 @@ class Life:
             case PodChange(pod, facts, _, gone):
                 ended = gone or facts.terminal
                 self.engine.learn(on.PodDeleted(pod.uid) if ended else on.PodObserved(facts))
+            case BudgetChange(budget):
+                self.engine.learn(on.BudgetObserved(budget))
 
     def run_effects(self) -> bool:
         """Run planned passes and what has been asked for, in emission order. False when there was nothing."""
@@ -169,7 +184,8 @@ class Life:
             if self.ended:
                 break
             effect = self.effects.popleft()
-            act(effect, self._world.api, self.engine.learn)
+            world = self._world
+            act(effect, world.api, world.budgets, world.onlooker, self.engine.learn)
             if not isinstance(effect, LookUpGroups):
                 self._done(effect)
         return True
@@ -291,7 +307,7 @@ class Paddock:
     def __init__(self, world: World) -> None:
         self._world = world
         self._kill: tuple[str, int] | None = None
-        self._news: deque[tuple[int, Change]] = deque()
+        self._news: deque[tuple[int, News]] = deque()
         self.life = self._born()
 
     def _born(self) -> Life:
@@ -321,7 +337,7 @@ class Paddock:
         """Whether a pod, about to be created, would be Paddock's."""
         return bool(self.life.engine.is_managed(pod_from(POD.decode(msgspec.json.encode(body)))))
 
-    def hear(self, change: Change, *, due: int) -> None:
+    def hear(self, change: News, *, due: int) -> None:
         """A change that the watch will show at ``due``."""
         self._news.append((due, change))
 

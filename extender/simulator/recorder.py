@@ -140,6 +140,14 @@ class Recorder:
                 about = {"pod": _full(namespace, name)} if kind == "Pod" else {}
                 self.note("event", reason, why=message, **about)
 
+    def evicted(self, pod: Pod, preemptor: Pod | None, why: str) -> None:
+        self._note_pod(
+            "evicted", pod, f"evicted from {pod.node}", node=pod.node, why=_because(preemptor, why)
+        )
+
+    def spared(self, pod: Pod, preemptor: Pod | None, why: str) -> None:
+        self._note_pod("spared", pod, "not evicted", node=pod.node, why=_because(preemptor, why))
+
     def refused(self, message: str) -> None:
         self.config_error = message
         self.note("config", "configuration refused", why=message)
@@ -259,6 +267,12 @@ class Recorder:
         snapshot = self.snapshot()
         queue = snapshot.queue_of(record) if snapshot is not None else None
         return queue.path if queue is not None else ""
+
+
+def _because(preemptor: Pod | None, why: str) -> str:
+    """For whom and why, as far as that is known."""
+    whom = f"for {preemptor.full_name}" if preemptor is not None else ""
+    return ": ".join(each for each in (whom, why) if each)
 
 
 def _full(namespace: str, name: str) -> str:

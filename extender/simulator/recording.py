@@ -14,8 +14,8 @@ Amounts = Mapping[str, int]
 class Happening:
     """One line of the timeline.
 
-    ``kind``: submitted, refused, waits, placed, succeeded, failed, deleted, evicted, gone, nominated, gate,
-    woken, event, config, settings, node, restart, error; ``pod``, ``queue``, ``node``: empty when it is
+    ``kind``: submitted, refused, waits, placed, succeeded, failed, deleted, evicted, spared, gone, nominated,
+    gate, woken, event, config, settings, node, restart, error; ``pod``, ``queue``, ``node``: empty when it is
     about none; ``what``: a few words; ``why``: the reason in full, or empty; ``code``: the refusal code.
     """
 

@@ -25,6 +25,7 @@ KIND_COLOURS: Final = {
     "refused": "yellow",
     "waits": "yellow",
     "evicted": "red",
+    "spared": "yellow",
     "failed": "red",
     "error": "red",
     "config": "blue",

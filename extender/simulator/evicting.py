@@ -1,0 +1,65 @@
+"""How the played API server answers an eviction or a deletion that Paddock asks for (format, rule 8).
+
+Source: pkg/registry/core/pod/storage/eviction.go.
+"""
+
+from typing import Protocol
+
+from core.ids import PodUid
+from core.ledger.effects import DeletePod, EvictPod
+from core.ledger.events import EvictionOutcome
+from extender.simulator.api import PlayedApi, Pod
+from extender.simulator.budgets import PlayedBudgets
+
+DISRUPTED = {
+    "type": "DisruptionTarget",
+    "status": "True",
+    "reason": "EvictionByEvictionAPI",
+    "message": "Eviction API: evicting",
+}
+
+
+class Onlooker(Protocol):
+    """Who is told what becomes of a pod. ``preemptor``: whom it makes room for, None for nobody."""
+
+    def evicted(self, pod: Pod, preemptor: Pod | None, why: str) -> None:
+        """It leaves now."""
+        ...
+
+    def spared(self, pod: Pod, preemptor: Pod | None, why: str) -> None:
+        """It stays, for the sake of a budget."""
+        ...
+
+
+def evict(
+    wanted: EvictPod, pod: Pod | None, api: PlayedApi, budgets: PlayedBudgets, onlooker: Onlooker
+) -> EvictionOutcome:
+    """``pod``: the one that is meant, None when it is gone."""
+    if pod is None:
+        return EvictionOutcome.GONE
+    preemptor = _known(api, wanted.preemptor)
+    objection = budgets.objection(pod)
+    if objection:
+        onlooker.spared(pod, preemptor, objection)
+        return EvictionOutcome.BUDGET
+    if not (pod.deleting or pod.terminal):
+        onlooker.evicted(pod, preemptor, wanted.why)
+        api.set_status(pod, DISRUPTED)
+    api.delete(pod, why="evicted")
+    return EvictionOutcome.DONE
+
+
+def delete(wanted: DeletePod, pod: Pod | None, api: PlayedApi, onlooker: Onlooker) -> EvictionOutcome:
+    """Whatever budgets say. A pod of the scenario is a victim; any other is a placeholder, which is none."""
+    if pod is None:
+        return EvictionOutcome.GONE
+    is_victim = pod.entry is not None
+    if is_victim and not (pod.deleting or pod.terminal):
+        onlooker.evicted(pod, _known(api, wanted.preemptor), wanted.why)
+    grace = 0 if wanted.at_once else None
+    api.delete(pod, why="preempted" if is_victim else "deleted", grace=grace)
+    return EvictionOutcome.DONE
+
+
+def _known(api: PlayedApi, uid: PodUid) -> Pod | None:
+    return api.pods.get(uid)
