@@ -1,0 +1,254 @@
+"""Evictions on our own account against the real API server, with the shipped role: how each ends.
+
+No disruption controller runs here, so a test writes what a budget allows itself.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+
+from core.ids import PodUid
+from core.ledger import events as on
+from core.ledger.effects import DeletePod, Effect, EvictPod
+from core.ledger.events import EvictionOutcome
+from core.workload.budget import BudgetFacts, disruptions_left
+from e2e.cluster import ApiFailure, Cluster, Object, PodCache, node_of, path_of
+from e2e.stand import Stand, eventually
+from extender.kube.client import connect
+from extender.kube.effector import Effector
+from extender.kube.feeds import Feeds
+from extender.kube.reflector import Silence
+
+LABELS = {"tier": "db"}
+USER = "paddock-certificate"
+
+
+class Hand:
+    """Our effector and our watch of budgets, as the account that the shipped role is bound to."""
+
+    def __init__(self) -> None:
+        self.told: list[on.Event] = []
+        self.outcomes: Counter[tuple[str, str]] = Counter()
+        self.perform: Callable[[Effect], None]
+
+    async def ended(self, uid: str) -> EvictionOutcome:
+        """How the eviction of a pod ended; an end is told to the first who asks."""
+
+        async def look() -> on.PodEvicted | None:
+            ends = (each for each in self.told if isinstance(each, on.PodEvicted))
+            return next((each for each in ends if each.uid == uid), None)
+
+        end = await eventually(look, "the end of an eviction")
+        self.told.remove(end)
+        return end.outcome
+
+    def left(self, namespace: str) -> int | None:
+        """What the budgets allow of pods with `LABELS`, as told last."""
+        there: dict[str, BudgetFacts] = {}
+        for each in self.told:
+            match each:
+                case on.BudgetObserved(budget) if budget.namespace == namespace:
+                    there[budget.name] = budget
+                case on.BudgetDeleted(where, name) if where == namespace:
+                    there.pop(name, None)
+        return disruptions_left({namespace: there}, namespace, LABELS)
+
+    async def until_left(self, namespace: str, left: int | None) -> None:
+        async def look() -> bool:
+            return self.left(namespace) == left
+
+        await eventually(look, f"{left} disruptions are left")
+
+
+@asynccontextmanager
+async def acting(cluster: Cluster) -> AsyncIterator[Hand]:
+    hand = Hand()
+    kubeconfig = cluster.control_plane.kubeconfig(USER)
+    async with await connect(kubeconfig=str(kubeconfig)) as client:
+        effector = Effector(
+            client,
+            learn=hand.told.append,
+            may_act=lambda: True,
+            count=lambda effect, outcome: hand.outcomes.update([(effect, outcome)]),
+        )
+        hand.perform = effector.perform
+        feeds = Feeds(client, hand.told.append, reporter=Silence(), configured=asyncio.Event().wait)
+        tasks = [asyncio.create_task(effector.run()), asyncio.create_task(feeds.budgets.run())]
+        await asyncio.wait_for(feeds.budgets.synced.wait(), 10)
+        yield hand
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+# -- tests ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_pod_is_evicted_and_only_this_one(cluster: Cluster) -> None:
+    async with Stand(cluster, {"a": {}}) as stand, acting(cluster) as hand:
+        await cluster.add_nodes(1)
+        pod = await running(cluster, stand.pods, "victim", grace=1)
+        hand.perform(evict(pod, uid="uid-of-its-predecessor"))
+        assert await hand.ended("uid-of-its-predecessor") is EvictionOutcome.GONE
+        assert leaving(stand.pods, "victim") is False
+        hand.perform(evict(pod))
+        assert await hand.ended(uid_of(pod)) is EvictionOutcome.DONE
+        await stand.pods.until(lambda: leaving(stand.pods, "victim") is not False, "it leaves")
+        await stand.pods.until(lambda: leaving(stand.pods, "victim") is None, "it is gone")
+        hand.perform(evict(pod))
+        assert await hand.ended(uid_of(pod)) is EvictionOutcome.GONE
+        assert hand.outcomes == {("EvictPod", "done"): 1, ("EvictPod", "object gone"): 2}
+        await stand.audited()
+
+
+async def test_a_budget_spares_a_pod_until_it_allows_one(cluster: Cluster) -> None:
+    """And what is left of it is told by the watch, down to what the eviction itself takes."""
+    namespace = cluster.namespace
+    async with Stand(cluster, {"a": {}}) as stand, acting(cluster) as hand:
+        await cluster.add_nodes(1)
+        first, second = [await running(cluster, stand.pods, name) for name in ("db-0", "db-1")]
+        await budget(cluster, "db")
+        # Nobody has written its status yet: the API server evicts no one until somebody does.
+        await hand.until_left(namespace, 0)
+        hand.perform(evict(first))
+        assert await hand.ended(uid_of(first)) is EvictionOutcome.BUDGET
+        await allow(cluster, "db", 1)
+        await hand.until_left(namespace, 1)
+        hand.perform(evict(first))
+        assert await hand.ended(uid_of(first)) is EvictionOutcome.DONE
+        await hand.until_left(namespace, 0)
+        hand.perform(evict(second))
+        assert await hand.ended(uid_of(second)) is EvictionOutcome.BUDGET
+        assert leaving(stand.pods, "db-1") is False
+        assert hand.outcomes == {("EvictPod", "done"): 1, ("EvictPod", "budget"): 2}
+        await stand.pods.until(lambda: leaving(stand.pods, "db-0") is None, "it is gone")
+        await stand.audited()
+
+
+async def test_whom_the_selectors_of_budgets_cover(cluster: Cluster) -> None:
+    """No selector covers nobody, an empty one everybody; a pod of two budgets is evicted by neither."""
+    namespace = cluster.namespace
+    async with Stand(cluster, {"a": {}}) as stand, acting(cluster) as hand:
+        await cluster.add_nodes(1)
+        pods = [await running(cluster, stand.pods, name) for name in ("db-0", "db-1", "db-2")]
+        await budget(cluster, "none", {})
+        await allow(cluster, "none", 0)
+        hand.perform(evict(pods[0]))
+        assert await hand.ended(uid_of(pods[0])) is EvictionOutcome.DONE
+        assert hand.left(namespace) is None
+        await budget(cluster, "all", {"selector": {}})
+        await allow(cluster, "all", 0)
+        await hand.until_left(namespace, 0)
+        hand.perform(evict(pods[1]))
+        assert await hand.ended(uid_of(pods[1])) is EvictionOutcome.BUDGET
+        expressions = [{"key": "tier", "operator": "In", "values": ["db"]}]
+        await budget(cluster, "some", {"selector": {"matchExpressions": expressions}})
+        for name in ("all", "some"):
+            await allow(cluster, name, 5)
+        hand.perform(evict(pods[2]))
+        assert await hand.ended(uid_of(pods[2])) is EvictionOutcome.BUDGET
+        assert hand.left(namespace) == 0
+        await cluster.request("DELETE", path_of("PodDisruptionBudget", namespace, "all"))
+        await hand.until_left(namespace, 5)
+        await stand.audited()
+
+
+async def test_a_deletion_asks_no_budget_and_at_once_knows_no_grace(cluster: Cluster) -> None:
+    async with Stand(cluster, {"a": {}}) as stand, acting(cluster) as hand:
+        await cluster.add_nodes(1)
+        pod = await running(cluster, stand.pods, "placeholder", grace=3600)
+        await budget(cluster, "db")
+        hand.perform(DeletePod(PodUid("uid-of-its-predecessor"), cluster.namespace, "placeholder", True))
+        assert await hand.ended("uid-of-its-predecessor") is EvictionOutcome.GONE
+        hand.perform(DeletePod(PodUid(uid_of(pod)), cluster.namespace, "placeholder", at_once=True))
+        assert await hand.ended(uid_of(pod)) is EvictionOutcome.DONE
+        await stand.pods.until(lambda: leaving(stand.pods, "placeholder") is None, "it is gone")
+        await stand.audited()
+
+
+async def test_a_role_without_budgets_is_named(cluster: Cluster) -> None:
+    """Paddock says what it may not read, and is not ready before it may."""
+    async with Stand(cluster, {"a": {}}) as stand:
+        role = await cluster.request("GET", path_of("ClusterRole", name="paddock"))
+        without = [rule for rule in role["rules"] if rule.get("apiGroups") != ["policy"]]
+        await cluster.patch(path_of("ClusterRole", name="paddock"), {"rules": without})
+        try:
+            await eventually(lambda: _forbidden(cluster), "the role is in force")
+            await stand.paddock.kill()
+            await stand.paddock.start(wait=False)
+
+            async def named() -> bool:
+                status, text = await stand.paddock.get("/readyz")
+                return status == 503 and "poddisruptionbudgets (403 Forbidden: " in text
+
+            await eventually(named, "readyz names it", timeout=30)
+        finally:
+            await cluster.patch(path_of("ClusterRole", name="paddock"), {"rules": role["rules"]})
+        await stand.paddock.until_ready()
+
+
+# -- steps ---------------------------------------------------------------------------------------------------
+
+
+def uid_of(pod: Object) -> str:
+    return str(pod["metadata"]["uid"])
+
+
+def evict(pod: Object, *, uid: str = "") -> EvictPod:
+    metadata = pod["metadata"]
+    return EvictPod(PodUid(uid or metadata["uid"]), metadata["namespace"], metadata["name"])
+
+
+def leaving(pods: PodCache, name: str) -> bool | None:
+    """None for a pod that is gone."""
+    pod = pods.named(name)
+    return None if pod is None else "deletionTimestamp" in pod["metadata"]
+
+
+async def running(cluster: Cluster, pods: PodCache, name: str, *, grace: int = 0) -> Object:
+    """A pod of `LABELS` that runs: one that does not is protected by no budget."""
+    made = await cluster.create_pod(name, queue="root.a", labels=LABELS, grace=grace)
+
+    def runs() -> bool:
+        pod = pods.named(name)
+        return pod is not None and bool(node_of(pod)) and pod["status"].get("phase") == "Running"
+
+    await pods.until(runs, f"{name} runs")
+    return made
+
+
+async def budget(cluster: Cluster, name: str, spec: Object | None = None) -> None:
+    """By default for pods of `LABELS`; its status is empty, as nobody has written it."""
+    selecting = {"selector": {"matchLabels": LABELS}} if spec is None else spec
+    await cluster.create(
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": name, "namespace": cluster.namespace},
+            "spec": {"maxUnavailable": 1, **selecting},
+        }
+    )
+
+
+async def allow(cluster: Cluster, name: str, disruptions: int) -> None:
+    """The disruption controller's part."""
+    path = path_of("PodDisruptionBudget", cluster.namespace, name)
+    there = await cluster.request("GET", path)
+    status = {
+        "observedGeneration": there["metadata"]["generation"],
+        "disruptionsAllowed": disruptions,
+        "currentHealthy": 2,
+        "desiredHealthy": 1,
+        "expectedPods": 2,
+    }
+    await cluster.patch(path + "/status", {"status": status})
+
+
+async def _forbidden(cluster: Cluster) -> bool:
+    try:
+        await cluster.request("GET", "/apis/policy/v1/poddisruptionbudgets", user=USER)
+    except ApiFailure as failure:
+        return failure.status == 403
+    return False
