@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import assert_never
 
+from core.ids import NO_POD, PodUid
 from core.ledger import events as on
 from core.ledger.effects import (
     DeletePod,
@@ -103,6 +104,7 @@ class Effector:
         self._queue: OrderedDict[object, Effect] = OrderedDict()
         self._events: OrderedDict[object, Effect] = OrderedDict()
         self._filled = asyncio.Event()
+        self._busy: set[PodUid] = set()
         self._next_start = 0.0
 
     # -- on our own account ---------------------------------------------------------------------------
@@ -129,14 +131,27 @@ class Effector:
 
     async def _work(self) -> None:
         while True:
-            await self._filled.wait()
-            queue = self._queue or self._events
-            if not queue:
+            effect = self._next()
+            if effect is None:
                 self._filled.clear()
+                await self._filled.wait()
                 continue
-            _, effect = queue.popitem(last=False)
             await self._pace()
             await self._carry_out(effect)
+            self._busy.discard(_pod_of(effect))
+            self._filled.set()
+
+    def _next(self) -> Effect | None:
+        """The first whose pod nothing else is written to: what is written to one pod keeps its order."""
+        for queue in (self._queue, self._events):
+            for key, effect in queue.items():
+                pod = _pod_of(effect)
+                if pod not in self._busy:
+                    del queue[key]
+                    if pod:
+                        self._busy.add(pod)
+                    return effect
+        return None
 
     async def _pace(self) -> None:
         now = asyncio.get_running_loop().time()
@@ -274,6 +289,11 @@ class Effector:
         except NotFound:
             return None
         return pod_from(POD.decode(body))
+
+
+def _pod_of(effect: Effect) -> PodUid:
+    """The pod that an effect writes to, or none."""
+    return NO_POD if isinstance(effect, PostEvent | LookUpGroups) else effect.uid
 
 
 def _key(effect: Effect) -> object:

@@ -156,6 +156,20 @@ async def test_of_effects_that_wait_for_one_pod_the_last_is_done(bench: Bench) -
     assert (bench.token_of("p"), bench.token_of("q"), len(bench.writes())) == ("3", "1", 2)
 
 
+async def test_what_is_written_to_one_pod_keeps_its_order(bench: Bench) -> None:
+    """The first attempt fails, and yet what came after it waits."""
+    for name in ("p", "q"):
+        bench.api.apply(PODS, pod_body(name))
+    bench.api.fail_next(500, method="PATCH", times=1)
+    for value in ("1", "2", "3"):
+        bench.effector.perform(WriteRecord(PodUid("uid-p"), "default", "p", (("a", value),)))
+    bench.effector.perform(WriteRecord(PodUid("uid-q"), "default", "q", (("a", "1"),)))
+    async with bench.running():
+        await bench.settled(4)
+    of_p = [each for each in bench.writes() if each.path.endswith("/p")]
+    assert [each.json["metadata"]["annotations"]["a"] for each in of_p] == ["1", "1", "2", "3"]
+
+
 async def test_the_rate_is_bounded(bench: Bench) -> None:
     bench.patient = True
     for number in range(60):
