@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from core import durations
 from core.errors import PaddockError
-from core.ledger.settings import LedgerSettings
+from core.ledger.settings import LedgerSettings, PreemptionSettings
 from extender.service_keys import HOT_REFRESH, UNIQUE_APP_IDS, bad_values, held_values, switch_of
 
 NODE_SELECTIONS = ("scheduler", "policy")
@@ -56,17 +56,23 @@ def _lease(value: Any) -> str:
     return text
 
 
-def _node_selection(value: Any) -> str:
-    if value not in NODE_SELECTIONS:
-        raise ValueError(f"must be {' or '.join(NODE_SELECTIONS)}")
-    return str(value)
+def _one_of(*words: str) -> BeforeValidator:
+    def read(value: Any) -> str:
+        if value not in words:
+            raise ValueError(f"must be {' or '.join(words)}")
+        return str(value)
+
+    return BeforeValidator(read)
 
 
 Duration = Annotated[float, BeforeValidator(_duration)]
 Names = Annotated[frozenset[str], BeforeValidator(_names)]
 Switch = Annotated[bool, BeforeValidator(lambda value: switch_of(str(value)))]
 LeaseName = Annotated[str, BeforeValidator(_lease)]
-NodeSelection = Annotated[str, BeforeValidator(_node_selection)]
+NodeSelection = Annotated[str, _one_of(*NODE_SELECTIONS)]
+VictimSum = Annotated[str, _one_of("minimal", "yunikorn")]
+Protected = Annotated[str, _one_of("own", "foreign")]
+ComplexAsks = Annotated[str, _one_of("verb", "tick")]
 
 
 class Settings(BaseModel):
@@ -81,6 +87,18 @@ class Settings(BaseModel):
     lease: LeaseName = Field(default="", alias="paddock.lease")
     mark_failed: Switch = Field(default=False, alias="paddock.markFailed")
     node_selection: NodeSelection = Field(default="scheduler", alias="paddock.nodeSelection")
+    preemption_victims: VictimSum = Field(default="minimal", alias="paddock.preemption.victims")
+    preemption_may_exceed_guarantee: Switch = Field(
+        default=False, alias="paddock.preemption.mayExceedGuarantee"
+    )
+    preemption_shared_ancestor_priority: Switch = Field(
+        default=False, alias="paddock.preemption.sharedAncestorPriority"
+    )
+    preemption_protect_guarantees: Protected = Field(
+        default="own", alias="paddock.preemption.protectGuarantees"
+    )
+    preemption_direct_delete: Switch = Field(default=False, alias="paddock.preemption.directDelete")
+    preemption_complex_asks: ComplexAsks = Field(default="verb", alias="paddock.preemption.complexAsks")
     zero_max_blocks: Switch = Field(default=False, alias="paddock.zeroMaxBlocks")
     unique_app_ids: Switch = Field(default=False, alias=UNIQUE_APP_IDS)
     hot_refresh: Switch = Field(default=True, alias=HOT_REFRESH)
@@ -95,6 +113,14 @@ class Settings(BaseModel):
             self.unique_app_ids,
             self.mark_failed,
             self.node_selection == "policy",
+            PreemptionSettings(
+                self.preemption_victims == "yunikorn",
+                self.preemption_may_exceed_guarantee,
+                self.preemption_shared_ancestor_priority,
+                self.preemption_protect_guarantees == "foreign",
+                self.preemption_direct_delete,
+                self.preemption_complex_asks == "tick",
+            ),
         )
 
 

@@ -8,7 +8,7 @@ should. Any order of events and any repeat ends in the same counters.
 from core.ids import AppId, NodeName, QueuePath
 from core.ledger.keeping import let_go
 from core.ledger.lifecycle import allocated
-from core.ledger.record import Charge, Held, PodRecord
+from core.ledger.record import Charge, Held, PodRecord, Standing
 from core.ledger.seeking import await_age, forget_age
 from core.ledger.state import Seat, State, WaitingKey
 from core.ledger.turns import end_turn, looked_at, note_fresh
@@ -37,12 +37,22 @@ def charge_of(state: State, record: PodRecord) -> Charge | None:
     if queue is None:
         return None
     if record.node:
-        return Charge(Held.ALLOCATED, queue, record.node, size)
+        return _charge_of_running(record, queue)
     if record.reservation is not None:
         return Charge(Held.RESERVED, queue, record.binding or record.noted, size)
     if not record.is_ask:
         return None
-    return Charge(Held.PENDING, queue, record.binding, size, record.facts.priority)
+    standing = Standing.TRIGGERED if record.triggered else Standing.PLAIN
+    return Charge(Held.PENDING, queue, record.binding, size, record.facts.priority, standing)
+
+
+def _charge_of_running(record: PodRecord, queue: QueuePath) -> Charge:
+    size, priority = record.facts.size, record.facts.priority
+    if record.preempting:
+        return Charge(Held.ALLOCATED, queue, record.node, size, standing=Standing.PREEMPTING)
+    if record.evictable:
+        return Charge(Held.ALLOCATED, queue, record.node, size, priority, Standing.EVICTABLE)
+    return Charge(Held.ALLOCATED, queue, record.node, size)
 
 
 def _queue_of(state: State, record: PodRecord) -> QueuePath | None:
@@ -98,11 +108,11 @@ def _count(state: State, record: PodRecord, charge: Charge, *, adding: bool) -> 
     leaf = state.tree.get(charge.queue) if charge.queue is not None else None
     if leaf is not None:
         for queue in leaf.chain:
-            tally = _counter(queue, charge.held)
-            if adding:
-                tally.add(charge.size)
-            else:
-                tally.subtract(charge.size)
+            for tally in _counters(queue, charge):
+                if adding:
+                    tally.add(charge.size)
+                else:
+                    tally.subtract(charge.size)
         if charge.held is Held.PENDING:
             _count_priority(
                 leaf, state.applications.get(record.application or _NO_APP), charge, adding=adding
@@ -157,6 +167,17 @@ def recount_people(state: State) -> None:
             state.book.start(application.claimant, paths)
 
 
+def _counters(queue: Queue, charge: Charge) -> tuple[Tally, ...]:
+    """The one for what is held, and the one for what that is to preemption."""
+    match charge.standing:
+        case Standing.PREEMPTING:
+            return _counter(queue, charge.held), queue.preempting
+        case Standing.TRIGGERED:
+            return _counter(queue, charge.held), queue.triggered
+        case _:
+            return (_counter(queue, charge.held),)
+
+
 def _counter(queue: Queue, held: Held) -> Tally:
     match held:
         case Held.PENDING:
@@ -170,6 +191,8 @@ def _counter(queue: Queue, held: Held) -> Tally:
 def _count_on_node(state: State, record: PodRecord, charge: Charge, *, adding: bool) -> None:
     use = state.uses.setdefault(charge.node, NodeUse())
     tally = use.occupied if charge.held is Held.OCCUPIED else use.allocated
+    if charge.standing is Standing.EVICTABLE and charge.queue is not None:
+        use.evictable.file(charge.queue, charge.priority, record.uid, charge.size, adding=adding)
     if adding:
         tally.add(charge.size)
         use.pods.add(record.uid)

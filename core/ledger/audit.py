@@ -13,12 +13,13 @@ from core.ledger.accounts import charge_of, holds, waiting_key
 from core.ledger.audit_applications import application_steps
 from core.ledger.audit_turns import turn_steps
 from core.ledger.drift import KEYS_PER_STEP, Drift, Step, amounts, compare, compare_tallies, each
-from core.ledger.record import Charge, Held, PodRecord
+from core.ledger.record import Charge, Held, PodRecord, Standing
 from core.ledger.state import Seat, State, WaitingKey
 from core.queues.limits import UsageBook
 from core.queues.queue import Queue
 from core.resource import Limit, Tally
 from core.workload.application import Application
+from core.workload.node import Evictable
 
 
 def audit(state: State) -> tuple[Drift, ...]:
@@ -117,31 +118,37 @@ def _queue_steps(state: State) -> Iterator[Step]:
     """Adds up copies that were taken in one step, so that a busy ledger does not disturb the sum."""
     charges = list(state.charges.values())
     counters = {
-        (queue.path, held): tally.copy() for queue in state.tree for held, tally in _counters(queue).items()
+        (queue.path, name): tally.copy() for queue in state.tree for name, tally in _counters(queue).items()
     }
     chains = {queue.path: [each.path for each in queue.chain] for queue in state.tree}
     yield []
-    sums: dict[tuple[QueuePath, Held], Tally] = {}
+    sums: dict[tuple[QueuePath, str], Tally] = {}
     for start in range(0, len(charges), KEYS_PER_STEP):
         _add_up(charges[start : start + KEYS_PER_STEP], chains, sums)
         yield []
-    for path, held in sorted(counters.keys() | sums.keys(), key=str):
-        key = (path, held)
-        yield compare_tallies(f"{held.value} of {path}", sums.get(key, Tally()), counters.get(key, Tally()))
+    for key in sorted(counters.keys() | sums.keys()):
+        path, name = key
+        yield compare_tallies(f"{name} of {path}", sums.get(key, Tally()), counters.get(key, Tally()))
 
 
-def _counters(queue: Queue) -> dict[Held, Tally]:
-    return {Held.PENDING: queue.pending, Held.RESERVED: queue.reserved, Held.ALLOCATED: queue.allocated}
+_STANDINGS = (Standing.PREEMPTING, Standing.TRIGGERED)
+
+
+def _counters(queue: Queue) -> dict[str, Tally]:
+    names = (Held.PENDING, Held.RESERVED, Held.ALLOCATED, *_STANDINGS)
+    return {name.value: getattr(queue, name.value) for name in names}
 
 
 def _add_up(
     charges: list[Charge],
     chains: dict[QueuePath, list[QueuePath]],
-    sums: dict[tuple[QueuePath, Held], Tally],
+    sums: dict[tuple[QueuePath, str], Tally],
 ) -> None:
     for charge in charges:
         for path in chains.get(charge.queue, ()) if charge.queue else ():
-            sums.setdefault((path, charge.held), Tally()).add(charge.size)
+            sums.setdefault((path, charge.held.value), Tally()).add(charge.size)
+            if charge.standing in _STANDINGS:
+                sums.setdefault((path, charge.standing.value), Tally()).add(charge.size)
 
 
 # -- nodes: the sums of what stands on them -------------------------------------------------------------
@@ -152,18 +159,29 @@ def _node_drifts(state: State, name: NodeName) -> Step:
     if use is None:
         return []
     allocated, occupied, strangers = Tally(), Tally(), []
+    evictable = Evictable()
     for uid in sorted(use.pods):
         charge = state.charges.get(uid)
         if charge is None or charge.node != name:
             strangers.append(uid)
         else:
             (occupied if charge.held is Held.OCCUPIED else allocated).add(charge.size)
+            if charge.standing is Standing.EVICTABLE and charge.queue is not None:
+                evictable.file(charge.queue, charge.priority, uid, charge.size, adding=True)
     return [
         *compare(f"pods on {name}: any", True, bool(use.pods)),
         *compare(f"pods on {name}: strangers", [], strangers),
         *compare_tallies(f"allocated on {name}", allocated, use.allocated),
         *compare_tallies(f"occupied on {name}", occupied, use.occupied),
+        *compare(f"evictable on {name}", _groups_text(evictable), _groups_text(use.evictable)),
     ]
+
+
+def _groups_text(evictable: Evictable) -> list[tuple[str, int, list[PodUid], dict[str, int]]]:
+    return sorted(
+        (rung.queue, rung.priority, sorted(group.pods), amounts(group.total))
+        for rung, group in evictable.groups.items()
+    )
 
 
 def _capacity_drifts(state: State) -> Step:

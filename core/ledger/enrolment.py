@@ -81,6 +81,9 @@ def _join(state: State, record: PodRecord) -> None:
         state.unplaced.add(app_id)
     application.pods.add(record.uid)
     application.submitted = min(application.submitted, record.facts.created)
+    first = application.originator
+    age = record.facts.created, record.uid
+    application.originator = age if first is None else min(first, age)
     record.application = app_id
     if application.state is AppState.COMPLETING:
         fire(state, application, Move.RUN)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from core.ids import NO_POD, NodeName, PodUid
+from core.ids import NO_POD, NodeName, PodUid, QueuePath
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec
 from core.reasons import Refusal, Said
@@ -248,6 +248,40 @@ class CleanerDue:
     """Ten seconds have passed since the last one: queues that nobody needs go (Q-10)."""
 
 
+@dataclass(frozen=True, slots=True)
+class PreemptionMark:
+    """Something that preemption notes on a pod; see those below."""
+
+    uid: PodUid
+
+
+@dataclass(frozen=True, slots=True)
+class VictimMarked(PreemptionMark):
+    """A pod was chosen as a victim. ``preemptor``: the ask, or the queue whose quota shrank (PRE-20)."""
+
+    preemptor: PodUid | QueuePath
+
+
+@dataclass(frozen=True, slots=True)
+class VictimUnmarked(PreemptionMark):
+    """It is none any more: its plan came to nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionTried(PreemptionMark):
+    """A plan for an ask was asked for (PRE-5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionTriggered(PreemptionMark):
+    """A plan for an ask was committed: it counts as placed until it is (DIV-14)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionUndone(PreemptionMark):
+    """The room that was made for an ask is lost: it may trigger again (design section 4)."""
+
+
 Event = (
     PodObserved
     | PodDeleted
@@ -276,6 +310,11 @@ Event = (
     | NodeNominated
     | RecordWritten
     | PodEvicted
+    | VictimMarked
+    | VictimUnmarked
+    | PreemptionTried
+    | PreemptionTriggered
+    | PreemptionUndone
     | GateHeld
     | GateToldNot
     | GroupsResolved

@@ -21,6 +21,7 @@ from core.ledger.gates import tell_why
 from core.ledger.groups import forget_groups, learn_groups
 from core.ledger.keeping import note_written, remember
 from core.ledger.lifecycle import leave_parents, pass_time
+from core.ledger.marks import note_preemption
 from core.ledger.news import is_late, is_same_pod, is_under_way, time_runs
 from core.ledger.record import PodRecord
 from core.ledger.rejections import mark_rejected
@@ -91,6 +92,8 @@ class Ledger:
                 note_written(self._state, event)
             case on.PodEvicted():
                 note_eviction(self._state, event)
+            case on.PreemptionMark():
+                note_preemption(self._state, event)
             case on.GroupsResolved(user, groups):
                 place_again(self._state, learn_groups(self._state, user, groups))
             case on.PassDue():
@@ -313,6 +316,8 @@ class Ledger:
         state.rules = event.partition.rules
         state.resolver = event.partition.resolver
         state.node_sort = event.partition.node_sort
+        state.preempts = event.partition.preemption
+        state.quota_preempts = event.partition.quota_preemption
         state.limits = Limits(event.partition.queues)
         self._pass, state.passing = None, False
         state.generation += 1

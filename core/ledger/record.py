@@ -22,14 +22,28 @@ class Held(Enum):
     """On a node, in no queue: an unmanaged pod."""
 
 
+class Standing(Enum):
+    """What a pod is to preemption."""
+
+    PLAIN = "plain"
+    EVICTABLE = "evictable"
+    """It runs and may become a victim."""
+    PREEMPTING = "preempting"
+    """It runs, was chosen as a victim, and so counts as gone for guarantees (PRE-21)."""
+    TRIGGERED = "triggered"
+    """An ask that waits for the room of its victims, and so counts as there (DIV-14)."""
+
+
 class Charge(NamedTuple):
-    """What one pod adds to the counters. ``node``: where it takes room, or empty; ``priority``: of an ask."""
+    """What one pod adds to the counters. ``node``: where it takes room, or empty; ``priority``: of an ask or
+    of one that may become a victim."""
 
     held: Held
     queue: QueuePath | None
     node: NodeName
     size: Resource
     priority: int = 0
+    standing: Standing = Standing.PLAIN
 
 
 @dataclass(slots=True)
@@ -47,7 +61,8 @@ class PodRecord:
     Failed was asked for last; ``gate_told``: what was last written of why its gate is shut;
     ``nominated``: the node that we nominated it to; ``keeps``: the node that is kept for it,
     ``kept_since`` when; ``sought_at``: when one was last sought in vain; ``eviction``: how our last eviction
-    of it ended.
+    of it ended; ``preempted_for``: the ask that it was chosen as a victim for, or the queue whose quota
+    shrank; ``triggered``: victims were chosen for it (PRE-5); ``tried_at``: when that was attempted last.
     """
 
     facts: PodFacts
@@ -75,6 +90,9 @@ class PodRecord:
     kept_since: float = 0.0
     sought_at: float | None = None
     eviction: EvictionOutcome | None = None
+    preempted_for: PodUid | QueuePath | None = None
+    triggered: bool = False
+    tried_at: float | None = None
 
     @property
     def uid(self) -> PodUid:
@@ -89,6 +107,16 @@ class PodRecord:
     def is_ask(self) -> bool:
         """Wants a node and may have one: not bound, not leaving, not held by somebody's gate."""
         return not (self.node or self.facts.deleting or self.facts.gated)
+
+    @property
+    def preempting(self) -> bool:
+        """Chosen as a victim by us, or on its way out since kube-scheduler has preempted it."""
+        return self.preempted_for is not None or (self.facts.deleting and self.facts.disrupted)
+
+    @property
+    def evictable(self) -> bool:
+        """Neither leaving already nor bound to its node for good (PRE-6)."""
+        return not (self.preempting or self.facts.deleting or self.facts.required_node)
 
     @property
     def rank(self) -> Rank:

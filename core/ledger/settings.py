@@ -4,6 +4,22 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class PreemptionSettings:
+    """``whole_ask``: victims add up to the whole ask, free room counts for nothing (DIV-23, ``yunikorn``);
+    ``may_exceed_guarantee``: DIV-10; ``shared_ancestor_priority``: DIV-6 as YuniKorn has it;
+    ``protect_from_foreign``: guarantees hold against preemptors in no queue too; ``direct_delete``: victims
+    are deleted, not evicted; ``plans_complex``: asks with volumes or terms between pods are planned for
+    whether or not kube-scheduler asks."""
+
+    whole_ask: bool = False
+    may_exceed_guarantee: bool = False
+    shared_ancestor_priority: bool = False
+    protect_from_foreign: bool = False
+    direct_delete: bool = False
+    plans_complex: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class LedgerSettings:
     """``reservation_ttl`` and ``turn_lease`` in seconds; ``unique_app_ids``: POD-4; ``mark_failed``: pods of
     rejected applications are set to Failed (APP-8); ``scores_nodes``: also when the document names no policy
@@ -15,3 +31,4 @@ class LedgerSettings:
     unique_app_ids: bool = False
     mark_failed: bool = False
     scores_nodes: bool = False
+    preemption: PreemptionSettings = PreemptionSettings()

@@ -9,10 +9,10 @@ from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.backoff import backs_off
 from core.ledger.keeping import kept_could_take
 from core.ledger.lifecycle import last_ended
-from core.ledger.record import PodRecord
+from core.ledger.record import Charge, PodRecord
 from core.ledger.rejections import marks_due
 from core.ledger.settings import LedgerSettings
-from core.ledger.state import State
+from core.ledger.state import State, Turn
 from core.queues.limits import Limits, Tracked, UsageBook, entry_for
 from core.queues.queue import Queue
 from core.queues.room import Extra, Room
@@ -24,7 +24,7 @@ from core.workload.ask import Waiting
 from core.workload.budget import Budgets
 from core.workload.lineup import Kind
 from core.workload.node import NodeFacts, NodeUse
-from core.workload.pod import OWN_GATE, NamespaceFacts
+from core.workload.pod import OWN_GATE, NamespaceFacts, PriorityClassFacts
 
 COUNTED_AT_MOST = 500
 """Applications that are looked at one by one for one answer."""
@@ -138,6 +138,26 @@ class Snapshot:
 
     def namespace(self, name: str) -> NamespaceFacts | None:
         return self._state.namespaces.get(name)
+
+    def priority_class(self, name: str) -> PriorityClassFacts | None:
+        return self._state.priority_classes.get(name)
+
+    @property
+    def preempts(self) -> bool:
+        """Whether the partition preempts to reach guarantees (PRE-1)."""
+        return self._state.preempts
+
+    @property
+    def quota_preempts(self) -> bool:
+        """Whether the partition preempts when a quota has shrunk (QCP-1)."""
+        return self._state.quota_preempts
+
+    def charge_of(self, uid: PodUid) -> Charge | None:
+        """What a pod is charged now."""
+        return self._state.charges.get(uid)
+
+    def turn_of(self, uid: PodUid) -> Turn | None:
+        return self._state.turns.get(uid)
 
     @property
     def budgets(self) -> Budgets:

@@ -89,7 +89,8 @@ class State:
     ``age_due``, which is not after the first of those; ``aged``: who is so by now and waits for a pass;
     ``freed``: room has appeared since the last pass began; ``due``: an ask waits for a pass; ``passing``: one
     goes on; ``deferred``: when the next one has something to do;
-    ``node_sort``: how nodes are scored; ``resolver``: where groups come from that no pod names (ID-4);
+    ``preempts`` and ``quota_preempts``: the partition's switches (PRE-1, QCP-1); ``node_sort``: how nodes are
+    scored; ``resolver``: where groups come from that no pod names (ID-4);
     ``resolved``: what it answered lately; ``looking_up``: users that it was asked about and has not
     answered; ``outbox``: effects to hand out;
     ``now``: the time of the event that is being applied; ``terminated``: applications that have ended, the
@@ -105,6 +106,8 @@ class State:
     limits: Limits = field(default_factory=Limits)
     resolver: str = ""
     node_sort: NodeSortSpec = field(default_factory=NodeSortSpec)
+    preempts: bool = True
+    quota_preempts: bool = False
     pods: dict[PodUid, PodRecord] = field(default_factory=dict)
     nodes: dict[NodeName, NodeFacts] = field(default_factory=dict)
     namespaces: dict[str, NamespaceFacts] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from core.ids import NodeName, PodUid
+from core.ids import NodeName, PodUid, QueuePath
 from core.resource import Resource, Tally
 
 
@@ -35,13 +35,53 @@ class NodeFacts:
         )
 
 
+class Rung(NamedTuple):
+    """Pods of one leaf and one priority stand or fall together in most of what preemption asks."""
+
+    queue: QueuePath
+    priority: int
+
+
+@dataclass(slots=True)
+class Group:
+    """``total``: the sum of its pods' sizes."""
+
+    pods: set[PodUid] = field(default_factory=set)
+    total: Tally = field(default_factory=Tally)
+
+
+class Evictable:
+    """The pods of a node that may become victims, by leaf and priority: whole groups can be ruled out."""
+
+    __slots__ = ("groups",)
+
+    def __init__(self) -> None:
+        self.groups: dict[Rung, Group] = {}
+
+    def file(self, queue: QueuePath, priority: int, uid: PodUid, size: Resource, *, adding: bool) -> None:
+        """Count a pod in or out."""
+        rung = Rung(queue, priority)
+        if adding:
+            group = self.groups.setdefault(rung, Group())
+            group.pods.add(uid)
+            group.total.add(size)
+            return
+        group = self.groups[rung]
+        group.pods.discard(uid)
+        group.total.subtract(size)
+        if not group.pods:
+            del self.groups[rung]
+
+
 @dataclass(slots=True)
 class NodeUse:
     """What holds room on a node name. Kept apart from the node: a pod may be seen before its node (POD-2).
 
-    ``allocated``: managed pods, bound or being bound; ``occupied``: pods that know nothing of queues.
+    ``allocated``: managed pods, bound or being bound; ``occupied``: pods that know nothing of queues;
+    ``evictable``: those that preemption may choose from.
     """
 
     allocated: Tally = field(default_factory=Tally)
     occupied: Tally = field(default_factory=Tally)
     pods: set[PodUid] = field(default_factory=set)
+    evictable: Evictable = field(default_factory=Evictable)

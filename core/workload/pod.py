@@ -31,6 +31,12 @@ class PodFacts:
     ``gate_told``: what its condition `ADMITTED` says of why its gate is shut; ``reserved_node``: node
     kept for it, as written on it (design section 4); ``asks_filter``: kube-scheduler calls filter for
     it, which it does not where markers of ours leave that out (design section 6).
+
+    For preemption: ``never_preempts``: ``preemptionPolicy: Never``; ``allow_preemption``: its own annotation,
+    ``true`` or ``false``, else empty, and ``priority_class`` the name whose annotation counts then (PRE-4);
+    ``required_node``: the one node a DaemonSet's pod is for (RNP-1); ``complex``: whether a node takes it
+    cannot be told from nodes alone (volumes, ports, required terms between pods); ``grace``: seconds it is
+    given to end; ``labels``: in name order; ``disrupted``: kube-scheduler has preempted it.
     """
 
     uid: PodUid
@@ -57,6 +63,14 @@ class PodFacts:
     gate_told: str = ""
     reserved_node: NodeName = NO_NODE
     asks_filter: bool = True
+    never_preempts: bool = False
+    allow_preemption: str = ""
+    priority_class: str = ""
+    required_node: NodeName = NO_NODE
+    complex: bool = False
+    grace: int = 30
+    labels: tuple[tuple[str, str], ...] = ()
+    disrupted: bool = False
 
     @property
     def gated(self) -> bool:

@@ -44,10 +44,15 @@ class Resources(Wire, frozen=True):
     requests: Quantities | None = None
 
 
+class ContainerPort(Wire, frozen=True):
+    host_port: int | None = None
+
+
 class Container(Wire, frozen=True):
     name: str = ""
     restart_policy: str | None = None
     resources: Resources | None = None
+    ports: list[ContainerPort] | None = None
 
 
 class SchedulingGate(Wire, frozen=True):
@@ -79,8 +84,35 @@ class NodeAffinity(Wire, frozen=True):
     )
 
 
+class PodTerm(Wire, frozen=True):
+    topology_key: str = ""
+
+
+class PodAffinity(Wire, frozen=True):
+    """Of pods to pods, or against each other: all that is read is whether something is required."""
+
+    required: list[PodTerm] | None = msgspec.field(
+        default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
 class Affinity(Wire, frozen=True):
     node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class SpreadConstraint(Wire, frozen=True):
+    when_unsatisfiable: str = ""
+
+
+class VolumeSource(Wire, frozen=True):
+    """Of a kind that is bound to nodes; what it says does not matter."""
+
+
+class Volume(Wire, frozen=True):
+    persistent_volume_claim: VolumeSource | None = None
+    ephemeral: VolumeSource | None = None
 
 
 class PodToleration(Wire, frozen=True):
@@ -105,6 +137,9 @@ class PodSpec(Wire, frozen=True):
     node_selector: dict[str, str] | None = None
     affinity: Affinity | None = None
     tolerations: list[PodToleration] | None = None
+    termination_grace_period_seconds: int | None = None
+    topology_spread_constraints: list[SpreadConstraint] | None = None
+    volumes: list[Volume] | None = None
 
 
 class PodCondition(Wire, frozen=True):

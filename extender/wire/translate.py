@@ -5,6 +5,7 @@ Raises `QuantityError` for an amount that cannot be read, `ValueError` for a tim
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from sys import intern
 
 import msgspec
@@ -15,7 +16,7 @@ from core.workload.budget import BudgetFacts
 from core.workload.node import NodeFacts, Taint
 from core.workload.pod import ADMITTED, RESERVED_NODE, NamespaceFacts, PodFacts, PriorityClassFacts
 from extender.wire.budget import LabelSelector, WireBudget
-from extender.wire.constraints import constraints_from, requirements_from
+from extender.wire.constraints import constraints_from, is_complex, required_node_of, requirements_from
 from extender.wire.identity import identity_from
 from extender.wire.namespace import (
     PARENT_QUEUE,
@@ -37,6 +38,7 @@ USER_INFO = DOMAIN + "user.info"
 ALLOW_PREEMPTION = DOMAIN + "allow-preemption"
 
 _TERMINAL = ("Succeeded", "Failed")
+_DEFAULT_GRACE = 30
 _NO_KEYS: Mapping[str, str] = {}
 
 
@@ -78,6 +80,14 @@ def pod_from(pod: WirePod) -> PodFacts:
         reserved_node=NodeName(annotations.get(RESERVED_NODE, "")),
         asks_filter=asks_filter(pod),
         starts_at_once=bool(labels.get(STATE_AWARE_OFF) or annotations.get(STATE_AWARE_OFF)),
+        never_preempts=spec.preemption_policy == "Never",
+        allow_preemption=_allow_preemption(annotations),
+        priority_class=intern(spec.priority_class_name),
+        required_node=required_node_of(pod),
+        complex=is_complex(spec),
+        grace=_DEFAULT_GRACE if (grace := spec.termination_grace_period_seconds) is None else grace,
+        labels=_one_of_each(tuple(sorted(labels.items()))) if labels else (),
+        disrupted=_was_preempted(status),
     )
 
 
@@ -161,6 +171,24 @@ def _app_id(labels: Mapping[str, str], annotations: Mapping[str, str]) -> str:
 def _queue(labels: Mapping[str, str], annotations: Mapping[str, str]) -> str:
     """POD-5: the first that is not empty."""
     return labels.get(QUEUE) or annotations.get(QUEUE) or labels.get("queue") or ""
+
+
+def _allow_preemption(annotations: Mapping[str, str]) -> str:
+    """PRE-4: any other text counts as none."""
+    text = annotations.get(ALLOW_PREEMPTION, "")
+    return text if text in ("true", "false") else ""
+
+
+def _was_preempted(status: PodStatus) -> bool:
+    return any(
+        each.type == "DisruptionTarget" and each.status == "True" and each.reason == "PreemptionByScheduler"
+        for each in status.conditions or ()
+    )
+
+
+@lru_cache(maxsize=4096)
+def _one_of_each(labels: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    return labels
 
 
 def _refused_by(status: PodStatus, kind: str) -> str:

@@ -46,6 +46,8 @@ TOLD = {
     "passing",
     "resolver",
     "node_sort",
+    "preempts",
+    "quota_preempts",
     "resolved",
     "looking_up",
     "outbox",
@@ -56,7 +58,7 @@ TOLD = {
 """What was told or is only a note: nothing follows it from, so there is nothing to compare it with."""
 
 
-COUNTERS = ("allocated", "reserved", "pending")
+COUNTERS = ("allocated", "reserved", "pending", "preempting", "triggered")
 
 CONFIGURED = {
     *("path", "spec", "max", "parent", "chain", "children", "draining", "dynamic", "entries", "properties")
@@ -70,6 +72,10 @@ def busy_ledger() -> Ledger:
     refusal = Refusal(Code.QUOTA_EXCEEDED, "root.a")
     for event in (
         on.PodObserved(make_pod("bound", node="n1")),
+        on.PodObserved(make_pod("victim", node="n1")),
+        on.VictimMarked(PodUid("uid-victim"), PodUid("uid-waiting")),
+        on.PodObserved(make_pod("triggered")),
+        on.PreemptionTriggered(PodUid("uid-triggered")),
         on.PodObserved(make_pod("foreign", scheduler_name="x", app="", queue="", node="n1")),
         on.PodObserved(make_pod("reserved")),
         on.PodAdmitted(PodUid("uid-reserved"), 1),
@@ -217,6 +223,7 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("uses", "occupied on n1", lambda state: state.uses[NodeName("n1")].occupied.add(ONE)),
     ("uses", "pods on n1", lambda state: state.uses[NodeName("n1")].pods.add(PodUid("ghost"))),
     ("uses", "pods on n1", lambda state: state.uses[NodeName("n1")].pods.clear()),
+    ("uses", "evictable on n1", lambda state: state.uses[NodeName("n1")].evictable.groups.clear()),
     ("capacity", "capacity", lambda state: state.capacity.add(ONE)),
     ("applications", "pods of app-1", lambda state: state.applications[AppId("app-1")].pods.clear()),
     ("applications", "application of uid-bound", _lost_application),
@@ -268,11 +275,11 @@ def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
         *COUNTERS,
         *("fresh", "shown", "applications", "completing", "running", "asked", "raw_priority", "priority"),
     }
-    assert {field.name for field in fields(NodeUse)} == {"allocated", "occupied", "pods"}
+    assert {field.name for field in fields(NodeUse)} == {"allocated", "occupied", "pods", "evictable"}
     assert {field.name for field in fields(Application)} == {
         *("id", "requested", "namespace", "identity", "groups", "group", "refusal", "queue"),
         *("submitted", "starts_at_once", "states"),
-        *("awaits_until", "backs_off_until", "pods", "asked", "used"),
+        *("awaits_until", "backs_off_until", "pods", "asked", "used", "originator"),
     }
 
 

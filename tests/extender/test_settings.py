@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.ledger.settings import PreemptionSettings
 from extender.service_keys import UNIQUE_APP_IDS
 from extender.settings import (
     Settings,
@@ -79,6 +80,12 @@ def test_every_key_of_the_config_map() -> None:
             "paddock.bind.deadline": "50s",
             "paddock.lease": "kube-system/kube-scheduler",
             "paddock.nodeSelection": "policy",
+            "paddock.preemption.victims": "yunikorn",
+            "paddock.preemption.mayExceedGuarantee": "true",
+            "paddock.preemption.sharedAncestorPriority": "true",
+            "paddock.preemption.protectGuarantees": "foreign",
+            "paddock.preemption.directDelete": "true",
+            "paddock.preemption.complexAsks": "tick",
             "admissionController.filtering.generateUniqueAppId": "true",
             "service.enableConfigHotRefresh": "F",
         },
@@ -91,6 +98,12 @@ def test_every_key_of_the_config_map() -> None:
         bind_deadline=50.0,
         lease="kube-system/kube-scheduler",
         node_selection="policy",
+        preemption_victims="yunikorn",
+        preemption_may_exceed_guarantee=True,
+        preemption_shared_ancestor_priority=True,
+        preemption_protect_guarantees="foreign",
+        preemption_direct_delete=True,
+        preemption_complex_asks="tick",
         unique_app_ids=True,
         hot_refresh=False,
     )
@@ -99,6 +112,8 @@ def test_every_key_of_the_config_map() -> None:
     assert settings.ledger.unique_app_ids
     assert settings.ledger.scores_nodes
     assert not Settings().ledger.scores_nodes
+    assert settings.ledger.preemption == PreemptionSettings(True, True, True, True, True, True)
+    assert Settings().ledger.preemption == PreemptionSettings()
 
 
 @pytest.mark.rule("SRC-5")
@@ -126,6 +141,10 @@ def test_a_bad_value_of_the_core_falls_back(key: str) -> None:
         ("paddock.lease", "A/b"),
         ("paddock.nodeSelection", "Policy"),
         ("paddock.nodeSelection", ""),
+        ("paddock.preemption.victims", "few"),
+        ("paddock.preemption.mayExceedGuarantee", "perhaps"),
+        ("paddock.preemption.protectGuarantees", "all"),
+        ("paddock.preemption.complexAsks", ""),
         ("service.enableConfigHotRefresh", "yes"),
         ("admissionController.filtering.generateUniqueAppId", "tRUE"),
     ],

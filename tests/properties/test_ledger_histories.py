@@ -178,6 +178,11 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PodEvicted: (uids, st.sampled_from(on.EvictionOutcome), st.just(NO_POD) | uids),
     on.GateHeld: (uids, st.just(SAID)),
     on.GateToldNot: (uids,),
+    on.VictimMarked: (uids, uids),
+    on.VictimUnmarked: (uids,),
+    on.PreemptionTried: (uids,),
+    on.PreemptionTriggered: (uids,),
+    on.PreemptionUndone: (uids,),
     on.GroupsResolved: (st.sampled_from(USERS), st.none() | st.just(("team",))),
     on.PassDue: (),
     on.TimePassed: (),
@@ -223,7 +228,7 @@ def look(ledger: Ledger, step: Step) -> None:
     """The laws that hold after every step."""
     assert drifts(ledger) == [], step
     for queue in ledger.snapshot.tree:
-        for counter in (queue.allocated, queue.reserved, queue.pending):
+        for counter in (queue.allocated, queue.reserved, queue.pending, queue.preempting, queue.triggered):
             assert all(amount > 0 for _, amount in counter.items()), step
     # pods counts every pod once: were one in two counters, the sum would be larger than the number of pods.
     root = ledger.snapshot.tree.root

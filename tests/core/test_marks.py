@@ -1,0 +1,139 @@
+"""Marks of preemption, and what they make a pod count as."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from core.ids import PodUid
+from core.ledger import events as on
+from core.ledger.ledger import Ledger
+from core.ledger.settings import LedgerSettings
+from tests.builders import START, make_ledger, make_partition, make_pod, make_queue
+
+BOUND, ASK = PodUid("uid-bound"), PodUid("uid-ask")
+
+
+def ledger_with(*pods: object) -> Ledger:
+    ledger = make_ledger(make_queue("root.p", leaf=False), make_queue("root.p.a"))
+    for pod in pods:
+        ledger.apply(on.PodObserved(pod), now=START)  # type: ignore[arg-type]
+    return ledger
+
+
+def counted(ledger: Ledger, counter: str) -> list[int]:
+    """Of the leaf, its parent and the root."""
+    leaf = ledger.snapshot.tree.get("root.p.a")
+    assert leaf is not None
+    return [getattr(queue, counter).get("vcore") for queue in leaf.chain]
+
+
+def bound(**facts: object):  # type: ignore[no-untyped-def]
+    return make_pod("bound", queue="root.p.a", node="n1", **facts)  # type: ignore[arg-type]
+
+
+@pytest.mark.rule("PRE-20", "PRE-21")
+def test_a_victim_counts_as_preempting_with_all_ancestors_until_it_is_none_or_gone() -> None:
+    ledger = ledger_with(bound())
+    assert counted(ledger, "preempting") == [0, 0, 0]
+    ledger.apply(on.VictimMarked(BOUND, ASK), now=START)
+    assert counted(ledger, "preempting") == counted(ledger, "allocated") == [1000, 1000, 1000]
+    ledger.apply(on.VictimUnmarked(BOUND), now=START)
+    assert counted(ledger, "preempting") == [0, 0, 0]
+    ledger.apply(on.VictimMarked(BOUND, ASK), now=START)
+    ledger.apply(on.PodDeleted(BOUND), now=START)
+    assert counted(ledger, "preempting") == counted(ledger, "allocated") == [0, 0, 0]
+
+
+@pytest.mark.rule("PRE-21")
+@pytest.mark.parametrize(
+    ("deleting", "disrupted", "preempting"), [(True, True, 1000), (True, False, 0), (False, True, 0)]
+)
+def test_what_kube_scheduler_has_preempted_counts_while_it_terminates(
+    deleting: bool, disrupted: bool, preempting: int
+) -> None:
+    ledger = ledger_with(bound(deleting=deleting, disrupted=disrupted))
+    assert counted(ledger, "preempting") == [preempting] * 3
+
+
+@pytest.mark.rule("PRE-21")
+def test_a_marked_pod_that_is_bound_to_no_node_counts_as_nothing_more() -> None:
+    ledger = ledger_with(make_pod("ask", queue="root.p.a"))
+    ledger.apply(on.VictimMarked(ASK, BOUND), now=START)
+    assert counted(ledger, "preempting") == [0, 0, 0]
+
+
+@pytest.mark.rule("DIV-14")
+def test_an_ask_that_triggered_counts_until_it_is_placed() -> None:
+    ledger = ledger_with(make_pod("ask", queue="root.p.a"))
+    ledger.apply(on.PreemptionTriggered(ASK), now=START)
+    assert counted(ledger, "triggered") == counted(ledger, "pending") == [1000, 1000, 1000]
+    ledger.apply(on.PreemptionUndone(ASK), now=START)
+    assert counted(ledger, "triggered") == [0, 0, 0]
+    ledger.apply(on.PreemptionTriggered(ASK), now=START)
+    ledger.apply(on.PodObserved(make_pod("ask", queue="root.p.a", node="n1", version=2)), now=START)
+    assert counted(ledger, "triggered") == [0, 0, 0]
+    assert counted(ledger, "allocated") == [1000, 1000, 1000]
+
+
+@pytest.mark.rule("PRE-5")
+def test_when_an_ask_was_tried_last() -> None:
+    ledger = ledger_with(make_pod("ask", queue="root.p.a"))
+    ledger.apply(on.PreemptionTried(ASK), now=START + 30)
+    record = ledger.snapshot.pod(ASK)
+    assert record is not None
+    assert record.tried_at == START + 30
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        on.VictimMarked(PodUid("ghost"), ASK),
+        on.VictimUnmarked(PodUid("ghost")),
+        on.PreemptionTried(PodUid("ghost")),
+        on.PreemptionTriggered(PodUid("ghost")),
+        on.PreemptionUndone(PodUid("ghost")),
+    ],
+)
+def test_a_mark_on_a_pod_that_is_gone_is_nothing(event: on.PreemptionMark) -> None:
+    ledger = ledger_with(bound())
+    assert ledger.apply(event, now=START) == ()  # type: ignore[arg-type]
+
+
+@pytest.mark.rule("PRE-6")
+@pytest.mark.parametrize(
+    ("change", "there"),
+    [
+        (lambda pod: pod, True),
+        (lambda pod: replace(pod, deleting=True), False),
+        (lambda pod: replace(pod, required_node="n1"), False),
+        (lambda pod: replace(pod, scheduler_name="x", app_id="", queue=""), False),
+    ],
+)
+def test_who_may_become_a_victim_is_filed_by_node(change: Callable[[object], object], there: bool) -> None:
+    ledger = ledger_with(change(bound(priority=7)))
+    use = ledger.snapshot.use_of(make_pod(node="n1").node)
+    assert use is not None
+    found = {(*rung, uid) for rung, group in use.evictable.groups.items() for uid in group.pods}
+    assert found == ({("root.p.a", 7, BOUND)} if there else set())
+
+
+@pytest.mark.rule("PRE-4")
+def test_the_originator_is_the_first_pod_an_application_ever_had() -> None:
+    pods = [make_pod(name, queue="root.p.a", created=created) for name, created in (("b", 5.0), ("a", 3.0))]
+    ledger = ledger_with(*pods)
+    (application,) = ledger.snapshot.applications()
+    assert application.originator == (3.0, "uid-a")
+    ledger.apply(on.PodDeleted(PodUid("uid-a")), now=START)
+    assert application.originator == (3.0, "uid-a")
+
+
+@pytest.mark.rule("PRE-1", "QCP-1")
+def test_the_switches_of_the_partition() -> None:
+    ledger = ledger_with()
+    assert (ledger.snapshot.preempts, ledger.snapshot.quota_preempts) == (True, False)
+    partition = replace(
+        make_partition(make_queue("root.p", leaf=False)), preemption=False, quota_preemption=True
+    )
+    ledger.apply(on.Configured(partition, LedgerSettings()), now=START)
+    assert (ledger.snapshot.preempts, ledger.snapshot.quota_preempts) == (False, True)

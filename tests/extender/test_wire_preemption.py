@@ -1,0 +1,139 @@
+"""What a pod says about preemption, read from its JSON."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from core.workload.pod import PodFacts
+from extender.wire.translate import POD, PRIORITY_CLASS, pod_from, priority_class_from
+
+CONTAINER = {"name": "main"}
+
+
+def facts(
+    spec: dict[str, Any] | None = None,
+    *,
+    status: dict[str, Any] | None = None,
+    **metadata: Any,
+) -> PodFacts:
+    body = {
+        "metadata": {"uid": "u", "name": "p", "namespace": "default", **metadata},
+        "spec": {"containers": [CONTAINER], **(spec or {})},
+        "status": status or {},
+    }
+    return pod_from(POD.decode(msgspec.json.encode(body)))
+
+
+def test_a_pod_that_says_nothing() -> None:
+    pod = facts()
+    assert (pod.never_preempts, pod.allow_preemption, pod.priority_class) == (False, "", "")
+    assert (pod.required_node, pod.complex, pod.grace, pod.labels) == ("", False, 30, ())
+    assert not pod.disrupted
+
+
+@pytest.mark.rule("PRE-4", "DIV-7")
+@pytest.mark.parametrize(
+    ("policy", "never"), [(None, False), ("PreemptLowerPriority", False), ("Never", True), ("never", False)]
+)
+def test_only_the_policy_never_keeps_a_pod_from_preempting(policy: str | None, never: bool) -> None:
+    assert facts({"preemptionPolicy": policy}).never_preempts is never
+
+
+@pytest.mark.rule("PRE-4")
+@pytest.mark.parametrize(
+    ("text", "read"), [("true", "true"), ("false", "false"), ("False", ""), ("yes", ""), ("", "")]
+)
+def test_an_opt_out_is_written_exactly(text: str, read: str) -> None:
+    annotations = {"yunikorn.apache.org/allow-preemption": text}
+    assert facts(annotations=annotations).allow_preemption == read
+    made = PRIORITY_CLASS.decode(
+        msgspec.json.encode({"metadata": {"name": "low", "annotations": annotations}, "value": 7})
+    )
+    assert priority_class_from(made).allow_preemption == text
+
+
+def test_the_name_of_the_class_its_labels_and_its_grace() -> None:
+    pod = facts({"priorityClassName": "low", "terminationGracePeriodSeconds": 0}, labels={"b": "2", "a": "1"})
+    assert (pod.priority_class, pod.grace) == ("low", 0)
+    assert pod.labels == (("a", "1"), ("b", "2"))
+
+
+OWNER = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "x", "controller": True}
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def pinned(*values: str, key: str = "metadata.name", operator: str = "In") -> dict[str, Any]:
+    field = {"key": key, "operator": operator, "values": list(values)}
+    terms = [{"matchExpressions": None}, {"matchFields": [field]}]
+    return {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}}}
+
+
+@pytest.mark.rule("RNP-1")
+def test_a_pod_of_a_daemon_set_is_for_one_node() -> None:
+    assert facts(pinned("n7"), ownerReferences=[OWNER]).required_node == "n7"
+
+
+@pytest.mark.rule("RNP-1")
+@pytest.mark.parametrize(
+    ("spec", "kind"),
+    [
+        (pinned("n7"), "ReplicaSet"),
+        (pinned("n7", "n8"), "DaemonSet"),
+        (pinned("n7", operator="NotIn"), "DaemonSet"),
+        (pinned("n7", key="other"), "DaemonSet"),
+        ({}, "DaemonSet"),
+        ({"affinity": {}}, "DaemonSet"),
+    ],
+)
+def test_other_pods_are_for_no_one_node(spec: dict[str, Any], kind: str) -> None:
+    assert facts(spec, ownerReferences=[{**OWNER, "kind": kind}]).required_node == ""
+
+
+TERM = {"topologyKey": "zone"}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"affinity": {"podAffinity": {REQUIRED: [TERM]}}},
+        {"affinity": {"podAntiAffinity": {REQUIRED: [TERM]}}},
+        {"topologySpreadConstraints": [{"whenUnsatisfiable": "DoNotSchedule"}]},
+        {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]},
+        {"volumes": [{"name": "v", "ephemeral": {}}]},
+        {"resourceClaims": [{"name": "gpu"}]},
+        {"containers": [{"name": "main", "ports": [{"containerPort": 80, "hostPort": 80}]}]},
+    ],
+)
+def test_what_a_node_alone_cannot_tell(spec: dict[str, Any]) -> None:
+    assert facts(spec).complex
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1}]}}},
+        {"affinity": {"podAntiAffinity": {REQUIRED: None}}},
+        {"topologySpreadConstraints": [{"whenUnsatisfiable": "ScheduleAnyway"}]},
+        {"volumes": [{"name": "token", "projected": {"sources": []}}, {"name": "tmp", "emptyDir": {}}]},
+        {"containers": [{"name": "main", "ports": [{"containerPort": 80}]}]},
+    ],
+)
+def test_what_a_node_alone_can_tell(spec: dict[str, Any]) -> None:
+    assert not facts(spec).complex
+
+
+@pytest.mark.rule("PRE-21")
+@pytest.mark.parametrize(
+    ("condition", "disrupted"),
+    [
+        (("DisruptionTarget", "True", "PreemptionByScheduler"), True),
+        (("DisruptionTarget", "False", "PreemptionByScheduler"), False),
+        (("DisruptionTarget", "True", "EvictionByEvictionAPI"), False),
+        (("Ready", "True", "PreemptionByScheduler"), False),
+    ],
+)
+def test_who_was_preempted_by_kube_scheduler(condition: tuple[str, str, str], disrupted: bool) -> None:
+    kind, status, reason = condition
+    pod = facts(status={"conditions": [{"type": kind, "status": status, "reason": reason}]})
+    assert pod.disrupted is disrupted
