@@ -96,10 +96,16 @@ class Room:
 
         ``with_root``: whether a cluster that is full is such a reason. Cost: O(depth).
         """
-        return (
-            self._applications(chain, claimant, extra)
-            or (self._people(chain, claimant, size, extra) if self.limits else None)
-            or _queues(chain if with_root else chain[:-1], size, extra)
+        return self.personal_refusal(chain, claimant, size, extra=extra) or _queues(
+            chain if with_root else chain[:-1], size, extra
+        )
+
+    def personal_refusal(
+        self, chain: Sequence[Queue], claimant: Claimant, size: Resource, *, extra: Extra | None = None
+    ) -> Refusal | None:
+        """As `refusal`, without the room of queues: what no victim's going can change."""
+        return self._applications(chain, claimant, extra) or (
+            self._people(chain, claimant, size, extra) if self.limits else None
         )
 
     def _applications(

@@ -1,0 +1,95 @@
+"""What is known of an ask that wants others to go, gathered once for a plan."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.decisions.laws import Wanted
+from core.decisions.receipts import Victim
+from core.ids import NO_NODE, NodeName, QueuePath
+from core.ledger.record import Held, PodRecord, Standing
+from core.ledger.settings import PreemptionSettings
+from core.ledger.snapshot import Snapshot
+from core.queues.fence import Fence, Reach, fence_of, reach
+from core.queues.queue import Queue
+from core.queues.whatif import WhatIf
+from core.resource import ZERO, Resource
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """``wanted``: what it wants more than nothing of; ``usage``: of the queues, without what it holds itself;
+    ``reach``: the leaves to search, by path; ``held_on``: a node on which room is held for it already."""
+
+    record: PodRecord
+    leaf: Queue
+    size: Resource
+    wanted: Wanted
+    settings: PreemptionSettings
+    usage: WhatIf
+    fence: Fence
+    reach: Mapping[QueuePath, Reach]
+    held_on: NodeName
+
+    def free_on(self, snapshot: Snapshot, node: NodeName) -> Mapping[str, int]:
+        """What is free for the ask; only to be read."""
+        free = snapshot.free_on(node)
+        if node != self.held_on or not node:
+            return free
+        return {name: free.get(name, 0) + self.size.get(name) for name in {*free, *self.size.names()}}
+
+
+def case_of(snapshot: Snapshot, record: PodRecord, leaf: Queue) -> Case:
+    """The case of a pending ask in its leaf. Cost: O(queues it can reach)."""
+    settings, size = snapshot.settings.preemption, record.facts.size
+    promised, held_on = _held(snapshot, record)
+    usage = WhatIf(leaf.chain, size if promised else ZERO)
+    fence = fence_of(leaf, priority=record.facts.priority, size=size, usage=usage)
+    found = reach(fence, leaf, shared_ancestor=settings.shared_ancestor_priority)
+    return Case(
+        record,
+        leaf,
+        size,
+        {name: amount for name, amount in size.items() if amount > 0},
+        settings,
+        usage,
+        fence,
+        {each.leaf.path: each for each in found},
+        held_on,
+    )
+
+
+def _held(snapshot: Snapshot, record: PodRecord) -> tuple[bool, NodeName]:
+    """Whether queues count the ask as one that is promised room; and the node that does."""
+    charge, turn = snapshot.charge_of(record.uid), snapshot.turn_of(record.uid)
+    promised = charge is not None and (charge.held is Held.RESERVED or charge.standing is Standing.TRIGGERED)
+    if charge is not None and charge.node:
+        return promised, charge.node
+    return promised, turn.node if turn is not None else NO_NODE
+
+
+def victim_of(snapshot: Snapshot, record: PodRecord, queue: QueuePath) -> Victim:
+    """A running pod as one that may go."""
+    facts = record.facts
+    application = snapshot.application(record.application) if record.application else None
+    first = application.originator if application is not None else None
+    return Victim(
+        record.uid,
+        facts.namespace,
+        facts.name,
+        record.node,
+        queue,
+        facts.priority,
+        facts.size,
+        is_opted_out(snapshot, record),
+        first is not None and first[1] == record.uid,
+        facts.created,
+    )
+
+
+def is_opted_out(snapshot: Snapshot, record: PodRecord) -> bool:
+    """Whether it prefers not to be a victim: what its own annotation says, else its class's (PRE-4)."""
+    own = record.facts.allow_preemption
+    if own:
+        return own == "false"
+    named = snapshot.priority_class(record.facts.priority_class) if record.facts.priority_class else None
+    return named is not None and named.allow_preemption == "false"

@@ -1,0 +1,55 @@
+"""May an ask try to preempt, and now? What is asked before any queue is looked at (PRE-1 to PRE-5)."""
+
+from core.decisions.receipts import NoPlan, Stop
+from core.instants import has_come
+from core.ledger.record import Held, PodRecord
+from core.ledger.snapshot import Snapshot
+from core.queues.queue import Queue
+
+TRIES_APART = 15.0
+"""Seconds between two attempts of one ask (PRE-5)."""
+
+
+def barred(snapshot: Snapshot, record: PodRecord, queue: Queue, *, now: float) -> NoPlan | None:
+    """What keeps an ask from preempting to reach a guarantee, in the order of PRE-1 and PRE-5, or None.
+
+    That it tried lately is a matter for whoever asks often: see `tried_lately`.
+    """
+    uid, facts = record.uid, record.facts
+    if not snapshot.preempts:
+        return NoPlan(uid, Stop.SWITCHED_OFF, "PRE-1", "preemption.enabled of the partition is false")
+    if facts.never_preempts:
+        return NoPlan(uid, Stop.NEVER_PREEMPTS, "PRE-4", "its preemptionPolicy is Never")
+    if record.triggered:
+        return NoPlan(uid, Stop.TRIGGERED, "PRE-5", "victims were chosen for it before")
+    delay = queue.properties.preemption_delay
+    if not has_come(facts.created + delay, now=now):
+        age = max(0.0, now - facts.created)
+        return NoPlan(uid, Stop.TOO_YOUNG, "PRE-3", f"{age:.0f} s old, preemption.delay is {delay:g} s")
+    return None
+
+
+def tried_lately(record: PodRecord, *, now: float) -> NoPlan | None:
+    """Whether the last attempt is less than 15 s ago (PRE-5)."""
+    if record.tried_at is None or has_come(record.tried_at + TRIES_APART, now=now):
+        return None
+    return NoPlan(
+        record.uid, Stop.TRIED_LATELY, "PRE-5", f"tried {max(0.0, now - record.tried_at):.0f} s ago"
+    )
+
+
+def limited(snapshot: Snapshot, record: PodRecord, queue: Queue) -> NoPlan | None:
+    """Limits of users, groups and numbers of applications never start a preemption (CYC-5)."""
+    application = snapshot.application(record.application) if record.application else None
+    if application is None or record.reservation is not None:
+        return None
+    refusal = snapshot.room.personal_refusal(queue.chain, application.claimant, record.facts.size)
+    return None if refusal is None else NoPlan(record.uid, Stop.LIMITED, "CYC-5", refusal.text)
+
+
+def is_pending(snapshot: Snapshot, record: PodRecord | None) -> bool:
+    """Whether it is a managed ask in a queue: bound, leaving, gated or unplaced ones have nothing to plan."""
+    if record is None or not record.is_ask:
+        return False
+    charge = snapshot.charge_of(record.uid)
+    return charge is not None and charge.held in (Held.PENDING, Held.RESERVED)

@@ -1,0 +1,148 @@
+"""Is a plan lawful, and does it still stand? Asked when it is made and when it is committed (PRE-20)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from core.decisions import laws
+from core.decisions.case import Case, case_of
+from core.decisions.eligibility import is_pending
+from core.decisions.laws import numbers
+from core.decisions.receipts import Finding, Kind, NodeNotes, Plan, Receipt, Victim, passed
+from core.decisions.selection import Choice
+from core.ids import PodUid
+from core.ledger.snapshot import Snapshot
+from core.queues.guarantees import below_common, losable, remaining
+from core.queues.queue import Queue
+from core.queues.whatif import WhatIf
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A law that a plan breaks. ``victim``: for whom, None when the ask itself may not."""
+
+    law: str
+    victim: PodUid | None
+    text: str
+
+
+def check_laws(snapshot: Snapshot, plan: Plan) -> tuple[Breach, ...]:
+    """What a plan breaks on the ledger as it is now, before its victims are marked; empty when nothing.
+
+    Only plans that reach for a guarantee are bound by the laws (RNP-1, QCP-6).
+    """
+    if plan.kind is not Kind.GUARANTEE:
+        return ()
+    record = snapshot.pod(plan.uid)
+    leaf = snapshot.queue_of(record) if record is not None else None
+    if record is None or leaf is None:
+        return (Breach("LAW-4", None, "the ask is in no queue"),)
+    case = case_of(snapshot, record, leaf)
+    found = [
+        Breach(finding.law, uid, finding.text)
+        for uid, finding, kept in _findings(snapshot, case, plan.victims)
+        if not kept
+    ]
+    here = [each for each in plan.victims if each.node == plan.node]
+    others = [each for each in plan.victims if each.node != plan.node]
+    if not (laws.willing_come_first(here) and laws.willing_come_first(others)):
+        found.append(Breach("LAW-1", None, "victims that opted out stand before others"))
+    return tuple(found)
+
+
+def outdated(snapshot: Snapshot, plan: Plan) -> str:
+    """Why a plan does not stand any more though it may be lawful; empty when it does.
+
+    The ask must still wait, its victims run where they did, and their going be what it needs.
+    """
+    record = snapshot.pod(plan.uid)
+    leaf = snapshot.queue_of(record) if record is not None else None
+    if record is None or leaf is None or not is_pending(snapshot, record):
+        return "the ask does not wait any more"
+    if plan.node not in snapshot.nodes:
+        return f"node {plan.node} is gone"
+    for victim in plan.victims:
+        running = snapshot.pod(victim.uid)
+        if running is None or running.node != victim.node or not running.evictable:
+            return f"{victim.namespace}/{victim.name} does not run there any more"
+    return "" if plan.kind is not Kind.GUARANTEE else _unfit(snapshot, case_of(snapshot, record, leaf), plan)
+
+
+def _unfit(snapshot: Snapshot, case: Case, plan: Plan) -> str:
+    choice = Choice(case, plan.node, case.free_on(snapshot, plan.node))
+    if choice.suffices():
+        return "there is room without victims"
+    for victim in plan.victims:
+        queue = snapshot.tree.get(victim.queue)
+        if queue is None:
+            return f"queue {victim.queue} is gone"
+        choice.add(victim, queue)
+    return "" if choice.suffices() else "the ask would not fit any more"
+
+
+def receipt_of(snapshot: Snapshot, case: Case, victims: Sequence[Victim], nodes: NodeNotes) -> Receipt:
+    """What speaks for a plan, law by law and with the numbers."""
+    findings: dict[PodUid | None, list[Finding]] = {}
+    for uid, finding, _ in _findings(snapshot, case, victims):
+        findings.setdefault(uid, []).append(finding)
+    return Receipt(
+        Kind.GUARANTEE,
+        tuple(findings.get(None, ())),
+        tuple(passed(each, *findings.get(each.uid, ())) for each in victims),
+        nodes,
+    )
+
+
+Found = tuple[PodUid | None, Finding, bool]
+"""Of whom, which law with its numbers, and whether it is kept."""
+
+
+def _findings(snapshot: Snapshot, case: Case, victims: Sequence[Victim]) -> Iterator[Found]:
+    """Victims are judged in their order, the room of those before each being the ask's already."""
+    usage, gone = case.usage.before(), case.usage.before()
+    own = (case.fence.root.path, case.fence.bound)
+    yield None, Finding("LAW-7", f"victims come from below {own[0]} ({own[1]})"), True
+    for victim in victims:
+        leaf = snapshot.tree.get(victim.queue)
+        if leaf is None:
+            yield victim.uid, Finding("LAW-5", f"queue {victim.queue} is gone"), False
+            continue
+        for finding, kept in _of_victim(snapshot, case, usage, victim, leaf):
+            yield victim.uid, finding, kept
+        usage.remove(leaf, victim.size)
+        usage.place(case.leaf, victim.size)
+        gone.remove(leaf, victim.size)
+    rest = remaining(gone, case.leaf, case.leaf)
+    kept = laws.is_below_guarantee(rest, case.wanted, may_exceed=case.settings.may_exceed_guarantee)
+    text = f"wants {numbers(case.wanted)}, left to its guarantee with victims gone: {numbers(rest)}"
+    yield None, Finding("LAW-4", text), kept
+
+
+def _of_victim(
+    snapshot: Snapshot, case: Case, usage: WhatIf, victim: Victim, leaf: Queue
+) -> Iterator[tuple[Finding, bool]]:
+    if victim.opted_out or victim.originator:
+        wish = "opted out" if victim.opted_out else "an originator"
+        yield Finding("LAW-1", f"{wish}: taken because the others were not enough"), True
+    below = below_common(leaf, case.leaf)
+    spare = losable(usage, below)
+    text = (
+        f"gives {numbers(dict(victim.size.items()))}, above guarantees: {numbers(spare)}"
+        if spare
+        else "no guarantee"
+    )
+    yield Finding("LAW-2", text), laws.keeps_guarantee(usage, below, victim.size)
+    record = snapshot.pod(victim.uid)
+    app = record.application if record is not None else None
+    yield Finding("LAW-3", f"application {app}"), laws.is_of_another(app, case.record.application)
+    rest = remaining(usage, leaf, case.leaf)
+    yield (
+        Finding("LAW-5", f"left to its queue's guarantee: {numbers(rest)}"),
+        laws.is_above_guarantee(rest, case.wanted),
+    )
+    found = case.reach.get(leaf.path)
+    worth = "none" if found is None else "any" if found.fair_game else f"at most {found.priority}"
+    yield (
+        Finding("LAW-6", f"priority {victim.priority}, allowed: {worth}"),
+        laws.is_no_more_important(found, victim.priority),
+    )
+    yield Finding("LAW-7", f"below {case.fence.root.path}"), laws.is_inside_fence(case.fence, leaf)

@@ -1,0 +1,78 @@
+"""The seven laws of preemption, one predicate each: the planner lives by them, and plans are judged by them.
+
+Predicates read usage as it is *before* the victim goes; `core.decisions.judging` asks them again when a plan
+is committed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from core.decisions.receipts import Victim
+from core.ids import AppId
+from core.quantity import amount_text
+from core.queues.fence import Fence, Reach
+from core.queues.guarantees import Amounts, losable
+from core.queues.queue import Queue
+from core.queues.whatif import WhatIf
+from core.resource import Resource
+
+Wanted = Mapping[str, int]
+"""What an ask wants: only amounts above zero."""
+
+
+def willing_come_first(victims: Sequence[Victim]) -> bool:
+    """LAW-1: who asked to be spared is taken, but only behind all others; originators likewise."""
+    wishes = [(victim.opted_out, victim.originator) for victim in victims]
+    return wishes == sorted(wishes)
+
+
+def keeps_guarantee(usage: WhatIf, below: Iterable[Queue], size: Resource) -> bool:
+    """LAW-2: no queue falls below its guarantee, from the victim's leaf up to the common ancestor."""
+    spare = losable(usage, below)
+    if not spare:
+        return True
+    return all(amount <= spare.get(name, amount) for name, amount in size.items() if amount > 0)
+
+
+def is_of_another(victim: AppId | None, ask: AppId | None) -> bool:
+    """LAW-3: nobody makes room for its own application."""
+    return victim != ask
+
+
+def is_below_guarantee(rest: Amounts | None, wanted: Wanted, *, may_exceed: bool = False) -> bool:
+    """LAW-4: the ask's queue is below its guarantee, and stays within it when the ask is placed.
+
+    ``rest``: what is left to the guarantee. Something that the ask wants must be guaranteed (DIV-11); with
+    ``may_exceed`` the last ask may go beyond (DIV-10).
+    """
+    if rest is None or not any(name in rest for name in wanted):
+        return False
+    if may_exceed:
+        return all(rest[name] > 0 for name in wanted if name in rest)
+    return all(amount <= rest[name] for name, amount in wanted.items() if name in rest)
+
+
+def is_above_guarantee(rest: Amounts | None, wanted: Wanted) -> bool:
+    """LAW-5: the victim's queue has more of something wanted than it is guaranteed, or no guarantee."""
+    return rest is None or any(rest.get(name, 0) < 0 for name in wanted)
+
+
+def is_no_more_important(reach: Reach | None, priority: int) -> bool:
+    """LAW-6: the victim's priority is at most the ask's as its queue sees it; see `Reach`."""
+    return reach is not None and reach.allows(priority)
+
+
+def is_inside_fence(fence: Fence, leaf: Queue) -> bool:
+    """LAW-7: the victim's leaf lies below the queue at which the ask's way up ends."""
+    return fence.root in leaf.chain
+
+
+def numbers(amounts: Mapping[str, int] | None, names: Iterable[str] | None = None) -> str:
+    """``vcore=2,memory=-1Gi`` of the names asked for; ``nothing`` when there are none."""
+    if amounts is None:
+        return "no guarantee"
+    wanted = sorted(amounts if names is None else (name for name in names if name in amounts))
+    return ",".join(f"{name}={_signed(name, amounts[name])}" for name in wanted) or "nothing"
+
+
+def _signed(name: str, amount: int) -> str:
+    return f"-{amount_text(name, -amount)}" if amount < 0 else amount_text(name, amount)

@@ -1,0 +1,283 @@
+"""The planner: whom to evict so that an ask gets what its queue is guaranteed, and on which node (PRE-1 ff).
+
+It looks at queues before pods and at sums before single pods, and it can be run in slices, so that nobody
+waits long for it. What has changed between two slices is found when the plan is judged at its end.
+"""
+
+from collections.abc import Collection, Generator
+from heapq import heapify, heappop
+
+from core.decisions import laws
+from core.decisions.case import Case, case_of
+from core.decisions.eligibility import barred, is_pending, limited
+from core.decisions.judging import check_laws, outdated, receipt_of
+from core.decisions.receipts import SHOWN, Kind, NodeTally, NoPlan, Plan, Stop, Victim
+from core.decisions.required_node import plan_required_node
+from core.decisions.search import (
+    Open,
+    candidates_in,
+    candidates_on,
+    could_help,
+    may_suffice,
+    names_of,
+    why_unfit,
+)
+from core.decisions.selection import Choice, Trial, lacking, pick_on_node
+from core.ids import NodeName, PodUid
+from core.ledger.record import PodRecord
+from core.ledger.snapshot import Snapshot
+from core.queues.guarantees import remaining
+from core.queues.queue import Queue
+
+WORK_PER_SLICE = 200
+"""Units of about ten microseconds, so that no verb waits longer than some milliseconds for a plan."""
+
+NODES_COMPARED = 16
+"""Nodes with victims that are compared, unless all of those would take pods that prefer to stay (PRE-15)."""
+
+_NODES_PER_UNIT = 8
+_UNITS_PER_CANDIDATE = 4
+
+Outcome = Plan | NoPlan
+Steps = Generator[int, None, Outcome]
+Picked = list[tuple[Victim, Queue]]
+
+
+def plan_preemption(
+    snapshot: Snapshot, uid: PodUid, *, now: float, candidates: Collection[NodeName] | None = None
+) -> Outcome:
+    """The plan for an ask, or what stopped it, in one go: see `Planning`."""
+    planning = Planning(snapshot, uid, now=now, candidates=candidates)
+    while (result := planning.slice()) is None:
+        pass
+    return result
+
+
+class Planning:
+    """One plan in the making.
+
+    ``candidates``: the nodes that kube-scheduler offers, or None for those that would take the ask in our
+    view. Nothing is changed by it; the snapshot is read again in each slice.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        uid: PodUid,
+        *,
+        now: float,
+        candidates: Collection[NodeName] | None = None,
+    ) -> None:
+        self._snapshot = snapshot
+        self._uid = uid
+        self._now = now
+        self._candidates = None if candidates is None else frozenset(candidates)
+        self._nodes = NodeTally()
+        self._steps = self._plan()
+        self.result: Outcome | None = None
+
+    def slice(self) -> Outcome | None:
+        """Go on for a bounded amount of work; the result, once there is one."""
+        left = WORK_PER_SLICE
+        while left > 0 and self.result is None:
+            try:
+                left -= next(self._steps)
+            except StopIteration as end:
+                self.result = end.value
+        return self.result
+
+    # -- steps: each yields the units of work that it took -------------------------------------------------
+
+    def _plan(self) -> Steps:
+        snapshot, record = self._snapshot, self._snapshot.pod(self._uid)
+        leaf = snapshot.queue_of(record) if record is not None else None
+        if record is None or leaf is None or not is_pending(snapshot, record):
+            return NoPlan(self._uid, Stop.NOT_AN_ASK, "PRE-5", "it does not wait in a queue")
+        if record.facts.required_node:
+            return plan_required_node(snapshot, record, leaf)
+        no = (
+            barred(snapshot, record, leaf, now=self._now)
+            or limited(snapshot, record, leaf)
+            or self._too_complex(record)
+        )
+        if no is not None:
+            return no
+        case = case_of(snapshot, record, leaf)
+        yield len(case.reach)
+        return (yield from self._search(case))
+
+    def _too_complex(self, record: PodRecord) -> NoPlan | None:
+        """Volumes, ports and terms between pods are kube-scheduler's to judge (design section 4)."""
+        given = self._candidates is not None or self._snapshot.settings.preemption.plans_complex
+        if given or not record.facts.complex:
+            return None
+        text = "its volumes, ports or terms between pods are for kube-scheduler to judge"
+        return NoPlan(record.uid, Stop.COMPLEX, "complexAsks", text)
+
+    def _search(self, case: Case) -> Steps:
+        open_ = Open(case)
+        yield 2 * len(case.reach)
+        if not could_help(case, open_):
+            rest = remaining(case.usage, case.leaf, case.leaf)
+            text = f"wants {laws.numbers(case.wanted)}, left to its guarantee: {laws.numbers(rest)}"
+            return self._no(open_, Stop.GUARANTEE, "LAW-4", text)
+        yield len(case.reach)
+        if not open_:
+            return self._no(open_, Stop.NO_VICTIMS, "LAW-7", f"below {case.fence.root.path} nobody may go")
+        short = Choice(case, NodeName(""), {}).short()
+        names = names_of(self._candidates, self._snapshot)
+        roomy = yield from self._with_room(case, names, wanted=bool(short))
+        if roomy is not None and not short:
+            return self._no(open_, Stop.THERE_IS_ROOM, "PRE-14", f"{roomy} and its queues have room for it")
+        if roomy is not None:
+            plan = yield from self._complete(case, open_, roomy, [])
+            if plan is not None:
+                return plan
+        return (yield from self._over_nodes(case, open_, names))
+
+    def _with_room(
+        self, case: Case, names: list[NodeName], *, wanted: bool
+    ) -> Generator[int, None, NodeName | None]:
+        """The first node that has room as it is. Of nodes that kube-scheduler named, one with room takes no
+        part unless only the queues are short: it has tried (PRE-14)."""
+        if self._candidates is not None and not wanted:
+            return None
+        snapshot, given = self._snapshot, self._candidates is not None
+        for number, name in enumerate(names):
+            if number % _NODES_PER_UNIT == 0:
+                yield 1
+            node = snapshot.nodes.get(name)
+            if node is None or self._is_kept(name) or lacking(case.free_on(snapshot, name), case.wanted):
+                continue
+            if not why_unfit(case, node, given=given):
+                return name
+        return None
+
+    def _over_nodes(self, case: Case, open_: Open, names: list[NodeName]) -> Steps:
+        """Nodes in name order; of those that would do, the one whose victims mind least (PRE-15)."""
+        found: list[tuple[tuple[bool, bool, int, NodeName], Picked]] = []
+        for name in names:
+            yield 1
+            picked = yield from self._on_node(case, open_, name)
+            if not picked:
+                continue
+            found.append((_score(name, picked), picked))
+            if found[-1][0][:3] == (False, False, 1):
+                break
+            willing = any(not (score[0] or score[1]) for score, _ in found)
+            if len(found) >= NODES_COMPARED and willing:
+                break
+        for score, picked in sorted(found, key=lambda each: each[0]):
+            plan = yield from self._complete(case, open_, score[-1], picked)
+            if plan is not None:
+                return plan
+            self._nodes.lose(score[-1], "what else is missing cannot be had")
+        stop = Stop.HEADROOM if found else Stop.NO_NODE
+        text = "no node can be given the room" if not found else "the room of its queues cannot be had"
+        return self._no(open_, stop, "PRE-13" if not found else "PRE-17", text)
+
+    def _on_node(self, case: Case, open_: Open, name: NodeName) -> Generator[int, None, Picked | None]:
+        """Victims that make room on a node, None when there are none or it takes no part."""
+        snapshot = self._snapshot
+        node, use = snapshot.nodes.get(name), snapshot.use_of(name)
+        self._nodes.considered += 1
+        if node is None or use is None or not use.evictable.groups:
+            return self._lose(name, "nobody may go")
+        short = lacking(case.free_on(snapshot, name), case.wanted)
+        if not short:
+            return self._lose(name, "has room")
+        if not may_suffice(open_, use.evictable, short):
+            return self._lose(name, "too few may go")
+        if self._is_kept(name):
+            return self._lose(name, "kept for another")
+        unfit = why_unfit(case, node, given=self._candidates is not None)
+        if unfit:
+            return self._lose(name, unfit)
+        candidates = candidates_on(snapshot, case, open_, use.evictable)
+        yield _UNITS_PER_CANDIDATE * len(candidates)
+        picked = pick_on_node(Trial(case), short, candidates)
+        return picked if picked is not None else self._lose(name, "the laws spare too many")
+
+    def _complete(
+        self, case: Case, open_: Open, name: NodeName, picked: Picked
+    ) -> Generator[int, None, Outcome | None]:
+        """A whole plan for a node: with victims elsewhere where the queues are short (PRE-16, PRE-17)."""
+        choice, trial = Choice(case, name, case.free_on(self._snapshot, name)), Trial(case)
+        for victim, leaf in picked:
+            trial.take(victim, leaf)
+            choice.add(victim, leaf)
+        if not choice.suffices():
+            yield from self._add_elsewhere(case, open_, choice, trial, only=name if picked else NodeName(""))
+        if not choice.suffices():
+            return None
+        choice.give_back()
+        if not choice.victims:
+            return self._no(open_, Stop.THERE_IS_ROOM, "PRE-16", "nobody needs to go")
+        yield _UNITS_PER_CANDIDATE * len(choice.victims)
+        return self._judged(case, name, choice.victims)
+
+    def _add_elsewhere(
+        self, case: Case, open_: Open, choice: Choice, trial: Trial, *, only: NodeName
+    ) -> Generator[int, None, None]:
+        """``only``: with whole asks to make up for, the node that needs victims gives them all (PRE-17)."""
+        here = only if case.settings.whole_ask else NodeName("")
+        taken = frozenset(victim.uid for victim in choice.victims)
+        heap: list[tuple[tuple[bool, bool, float, PodUid], Victim, Queue]] = []
+        for each in open_.leaves():
+            for number, victim in enumerate(candidates_in(self._snapshot, case, open_, each.leaf, taken)):
+                if not here or victim.node == here:
+                    heap.append((victim.order, victim, each.leaf))
+                if number % 2 == 0:
+                    yield 1
+        heapify(heap)
+        while heap and not choice.suffices():
+            _, victim, leaf = heappop(heap)
+            if _helps(choice, victim, leaf) and not trial.take(victim, leaf):
+                choice.add(victim, leaf)
+            yield _UNITS_PER_CANDIDATE
+
+    def _judged(self, case: Case, name: NodeName, victims: list[Victim]) -> Outcome:
+        """The plan, judged by the laws on what is known now: slices may have let time pass."""
+        here = sorted((each for each in victims if each.node == name), key=lambda each: each.order)
+        others = sorted((each for each in victims if each.node != name), key=lambda each: each.order)
+        chosen = (*here, *others)
+        receipt = receipt_of(self._snapshot, case, chosen, self._nodes.notes())
+        plan = Plan(Kind.GUARANTEE, self._uid, case.leaf.path, name, chosen, receipt)
+        stale = outdated(self._snapshot, plan) or "; ".join(
+            each.text for each in check_laws(self._snapshot, plan)
+        )
+        return NoPlan(self._uid, Stop.STALE, "PRE-20", stale) if stale else plan
+
+    # -- notes --------------------------------------------------------------------------------------------
+
+    def _is_kept(self, name: NodeName) -> bool:
+        """For another ask (PRE-12)."""
+        keeper = self._snapshot.keeper_of(name)
+        return keeper is not None and keeper != self._uid
+
+    def _lose(self, name: NodeName, reason: str) -> Picked | None:
+        self._nodes.lose(name, reason)
+        return None
+
+    def _no(self, open_: Open, stop: Stop, law: str, text: str) -> NoPlan:
+        return NoPlan(self._uid, stop, law, text, self._nodes.notes(), tuple(open_.closed[:SHOWN]))
+
+
+def _score(name: NodeName, picked: Picked) -> tuple[bool, bool, int, NodeName]:
+    """The lower the better (PRE-15)."""
+    victims = [victim for victim, _ in picked]
+    return (
+        any(victim.opted_out for victim in victims),
+        any(victim.originator for victim in victims),
+        len(victims),
+        name,
+    )
+
+
+def _helps(choice: Choice, victim: Victim, leaf: Queue) -> bool:
+    """Whether it frees something that the queues are short of, or that victims must add up to."""
+    gives = victim.size.get
+    if any(gives(name) > 0 and queue in leaf.chain for queue, name, _ in choice.short()):
+        return True
+    missing = choice.uncovered()
+    return any(gives(name) > 0 for name in missing) if missing else not choice.short()

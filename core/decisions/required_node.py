@@ -1,0 +1,136 @@
+"""Room for a pod that may run on one node only, as a DaemonSet's does (RNP-1 to RNP-5).
+
+Neither guarantees nor fences nor switches count here, and pods of the same application may go.
+"""
+
+from collections import Counter
+
+from core.decisions.case import victim_of
+from core.decisions.receipts import (
+    Finding,
+    Kind,
+    NodeNotes,
+    NoPlan,
+    Plan,
+    Receipt,
+    Stop,
+    Victim,
+    passed,
+)
+from core.decisions.selection import lacking
+from core.ids import NodeName, PodUid
+from core.ledger.record import PodRecord
+from core.ledger.snapshot import Snapshot
+from core.queues.headroom import shortfall
+from core.queues.queue import Queue
+from core.resource import Resource, shares_type
+
+REGULAR, OPTED_OUT, ORIGINATOR = 1, 2, 3
+_KINDS = {REGULAR: "regular", OPTED_OUT: "opted out", ORIGINATOR: "an originator"}
+
+
+def plan_required_node(snapshot: Snapshot, record: PodRecord, leaf: Queue) -> Plan | NoPlan:
+    """Victims on the one node of an ask, as few as it needs (RNP-4), or what stopped it.
+
+    An ask that has had victims chosen once waits for their room (RNP-5).
+    """
+    node, uid = record.facts.required_node, record.uid
+    if record.triggered:
+        return NoPlan(uid, Stop.TRIGGERED, "RNP-5", "victims were chosen for it before")
+    known = snapshot.nodes.get(node)
+    if known is None:
+        return NoPlan(uid, Stop.NO_NODE, "RNP-1", f"node {node} is not known")
+    short_of = None if record.reservation is not None else shortfall(leaf.chain[:-1], record.facts.size)
+    if short_of is not None:
+        return NoPlan(uid, Stop.HEADROOM, "RNP-1", f"{short_of.queue.path} {short_of.limit}")
+    wanted = {name: amount for name, amount in record.facts.size.items() if amount > 0}
+    missing = lacking(snapshot.free_on(node), wanted)
+    if not missing:
+        return NoPlan(uid, Stop.THERE_IS_ROOM, "RNP-1", f"{node} has room for it")
+    candidates, left_out = _candidates(snapshot, record, node)
+    chosen = _front(candidates, missing)
+    if chosen is None:
+        text = f"no fit on required node, preemption does not help ({_counted(left_out)})"
+        return NoPlan(uid, Stop.NO_VICTIMS, "RNP-4", text)
+    return _plan(record, leaf, node, chosen, left_out)
+
+
+def _candidates(snapshot: Snapshot, record: PodRecord, node: NodeName) -> tuple[list[Victim], Counter[str]]:
+    """Who may go, in order, and how many may not for which reason (RNP-2, RNP-3)."""
+    left_out: Counter[str] = Counter()
+    found = []
+    use = snapshot.use_of(node)
+    for uid in sorted(use.pods) if use is not None else ():
+        pod = snapshot.pod(uid)
+        queue = snapshot.queue_of(pod) if pod is not None else None
+        if pod is None or queue is None or not pod.node:
+            continue
+        reason = _spared(pod, record)
+        if reason:
+            left_out[reason] += 1
+        else:
+            found.append(victim_of(snapshot, pod, queue.path))
+    return sorted(found, key=_order), left_out
+
+
+def _spared(pod: PodRecord, ask: PodRecord) -> str:
+    if pod.facts.required_node:
+        return "bound to this node"
+    if pod.facts.priority > ask.facts.priority:
+        return "more important"
+    if pod.preempting:
+        return "chosen already"
+    if not shares_type(pod.facts.size, ask.facts.size):
+        return "of other resources"
+    return "leaving" if pod.facts.deleting else ""
+
+
+def kind_of(victim: Victim) -> int:
+    """Originators go last, also those that opted out (DIV-15)."""
+    return ORIGINATOR if victim.originator else OPTED_OUT if victim.opted_out else REGULAR
+
+
+def _order(victim: Victim) -> tuple[int, int, float, int, PodUid]:
+    """RNP-3. The sum stands in for the size: of two sizes of which one holds the other it is the larger."""
+    amount = sum(amount for _, amount in victim.size.items())
+    return kind_of(victim), victim.priority, -victim.created, amount, victim.uid
+
+
+def _front(candidates: list[Victim], missing: dict[str, int]) -> list[Victim] | None:
+    """From the front until free room and theirs are enough; then those go back that were not needed."""
+    taken: list[Victim] = []
+    for victim in candidates:
+        if _covered(taken, missing):
+            break
+        taken.append(victim)
+    if not _covered(taken, missing):
+        return None
+    for victim in reversed(list(taken)):
+        others = [each for each in taken if each is not victim]
+        if _covered(others, missing):
+            taken = others
+    return taken
+
+
+def _covered(victims: list[Victim], missing: dict[str, int]) -> bool:
+    total = Resource({})
+    for victim in victims:
+        total += victim.size
+    return all(total.get(name) >= amount for name, amount in missing.items())
+
+
+def _plan(
+    record: PodRecord, leaf: Queue, node: NodeName, victims: list[Victim], left_out: Counter[str]
+) -> Plan:
+    ask = Finding("RNP-1", f"may run on {node} only, priority {record.facts.priority}")
+    findings = tuple(
+        passed(each, Finding("RNP-2", f"priority {each.priority}, {_KINDS[kind_of(each)]}"))
+        for each in victims
+    )
+    notes = NodeNotes(1, tuple(sorted(left_out.items())))
+    receipt = Receipt(Kind.REQUIRED_NODE, (ask,), findings, notes)
+    return Plan(Kind.REQUIRED_NODE, record.uid, leaf.path, node, tuple(victims), receipt)
+
+
+def _counted(left_out: Counter[str]) -> str:
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(left_out.items())) or "nobody runs there"

@@ -1,0 +1,155 @@
+"""Where victims may be found: the leaves whose pods may go, and the nodes on which they could make room.
+
+Everything that rules out many pods at once: leaves by law before any pod is looked at, nodes by the sum of
+what could go from them. What is left is looked at pod by pod.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from core.decisions import laws
+from core.decisions.case import Case, victim_of
+from core.decisions.receipts import Finding, Victim
+from core.ids import NodeName, QueuePath
+from core.ledger.snapshot import Snapshot
+from core.queues.fence import Reach
+from core.queues.guarantees import Amounts, below_common, losable, remaining
+from core.queues.properties import PreemptionPolicy
+from core.queues.queue import Queue
+from core.resource import Resource
+from core.workload.affinity import ANYWHERE, why_not
+from core.workload.node import Evictable, NodeFacts, Rung
+
+
+class Open:
+    """The leaves whose pods may go, with the most that each may lose; and why the others' may not."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._spare: dict[QueuePath, Amounts] = {}
+        self._rungs: dict[Rung, Amounts | None] = {}
+        self.closed: list[tuple[QueuePath, Finding]] = []
+        for path, each in case.reach.items():
+            finding = self._why_closed(each)
+            if finding is None:
+                self._spare[path] = losable(case.usage, below_common(each.leaf, case.leaf))
+            elif finding.law:
+                self.closed.append((path, finding))
+
+    def __bool__(self) -> bool:
+        return bool(self._spare)
+
+    def leaves(self) -> Iterator[Reach]:
+        return (self._case.reach[path] for path in self._spare)
+
+    def spare(self, rung: Rung) -> Amounts | None:
+        """What pods of a leaf and priority may lose in all; None when none of them may go."""
+        try:
+            return self._rungs[rung]
+        except KeyError:
+            return self._rungs.setdefault(rung, self._look_up(rung))
+
+    def rules_out(self, victim: Victim) -> bool:
+        """Whether it alone is more than its queue may lose, or too important."""
+        spare = self.spare(Rung(victim.queue, victim.priority))
+        return spare is None or any(
+            amount > spare.get(name, amount) for name, amount in victim.size.items() if amount > 0
+        )
+
+    def _look_up(self, rung: Rung) -> Amounts | None:
+        spare = self._spare.get(rung.queue)
+        allowed = laws.is_no_more_important(self._case.reach.get(rung.queue), rung.priority)
+        return spare if allowed else None
+
+    def _why_closed(self, each: Reach) -> Finding | None:
+        """A finding without a law says that nothing runs there."""
+        case, leaf = self._case, each.leaf
+        if not any(case.usage.used(leaf).values()):
+            return Finding("", "")
+        if leaf.properties.preemption is PreemptionPolicy.DISABLED:
+            return Finding("PRE-2", "preemption.policy is disabled")
+        rest = remaining(case.usage, leaf, case.leaf)
+        if not laws.is_above_guarantee(rest, case.wanted):
+            return Finding("LAW-5", f"left to its guarantee: {laws.numbers(rest)}")
+        return None
+
+
+def could_help(case: Case, open_: Open) -> bool:
+    """Whether the ask's queue would be below its guarantee if all went that may (PRE-10)."""
+    usage = case.usage.before()
+    may_exceed = case.settings.may_exceed_guarantee
+    rest = remaining(usage, case.leaf, case.leaf)
+    if laws.is_below_guarantee(rest, case.wanted, may_exceed=may_exceed):
+        return True
+    if rest is None:
+        return False
+    for each in open_.leaves():
+        usage.remove(each.leaf, Resource(case.usage.used(each.leaf)))
+    rest = remaining(usage, case.leaf, case.leaf)
+    return laws.is_below_guarantee(rest, case.wanted, may_exceed=may_exceed)
+
+
+def why_unfit(case: Case, node: NodeFacts, *, given: bool) -> str:
+    """What rules a node out whatever runs on it; empty when nothing does (PRE-12). ``given``: kube-scheduler
+    has looked at the rest."""
+    if not node.allocatable.covers(case.size):
+        return "too small"
+    constraints = case.record.facts.constraints
+    if given or (constraints is ANYWHERE and not node.taints and not node.unschedulable):
+        return ""
+    return why_not(node, constraints)
+
+
+def may_suffice(open_: Open, evictable: Evictable, short: Mapping[str, int]) -> bool:
+    """Whether all that may go from a node would make up for what it is short of: an upper bound, quick."""
+    missing = dict(short)
+    for rung, group in evictable.groups.items():
+        spare = open_.spare(rung)
+        if spare is None:
+            continue
+        total = group.total
+        for name in short:
+            got = total.get(name)
+            if got:
+                missing[name] -= min(got, max(0, spare[name])) if name in spare else got
+        if max(missing.values()) <= 0:
+            return True
+    return False
+
+
+def candidates_on(
+    snapshot: Snapshot, case: Case, open_: Open, evictable: Evictable
+) -> list[tuple[Victim, Queue]]:
+    """The pods of a node that may go, in the order in which they would (PRE-11)."""
+    found: list[tuple[Victim, Queue]] = []
+    for rung, group in evictable.groups.items():
+        if open_.spare(rung) is not None:
+            leaf = case.reach[rung.queue].leaf
+            for uid in group.pods:
+                record = snapshot.pod(uid)
+                if record is not None and laws.is_of_another(record.application, case.record.application):
+                    found.append((victim_of(snapshot, record, rung.queue), leaf))
+    found = [each for each in found if not open_.rules_out(each[0])]
+    found.sort(key=lambda each: each[0].order)
+    return found
+
+
+def candidates_in(
+    snapshot: Snapshot, case: Case, open_: Open, leaf: Queue, but: frozenset[str]
+) -> Iterator[Victim]:
+    """The pods of a leaf that may go, wherever they run, in no order. ``but``: uids left out."""
+    for app_id in leaf.applications:
+        application = snapshot.application(app_id)
+        for uid in application.pods if application is not None else ():
+            record = snapshot.pod(uid)
+            if record is None or not record.node or not record.evictable or uid in but:
+                continue
+            if laws.is_of_another(record.application, case.record.application):
+                victim = victim_of(snapshot, record, leaf.path)
+                if not open_.rules_out(victim):
+                    yield victim
+
+
+def names_of(candidates: frozenset[NodeName] | None, snapshot: Snapshot) -> list[NodeName]:
+    """The nodes to look at, in name order."""
+    nodes = snapshot.nodes
+    return sorted(nodes if candidates is None else (name for name in candidates if name in nodes))

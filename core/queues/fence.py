@@ -1,0 +1,102 @@
+"""How far the search for victims goes, and what an ask's priority is worth there (PRE-2, PRE-6)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core.ids import QueuePath
+from core.queues.headroom import effective_max
+from core.queues.properties import PreemptionPolicy
+from core.queues.queue import Queue
+from core.queues.whatif import WhatIf
+from core.resource import Resource, within
+
+
+class Bound(StrEnum):
+    """What ends the way up."""
+
+    ROOT = "root"
+    FENCE = "fence"
+    MAX = "max"
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """``root``: victims come from below it. ``entering`` and ``leaving``: what the ask's priority is worth
+    in each queue on the way up, before and after that queue's own offset or fence."""
+
+    root: Queue
+    bound: Bound
+    entering: Mapping[QueuePath, int]
+    leaving: Mapping[QueuePath, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """A leaf in which victims may be looked for. ``priority``: the ask's, translated to this leaf;
+    ``fair_game``: a priority fence around it is low enough, so that no priority inside counts."""
+
+    leaf: Queue
+    priority: int
+    fair_game: bool
+
+    def allows(self, priority: int) -> bool:
+        return self.fair_game or priority <= self.priority
+
+
+def fence_of(ask: Queue, *, priority: int, size: Resource, usage: WhatIf) -> Fence:
+    """Walk up from the ask's leaf to where the search ends (PRE-6).
+
+    A queue that cannot take the ask without breaking a max is a fence too: the room must come from inside.
+    """
+    entering: dict[QueuePath, int] = {}
+    leaving: dict[QueuePath, int] = {}
+    worth = priority
+    for queue in ask.chain:
+        entering[queue.path] = worth
+        properties = queue.properties
+        worth = properties.priority_offset + (0 if properties.priority_fence else worth)
+        leaving[queue.path] = worth
+        bound = _bound(queue, size, usage)
+        if bound is not None:
+            return Fence(queue, bound, entering, leaving)
+    raise AssertionError("the root ends every way up")
+
+
+def _bound(queue: Queue, size: Resource, usage: WhatIf) -> Bound | None:
+    if queue.is_root:
+        return Bound.ROOT
+    if queue.properties.preemption is PreemptionPolicy.FENCE:
+        return Bound.FENCE
+    cap = effective_max(queue.chain)
+    if cap and not within(cap, Resource(usage.used(queue)) + size):
+        return Bound.MAX
+    return None
+
+
+def reach(fence: Fence, ask: Queue, *, shared_ancestor: bool = False) -> Iterator[Reach]:
+    """Every leaf below the fence's root but the ask's own, in name order (LAW-3, LAW-7).
+
+    ``shared_ancestor``: whether a common ancestor's own offset or fence changes what the ask is worth to its
+    siblings, as in YuniKorn; else only what lies between the two queues does (DIV-6).
+    """
+    worth = fence.leaving if shared_ancestor else fence.entering
+    yield from _down(fence.root, worth[fence.root.path], False, ask, worth)
+
+
+def _down(
+    queue: Queue, priority: int, fair_game: bool, ask: Queue, worth: Mapping[QueuePath, int]
+) -> Iterator[Reach]:
+    if queue is ask:
+        return
+    if queue.is_leaf:
+        yield Reach(queue, priority, fair_game)
+    for path in sorted(queue.children):
+        child = queue.children[path]
+        offset = child.properties.priority_offset
+        if path in worth:
+            yield from _down(child, worth[path], fair_game, ask, worth)
+        elif not child.properties.priority_fence:
+            yield from _down(child, priority - offset, fair_game, ask, worth)
+        elif offset <= priority:
+            yield from _down(child, priority, True, ask, worth)

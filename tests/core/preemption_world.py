@@ -1,0 +1,122 @@
+"""A small cluster for tests of preemption: queues by path, pods that run, asks that wait. Amounts in units."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from core.decisions.preemption import plan_preemption
+from core.decisions.receipts import NoPlan, Plan
+from core.ids import NodeName, PodUid, QueuePath
+from core.ledger import events as on
+from core.ledger.ledger import Ledger
+from core.ledger.settings import LedgerSettings, PreemptionSettings
+from core.queues.spec import QueueSpec
+from core.queues.tree import QueueTree
+from core.resource import Limit, Resource
+from core.workload.node import NodeFacts
+from core.workload.pod import NamespaceFacts, PodFacts
+from tests.builders import START, make_partition
+
+LATER = START + 1000.0
+"""When every ask is old enough to preempt."""
+
+Amounts = Mapping[str, int]
+
+
+def queue(
+    path: str,
+    *,
+    guaranteed: Amounts | int | None = None,
+    max: Amounts | int | None = None,
+    leaf: bool = True,
+    **properties: str,
+) -> QueueSpec:
+    """A number stands for ``vcore``. Properties with ``_`` for ``.``: ``preemption_policy="fence"``."""
+    parent = path.rpartition(".")[0]
+    cap, due = _amounts(max), _amounts(guaranteed)
+    return QueueSpec(
+        path=QueuePath(path),
+        parent=QueuePath(parent) if parent else None,
+        is_leaf=leaf,
+        max=Limit(cap) if cap else None,
+        guaranteed=Resource(due) if due else None,
+        max_applications=0,
+        properties={name.replace("_", "."): value for name, value in properties.items()},
+        submit_acl="*",
+        admin_acl="",
+    )
+
+
+def _amounts(given: Amounts | int | None) -> Amounts | None:
+    return {"vcore": given} if isinstance(given, int) else given
+
+
+def size_of(given: Amounts | int) -> Resource:
+    return Resource(_amounts(given) or {})
+
+
+class World:
+    """Pods are called by their names; their uids are the names too."""
+
+    def __init__(self, *queues: QueueSpec, nodes: Mapping[str, Amounts | int], **settings: bool) -> None:
+        self.ledger = Ledger()
+        self.queues = queues
+        self.settings = LedgerSettings(preemption=PreemptionSettings(**settings))
+        self.configure(*queues)
+        for name, size in nodes.items():
+            self.node(name, size)
+        self.tell(on.NodesListed(frozenset(NodeName(name) for name in nodes)))
+        self.tell(on.NamespaceObserved(NamespaceFacts("default")))
+        self.tell(on.NamespacesListed(frozenset({"default"})))
+        self.tell(on.PodsListed(frozenset(), 0))
+
+    def configure(self, *queues: QueueSpec, **switches: bool) -> None:
+        partition = replace(make_partition(*queues), **switches)
+        self.tell(on.Configured(partition, self.settings))
+
+    def tell(self, event: on.Event, *, now: float = START) -> None:
+        self.ledger.apply(event, now=now)
+
+    def node(self, name: str, size: Amounts | int, **facts: object) -> None:
+        self.tell(on.NodeObserved(NodeFacts(NodeName(name), size_of(size), **facts)))  # type: ignore[arg-type]
+
+    def runs(
+        self, name: str, queue: str, size: Amounts | int = 1, node: str = "n1", **facts: object
+    ) -> PodFacts:
+        """A pod that is bound; ``created``: 0 unless said, higher is newer."""
+        return self.pod(name, queue, size, node=NodeName(node), **facts)
+
+    def asks(self, name: str, queue: str, size: Amounts | int = 1, **facts: object) -> PodFacts:
+        return self.pod(name, queue, size, **{"created": START, **facts})
+
+    def pod(self, name: str, queue: str, size: Amounts | int, **facts: object) -> PodFacts:
+        values: dict[str, object] = {
+            "app_id": f"app-of-{name}",
+            "scheduler_name": "yunikorn",
+            "version": 1,
+            **facts,
+        }
+        pod = PodFacts(PodUid(name), "default", name, size_of(size), queue=queue, **values)  # type: ignore[arg-type]
+        self.tell(on.PodObserved(pod))
+        return pod
+
+    def first_pods(self, *apps: str, queue: str, node: str = "n1", size: Amounts | int = 0) -> None:
+        """Originators that hold nothing, so that the others of their applications are none."""
+        for app in apps:
+            self.runs(f"first-of-{app}", queue, size, node, app_id=app, created=-1.0)
+
+    @property
+    def tree(self) -> QueueTree:
+        return self.ledger.snapshot.tree
+
+    def plan(self, uid: str = "ask", *, now: float = LATER, candidates: list[str] | None = None) -> Plan | NoPlan:
+        named = None if candidates is None else [NodeName(each) for each in candidates]
+        return plan_preemption(self.ledger.snapshot, PodUid(uid), now=now, candidates=named)
+
+    def victims(self, uid: str = "ask", **how: object) -> set[str]:
+        plan = self.plan(uid, **how)  # type: ignore[arg-type]
+        return {victim.name for victim in plan.victims} if isinstance(plan, Plan) else set()
+
+    def refused(self, uid: str = "ask", **how: object) -> NoPlan:
+        plan = self.plan(uid, **how)  # type: ignore[arg-type]
+        assert isinstance(plan, NoPlan), plan
+        return plan
