@@ -1,4 +1,4 @@
-"""A small cluster for tests of preemption: queues by path, pods that run, asks that wait. Amounts in units."""
+"""A small cluster for tests of preemption: queues by path, pods that run, asks that wait, in whole units."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -108,13 +108,52 @@ class World:
     def tree(self) -> QueueTree:
         return self.ledger.snapshot.tree
 
-    def plan(self, uid: str = "ask", *, now: float = LATER, candidates: list[str] | None = None) -> Plan | NoPlan:
+    def plan(
+        self, uid: str = "ask", *, now: float = LATER, candidates: list[str] | None = None
+    ) -> Plan | NoPlan:
         named = None if candidates is None else [NodeName(each) for each in candidates]
         return plan_preemption(self.ledger.snapshot, PodUid(uid), now=now, candidates=named)
 
     def victims(self, uid: str = "ask", **how: object) -> set[str]:
         plan = self.plan(uid, **how)  # type: ignore[arg-type]
         return {victim.name for victim in plan.victims} if isinstance(plan, Plan) else set()
+
+    def commit(self, uid: str, *, recreate: bool = False) -> set[str]:
+        """Carry a plan out at once: its victims are gone, the ask is bound. ``recreate``: and ask anew."""
+        plan = self.plan(uid)
+        if not isinstance(plan, Plan):
+            return set()
+        for victim in plan.victims:
+            self._goes(victim.uid, recreate=recreate)
+        ask = self.ledger.snapshot.pod(plan.uid)
+        assert ask is not None
+        self.tell(on.PodObserved(replace(ask.facts, node=plan.node, version=ask.facts.version + 1)))
+        return {victim.name for victim in plan.victims}
+
+    def _goes(self, uid: PodUid, *, recreate: bool) -> None:
+        record = self.ledger.snapshot.pod(uid)
+        assert record is not None
+        self.tell(on.PodDeleted(uid))
+        if recreate:
+            again = PodUid(f"{uid}'")
+            facts = replace(record.facts, uid=again, name=str(again), node=NodeName(""), created=START)
+            self.tell(on.PodObserved(facts))
+
+    def until_quiet(self, *, most: int = 100) -> list[str]:
+        """Who is evicted, in order, while every victim is created anew and every ask plans in turn."""
+        gone: list[str] = []
+        for _ in range(most):
+            waiting = sorted(record.uid for record in self.ledger.snapshot.pods() if record.is_ask)
+            evicted = next((found for uid in waiting if (found := self.commit(uid, recreate=True))), None)
+            if evicted is None:
+                return gone
+            gone += sorted(evicted)
+        raise AssertionError(f"not quiet after {most} plans: {gone}")
+
+    def used(self, path: str, name: str = "vcore") -> int:
+        found = self.tree.get(path)
+        assert found is not None
+        return found.allocated.get(name)
 
     def refused(self, uid: str = "ask", **how: object) -> NoPlan:
         plan = self.plan(uid, **how)  # type: ignore[arg-type]

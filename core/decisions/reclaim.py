@@ -1,0 +1,243 @@
+"""Who goes when a quota has shrunk below what is used: when, how much, where and whom (QCP-1 to QCP-8)."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from core.decisions.case import victim_of
+from core.decisions.laws import keeps_guarantee
+from core.decisions.receipts import Finding, Kind, NodeNotes, Receipt, Victim, VictimReceipt, passed
+from core.ids import QueuePath
+from core.instants import has_come
+from core.ledger.snapshot import Snapshot
+from core.queues.queue import Queue
+from core.queues.whatif import WhatIf
+from core.resource import Amounts, Limit, Resource, is_zero, strictly_more, within
+
+HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaTerms:
+    """What a document says of a queue's quota. ``delay``: ``quota.preemption.delay`` in seconds, 0 is off."""
+
+    max: Limit | None
+    delay: float
+
+
+def start_after(
+    old: QuotaTerms,
+    new: QuotaTerms,
+    *,
+    start: float | None,
+    allocated: Amounts,
+    running: bool,
+    now: float,
+) -> float | None:
+    """When preemption may begin after a document was applied, None for not at all (QCP-2, DIV-17).
+
+    ``start``: when it was to begin so far; ``running``: it is under way, and nothing changes then.
+    """
+    if running:
+        return start
+    if not new.delay or is_zero(new.max) or within(new.max, allocated):
+        return None
+    if start is not None:
+        return start + new.delay - old.delay
+    switched_on = new.max == old.max and not old.delay
+    lowered = strictly_more(old.max, new.max) or _lowered_below_use(old.max, new.max, allocated)
+    return now + new.delay if switched_on or lowered else None
+
+
+def _lowered_below_use(old: Limit | None, new: Limit | None, allocated: Amounts) -> bool:
+    """Whether a type was lowered of which more is used than it now allows; a first max lowers (DIV-17)."""
+    used = dict(allocated.items())
+    for name, cap in new.items() if new is not None else ():
+        before = old.get(name) if old is not None else None
+        if (before is None or cap < before) and used.get(name, 0) > cap:
+            return True
+    return False
+
+
+def start_after_growth(
+    terms: QuotaTerms, *, start: float | None, allocated: Amounts, switched_on: bool, now: float
+) -> float | None:
+    """As `start_after` when usage grew without being asked: a recovery or a resize in place (QCP-2)."""
+    if start is not None or not (switched_on and terms.delay) or is_zero(terms.max):
+        return start
+    return start if within(terms.max, allocated) else now + terms.delay
+
+
+def is_due(queue: Queue, start: float | None, *, now: float) -> bool:
+    """Whether a queue's preemption begins now (QCP-3). Dynamic ones never do (QCP-1)."""
+    if start is None or queue.dynamic or not has_come(start, now=now):
+        return False
+    return not is_zero(queue.max) and not within(queue.max, queue.allocated)
+
+
+def excess(queue: Queue) -> Resource | None:
+    """How much must go: what is used above the max, as far as guarantees let it; None for nothing (QCP-4).
+
+    Guarantees of the queue and all above it count, each by itself: per type the smallest that may be lost,
+    and never less than nothing.
+    """
+    if queue.max is None:
+        return None
+    over = {name: more for name, cap in queue.max.items() if (more := _standing(queue, name) - cap) > 0}
+    for each in queue.chain:
+        for name, due in each.guaranteed.items() if each.guaranteed is not None else ():
+            if name in over:
+                over[name] = min(over[name], max(0, _standing(each, name) - due))
+    return Resource(over).pruned() or None
+
+
+def _standing(queue: Queue, name: str) -> int:
+    return queue.allocated.get(name) - queue.preempting.get(name)
+
+
+def shares(queue: Queue, amount: Resource) -> dict[QueuePath, Resource]:
+    """What each leaf below must give up of an amount, in name order (QCP-5).
+
+    Children share by what they use above their guarantee, level by level and type by type, rounded down.
+    """
+    if queue.is_leaf:
+        return {queue.path: amount}
+    found: dict[QueuePath, Resource] = {}
+    children = [queue.children[path] for path in sorted(queue.children)]
+    weights = {child.path: _above(child) for child in children if not _is_within_guarantee(child)}
+    for child in children:
+        if child.path in weights:
+            part = _part(amount, weights[child.path], weights.values())
+            if part:
+                found |= shares(child, part)
+    return found
+
+
+def _is_within_guarantee(queue: Queue) -> bool:
+    used = {name: left for name in queue.allocated.names() if (left := _standing(queue, name))}
+    return not used or within(queue.guaranteed, Resource(used))
+
+
+def _above(queue: Queue) -> Resource:
+    """By type, of all that is used where nothing is guaranteed."""
+    names = queue.guaranteed.names() if queue.guaranteed else queue.allocated.names()
+    due = queue.guaranteed or Resource({})
+    return Resource({name: max(0, _standing(queue, name) - due.get(name)) for name in names})
+
+
+def _part(amount: Resource, weight: Resource, weights: Iterable[Resource]) -> Resource:
+    totals: dict[str, int] = {}
+    for each in weights:
+        for name, size in each.items():
+            totals[name] = totals.get(name, 0) + size
+    return Resource(
+        {
+            name: size * weight.get(name) // totals[name]
+            for name, size in amount.items()
+            if totals.get(name, 0) > 0
+        }
+    ).pruned()
+
+
+def candidates(snapshot: Snapshot, leaf: Queue, amount: Resource) -> list[Victim]:
+    """The pods of a leaf that may go, in the order in which they would (QCP-6, QCP-7, DIV-18)."""
+    found = []
+    for application in snapshot.applications_in(leaf):
+        for uid in application.pods:
+            record = snapshot.pod(uid)
+            if record is None or not record.node or not record.evictable:
+                continue
+            if any(record.facts.size.get(name) > 0 for name in amount.names()):
+                found.append(victim_of(snapshot, record, leaf.path))
+    return sorted(found, key=lambda victim: _order(victim, leaf, amount))
+
+
+def _order(victim: Victim, leaf: Queue, amount: Resource) -> tuple[object, ...]:
+    """Who is willing, then who is most of what must go, the less important, the newer by the hour, the
+    smaller."""
+    size = [name for name, held in victim.size.items() if held > 0]
+    match = 100 * sum(name in amount for name in size) // len(size)
+    return (
+        victim.opted_out,
+        victim.originator,
+        -match,
+        victim.priority,
+        -(victim.created // HOUR),
+        _share(victim, leaf, amount),
+        victim.uid,
+    )
+
+
+def _share(victim: Victim, leaf: Queue, amount: Resource) -> float:
+    """How much of the queue's max a pod holds, of what must go."""
+    share = 0.0
+    for name in amount.names():
+        cap = leaf.max.get(name) if leaf.max is not None else None
+        share += victim.size.get(name) / cap if cap else victim.size.get(name)
+    return share
+
+
+def pick(
+    victims: Iterable[Victim], amount: Resource, *, may_go: Callable[[Victim], bool] = lambda _: True
+) -> list[Victim]:
+    """Victims that together hold no more than the amount, passing over those that would (QCP-8).
+
+    ``may_go`` is asked of each that would be taken, and a yes takes it.
+    """
+    left = dict(amount.items())
+    taken = []
+    for victim in victims:
+        if all(victim.size.get(name) <= room for name, room in left.items()) and may_go(victim):
+            taken.append(victim)
+            left = {name: room - victim.size.get(name) for name, room in left.items()}
+    return taken
+
+
+def _goes(usage: WhatIf, leaf: Queue, victim: Victim) -> bool:
+    """Take a victim out of the usage unless that undercuts a guarantee."""
+    if not keeps_guarantee(usage, leaf.chain, victim.size):
+        return False
+    usage.remove(leaf, victim.size)
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Reclaim:
+    """What goes so that a queue comes back under its max. ``amount``: what should; ``shares``: of each leaf.
+
+    ``considered``: number of pods that might have gone.
+    """
+
+    queue: QueuePath
+    amount: Resource
+    shares: Mapping[QueuePath, Resource]
+    victims: tuple[Victim, ...]
+    considered: int
+    receipt: Receipt
+
+
+def plan_reclaim(snapshot: Snapshot, queue: Queue) -> Reclaim | None:
+    """Whom to evict from a queue that is over its max, None when nothing must or may go. Best effort.
+
+    No guarantee is undercut on the way, neither of a leaf nor of anything between it and the root (QCP-4).
+    """
+    amount = excess(queue)
+    if amount is None or not snapshot.quota_preempts:
+        return None
+    parts = shares(queue, amount)
+    victims: list[Victim] = []
+    receipts: list[VictimReceipt] = []
+    considered = 0
+    usage = WhatIf()
+    for path, part in parts.items():
+        leaf = snapshot.tree.get(path)
+        if leaf is None:
+            continue
+        found = candidates(snapshot, leaf, part)
+        considered += len(found)
+        taken = pick(found, part, may_go=partial(_goes, usage, leaf))
+        victims += taken
+        receipts += [passed(each, Finding("QCP-8", f"{path} gives up {part!r}")) for each in taken]
+    why = Finding("QCP-4", f"{queue.path} is over its max by {amount!r}")
+    receipt = Receipt(Kind.QUOTA, (why,), tuple(receipts), NodeNotes())
+    return Reclaim(queue.path, amount, parts, tuple(victims), considered, receipt)
