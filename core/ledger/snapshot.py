@@ -264,6 +264,11 @@ class Snapshot:
         pods = self._state.pods
         return [uid for uid in self._state.waits_at if OWN_GATE in pods[uid].facts.gates]
 
+    def waiting_asks(self) -> Iterator[PodRecord]:
+        """The asks that are pending, in no order."""
+        pods = self._state.pods
+        return (pods[uid] for uid in self._state.waits_at)
+
     def reserved(self) -> int:
         """Number of live reservations."""
         return len(self._state.reserved)

@@ -139,13 +139,17 @@ class World:
             facts = replace(record.facts, uid=again, name=str(again), node=NodeName(""), created=START)
             self.tell(on.PodObserved(facts))
 
+    def one_commit(self, *, recreate: bool) -> set[str]:
+        """The first plan that any ask gets, carried out; empty when none gets one."""
+        waiting = sorted(record.uid for record in self.ledger.snapshot.pods() if record.is_ask)
+        return next((found for uid in waiting if (found := self.commit(uid, recreate=recreate))), set())
+
     def until_quiet(self, *, most: int = 100) -> list[str]:
         """Who is evicted, in order, while every victim is created anew and every ask plans in turn."""
         gone: list[str] = []
         for _ in range(most):
-            waiting = sorted(record.uid for record in self.ledger.snapshot.pods() if record.is_ask)
-            evicted = next((found for uid in waiting if (found := self.commit(uid, recreate=True))), None)
-            if evicted is None:
+            evicted = self.one_commit(recreate=True)
+            if not evicted:
                 return gone
             gone += sorted(evicted)
         raise AssertionError(f"not quiet after {most} plans: {gone}")

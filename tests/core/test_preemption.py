@@ -28,7 +28,7 @@ def world_of(*sizes: int, total: int | None = None, guaranteed: int = 5, **setti
     return world
 
 
-# -- may it ask at all -----------------------------------------------------------------------------------
+# -- may it ask at all ------------------------------
 
 
 @pytest.mark.rule("PRE-1")
@@ -114,7 +114,7 @@ def test_what_a_node_alone_cannot_tell_is_for_kube_scheduler_unless_a_setting_sa
     assert bold.victims() == {"v0"}
 
 
-# -- is it worth it ---------------------------------------------------------------------------------------
+# -- is it worth it ------------------------------
 
 
 @pytest.mark.rule("PRE-10", "LAW-4")
@@ -187,7 +187,7 @@ def test_asks_of_one_queue_take_no_more_than_its_guarantee_lacks() -> None:
     assert gone == {"v7", "v6", "v5"}
 
 
-# -- who goes ------------------------------------------------------------------------------------------------
+# -- who goes ------------------------------
 
 
 @pytest.mark.rule("PRE-11")
@@ -258,7 +258,7 @@ def test_one_that_was_chosen_before_is_not_chosen_again() -> None:
     assert world.victims() == {"v0"}
 
 
-# -- how few go ------------------------------------------------------------------------------------------------
+# -- how few go ------------------------------
 
 
 @pytest.mark.rule("DIV-23", "PRE-17")
@@ -375,7 +375,7 @@ def test_a_plan_may_need_victims_on_its_node_and_elsewhere() -> None:
     assert plan.node == "n2"
 
 
-# -- which node ------------------------------------------------------------------------------------------------
+# -- which node ------------------------------
 
 
 def on_two(first: list[dict[str, object]], second: list[dict[str, object]], ask: int) -> World:
@@ -431,7 +431,7 @@ def test_only_the_nodes_that_kube_scheduler_names() -> None:
     assert world.victims(candidates=[]) == set()
 
 
-# -- how it is done ------------------------------------------------------------------------------------------------
+# -- how it is done ------------------------------
 
 
 def test_planning_changes_nothing_and_says_the_same_again() -> None:
@@ -479,8 +479,6 @@ def test_what_a_receipt_says() -> None:
     assert plan.receipt.as_dict()["kind"] == "guarantee"
     refusal = world_of(1, guaranteed=1)
     refusal.asks("ask", "root.a", 2)
-    assert (
-        refusal.refused().as_text()
-        == "QueueNotBelowGuarantee (LAW-4): wants vcore=2m, left to its guarantee: vcore=1m"
-    )
+    told = "QueueNotBelowGuarantee (LAW-4): wants vcore=2m, left to its guarantee: vcore=1m"
+    assert refusal.refused().as_text() == told
     assert refusal.refused().as_dict()["law"] == "LAW-4"

@@ -13,7 +13,7 @@ HERE = NodeName("n1")
 
 
 def world_of(free: int, **pods: dict[str, Any]) -> World:
-    """``root.a`` asks; pods of ``root.b`` run on ``n1``. ``prio``, ``size``, ``at``: priority, size, creation."""
+    """``root.a`` asks; pods of ``root.b`` run on ``n1``. ``prio``: priority, ``at``: creation."""
     world = World(queue("root.a"), queue("root.b"), nodes={"n1": 0, "n2": 100})
     total = free
     for name, pod in pods.items():

@@ -1,0 +1,121 @@
+"""Plans are judged again when they are committed: what the laws say of a forged or an old one."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from core.decisions.judging import check_laws, outdated
+from core.decisions.receipts import Plan, Victim
+from core.ids import PodUid, QueuePath
+from core.ledger import events as on
+from core.resource import Resource
+from tests.core.preemption_world import World, queue
+
+
+def world_of() -> tuple[World, Plan]:
+    """A plan that takes b1; others that it must not take stand beside it."""
+    world = World(
+        queue("root.p", leaf=False, preemption_policy="fence"),
+        queue("root.p.a", guaranteed=3),
+        queue("root.p.b"),
+        queue("root.p.c", guaranteed=4),
+        queue("root.p.d", guaranteed=1),
+        queue("root.e"),
+        nodes={"n1": 9},
+    )
+    for number in range(2):
+        world.runs(f"b{number}", "root.p.b", created=float(number), app_id="b-app")
+    world.runs("vip", "root.p.b", priority=9, app_id="b-app")
+    world.runs("c", "root.p.c", app_id="c-app")
+    world.runs("d", "root.p.d", 2)
+    world.runs("e", "root.e", 2)
+    world.runs("mine", "root.p.a", app_id="app-of-ask")
+    world.asks("ask", "root.p.a")
+    plan = world.plan()
+    assert isinstance(plan, Plan)
+    assert [victim.name for victim in plan.victims] == ["b1"]
+    return world, plan
+
+
+def of(world: World, name: str) -> Victim:
+    record = world.ledger.snapshot.pod(PodUid(name))
+    assert record is not None
+    path = world.ledger.snapshot.queue_of(record)
+    assert path is not None
+    facts = record.facts
+    return Victim(
+        record.uid, "default", name, record.node, path.path, facts.priority, facts.size, False, False, 0.0
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "laws"),
+    [
+        ("c", {"LAW-2", "LAW-5"}),
+        ("d", {"LAW-2"}),
+        ("vip", {"LAW-6"}),
+        ("e", {"LAW-6", "LAW-7"}),
+        ("mine", {"LAW-3", "LAW-5", "LAW-6"}),
+    ],
+)
+@pytest.mark.rule("LAW-2", "LAW-5", "LAW-7")
+def test_each_law_finds_its_breach(name: str, laws: set[str]) -> None:
+    world, plan = world_of()
+    forged = replace(plan, victims=(of(world, name),))
+    assert {breach.law for breach in check_laws(world.ledger.snapshot, forged)} == laws
+    assert check_laws(world.ledger.snapshot, plan) == ()
+
+
+@pytest.mark.rule("LAW-1")
+def test_the_unwilling_before_the_willing_are_a_breach() -> None:
+    world, plan = world_of()
+    unwilling = replace(of(world, "b0"), opted_out=True)
+    forged = replace(plan, victims=(unwilling, *plan.victims))
+    assert [breach.law for breach in check_laws(world.ledger.snapshot, forged)] == ["LAW-1"]
+    assert check_laws(world.ledger.snapshot, replace(plan, victims=(*plan.victims, unwilling))) == ()
+
+
+@pytest.mark.rule("LAW-4")
+def test_an_ask_whose_queue_has_got_its_share_meanwhile() -> None:
+    world, plan = world_of()
+    for number in range(2):
+        world.runs(f"more{number}", "root.p.a")
+    assert [breach.law for breach in check_laws(world.ledger.snapshot, plan)] == ["LAW-4"]
+    assert outdated(world.ledger.snapshot, plan) == "the ask would not fit any more"
+
+
+def _gone(uid: str) -> Callable[[World], None]:
+    return lambda world: world.tell(on.PodDeleted(PodUid(uid)))
+
+
+@pytest.mark.rule("PRE-20")
+@pytest.mark.parametrize(
+    ("happens", "why"),
+    [
+        (_gone("ask"), "the ask does not wait any more"),
+        (_gone("b1"), "default/b1 does not run there any more"),
+        (
+            lambda world: world.tell(on.VictimMarked(PodUid("b1"), PodUid("other"))),
+            "default/b1 does not run there any more",
+        ),
+        (lambda world: world.tell(on.NodeDeleted(world.plan().node)), "node n1 is gone"),  # type: ignore[union-attr]
+        (_gone("b0"), "there is room without victims"),
+        (lambda world: world.node("n1", 8), "the ask would not fit any more"),
+        (lambda world: None, ""),
+    ],
+)
+def test_what_makes_a_plan_old(happens: Callable[[World], None], why: str) -> None:
+    world, plan = world_of()
+    happens(world)
+    assert outdated(world.ledger.snapshot, plan) == why
+
+
+def test_a_plan_whose_ask_or_queue_is_gone_is_unlawful_not_an_error() -> None:
+    world, plan = world_of()
+    nowhere = replace(of(world, "b1"), queue=QueuePath("root.ghost"), size=Resource({"vcore": 1}))
+    assert [each.law for each in check_laws(world.ledger.snapshot, replace(plan, victims=(nowhere,)))] == [
+        "LAW-5"
+    ]
+    world.tell(on.PodDeleted(PodUid("ask")))
+    assert [each.law for each in check_laws(world.ledger.snapshot, plan)] == ["LAW-4"]

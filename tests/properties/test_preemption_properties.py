@@ -1,0 +1,370 @@
+"""The laws of preemption over random trees, priorities, fences, offsets, nodes and resource types.
+
+What must hold is computed here from the pods alone, not by the planner's own code.
+"""
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import pytest
+from hypothesis import HealthCheck, Phase, find, given, settings
+from hypothesis import strategies as st
+
+from core.decisions.judging import check_laws, outdated
+from core.decisions.receipts import Plan
+from core.ids import NodeName
+from core.queues.spec import QueueSpec
+from tests.core.preemption_world import World, queue
+
+QUICK = settings(
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
+TYPES = ("vcore", "memory")
+PARENTS = ("root.a", "root.ab", "root.abc")
+LEAVES = ("root.x", "root.a.a", "root.a.ab", "root.ab.a", "root.ab.b", "root.abc.abc")
+"""Names that are the beginnings of others."""
+
+Size = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Pod:
+    name: str
+    queue: str
+    size: tuple[tuple[str, int], ...]
+    node: str
+    priority: int
+    created: float
+    opted_out: bool
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Queues with pods that run and pods that ask; ``nodes`` by name with their sizes."""
+
+    queues: tuple[QueueSpec, ...]
+    nodes: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+    pods: tuple[Pod, ...]
+    asks: tuple[Pod, ...]
+
+    def world(self, **options: bool) -> World:
+        world = World(*self.queues, nodes={name: dict(size) for name, size in self.nodes}, **options)
+        for pod in (*self.pods, *self.asks):
+            world.pod(
+                pod.name,
+                pod.queue,
+                dict(pod.size),
+                node=NodeName(pod.node),
+                priority=pod.priority,
+                created=pod.created,
+                allow_preemption="false" if pod.opted_out else "",
+            )
+        return world
+
+
+amounts = st.dictionaries(st.sampled_from(TYPES), st.integers(1, 8), max_size=2)
+sizes = st.dictionaries(st.sampled_from(TYPES), st.integers(1, 4), min_size=1, max_size=2)
+
+
+@st.composite
+def some_queues(draw: st.DrawFn) -> tuple[QueueSpec, ...]:
+    found = []
+    for path in (*PARENTS, *LEAVES):
+        properties = {}
+        if draw(st.integers(0, 5)) == 0:
+            properties["preemption_policy"] = draw(st.sampled_from(("fence", "disabled")))
+        if draw(st.integers(0, 4)) == 0:
+            properties["priority_policy"] = "fence"
+        if draw(st.integers(0, 3)) == 0:
+            properties["priority_offset"] = str(draw(st.integers(-2, 2)))
+        cap = draw(amounts) if draw(st.integers(0, 4)) == 0 else {}
+        due = draw(amounts) if draw(st.booleans()) else {}
+        found.append(
+            queue(
+                path,
+                leaf=path in LEAVES,
+                guaranteed={name: min(due[name], cap.get(name, 9)) for name in due},
+                max={name: 2 * amount for name, amount in cap.items()},
+                **properties,
+            )
+        )
+    return tuple(found)
+
+
+@st.composite
+def scenes(draw: st.DrawFn) -> Scene:
+    """Nodes are as full as chance makes them: each pod goes to the first that has room, or nowhere."""
+    nodes = {f"n{number}": draw(st.integers(3, 9)) for number in range(draw(st.integers(1, 3)))}
+    free = {name: dict.fromkeys(TYPES, size) for name, size in nodes.items()}
+    pods: list[Pod] = []
+    for number in range(draw(st.integers(1, 14))):
+        pod = draw(some_pod(f"p{number:02}"))
+        size = dict(pod.size)
+        node = next((name for name in free if _covers(free[name], size)), None)
+        if node is not None:
+            free[node] = {name: left - size.get(name, 0) for name, left in free[node].items()}
+            pods.append(replace(pod, node=node))
+    asks = [draw(some_pod(f"q{number}")) for number in range(draw(st.integers(1, 3)))]
+    listed = tuple((name, tuple((each, size) for each in TYPES)) for name, size in nodes.items())
+    return Scene(draw(some_queues()), listed, tuple(pods), tuple(replace(ask, created=0.0) for ask in asks))
+
+
+@st.composite
+def some_pod(draw: st.DrawFn, name: str) -> Pod:
+    return Pod(
+        name,
+        draw(st.sampled_from(LEAVES)),
+        tuple(sorted(draw(sizes).items())),
+        "",
+        draw(st.integers(-1, 2)),
+        float(draw(st.integers(1, 5))),
+        draw(st.integers(0, 5)) == 0,
+    )
+
+
+# -- what must hold, from the pods alone ------------------------------
+
+
+def _covers(free: Size, size: Size) -> bool:
+    return all(max(0, free.get(name, 0)) >= amount for name, amount in size.items())
+
+
+def _used(pods: Iterable[Pod], path: str) -> dict[str, int]:
+    used = dict.fromkeys(TYPES, 0)
+    for pod in pods:
+        if pod.node and (pod.queue == path or pod.queue.startswith(path + ".") or path == "root"):
+            for name, amount in pod.size:
+                used[name] += amount
+    return used
+
+
+def _up(path: str) -> list[str]:
+    """The path and all above it."""
+    parts = path.split(".")
+    return [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
+
+
+def _below_common(victim: str, ask: str) -> list[str]:
+    return [path for path in _up(victim) if path not in _up(ask)]
+
+
+def _cap(scene: Scene, path: str) -> Size:
+    """The smallest max on the way up, the cluster's included."""
+    specs = {spec.path: spec for spec in scene.queues}
+    caps = {name: sum(dict(size)[name] for _, size in scene.nodes) for name in TYPES}
+    for each in _up(path):
+        spec = specs.get(each)  # type: ignore[call-overload]
+        for name, amount in spec.max.items() if spec is not None and spec.max is not None else ():
+            caps[name] = min(caps[name], amount)
+    return caps
+
+
+def _fence_root(scene: Scene, ask: Pod) -> str:
+    specs = {str(spec.path): spec for spec in scene.queues}
+    for path in _up(ask.queue):
+        if path == "root" or specs[path].properties.get("preemption.policy") == "fence":
+            return path
+        used, cap = _used(scene.pods, path), _cap(scene, path)
+        if any(used[name] + dict(ask.size).get(name, 0) > cap[name] for name in TYPES):
+            return path
+    raise AssertionError
+
+
+def _may_take(scene: Scene, ask: Pod, victim: Pod) -> bool:
+    """Whether priorities allow it: both carried to the common ancestor, or a fence around the victim."""
+    specs = {str(spec.path): spec for spec in scene.queues}
+    worth = ask.priority
+    for path in _below_common(ask.queue, victim.queue):
+        worth = _offset(specs[path]) + (0 if _fenced(specs[path]) else worth)
+    fair_game = False
+    for path in reversed(_below_common(victim.queue, ask.queue)):
+        if _fenced(specs[path]):
+            if _offset(specs[path]) > worth:
+                return False
+            fair_game = True
+        else:
+            worth -= _offset(specs[path])
+    return fair_game or victim.priority <= worth
+
+
+def _fenced(spec: QueueSpec) -> bool:
+    return spec.properties.get("priority.policy") == "fence"
+
+
+def _offset(spec: QueueSpec) -> int:
+    return int(spec.properties.get("priority.offset", "0"))
+
+
+def _enough(scene: Scene, ask: Pod, node: str, gone: Iterable[Pod]) -> bool:
+    """Whether the ask fits its node, its queues and its guarantee when those are gone."""
+    left = [pod for pod in scene.pods if pod not in list(gone)]
+    size = dict(ask.size)
+    free = dict(dict(scene.nodes)[node])
+    for pod in left:
+        if pod.node == node:
+            free = {name: amount - dict(pod.size).get(name, 0) for name, amount in free.items()}
+    if not _covers(free, size):
+        return False
+    specs = {str(spec.path): spec for spec in scene.queues}
+    guaranteed: dict[str, int] = {}
+    for path in _up(ask.queue):
+        used, spec = _used(left, path), specs.get(path)
+        cap = spec.max if spec is not None else None
+        if cap is not None and any(
+            used[name] + size.get(name, 0) > amount for name, amount in cap.items() if name in size
+        ):
+            return False
+        due = spec.guaranteed if spec is not None else None
+        if due is None or (path != ask.queue and specs[ask.queue].guaranteed is not None):
+            # A guarantee of its own beats those above it (PRE-8).
+            continue
+        for name, amount in due.items():
+            lacks = amount - used[name]
+            guaranteed[name] = min(lacks, guaranteed.get(name, lacks))
+    return any(name in guaranteed for name in size) and all(
+        amount <= guaranteed[name] for name, amount in size.items() if name in guaranteed
+    )
+
+
+def plans_of(scene: Scene, **options: bool) -> Iterable[tuple[Pod, Plan, list[Pod]]]:
+    world = scene.world(**options)
+    by_name = {pod.name: pod for pod in scene.pods}
+    for ask in scene.asks:
+        plan = world.plan(ask.name)
+        if isinstance(plan, Plan):
+            assert check_laws(world.ledger.snapshot, plan) == ()
+            assert outdated(world.ledger.snapshot, plan) == ""
+            yield ask, plan, [by_name[victim.name] for victim in plan.victims]
+
+
+@pytest.mark.rule("LAW-3", "LAW-6", "LAW-7")
+@settings(QUICK, max_examples=400)
+@given(scenes())
+def test_victims_are_inside_the_fence_and_no_more_important(scene: Scene) -> None:
+    for ask, _, victims in plans_of(scene):
+        root = _fence_root(scene, ask)
+        for victim in victims:
+            assert victim.queue != ask.queue
+            assert root == "root" or victim.queue.startswith(root + ".")
+            assert _may_take(scene, ask, victim)
+
+
+def test_there_are_plans_of_more_than_one_victim() -> None:
+    """Laws about no plan would say nothing."""
+    several = find(
+        scenes(),
+        lambda scene: any(len(victims) > 1 for _, _, victims in plans_of(scene)),
+        settings=settings(QUICK, max_examples=2000, phases=[Phase.generate]),
+    )
+    assert several.pods
+
+
+@pytest.mark.rule("LAW-2", "DIV-9", "DIV-22")
+@settings(QUICK, max_examples=300)
+@given(scenes(), st.booleans())
+def test_no_queue_falls_below_its_guarantee_short_of_the_common_ancestor(scene: Scene, whole: bool) -> None:
+    specs = {str(spec.path): spec for spec in scene.queues}
+    for ask, _, victims in plans_of(scene, whole_ask=whole):
+        left = [pod for pod in scene.pods if pod not in victims]
+        for victim in victims:
+            for path in _below_common(victim.queue, ask.queue):
+                due = specs[path].guaranteed
+                used = _used(left, path)
+                assert due is None or all(
+                    used[name] >= amount for name, amount in due.items() if name in dict(victim.size)
+                )
+
+
+@pytest.mark.rule("DIV-23", "LAW-4", "PRE-10")
+@settings(QUICK, max_examples=300)
+@given(scenes())
+def test_the_ask_fits_when_its_victims_are_gone_and_not_when_one_stays(scene: Scene) -> None:
+    for ask, plan, victims in plans_of(scene):
+        assert _enough(scene, ask, plan.node, victims)
+        for victim in victims:
+            assert not _enough(scene, ask, plan.node, [each for each in victims if each != victim])
+
+
+@pytest.mark.rule("DIV-23", "PRE-17")
+@settings(QUICK, max_examples=150)
+@given(scenes())
+def test_as_yunikorn_the_victims_alone_add_up_to_the_ask(scene: Scene) -> None:
+    for ask, plan, victims in plans_of(scene, whole_ask=True):
+        assert _enough(scene, ask, plan.node, victims)
+        for name, amount in ask.size:
+            given_ = [dict(victim.size)[name] for victim in victims if name in dict(victim.size)]
+            assert not given_ or sum(given_) >= amount
+
+
+@settings(QUICK, max_examples=100)
+@given(scenes(), st.randoms(use_true_random=False))
+def test_neither_the_order_of_news_nor_the_names_of_queues_matter(scene: Scene, rng: random.Random) -> None:
+    names = {"a": "zz", "ab": "z", "abc": "aa", "x": "zzz", "b": "y"}
+
+    def renamed(path: str) -> str:
+        return ".".join(names.get(part, part) for part in path.split("."))
+
+    pods, asks = list(scene.pods), list(scene.asks)
+    rng.shuffle(pods)
+    rng.shuffle(asks)
+    other = Scene(
+        tuple(
+            replace(spec, path=renamed(spec.path), parent=renamed(spec.parent or "root"))  # type: ignore[arg-type]
+            for spec in scene.queues
+        ),
+        scene.nodes,
+        tuple(replace(pod, queue=renamed(pod.queue)) for pod in pods),
+        tuple(replace(ask, queue=renamed(ask.queue)) for ask in asks),
+    )
+    found = {ask.name: (plan.node, victims) for ask, plan, victims in plans_of(scene)}
+    again = {ask.name: (plan.node, victims) for ask, plan, victims in plans_of(other)}
+    assert {name: (node, [each.name for each in victims]) for name, (node, victims) in found.items()} == {
+        name: (node, [each.name for each in victims]) for name, (node, victims) in again.items()
+    }
+
+
+@settings(QUICK, max_examples=100)
+@given(scenes())
+def test_planning_leaves_everything_as_it_was(scene: Scene) -> None:
+    world = scene.world()
+
+    def everything() -> list[str]:
+        return [
+            f"{queue!r} {queue.allocated!r} {queue.reserved!r} {queue.pending!r} {queue.preempting!r}"
+            for queue in world.tree
+        ] + [repr(record) for record in world.ledger.snapshot.pods()]
+
+    before = everything()
+    for ask in scene.asks:
+        world.plan(ask.name)
+    assert everything() == before
+
+
+@settings(QUICK, max_examples=150)
+@given(scenes(), st.booleans())
+def test_with_victims_that_come_back_at_once_it_becomes_quiet(scene: Scene, whole: bool) -> None:
+    """No more commits than pods ran at the start, over-committed guarantees included."""
+    world = scene.world(whole_ask=whole)
+    commits = 0
+    while world.one_commit(recreate=True):
+        commits += 1
+        assert commits <= len(scene.pods)
+
+
+@pytest.mark.rule("LAW-2", "LAW-4", "LAW-5")
+@settings(QUICK, max_examples=200)
+@given(scenes())
+def test_who_was_taken_from_cannot_take_back(scene: Scene) -> None:
+    for ask in scene.asks:
+        world = scene.world()
+        plan = world.plan(ask.name)
+        if not isinstance(plan, Plan):
+            continue
+        world.commit(ask.name, recreate=True)
+        for victim in plan.victims:
+            back = world.plan(f"{victim.uid}'")
+            taken = {each.queue for each in back.victims} if isinstance(back, Plan) else set()
+            assert ask.queue not in taken
