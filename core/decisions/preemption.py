@@ -22,7 +22,7 @@ from core.decisions.search import (
     names_of,
     why_unfit,
 )
-from core.decisions.selection import Choice, Trial, lacking, pick_on_node
+from core.decisions.selection import Choice, Trial, fits, lacking, pick_on_node
 from core.ids import NodeName, PodUid
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
@@ -73,6 +73,7 @@ class Planning:
         self._now = now
         self._candidates = None if candidates is None else frozenset(candidates)
         self._nodes = NodeTally()
+        self._hardest: list[str] = []
         self._steps = self._plan()
         self.result: Outcome | None = None
 
@@ -125,6 +126,7 @@ class Planning:
         if not open_:
             return self._no(open_, Stop.NO_VICTIMS, "LAW-7", f"below {case.fence.root.path} nobody may go")
         short = Choice(case, NodeName(""), {}).short()
+        self._hardest = list(case.wanted)
         names = names_of(self._candidates, self._snapshot)
         roomy = yield from self._with_room(case, names, wanted=bool(short))
         if roomy is not None and not short:
@@ -147,9 +149,9 @@ class Planning:
             if number % _NODES_PER_UNIT == 0:
                 yield 1
             node = snapshot.nodes.get(name)
-            if node is None or self._is_kept(name) or lacking(case.free_on(snapshot, name), case.wanted):
+            if node is None or not fits(case.free_on(snapshot, name), case.wanted):
                 continue
-            if not why_unfit(case, node, given=given):
+            if not (self._is_kept(name) or why_unfit(case, node, given=given)):
                 return name
         return None
 
@@ -186,7 +188,7 @@ class Planning:
         short = lacking(case.free_on(snapshot, name), case.wanted)
         if not short:
             return self._lose(name, "has room")
-        if not may_suffice(open_, use.evictable, short):
+        if not may_suffice(open_, use.evictable, short, self._hardest):
             return self._lose(name, "too few may go")
         if self._is_kept(name):
             return self._lose(name, "kept for another")

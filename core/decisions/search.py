@@ -99,21 +99,28 @@ def why_unfit(case: Case, node: NodeFacts, *, given: bool) -> str:
     return why_not(node, constraints)
 
 
-def may_suffice(open_: Open, evictable: Evictable, short: Mapping[str, int]) -> bool:
-    """Whether all that may go from a node would make up for what it is short of: an upper bound, quick."""
-    missing = dict(short)
-    for rung, group in evictable.groups.items():
-        spare = open_.spare(rung)
-        if spare is None:
-            continue
-        total = group.total
-        for name in short:
-            got = total.get(name)
-            if got:
-                missing[name] -= min(got, max(0, spare[name])) if name in spare else got
-        if max(missing.values()) <= 0:
-            return True
-    return False
+def may_suffice(open_: Open, evictable: Evictable, short: Mapping[str, int], hardest: list[str]) -> bool:
+    """Whether all that may go from a node would make up for what it is short of: an upper bound, quick.
+
+    ``hardest``: types in the order in which they are tried; the one that says no comes to its front, since
+    it is likely to say no of the next node too.
+    """
+    groups = [
+        (group.total, spare)
+        for rung, group in evictable.groups.items()
+        if (spare := open_.spare(rung)) is not None
+    ]
+    for place, name in enumerate(hardest):
+        missing = short.get(name, 0)
+        for total, spare in groups:
+            if missing <= 0:
+                break
+            got = total.get(name, 0)
+            missing -= min(got, max(0, spare[name])) if name in spare else got
+        if missing > 0:
+            hardest.insert(0, hardest.pop(place))
+            return False
+    return True
 
 
 def candidates_on(

@@ -152,6 +152,14 @@ def lacking(free: Mapping[str, int], wanted: Mapping[str, int]) -> dict[str, int
     return {name: amount - free.get(name, 0) for name, amount in wanted.items() if free.get(name, 0) < amount}
 
 
+def fits(free: Mapping[str, int], wanted: Mapping[str, int]) -> bool:
+    """Whether nothing is lacking."""
+    for name, amount in wanted.items():  # noqa: SIM110 - asked of every node: a generator costs double
+        if free.get(name, 0) < amount:
+            return False
+    return True
+
+
 def pick_on_node(
     trial: Trial, short: Mapping[str, int], candidates: Iterable[tuple[Victim, Queue]]
 ) -> list[tuple[Victim, Queue]] | None:

@@ -179,7 +179,7 @@ def _node_drifts(state: State, name: NodeName) -> Step:
 
 def _groups_text(evictable: Evictable) -> list[tuple[str, int, list[PodUid], dict[str, int]]]:
     return sorted(
-        (rung.queue, rung.priority, sorted(group.pods), amounts(group.total))
+        (rung.queue, rung.priority, sorted(group.pods), amounts(Tally(group.total)))
         for rung, group in evictable.groups.items()
     )
 

@@ -44,10 +44,14 @@ class Rung(NamedTuple):
 
 @dataclass(slots=True)
 class Group:
-    """``total``: the sum of its pods' sizes."""
+    """``total``: the sum of its pods' sizes; a plain mapping, because a plan reads those of every node."""
 
     pods: set[PodUid] = field(default_factory=set)
-    total: Tally = field(default_factory=Tally)
+    total: dict[str, int] = field(default_factory=dict)
+
+    def count(self, size: Resource, sign: int) -> None:
+        for name, amount in size.items():
+            self.total[name] = self.total.get(name, 0) + sign * amount
 
 
 class Evictable:
@@ -64,11 +68,11 @@ class Evictable:
         if adding:
             group = self.groups.setdefault(rung, Group())
             group.pods.add(uid)
-            group.total.add(size)
+            group.count(size, 1)
             return
         group = self.groups[rung]
         group.pods.discard(uid)
-        group.total.subtract(size)
+        group.count(size, -1)
         if not group.pods:
             del self.groups[rung]
 

@@ -1,17 +1,17 @@
-"""(e) Preemption plans: 5,000 nodes, all full, with 30 pods each of 200 queues; in process.
+"""(e) Preemption plans in process: 5,000 full nodes of 30 pods each, 200 queues, a different ask each time.
 
-Half of the pods on every node are protected by a law: LAW-2, LAW-5, LAW-6, LAW-7 or their queue's policy.
-Every ask is different, and about half of them get a plan. The longest slice is what a verb may have to wait.
+Every node runs pods of six queues. Half of all pods are protected: by LAW-2, LAW-5, LAW-6, their queue's policy
+(PRE-2) or, for the asks of fenced tenants, LAW-7. About half of the asks get a plan. The longest slice is what
+a verb may have to wait for a plan.
 """
 
 import gc
 import itertools
 import os
 import random
-import statistics
 import time
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 
 from core.decisions.preemption import Planning
 from core.decisions.receipts import Plan
@@ -23,152 +23,131 @@ from core.queues.spec import PartitionSpec, QueueSpec
 from core.resource import Resource
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts
-from e2e.bench.report import show
+from e2e.bench.report import percentiles, show
 
-NODES, PODS_PER_NODE, TENANTS, LEAVES = 5_000, 30, 20, 10
+NODES, PODS_PER_NODE, QUEUES_PER_NODE = 5_000, 30, 6
+TENANTS, LEAVES = 20, 10
 PLANS = int(os.environ.get("PADDOCK_BENCH_PLANS", "400"))
 NOW = 1_000_000.0
-PER_POD = {"vcore": 1000, "memory": 4 * 2**30, "example.com/disk": 10, "pods": 1}
-ALL_PODS = NODES * PODS_PER_NODE
-PROTECTED = {
-    1: "LAW-5: its guarantee is above what it uses",
-    2: "LAW-2: no pod fits into what it has above its guarantee",
-    3: "LAW-6: its pods are more important than any ask",
-    4: "PRE-2: its policy is disabled",
-}
-"""Leaves of every tenant by number. 0 asks and runs nothing, 5 to 9 are open."""
+GIB, DISK = 2**30, "example.com/disk"
+
+ASKS, ROOMY, TIGHT, IMPORTANT, CLOSED = range(5)
+"""Leaves of every tenant: the one that asks and runs nothing; those below their guarantee (LAW-5), just above
+it (LAW-2), with important pods (LAW-6), with policy ``disabled`` (PRE-2). The others are open."""
+
+FENCED = range(5)
+"""Tenants whose asks may take from their own leaves only (LAW-7)."""
+
+Held = dict[QueuePath, Resource]
 
 
-def scaled(amounts: dict[str, int], factor: float) -> Resource:
-    return Resource({name: int(amount * factor) for name, amount in amounts.items()})
+def leaf_of(tenant: int, leaf: int) -> QueuePath:
+    return QueuePath(f"root.t{tenant}.l{leaf}")
 
 
-def queues() -> Iterator[QueueSpec]:
-    yield spec("root", leaf=False)
-    in_a_leaf = ALL_PODS / TENANTS / 8
+def document(held: Held) -> PartitionSpec:
+    """``held``: what each leaf uses."""
+    return PartitionSpec("default", tuple(_queues(held)))
+
+
+def _queues(held: Held) -> Iterator[QueueSpec]:
+    yield _queue("root", leaf=False)
     for tenant in range(TENANTS):
-        yield spec(f"root.t{tenant}", leaf=False)
+        fence = {"preemption.policy": "fence"} if tenant in FENCED else {}
+        yield _queue(f"root.t{tenant}", leaf=False, **fence)
         for leaf in range(LEAVES):
-            guaranteed = {0: 40.0, 1: in_a_leaf * 9, 2: None}.get(leaf)
-            properties = {"preemption.policy": "disabled"} if leaf == 4 else {}
-            yield spec(
-                f"root.t{tenant}.l{leaf}",
-                guaranteed=None if guaranteed is None else scaled(PER_POD, guaranteed),
-                properties=properties,
-            )
+            path = leaf_of(tenant, leaf)
+            used = held.get(path, Resource({}))
+            closed = {"preemption.policy": "disabled"} if leaf == CLOSED else {}
+            yield _queue(path, guaranteed=_guarantee(leaf, used), **closed)
 
 
-def spec(
-    path: str,
-    *,
-    leaf: bool = True,
-    guaranteed: Resource | None = None,
-    properties: dict[str, str] | None = None,
+def _guarantee(leaf: int, used: Resource) -> Resource | None:
+    match leaf:
+        case 0:
+            return Resource({"vcore": 100_000, "memory": 400 * GIB, DISK: 1_000})
+        case 1:
+            return used.times(2)
+        case 2:
+            return used - Resource({"vcore": 100, "memory": 2**20, DISK: 1, "pods": 1})
+        case _:
+            return None
+
+
+def _queue(
+    path: str, *, leaf: bool = True, guaranteed: Resource | None = None, **properties: str
 ) -> QueueSpec:
     parent = path.rpartition(".")[0]
     return QueueSpec(
-        QueuePath(path),
-        QueuePath(parent) if parent else None,
-        leaf,
-        None,
-        guaranteed,
-        0,
-        properties or {},
-        "*",
-        "",
+        path=QueuePath(path),
+        parent=QueuePath(parent) if parent else None,
+        is_leaf=leaf,
+        max=None,
+        guaranteed=guaranteed or None,
+        max_applications=0,
+        properties=properties,
+        submit_acl="*",
+        admin_acl="",
     )
 
 
-def pod(
-    uid: str, queue: str, size: Resource, *, node: str = "", priority: int = 0, created: float = 0.0
-) -> PodFacts:
-    return PodFacts(
-        PodUid(uid),
-        "default",
-        uid,
-        size,
-        version=1,
-        created=created,
-        scheduler_name="yunikorn",
-        priority=priority,
-        node=NodeName(node),
-        app_id=f"{queue}-app-{hash(uid) % 7}",
-        queue=queue,
-    )
+def pod(name: str, queue: QueuePath, size: Resource, **facts: object) -> PodFacts:
+    values = {"version": 1, "scheduler_name": "yunikorn", "app_id": f"{queue}-app", "queue": queue, **facts}
+    return PodFacts(PodUid(name), "default", name, size, **values)  # type: ignore[arg-type]
 
 
 def build(rng: random.Random) -> Ledger:
-    """Nodes are filled to the last bit: their size is the sum of their pods."""
-    ledger = Ledger()
-    document = list(queues())
-    ledger.apply(on.Configured(PartitionSpec("default", tuple(document)), LedgerSettings()), now=NOW)
+    """Nodes are full to the last bit: the size of one is the sum of its pods."""
+    ledger, held, number = Ledger(), Held(), itertools.count()
+    ledger.apply(on.Configured(document({}), LedgerSettings()), now=NOW)
     ledger.apply(on.NamespaceObserved(NamespaceFacts("default")), now=NOW)
     running = [(tenant, leaf) for tenant in range(TENANTS) for leaf in range(1, LEAVES)]
-    held: dict[str, Resource] = {}
-    number = itertools.count()
     for at in range(NODES):
-        name, total = f"n{at:04}", Resource({})
-        chosen = rng.sample(running, 6)
+        name, total = NodeName(f"n{at:04}"), Resource({})
+        chosen = rng.sample(running, QUEUES_PER_NODE)
         for place in range(PODS_PER_NODE):
-            tenant, leaf = chosen[place % 6]
-            queue = f"root.t{tenant}.l{leaf}"
-            size = Resource(
-                {**PER_POD, "vcore": rng.choice((500, 1000, 2000)), "memory": rng.choice((1, 2, 4)) * 2**30}
-            )
-            priority = 1000 if leaf == 3 else rng.choice((0, 0, 10))
-            ledger.apply(
-                on.PodObserved(
-                    pod(
-                        f"p{next(number)}",
-                        queue,
-                        size,
-                        node=name,
-                        priority=priority,
-                        created=float(rng.randrange(10_000)),
-                    )
-                ),
-                now=NOW,
-            )
-            total += size
-            held[queue] = held.get(queue, Resource({})) + size
-        ledger.apply(on.NodeObserved(NodeFacts(NodeName(name), total)), now=NOW)
-    ledger.apply(
-        on.Configured(PartitionSpec("default", tuple(tight(document, held))), LedgerSettings()), now=NOW
-    )
+            tenant, leaf = chosen[place % QUEUES_PER_NODE]
+            running_pod = _running(rng, f"p{next(number)}", leaf_of(tenant, leaf), leaf, name)
+            ledger.apply(on.PodObserved(running_pod), now=NOW)
+            total += running_pod.size
+            path = leaf_of(tenant, leaf)
+            held[path] = held.get(path, Resource({})) + running_pod.size
+        ledger.apply(on.NodeObserved(NodeFacts(name, total)), now=NOW)
+    ledger.apply(on.Configured(document(held), LedgerSettings()), now=NOW)
     return ledger
 
 
-def tight(document: list[QueueSpec], held: dict[str, Resource]) -> Iterator[QueueSpec]:
-    """Leaves 2 are guaranteed all that they use but a bit."""
-    bit = Resource({"vcore": 100, "memory": 2**20, "example.com/disk": 1})
-    for each in document:
-        if each.path.endswith(".l2"):
-            yield replace(each, guaranteed=held[each.path] - bit)
-        else:
-            yield each
+def _running(rng: random.Random, name: str, path: QueuePath, leaf: int, node: NodeName) -> PodFacts:
+    size = Resource(
+        {
+            "vcore": rng.choice((500, 1000, 2000)),
+            "memory": rng.choice((1, 2, 4)) * GIB,
+            DISK: rng.choice((5, 10)),
+            "pods": 1,
+        }
+    )
+    priority = 1000 if leaf == IMPORTANT else rng.choice((0, 0, 10))
+    return pod(name, path, size, node=node, priority=priority, created=float(rng.randrange(10_000)))
 
 
 def asks(rng: random.Random) -> Iterator[PodFacts]:
-    """Different sizes and queues; every other one wants more than any node can be given."""
+    """Different sizes, queues and priorities; every other one wants more than almost any node can be given."""
     for number in itertools.count():
-        large = number % 2
+        vcore = rng.randrange(30_000, 40_000) if number % 2 else rng.randrange(200, 6_000)
         size = Resource(
             {
-                "vcore": rng.randrange(27_000, 34_000) if large else rng.randrange(200, 6_000),
-                "memory": rng.randrange(2**28, 2**33),
-                "example.com/disk": rng.randrange(1, 30),
+                "vcore": vcore,
+                "memory": rng.randrange(2**28, 8 * GIB),
+                DISK: rng.randrange(1, 40),
                 "pods": 1,
             }
         )
-        tenant = rng.randrange(TENANTS)
-        yield replace(
-            pod(f"ask{number}", f"root.t{tenant}.l0", size, priority=rng.choice((0, 5, 20))),
-            created=NOW - 100,
-        )
+        path = leaf_of(rng.randrange(TENANTS), ASKS)
+        yield pod(f"ask{number}", path, size, priority=rng.choice((0, 5, 20)), created=NOW - 100)
 
 
-def planned(ledger: Ledger, ask: PodFacts) -> tuple[bool, float, float, str]:
-    """Whether a plan was found, what it took in all, its longest slice, and what it says."""
+def planned(ledger: Ledger, ask: PodFacts) -> tuple[str, float, float]:
+    """What came of an ask, what its plan took in all and its longest slice, in seconds."""
     ledger.apply(on.PodObserved(ask), now=NOW)
     planning = Planning(ledger.snapshot, ask.uid, now=NOW)
     total = longest = 0.0
@@ -179,8 +158,14 @@ def planned(ledger: Ledger, ask: PodFacts) -> tuple[bool, float, float, str]:
         took = time.perf_counter() - start
         total, longest = total + took, max(longest, took)
     ledger.apply(on.PodDeleted(ask.uid), now=NOW)
-    found = isinstance(result, Plan)
-    return found, total, longest, "" if isinstance(result, Plan) else f"{result.stop} ({result.law})"
+    return "found" if isinstance(result, Plan) else f"{result.stop} ({result.law})", total, longest
+
+
+def protected_share(ledger: Ledger) -> float:
+    """The part of the pods that no ask from outside a fence may take."""
+    pods = [record for record in ledger.snapshot.pods() if record.node]
+    spared = tuple(f".l{leaf}" for leaf in (ROOMY, TIGHT, IMPORTANT, CLOSED))
+    return sum(record.facts.queue.endswith(spared) for record in pods) / len(pods)
 
 
 async def run() -> None:
@@ -190,20 +175,20 @@ async def run() -> None:
     gc.freeze()
     took: dict[bool, list[float]] = {True: [], False: []}
     slices: list[float] = []
-    stops: dict[str, int] = {}
+    outcomes: Counter[str] = Counter()
     for ask in itertools.islice(asks(rng), PLANS):
-        found, total, longest, stop = planned(ledger, ask)
-        took[found].append(total * 1000)
-        slices.append(longest * 1000)
-        stops[stop] = stops.get(stop, 0) + 1
+        outcome, total, longest = planned(ledger, ask)
+        outcomes[outcome] += 1
+        took[outcome == "found"].append(total)
+        slices.append(longest)
     gc.unfreeze()
-    print(
-        took
-        and {
-            k: (len(v), statistics.median(v), sorted(v)[int(len(v) * 0.99)], max(v))
-            for k, v in took.items()
-            if v
-        },
-        max(slices),
-        stops,
+    show(
+        "plans",
+        nodes=NODES,
+        pods=NODES * PODS_PER_NODE,
+        protected=round(protected_share(ledger), 2),
+        outcomes=dict(outcomes),
+        found_us=percentiles(took[True]),
+        refused_us=percentiles(took[False]),
+        longest_slice_us=percentiles(slices),
     )
