@@ -14,6 +14,7 @@ from typing import Any
 
 import aiohttp
 
+from core.decisions.decision import Scored
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
@@ -254,8 +255,9 @@ def _seconds_of_parts(engine: Engine, body: bytes) -> tuple[float, float, float]
     request = v1.node_request_from(body)
     names = request.node_names()
     decoded = time.perf_counter()
-    scores = engine.score(PodUid(request.pod.metadata.uid), names)
+    scored = engine.score(PodUid(request.pod.metadata.uid), names)
     decided = time.perf_counter()
-    v1.priorities(scores)
+    assert isinstance(scored, Scored)
+    v1.priorities(scored.bands)
     encoded = time.perf_counter()
     return decoded - start, decided - decoded, encoded - decided

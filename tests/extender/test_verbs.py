@@ -219,15 +219,15 @@ def test_prioritize_answers_ranks_with_the_best_at_ten(full: bool) -> None:
     body = filter_body("p", nodes=["n2", "new", "n1"], full=full)
     rig.verbs.filter(body)
     assert json.loads(rig.verbs.prioritize(body)) == [
+        {"Host": "n1", "Score": 10},
         {"Host": "n2", "Score": 9},
         {"Host": "new", "Score": 0},
-        {"Host": "n1", "Score": 10},
     ]
 
 
 def test_prioritize_is_fair_where_only_the_setting_says_so() -> None:
     answer = scoring_rig(setting=True).verbs.prioritize(filter_body("p"))
-    assert json.loads(answer) == [{"Host": "n1", "Score": 9}, {"Host": "n2", "Score": 10}]
+    assert json.loads(answer) == [{"Host": "n2", "Score": 10}, {"Host": "n1", "Score": 9}]
 
 
 @pytest.mark.parametrize(
