@@ -151,7 +151,9 @@ class Engine:
 
     def score(self, uid: PodUid, nodes: Sequence[NodeName]) -> Scoring:
         """How good is each of the nodes for this pod?"""
-        return decide_scores(self.snapshot, uid, nodes)
+        verdict = decide_scores(self.snapshot, uid, nodes)
+        self._tell("prioritize", uid, verdict)
+        return verdict
 
     def bind(self, uid: PodUid, node: NodeName) -> Binding:
         """May this Binding be posted? If so, its node is charged when this returns."""
