@@ -4,13 +4,13 @@ It hands events to the ledger with the time, effects to whoever performs them, a
 snapshot that never outlives the call. It has no clock, no network and no logger of its own: they are given.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from core.decisions.admission import decide_admission, decide_preemption
 from core.decisions.binding import decide_binding
-from core.decisions.decision import Admission, Admitted, Binding, BindNow, Preemption, Refused
+from core.decisions.decision import Admission, Admitted, Binding, BindNow, Preemption, Refused, Scoring
 from core.decisions.gating import decide_gate
 from core.decisions.scoring import decide_scores
 from core.ids import NodeName, PodUid
@@ -149,9 +149,11 @@ class Engine:
         self._tell("preempt", uid, verdict)
         return verdict
 
-    def score(self, uid: PodUid, nodes: Iterable[NodeName]) -> dict[NodeName, int]:
-        """How good each of the nodes is for a pod; empty when kube-scheduler chooses by itself."""
-        return decide_scores(self.snapshot, uid, nodes)
+    def score(self, uid: PodUid, nodes: Sequence[NodeName]) -> Scoring:
+        """How good is each of the nodes for this pod?"""
+        verdict = decide_scores(self.snapshot, uid, nodes)
+        self._tell("prioritize", uid, verdict)
+        return verdict
 
     def bind(self, uid: PodUid, node: NodeName) -> Binding:
         """May this Binding be posted? If so, its node is charged when this returns."""

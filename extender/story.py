@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from core.decisions.decision import Admitted, BindNow, BoundAlready, Faulted, Refused, Vetoed
+from core.decisions.decision import (
+    Admitted,
+    BindNow,
+    BoundAlready,
+    Faulted,
+    Refused,
+    Scored,
+    Unscored,
+    Vetoed,
+)
 from core.decisions.explain import Explanation, explain
 from core.ledger.snapshot import Snapshot
 from core.resource import Limit, Resource
@@ -80,7 +89,18 @@ def described(verdict: object) -> tuple[str, str]:
             return "Binding", ""
         case BoundAlready():
             return "BoundAlready", ""
+        case Scored():
+            return "Scored", _scored(verdict)
+        case Unscored():
+            return "Unscored", "no node policy is named: kube-scheduler chooses by itself"
         case Faulted(message):
             return "Error", message
         case _:
             return "Passed", ""
+
+
+def _scored(verdict: Scored) -> str:
+    count = sum(len(names) for _, names in verdict.bands)
+    # Only nodes that are not known have no score above zero among them.
+    best = next((f"{names[0]} is the best" for score, names in verdict.bands if score), "none is known")
+    return f"{verdict.policy}: of {count} nodes {best}"

@@ -11,7 +11,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from core.decisions.admission import NODE_RESERVED, kept_from
-from core.decisions.decision import Admitted, BindNow, BoundAlready, Faulted, Ignored, Refused, Vetoed
+from core.decisions.decision import (
+    Admitted,
+    BindNow,
+    BoundAlready,
+    Faulted,
+    Ignored,
+    Refused,
+    Scored,
+    Unscored,
+    Vetoed,
+)
 from core.errors import PaddockError
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
@@ -110,7 +120,11 @@ class Verbs:
             return v1.NO_PRIORITIES
         if not ours:
             return v1.NO_PRIORITIES
-        return v1.priorities(self._engine.score(PodUid(request.pod.metadata.uid), request.node_names()))
+        match self._engine.score(PodUid(request.pod.metadata.uid), request.node_names()):
+            case Scored(_, bands):
+                return v1.priorities(bands)
+            case Ignored() | Unscored():
+                return v1.NO_PRIORITIES
 
     def preempt(self, body: bytes) -> bytes:
         """The candidates, or none when no eviction would help; nodes without victims are dropped."""

@@ -18,6 +18,7 @@ LAST_NUMBERS = {
     "UGM": 12,
     "ACL": 6,
     "NS": 9,
+    "NODE": 4,
 }
 """The chapters of the specification that are built whole, each with its last rule."""
 

@@ -55,6 +55,28 @@ class BoundAlready:
     """The pod is bound to the node asked for: nothing is left to do."""
 
 
+Band = tuple[int, tuple[NodeName, ...]]
+"""A score, higher is better, and the nodes that have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """How good each of the nodes offered is, by a policy; the best come first, and none twice."""
+
+    policy: str
+    bands: tuple[Band, ...]
+
+    def by_name(self) -> dict[NodeName, int]:
+        """The score of each node."""
+        return {name: score for score, names in self.bands for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class Unscored:
+    """The choice among nodes is left to kube-scheduler: no policy is named."""
+
+
 Admission = Ignored | Admitted | Refused | Faulted
 Preemption = Ignored | Admitted | Vetoed | Faulted
+Scoring = Ignored | Scored | Unscored
 Binding = Ignored | BindNow | BoundAlready | Refused | Faulted

@@ -11,6 +11,7 @@ from core.queues.queue import NO_PRIORITY, Queue
 from core.queues.room import Extra
 from core.resource import Tally
 from core.workload.node import NodeUse
+from core.workload.node_ranking import score_of
 
 
 def turn_steps(state: State) -> Iterator[Step]:
@@ -19,9 +20,7 @@ def turn_steps(state: State) -> Iterator[Step]:
     yield from each({*state.young, *state.aged}, lambda uid: _age_drifts(state, uid))
     yield from each(state.fresh, lambda uid: _fresh_drifts(state, uid))
     yield _given_drifts(state)
-    yield from each(
-        {*state.nodes, *(name for name, _ in state.node_room)}, lambda name: _room_drifts(state, name)
-    )
+    yield from _room_steps(state)
     yield from _demand_steps(state)
 
 
@@ -83,6 +82,14 @@ def _given_drifts(state: State) -> Step:
     return compare("given by turns", _extra_text(given), _extra_text(state.given))
 
 
+def _room_steps(state: State) -> Iterator[Step]:
+    room = state.node_room
+    known = {*state.nodes, *(name for name, _ in room), *room.ranking}
+    yield from each(known, lambda name: _room_drifts(state, name))
+    yield from each(known, lambda name: _order_drifts(state, name))
+    yield compare("room: places of nobody", (0, 0), (room.strays, room.ranking.strays))
+
+
 def _room_drifts(state: State, name: NodeName) -> Step:
     """What is left on a node, pods and turns counted."""
     node, free = state.nodes.get(name), dict(state.node_room.free_on(name))
@@ -101,6 +108,18 @@ def _room_drifts(state: State, name: NodeName) -> Step:
         {resource: amount for resource, amount in sorted(expected.items()) if amount},
         {resource: amount for resource, amount in sorted(free.items()) if amount},
     )
+
+
+def _order_drifts(state: State, name: NodeName) -> Step:
+    """Where a node stands by its free room, and by the policy that was asked for last (NODE-1)."""
+    node, room, ranking = state.nodes.get(name), state.node_room, state.node_room.ranking
+    found = compare(f"order of {name}", node is not None, room.is_filed(name))
+    if ranking.awaits(name):
+        return found + compare(f"change of {name}", True, node is not None)
+    score = None
+    if node is not None and ranking.sort is not None:
+        score = score_of(ranking.sort, node.allocatable, room.free_on(name))
+    return found + compare(f"score of {name}", score, ranking.score_filed(name))
 
 
 def _demand_steps(state: State) -> Iterator[Step]:

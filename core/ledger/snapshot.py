@@ -24,6 +24,7 @@ from core.workload.ask import Waiting
 from core.workload.budget import Budgets
 from core.workload.lineup import Kind
 from core.workload.node import NodeFacts, NodeUse
+from core.workload.node_ranking import NodeRanking
 from core.workload.pod import OWN_GATE, NamespaceFacts, PriorityClassFacts
 
 COUNTED_AT_MOST = 500
@@ -102,6 +103,10 @@ class Snapshot:
     def free_on(self, node: NodeName) -> Mapping[str, int]:
         """What is left on a node, turns and reservations taken off; only to be read."""
         return self._state.node_room.free_on(node)
+
+    def node_ranking(self) -> NodeRanking:
+        """All nodes as `node_sort` orders them; costs what has changed since it was asked for last."""
+        return self._state.node_room.ranked(self._state.node_sort, self._state.nodes)
 
     @property
     def room(self) -> Room:

@@ -4,9 +4,11 @@ from bisect import bisect_left, insort
 from collections.abc import Container, Iterator, Mapping
 
 from core.ids import NodeName
+from core.queues.spec import NodeSortSpec
 from core.resource import Counted, Resource
 from core.workload.affinity import Constraints, admits
 from core.workload.node import NodeFacts
+from core.workload.node_ranking import NodeRanking, score_of
 
 _FIRST = "vcore"
 
@@ -19,6 +21,8 @@ class NodeRoom:
     """
 
     def __init__(self) -> None:
+        self.ranking = NodeRanking()
+        """As it was when somebody asked last: see `ranked`."""
         self._free: dict[NodeName, dict[str, int]] = {}
         self._order: list[tuple[int, NodeName]] = []
 
@@ -31,12 +35,13 @@ class NodeRoom:
         for each in held:
             _shift(free, each, -1)
         self._free[name] = free
-        insort(self._order, (free.get(_FIRST, 0), name))
+        self._file(name, free)
 
     def drop_node(self, name: NodeName) -> None:
         free = self._free.pop(name, None)
         if free is not None:
             self._unfile(name, free)
+            self.ranking.drop(name)
 
     def take(self, name: NodeName, size: Resource) -> None:
         """A pod holds room on a node; of a node that is not known nothing is noted."""
@@ -75,13 +80,34 @@ class NodeRoom:
         free = self.free_on(name)
         return all(free.get(resource, 0) >= amount for resource, amount in size.items() if amount)
 
+    def is_filed(self, name: NodeName) -> bool:
+        """Whether a node stands where its free ``vcore`` says."""
+        entry = (self.free_on(name).get(_FIRST, 0), name)
+        at = bisect_left(self._order, entry)
+        return at < len(self._order) and self._order[at] == entry
+
+    @property
+    def strays(self) -> int:
+        """How many places of the order belong to nobody; 0 unless it is broken."""
+        return abs(len(self._order) - len(self._free))
+
+    def ranked(self, sort: NodeSortSpec, nodes: Mapping[NodeName, NodeFacts]) -> NodeRanking:
+        """The nodes in the order of a policy; only to be read. Cost: see `NodeRanking`."""
+        free = self._free
+        self.ranking.settle(sort, free, lambda name: score_of(sort, nodes[name].allocatable, free[name]))
+        return self.ranking
+
     def _change(self, name: NodeName, size: Resource, sign: int) -> None:
         free = self._free.get(name)
         if free is None:
             return
         self._unfile(name, free)
         _shift(free, size, sign)
+        self._file(name, free)
+
+    def _file(self, name: NodeName, free: Mapping[str, int]) -> None:
         insort(self._order, (free.get(_FIRST, 0), name))
+        self.ranking.note_change(name)
 
     def _unfile(self, name: NodeName, free: Mapping[str, int]) -> None:
         at = bisect_left(self._order, (free.get(_FIRST, 0), name))

@@ -1,4 +1,7 @@
-"""(b) Verb latency: filter with 500 names, 5,000 nodes, 50,000 running pods and 1,000 queues in memory."""
+"""(b) Verb latency: 5,000 nodes, 50,000 running pods and 1,000 queues in memory.
+
+filter with 500 names, in process and over loopback; prioritize with up to all names, in process.
+"""
 
 import asyncio
 import gc
@@ -11,6 +14,7 @@ from typing import Any
 
 import aiohttp
 
+from core.decisions.decision import Scored
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
@@ -26,9 +30,12 @@ from extender.telemetry.logs import DecisionLog, configure_logs
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.witness import Telling
 from extender.verbs import Outcome, Verbs
+from extender.wire import extender_v1 as v1
 
 NODES, PODS, TEAMS, LEAVES, NAMES = 5_000, 50_000, 20, 49, 500
 CALLS = 3_000
+SCORED = (100, 1_000, 5_000)
+SCORE_CALLS = 300
 
 
 class _NoApi:
@@ -75,24 +82,24 @@ def _fill(engine: Engine) -> None:
     small = Resource({"vcore": 100, "memory": 2**28, "pods": 1})
     uids = [PodUid(f"00000000-0000-4000-8000-{at:012d}") for at in range(PODS)]
     for at, uid in enumerate(uids):
-        engine.learn(
-            on.PodObserved(
-                PodFacts(
-                    uid=uid,
-                    namespace="default",
-                    name=f"running-{at}",
-                    size=small,
-                    version=1,
-                    scheduler_name="yunikorn",
-                    node=NodeName(f"node-{at % NODES:05d}"),
-                    app_id=f"app-{at % 5_000}",
-                    queue=f"root.t{at % TEAMS}.q{1 + at % (LEAVES - 1)}",
-                )
-            )
-        )
+        engine.learn(on.PodObserved(_running(uid, at, small)))
     engine.learn(on.PodsListed(frozenset(uids), 1))
     gc.collect()
     gc.freeze()
+
+
+def _running(uid: PodUid, at: int, size: Resource) -> PodFacts:
+    return PodFacts(
+        uid=uid,
+        namespace="default",
+        name=f"running-{at}",
+        size=size,
+        version=1,
+        scheduler_name="yunikorn",
+        node=NodeName(f"node-{at % NODES:05d}"),
+        app_id=f"app-{at % 5_000}",
+        queue=f"root.t{at % TEAMS}.q{1 + at % (LEAVES - 1)}",
+    )
 
 
 def _bodies(*, refused: bool) -> list[bytes]:
@@ -157,7 +164,7 @@ def _rig() -> tuple[Engine, Verbs, Callable[..., None]]:
 
 
 async def run() -> None:
-    """Print p50 and p99 in microseconds, in process and over loopback, accepted and refused; and RSS."""
+    """Print p50 and p99 in microseconds: filter accepted and refused, prioritize by its names; RSS."""
     engine, verbs, measure = _rig()
     _fill(engine)
     figures: dict[str, Any] = {}
@@ -165,6 +172,7 @@ async def run() -> None:
         bodies = _bodies(refused=refused)
         figures[f"in_process_{kind}"] = await _in_process(verbs, bodies)
         figures[f"loopback_{kind}"] = await _over_loopback(verbs, measure, bodies)
+    figures["prioritize"] = _prioritized(engine, verbs)
     figures["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     show("verb latency", unit="us", nodes=NODES, pods=PODS, queues=len(engine.snapshot.tree), **figures)
 
@@ -196,3 +204,60 @@ async def _over_loopback(verbs: Verbs, measure: Any, bodies: list[bytes]) -> dic
             took.append(time.perf_counter() - start)
     await runner.cleanup()
     return percentiles(took)
+
+
+def _prioritized(engine: Engine, verbs: Verbs) -> dict[int, dict[str, float]]:
+    """Of prioritize, by the number of names: the whole call, and the medians of its three parts."""
+    engine.learn(on.Configured(_partition(), LedgerSettings(scores_nodes=True)))
+    rng = random.Random(7)
+    for at in range(NODES):
+        _bind(engine, f"uneven-{at}", at, rng)
+    return {count: _prioritized_of(count, engine, verbs, rng) for count in SCORED}
+
+
+def _prioritized_of(count: int, engine: Engine, verbs: Verbs, rng: random.Random) -> dict[str, float]:
+    """As in a scheduling cycle: each call comes after the pod's filter call, and a pod was bound before."""
+    whole, parts = [], []
+    for at in range(SCORE_CALLS):
+        body = _score_body(rng, at, count)
+        for turn in ("whole", "parts"):
+            _bind(engine, f"{turn}-{count}-{at}", 7 * at, rng)
+            verbs.filter(body)
+            if turn == "whole":
+                whole.append(_seconds(verbs.prioritize, body))
+            else:
+                parts.append(_seconds_of_parts(engine, body))
+    medians = [percentiles(list(part))["p50"] for part in zip(*parts, strict=True)]
+    return percentiles(whole) | dict(zip(("decode", "decide", "encode"), medians, strict=True))
+
+
+def _bind(engine: Engine, name: str, at: int, rng: random.Random) -> None:
+    """A pod of some size turns up on a node: nodes that all are equally full would be sorted by name only."""
+    size = Resource({"vcore": rng.randrange(1, 20_000), "memory": rng.randrange(2**34), "pods": 1})
+    engine.learn(on.PodObserved(_running(PodUid(name), at, size)))
+
+
+def _score_body(rng: random.Random, at: int, count: int) -> bytes:
+    """In no order: kube-scheduler looks at nodes in parallel."""
+    names = [f"node-{each:05d}" for each in rng.sample(range(NODES), count)]
+    pod = _pod(at, f"root.t{at % TEAMS}.q{1 + at % (LEAVES - 1)}")
+    return json.dumps({"Pod": pod, "Nodes": None, "NodeNames": names}).encode()
+
+
+def _seconds(call: Callable[[bytes], bytes], body: bytes) -> float:
+    start = time.perf_counter()
+    call(body)
+    return time.perf_counter() - start
+
+
+def _seconds_of_parts(engine: Engine, body: bytes) -> tuple[float, float, float]:
+    start = time.perf_counter()
+    request = v1.node_request_from(body)
+    names = request.node_names()
+    decoded = time.perf_counter()
+    scored = engine.score(PodUid(request.pod.metadata.uid), names)
+    decided = time.perf_counter()
+    assert isinstance(scored, Scored)
+    v1.priorities(scored.bands)
+    encoded = time.perf_counter()
+    return decoded - start, decided - decoded, encoded - decided

@@ -44,7 +44,6 @@ SECTIONS: dict[str, type[schema.Section]] = {
     "usergroupresolver": schema.UserGroupResolver,
 }
 _LONGEST_NAME = 64
-_POLICY_EXAMPLE = "write nodesortpolicy: {type: fair}"
 _AMOUNT_MAPS = frozenset(("guaranteed", "max", "maxresources"))
 _SHAPES = {
     "list_type": "a list; write [a, b], or lines that begin with a dash",
@@ -163,8 +162,14 @@ def _finding(detail: ErrorDetails) -> Finding:
     if wanted is None:
         return Finding(at, rule, f"{_kind(given)} is not {detail['msg']}")
     shape, _, how = wanted.partition("; ")
-    how = _POLICY_EXAMPLE if at[-1:] == ("nodesortpolicy",) else how
+    how = _policy_example(given) if at[-1:] == ("nodesortpolicy",) else how
     return Finding(at, rule, f"must be {shape}, not {_kind(given)}; {how}")
+
+
+def _policy_example(given: Any) -> str:
+    """How to say it: with the policy that was meant, if it is one (NODE-4)."""
+    policy = given if given in schema.NODE_POLICIES else schema.NODE_POLICIES[0]
+    return f"write nodesortpolicy: {{type: {policy}}}"
 
 
 def _unknown_key(at: Location) -> str:

@@ -12,7 +12,7 @@ from core.queues.filters import GROUP_NAME, SPECIAL, USER_NAME
 from core.queues.pattern import MOST_STATES, PatternError, compiled
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
 from extender.queueconfig.problems import Finding, Location, shown
-from extender.queueconfig.schema import PlacementRule, RuleFilter
+from extender.queueconfig.schema import NODE_POLICIES, PlacementRule, RuleFilter
 
 KINDS = ("provided", "user", "tag", "fixed")
 MAX_STATES = 64 * MOST_STATES
@@ -22,7 +22,7 @@ MAX_PATH = 6_500
 
 _RULE_NAME = re.compile(r"[_a-zA-Z][a-zA-Z0-9_]*", re.ASCII)
 _PATH_PART = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}", re.ASCII)
-_POLICIES = ("", "fair", "binpacking")
+_POLICIES = ("", *NODE_POLICIES)
 _PREFIX = ROOT + "."
 
 Chain = Sequence[tuple[Location, PlacementRule]]

@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 from extender.queueconfig.document import QuotedText
 
 MAX_COUNT = 2**64 - 1
+NODE_POLICIES = ("fair", "binpacking")
 
 _CASES = (str.lower, str.capitalize, str.upper)
 _TRUE = frozenset(case("true") for case in _CASES)

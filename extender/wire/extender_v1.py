@@ -5,7 +5,7 @@ are Go's; like Go, other cases of the letters are accepted, on a slower path. No
 accepted list is echoed, not rebuilt.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -66,11 +66,6 @@ class _MetaVictims(msgspec.Struct, frozen=True):
 class _FullVictims(msgspec.Struct, frozen=True):
     pods: list[PodHead | None] | None = msgspec.field(default=None, name="Pods")
     violations: int = msgspec.field(default=0, name="NumPDBViolations")
-
-
-class _HostPriority(msgspec.Struct, frozen=True):
-    host: NodeName = msgspec.field(name="Host")
-    score: int = msgspec.field(name="Score")
 
 
 class _BindArgs(msgspec.Struct, frozen=True):
@@ -267,9 +262,19 @@ NO_PREEMPTION = b"{}"
 BOUND = b"{}"
 
 
-def priorities(scores: Mapping[NodeName, int]) -> bytes:
-    """A score for each node, higher is better (contract 2.3)."""
-    return msgspec.json.encode([_HostPriority(name, score) for name, score in scores.items()])
+def priorities(bands: Iterable[tuple[int, Sequence[NodeName]]]) -> bytes:
+    """A score for each node, higher is better (contract 2.3). ``bands``: a score, and who has it."""
+    return b"[" + b",".join(_host_priorities(score, names) for score, names in bands if names) + b"]"
+
+
+def _host_priorities(score: int, names: Sequence[NodeName]) -> bytes:
+    """``{"Host": name, "Score": score}`` for each of the names, without the list's brackets."""
+    hosts = msgspec.json.encode(names)
+    if len(names) > 1 and b"\\" in hosts:
+        # A quote inside a name, which no real node has: one name at a time has nothing to take apart.
+        return b",".join(_host_priorities(score, (name,)) for name in names)
+    tail = b'","Score":%d}' % score
+    return b'{"Host":"' + hosts[2:-2].replace(b'","', tail + b',{"Host":"') + tail
 
 
 def accepted(request: NodeRequest) -> bytes:

@@ -5,12 +5,8 @@ from extender.wire.pod import Quantities, Wire
 
 class NodeMetadata(Wire, frozen=True):
     name: str = ""
-    uid: str = ""
     resource_version: str = ""
-    creation_timestamp: str | None = None
-    deletion_timestamp: str | None = None
     labels: dict[str, str] | None = None
-    annotations: dict[str, str] | None = None
 
 
 class Taint(Wire, frozen=True):

@@ -13,12 +13,15 @@ from core.ledger.record import Charge, Held
 from core.ledger.state import Seat, State, Turn, WaitingKey
 from core.queues.limits import Claimant
 from core.queues.queue import Queue
+from core.queues.spec import NodeSortSpec
 from core.reasons import Code, Refusal, Said
 from core.resource import Limit, Resource
 from core.workload.affinity import ANYWHERE
 from core.workload.application import Application
 from core.workload.lineup import Lineup
 from core.workload.node import NodeUse
+from core.workload.node_ranking import NodeRanking
+from core.workload.node_room import NodeRoom
 from core.workload.states import AppState
 from tests.builders import START, make_ledger, make_pod, make_queue
 
@@ -165,6 +168,27 @@ def _stray_rank(state: State) -> None:
     lineup.add(AppId("app-1"), (ONE, ANYWHERE), (0, 0.0, 0, PodUid("ghost")))
 
 
+def _ranking(corrupt: Callable[[NodeRanking], object]) -> Callable[[State], object]:
+    """Of nodes that somebody has asked about."""
+
+    def corrupted(state: State) -> None:
+        corrupt(state.node_room.ranked(state.node_sort, state.nodes))
+
+    return corrupted
+
+
+RANKING: list[tuple[str, Callable[[NodeRanking], object]]] = [
+    ("score of n1", lambda ranking: setattr(ranking, "sort", NodeSortSpec("binpacking"))),
+    ("score of n1", lambda ranking: ranking._filed.update({NodeName("n1"): 7.0})),
+    ("score of n1", lambda ranking: ranking._filed.clear()),
+    ("score of n7", lambda ranking: ranking._refile(NodeName("n7"), 0.0)),
+    ("score of n1", lambda ranking: ranking._scores.__setitem__(0, 7.0)),
+    ("score of n1", lambda ranking: ranking._names.__setitem__(0, NodeName("n7"))),
+    ("room: places of nobody", lambda ranking: ranking._names.append(NodeName("n7"))),
+    ("room: places of nobody", lambda ranking: ranking._scores.append(7.0)),
+    ("change of n7", lambda ranking: ranking.note_change(NodeName("n7"))),
+]
+
 CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     *[
         ("tree", f"{held} of {path}", _queue(path, held))
@@ -220,6 +244,13 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("charges", "charge of uid-bound", _lost_charge),
     ("uses", "allocated on n1", lambda state: state.uses[NodeName("n1")].allocated.add(ONE)),
     ("node_room", "room on n1", lambda state: state.node_room.take(NodeName("n1"), ONE)),
+    ("node_room", "order of n1", lambda state: state.node_room._order.clear()),
+    (
+        "node_room",
+        "room: places of nobody",
+        lambda state: state.node_room._order.append((99, NodeName("n7"))),
+    ),
+    *[("node_room", named, _ranking(corrupt)) for named, corrupt in RANKING],
     ("uses", "occupied on n1", lambda state: state.uses[NodeName("n1")].occupied.add(ONE)),
     ("uses", "pods on n1", lambda state: state.uses[NodeName("n1")].pods.add(PodUid("ghost"))),
     ("uses", "pods on n1", lambda state: state.uses[NodeName("n1")].pods.clear()),
@@ -276,6 +307,8 @@ def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
         *("fresh", "shown", "applications", "completing", "running", "asked", "raw_priority", "priority"),
     }
     assert {field.name for field in fields(NodeUse)} == {"allocated", "occupied", "pods", "evictable"}
+    assert set(vars(NodeRoom())) == {"_free", "_order", "ranking"}
+    assert set(vars(NodeRanking())) == {"sort", "_filed", "_scores", "_names", "_changed"}
     assert {field.name for field in fields(Application)} == {
         *("id", "requested", "namespace", "identity", "groups", "group", "refusal", "queue"),
         *("submitted", "starts_at_once", "states"),

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.decisions.scoring import TOP_SCORE, decide_scores, scores_by_rank, usage_of
+from core.decisions.decision import Ignored, Scored, Scoring, Unscored
+from core.decisions.scoring import TOP_SCORE, bands_by_rank, decide_scores
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
@@ -14,6 +15,7 @@ from core.ledger.settings import LedgerSettings
 from core.queues.spec import NodeSortSpec
 from core.resource import Resource
 from core.workload.node import NodeFacts
+from core.workload.node_ranking import usage_of
 from tests.builders import (
     START,
     bind_called,
@@ -104,8 +106,13 @@ def hold(ledger: Ledger, node: str, *, cpu: int, memory: int = 0, foreign: bool 
     ledger.apply(on.PodObserved(pod), now=START)
 
 
+def decided(ledger: Ledger, *names: str, uid: str = "uid-ask") -> Scoring:
+    return decide_scores(ledger.snapshot, PodUid(uid), [NodeName(name) for name in names])
+
+
 def scores(ledger: Ledger, *names: str, uid: str = "uid-ask") -> Mapping[NodeName, int]:
-    return decide_scores(ledger.snapshot, PodUid(uid), map(NodeName, names))
+    verdict = decided(ledger, *names, uid=uid)
+    return verdict.by_name() if isinstance(verdict, Scored) else {}
 
 
 def order(ledger: Ledger, *names: str) -> list[str]:
@@ -218,6 +225,7 @@ def test_what_a_pod_was_promised_itself_does_not_speak_against_a_node() -> None:
 def test_who_chooses_among_nodes(sort: NodeSortSpec, always: bool, scored: bool) -> None:
     ledger = ledger_of(sort, make_node("n1"), settings=LedgerSettings(scores_nodes=always))
     assert scores(ledger, "n1") == ({"n1": TOP_SCORE} if scored else {})
+    assert isinstance(decided(ledger, "n1"), Scored if scored else Unscored)
 
 
 def test_without_a_named_policy_the_setting_means_fair() -> None:
@@ -234,8 +242,8 @@ def test_without_a_named_policy_the_setting_means_fair() -> None:
 def test_no_scores_for_pods_that_are_not_ours_or_not_known() -> None:
     ledger = ledger_of(FAIR, make_node("n1"))
     ledger.apply(on.PodObserved(make_pod("free", scheduler_name="other", queue="", app="")), now=START)
-    assert scores(ledger, "n1", uid="uid-free") == {}
-    assert scores(ledger, "n1", uid="unheard-of") == {}
+    assert decided(ledger, "n1", uid="uid-free") == Ignored()
+    assert decided(ledger, "n1", uid="unheard-of") == Ignored()
 
 
 def test_no_scores_before_the_lists_are_in() -> None:
@@ -244,7 +252,7 @@ def test_no_scores_before_the_lists_are_in() -> None:
     ledger.apply(on.Configured(partition, LedgerSettings()), now=START)
     ledger.apply(on.NodeObserved(make_node("n1")), now=START)
     ledger.apply(on.PodObserved(make_pod("ask")), now=START)
-    assert scores(ledger, "n1") == {}
+    assert decided(ledger, "n1") == Ignored()
 
 
 # -- scores by rank ------------------------------------------------------------------------------------------
@@ -253,12 +261,20 @@ def test_no_scores_before_the_lists_are_in() -> None:
 @pytest.mark.parametrize("count", [1, 2, 10, 11, 12, 13, 100, 5000])
 def test_the_best_has_the_top_score_alone_and_the_order_is_kept(count: int) -> None:
     names = [NodeName(f"n{at:04}") for at in range(count)]
-    found = list(scores_by_rank(names).values())
+    bands = list(bands_by_rank(names))
+    found = [score for score, band in bands for _ in band]
+    assert [name for _, band in bands for name in band] == names
     assert found[0] == TOP_SCORE
     assert found.count(TOP_SCORE) == 1
     assert found == sorted(found, reverse=True)
     assert min(found) >= 0
     assert len(set(found)) == min(count, TOP_SCORE + 1)
+
+
+def test_scores_are_rounded_away_from_the_top() -> None:
+    names = [NodeName(f"n{at:02}") for at in range(13)]
+    found = [score for score, band in bands_by_rank(names) for _ in band]
+    assert found == [10, 9, 8, 7, 6, 5, 5, 4, 3, 2, 1, 0, 0]
 
 
 def test_unknown_names_have_the_lowest_score() -> None:
@@ -274,3 +290,25 @@ def test_a_name_given_twice_has_one_score() -> None:
 
 def test_no_node_is_offered() -> None:
     assert scores(four_nodes(FAIR)) == {}
+
+
+@pytest.mark.rule("NODE-3")
+def test_a_policy_taken_over_later_orders_anew() -> None:
+    ledger = four_nodes(FAIR)
+    assert order(ledger, "n01", "n03") == ["n01", "n03"]
+    partition = replace(make_partition(make_queue("root.a")), node_sort=BINPACKING)
+    ledger.apply(on.Configured(partition, LedgerSettings()), now=START)
+    assert order(ledger, "n01", "n03") == ["n03", "n01"]
+
+
+def test_few_of_many_nodes_are_ordered_as_all_are() -> None:
+    names = [f"n{at:03}" for at in range(100)]
+    ledger = ledger_of(FAIR, *(make_node(name, cpu=200) for name in names))
+    for at, name in enumerate(names):
+        hold(ledger, name, cpu=1 + at * 7 % 100)
+    whole = decided(ledger, *names)
+    assert isinstance(whole, Scored)
+    by_rank = [name for _, band in whole.bands for name in band]
+    assert by_rank == sorted(names, key=lambda name: names.index(name) * 7 % 100)
+    few = [name for name in by_rank if name in names[::11]]
+    assert order(ledger, *names[::11]) == few

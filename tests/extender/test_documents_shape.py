@@ -4,7 +4,7 @@ import pytest
 
 from core.queues.spec import NodeSortSpec, PartitionSpec
 from core.resource import Limit
-from extender.queueconfig.load import check_document
+from extender.queueconfig.load import check_document, load_document
 from tests.extender.documents import (
     View,
     accepts,
@@ -338,6 +338,28 @@ def test_one_unknown_key_does_not_hide_the_other_problems() -> None:
         ("CFG-9", f"{FIRST}.name"),
         ("CFG-22", "queues[0].queues[1].resources.max.vcore"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        pytest.param("fair", "fair", id="the documented scalar"),
+        pytest.param("binpacking", "binpacking", id="the other policy"),
+        pytest.param("'binpacking'", "binpacking", id="in quotes"),
+        pytest.param("BinPacking", "fair", id="no policy"),
+        pytest.param("[binpacking]", "fair", id="a list"),
+    ],
+)
+@pytest.mark.rule("NODE-4")
+def test_a_node_policy_that_is_no_mapping_is_told_how_to_be_one(written: str, meant: str) -> None:
+    text = f"partitions:\n- queues: []\n  nodesortpolicy: {written}\n"
+    (problem,) = check_document(text)
+    assert (problem.rule, problem.path, problem.line) == ("CFG-2", "partitions[0].nodesortpolicy", 3)
+    said, _, remedy = problem.message.partition("; write ")
+    assert said.startswith("must be a mapping, not ")
+    assert remedy == f"nodesortpolicy: {{type: {meant}}}"
+    followed = text.replace(f"nodesortpolicy: {written}", remedy)
+    assert load_document(followed).node_sort == NodeSortSpec(meant, {}, named=True)
 
 
 def test_more_mistakes_of_shape_than_can_be_told_apart() -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from core.decisions.decision import Scored, Unscored
 from core.decisions.scoring import TOP_SCORE
-from core.ids import PodUid
+from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import WakePod
 from core.ledger.ledger import Ledger
@@ -219,15 +220,25 @@ def test_prioritize_answers_ranks_with_the_best_at_ten(full: bool) -> None:
     body = filter_body("p", nodes=["n2", "new", "n1"], full=full)
     rig.verbs.filter(body)
     assert json.loads(rig.verbs.prioritize(body)) == [
+        {"Host": "n1", "Score": 10},
         {"Host": "n2", "Score": 9},
         {"Host": "new", "Score": 0},
-        {"Host": "n1", "Score": 10},
     ]
 
 
 def test_prioritize_is_fair_where_only_the_setting_says_so() -> None:
     answer = scoring_rig(setting=True).verbs.prioritize(filter_body("p"))
-    assert json.loads(answer) == [{"Host": "n1", "Score": 9}, {"Host": "n2", "Score": 10}]
+    assert json.loads(answer) == [{"Host": "n2", "Score": 10}, {"Host": "n1", "Score": 9}]
+
+
+def test_prioritize_tells_what_it_decided_of_pods_that_are_ours() -> None:
+    rig, plain = scoring_rig(), Rig()
+    for each in (rig, plain):
+        each.verbs.prioritize(filter_body("p", nodes=["n2", "new", "n1"]))
+        each.verbs.prioritize(filter_body("foreign", queue="", scheduler="other"))
+    bands = tuple((score, (NodeName(name),)) for score, name in ((10, "n1"), (9, "n2"), (0, "new")))
+    assert rig.witness.decisions == [("prioritize", "p", Scored("binpacking", bands))]
+    assert plain.witness.decisions == [("prioritize", "p", Unscored())]
 
 
 @pytest.mark.parametrize(

@@ -14,18 +14,20 @@ from hypothesis import strategies as st
 from core.decisions.admission import decide_preemption, refusal_of
 from core.decisions.decision import BindNow, Ignored
 from core.decisions.explain import explain
+from core.decisions.scoring import decide_scores
 from core.ids import NO_NODE, NO_POD, NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.queues.identity import Identity
-from core.queues.spec import LimitSpec, PartitionSpec
+from core.queues.spec import LimitSpec, NodeSortSpec, PartitionSpec
 from core.queues.tree import over_max
 from core.reasons import Code, Refusal, Said
 from core.resource import Limit
 from core.workload.budget import BudgetFacts
 from core.workload.node import NodeFacts
+from core.workload.node_ranking import score_of
 from core.workload.pod import OWN_GATE, RESERVED_NODE, NamespaceFacts, PodFacts, PriorityClassFacts
 from tests.builders import (
     START,
@@ -90,8 +92,8 @@ DOCUMENTS = (
         DEFAULT,
     ),
     replace(make_partition(replace(P, limits=LIMITS[1:]), X, Y, A), resolver="os"),
-    make_partition(P, X, Y, A, DEFAULT),
-    make_partition(P, X, Y, A),
+    replace(make_partition(P, X, Y, A, DEFAULT), node_sort=NodeSortSpec("fair", {}, named=True)),
+    replace(make_partition(P, X, Y, A), node_sort=NodeSortSpec("binpacking", {"vcore": 1.0}, named=True)),
     make_partition(P, Y),
     make_partition(replace(P, max=X.max), X, Y, A),
     make_partition(make_queue("root.p", leaf=False), X, Y, make_queue("root.a"), DEFAULT),
@@ -200,6 +202,7 @@ any_step: st.SearchStrategy[Step] = st.one_of(
     st.tuples(st.just("filter"), uids),
     st.tuples(st.just("filter"), uids),
     st.tuples(st.just("bind"), uids, nodes),
+    st.tuples(st.just("score"), uids),
     st.tuples(st.just("wait"), st.sampled_from([0.1, 1.0, 2.0, 31.0, 601.0])),
 )
 
@@ -217,6 +220,9 @@ def play(ledger: Ledger, history: History) -> list[object]:
                 answers.append(filtered(ledger, uid, now=now))
             case ("bind", uid, node):
                 answers.append(bind_called(ledger, uid, node, now=now))
+            case ("score", uid):
+                answers.append(decide_scores(ledger.snapshot, uid, [*NODES, NodeName("unheard-of")]))
+                check_ranking(ledger)
             case ("wait", seconds):
                 now += seconds
                 answers.append(ledger.apply(on.TimePassed(), now=now))
@@ -238,6 +244,16 @@ def look(ledger: Ledger, step: Step) -> None:
     for record in ledger.snapshot.pods():
         explain(ledger.snapshot, record)
         decide_preemption(ledger.snapshot, record.uid)
+
+
+def check_ranking(ledger: Ledger) -> None:
+    """The nodes stand as if they had all been sorted now (NODE-1, NODE-3)."""
+    snapshot, sort = ledger.snapshot, ledger.snapshot.node_sort
+    expected = sorted(
+        (score_of(sort, node.allocatable, snapshot.free_on(name)), name)
+        for name, node in snapshot.nodes.items()
+    )
+    assert snapshot.node_ranking().among(set(snapshot.nodes)) == [name for _, name in expected]
 
 
 def state_of(ledger: Ledger) -> list[str]:

@@ -1,0 +1,101 @@
+"""The order of nodes that is remembered: as if sorted anew, although only what has changed is looked at."""
+
+from collections.abc import Iterable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.ids import NodeName
+from core.queues.spec import NodeSortSpec
+from core.workload.node_ranking import FEW, NodeRanking
+
+FAIR, BINPACKING = NodeSortSpec("fair"), NodeSortSpec("binpacking")
+NAMES = [NodeName(f"n{at:02}") for at in range(2 * FEW + 5)]
+
+names = st.sampled_from(NAMES)
+scores = st.sampled_from([0.0, 0.1, 0.5, 1.0, float("inf"), -float("inf")])
+
+
+class Nodes:
+    """Nodes with scores of our own choice, and a note of those that were looked at."""
+
+    def __init__(self, count: int) -> None:
+        self.ranking = NodeRanking()
+        self.scores: dict[NodeName, float] = {}
+        self.looked_at: list[NodeName] = []
+        for at, name in enumerate(NAMES[:count]):
+            self.set(name, at / 100)
+
+    def set(self, name: NodeName, score: float) -> None:
+        self.scores[name] = score
+        self.ranking.note_change(name)
+
+    def drop(self, name: NodeName) -> None:
+        self.scores.pop(name, None)
+        self.ranking.drop(name)
+
+    def settled(self, sort: NodeSortSpec = FAIR) -> NodeRanking:
+        self.looked_at.clear()
+        self.ranking.settle(sort, self.scores, self._look)
+        return self.ranking
+
+    def _look(self, name: NodeName) -> float:
+        self.looked_at.append(name)
+        return self.scores[name]
+
+    def sorted(self, offered: Iterable[NodeName], *instead: tuple[float, NodeName]) -> list[NodeName]:
+        now = self.scores | {name: score for score, name in instead}
+        return sorted((name for name in offered if name in now), key=lambda name: (now[name], name))
+
+
+Change = tuple[NodeName, float | None]
+
+
+@given(
+    count=st.sampled_from([0, 5, len(NAMES)]),
+    rounds=st.lists(st.tuples(st.lists(st.tuples(names, st.none() | scores)), st.sets(names), scores)),
+)
+def test_any_changes_leave_the_order_as_if_sorted_anew(
+    count: int, rounds: list[tuple[list[Change], set[NodeName], float]]
+) -> None:
+    """``rounds``: changes (a node without a score goes), nodes offered, another score for one of them."""
+    nodes = Nodes(count)
+    for changes, offered, score in rounds:
+        for name, changed in changes:
+            if changed is None:
+                nodes.drop(name)
+            else:
+                nodes.set(name, changed)
+        ranking = nodes.settled()
+        assert ranking.among(set(NAMES)) == nodes.sorted(NAMES)
+        assert ranking.among(offered) == nodes.sorted(offered)
+        for own in sorted(offered & nodes.scores.keys())[:1]:
+            assert ranking.among(offered, instead=(score, own)) == nodes.sorted(offered, (score, own))
+        assert [ranking.score_filed(name) for name in NAMES] == [nodes.scores.get(name) for name in NAMES]
+        assert ranking.strays == 0
+
+
+def test_only_what_has_changed_is_looked_at() -> None:
+    nodes = Nodes(len(NAMES))
+    nodes.settled()
+    assert sorted(nodes.looked_at) == NAMES
+    nodes.settled()
+    assert nodes.looked_at == []
+    nodes.set(NAMES[3], 0.9)
+    nodes.set(NAMES[3], 0.8)
+    nodes.settled()
+    assert nodes.looked_at == [NAMES[3]]
+
+
+def test_another_policy_looks_at_all_and_the_same_one_at_none() -> None:
+    nodes = Nodes(len(NAMES))
+    nodes.settled()
+    nodes.settled(NodeSortSpec("fair"))
+    assert nodes.looked_at == []
+    nodes.settled(BINPACKING)
+    assert sorted(nodes.looked_at) == NAMES
+
+
+def test_before_anybody_has_asked_nothing_is_kept() -> None:
+    nodes = Nodes(len(NAMES))
+    assert list(nodes.ranking) == []
