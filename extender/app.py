@@ -25,6 +25,7 @@ from extender.kube.client import ApiClient, connect
 from extender.kube.effector import Effector
 from extender.kube.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
 from extender.kube.leadership import Leadership
+from extender.preemptions import Preemptions
 from extender.queueconfig.sources import ConfigMapData
 from extender.reload import Configuration, Source
 from extender.story import story_of
@@ -97,7 +98,9 @@ class App:
         self.synced = asyncio.Event()
         self._offers: asyncio.Queue[Offer] = asyncio.Queue()
         self.metrics = Metrics(lambda: self.engine.snapshot)
-        witness = Telling(self._journal, log, DecisionLog(_later), self.metrics)
+        self._preemptions = Preemptions()
+        decisions = DecisionLog(_later)
+        witness = Telling(self._journal, log, decisions, self.metrics, self._preemptions)
         self.engine = Engine(Outward(self._clock, _later, self._perform, witness))
         self._seconds = {verb: self.metrics.verb_seconds.labels(verb) for verb in VERBS}
         self.configuration = Configuration(
@@ -295,6 +298,7 @@ class App:
             notes=self._notes,
             metrics=self.metrics.exposition,
             audit=self._audit_once,
+            preemptions=self._preemptions.latest_first,
             validate=lambda text: validation_of(text, active=self.configuration.checksum),
             story=lambda namespace, name: story_of(self.engine.snapshot, self._journal, namespace, name),
         )

@@ -163,8 +163,19 @@ class _Show:
                 found.slice(lambda: False)
             return [f"{drift.what}: {drift.actual}, not {drift.expected}" for drift in found.drifts]
 
+        def preemptions() -> list[Mapping[str, Any]]:
+            with self._lock:
+                assert self._paddock is not None  # noqa: S101 - as above
+                return self._paddock.life.preemptions.latest_first()
+
         return Admin(
-            checks=dict, notes=dict, metrics=exposition, story=story, audit=audit, validate=_validated
+            checks=dict,
+            notes=dict,
+            metrics=exposition,
+            story=story,
+            audit=audit,
+            preemptions=preemptions,
+            validate=_validated,
         )
 
 

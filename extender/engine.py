@@ -4,7 +4,7 @@ It hands events to the ledger with the time, effects to whoever performs them, a
 snapshot that never outlives the call. It has no clock, no network and no logger of its own: they are given.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,6 +22,7 @@ from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.workload.managed import is_managed
 from core.workload.pod import PodFacts
+from extender.planner import Audience, Planner
 
 PASSES_APART = 0.02
 """Seconds between the end of a pass and the next, so that a burst of news does not cost a pass for each."""
@@ -35,7 +36,7 @@ CLEAN_EVERY = 10.0
 """Seconds between two removals of queues that nobody needs (Q-10)."""
 
 
-class Witness(Protocol):
+class Witness(Audience, Protocol):
     """Who is told what was decided and learned: metrics, logs, stories. Must be quick and must not fail."""
 
     def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None: ...
@@ -65,6 +66,9 @@ class Engine:
         self._passed_at = float("-inf")
         self._to_tell: list[PodUid] = []
         self._telling = False
+        self.planner = Planner(
+            lambda: self.snapshot, self.learn, outward.clock, outward.later, outward.witness
+        )
 
     @property
     def snapshot(self) -> Snapshot:
@@ -82,6 +86,7 @@ class Engine:
         self._outward.witness.learned(event, now=now)
         for effect in effects:
             self._outward.perform(effect)
+        self.planner.wake()
         if self._ledger.snapshot.pass_wanted and not self._pass_planned:
             self._pass_planned = True
             # The slices of one pass follow at once; verbs that have come meanwhile go first.
@@ -144,8 +149,9 @@ class Engine:
         self._tell("filter", uid, verdict)
         return verdict
 
-    def may_preempt(self, uid: PodUid) -> Preemption:
-        verdict = decide_preemption(self.snapshot, uid)
+    def preempt(self, uid: PodUid, candidates: Collection[NodeName]) -> Preemption:
+        """Whom may kube-scheduler evict for this pod, on one of the nodes it names?"""
+        verdict = decide_preemption(self.snapshot, uid, lambda: self.planner.offer(uid, candidates))
         self._tell("preempt", uid, verdict)
         return verdict
 

@@ -9,10 +9,12 @@ from core.decisions.decision import (
     BindNow,
     BoundAlready,
     Faulted,
+    Offered,
     Refused,
     Scored,
     Unscored,
     Vetoed,
+    Withheld,
 )
 from core.decisions.explain import Explanation, explain
 from core.ledger.snapshot import Snapshot
@@ -85,6 +87,11 @@ def described(verdict: object) -> tuple[str, str]:
             return "Admitted", ""
         case Refused(refusal, _, _) | Vetoed(refusal):
             return refusal.code.value, refusal.text
+        case Offered(plan):
+            names = ", ".join(f"{each.namespace}/{each.name}" for each in plan.victims)
+            return "Offered", f"on {plan.node}: {names}"
+        case Withheld():
+            return "Withheld", "no plan of its queue's is due"
         case BindNow():
             return "Binding", ""
         case BoundAlready():

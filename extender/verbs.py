@@ -10,18 +10,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from core.decisions.admission import NODE_RESERVED, kept_from
+from core.decisions.admission import NODE_RESERVED
 from core.decisions.decision import (
     Admitted,
     BindNow,
     BoundAlready,
     Faulted,
     Ignored,
+    Offered,
     Refused,
     Scored,
     Unscored,
     Vetoed,
+    Withheld,
 )
+from core.decisions.receipts import Plan
 from core.errors import PaddockError
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
@@ -127,7 +130,10 @@ class Verbs:
                 return v1.NO_PRIORITIES
 
     def preempt(self, body: bytes) -> bytes:
-        """The candidates, or none when no eviction would help; nodes without victims are dropped."""
+        """Whom to evict: for a pod of ours whom a plan names, for another what kube-scheduler would do.
+
+        Nodes without victims are dropped.
+        """
         request = v1.preempt_request_from(body)
         try:
             ours = self._is_ours(request.pod, request.raw_pod)
@@ -135,14 +141,14 @@ class Verbs:
             return v1.NO_PREEMPTION
         if not ours:
             return v1.preemption(request.victims)
-        uid = PodUid(request.pod.metadata.uid)
-        match self._engine.may_preempt(uid):
-            case Vetoed() | Faulted():
+        uid, names = PodUid(request.pod.metadata.uid), [NodeName(name) for name in request.victims]
+        match self._engine.preempt(uid, names):
+            case Offered(plan, violations):
+                return v1.preemption({plan.node: v1.Victims(_most_important_first(plan), violations)})
+            case Ignored():
+                return v1.preemption(request.victims)
+            case Vetoed() | Withheld() | Faulted():
                 return v1.NO_PREEMPTION
-            case _:
-                kept = kept_from(self._engine.snapshot, uid, map(NodeName, request.victims))
-                left = {node: each for node, each in request.victims.items() if node not in kept}
-                return v1.preemption(left)
 
     def _is_ours(self, pod: v1.PodHead, raw_pod: bytes) -> bool:
         """Whether queues decide about this pod; what the watch has not shown yet is learned from the body.
@@ -277,6 +283,12 @@ class Verbs:
             return v1.BOUND
         self._engine.learn(on.BindFailed(binding.uid, certain=outcome.certain))
         raise CallFault(outcome.message)
+
+
+def _most_important_first(plan: Plan) -> tuple[str, ...]:
+    """As kube-scheduler lists victims (contract 4.1)."""
+    victims = sorted(plan.victims, key=lambda each: (-each.priority, each.created, each.uid))
+    return tuple(each.uid for each in victims)
 
 
 def _facts_from(raw_pod: bytes) -> PodFacts:

@@ -1,9 +1,19 @@
-"""May this pod be placed now? The rule behind filter, and the veto behind preempt."""
+"""May this pod be placed now, and may others go for it? The rules behind filter and preempt."""
 
 from collections.abc import Callable, Iterable, Sequence
 
 from core.decisions.contention import hold
-from core.decisions.decision import Admission, Admitted, Faulted, Ignored, Preemption, Refused, Vetoed
+from core.decisions.decision import (
+    Admission,
+    Admitted,
+    Faulted,
+    Ignored,
+    Offered,
+    Preemption,
+    Refused,
+    Vetoed,
+    Withheld,
+)
 from core.ids import NodeName, PodUid
 from core.ledger.events import PodAdmitted, PodRefused
 from core.ledger.record import PodRecord
@@ -76,15 +86,19 @@ def kept_from(snapshot: Snapshot, uid: PodUid, names: Iterable[NodeName]) -> tup
     return tuple(name for name in names if kept.get(name, uid) != uid)
 
 
-def decide_preemption(snapshot: Snapshot, uid: PodUid) -> Preemption:
-    """Whether evicting others could help a pod: not while its own queue has no room for it.
+def decide_preemption(snapshot: Snapshot, uid: PodUid, offer: Callable[[], Offered | None]) -> Preemption:
+    """Whom kube-scheduler may evict for a pod: for one of ours only whom a plan names (design section 4).
 
-    The room of the root is that of the nodes, and the victims' going makes room there.
+    ``offer``: the plan, if one is due. The room of the root is that of the nodes, so a full cluster is no
+    reason of its own.
     """
     record = snapshot.pod(uid)
     if record is None or record.facts.deleting or record.node:
         return GONE if record is None or record.facts.deleting else Faulted("pod is already bound")
     if not record.managed:
         return Ignored()
+    offered = None if record.reservation else offer()
+    if offered is not None:
+        return offered
     refusal = None if record.reservation else refusal_of(snapshot, record, with_root=False, in_turn=False)
-    return Admitted(()) if refusal is None else Vetoed(refusal)
+    return Withheld() if refusal is None else Vetoed(refusal)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from core.decisions.receipts import Plan
 from core.ids import NodeName
 from core.ledger.events import Event
 from core.reasons import Refusal, Said
@@ -37,10 +38,23 @@ class Faulted:
 
 
 @dataclass(frozen=True, slots=True)
+class Offered:
+    """A plan that kube-scheduler may carry out. ``violations``: victims whose budget allows no disruption."""
+
+    plan: Plan
+    violations: int
+
+
+@dataclass(frozen=True, slots=True)
 class Vetoed:
     """No preemption for this pod: no victim would help it."""
 
     refusal: Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """No preemption through kube-scheduler for this pod, now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +91,6 @@ class Unscored:
 
 
 Admission = Ignored | Admitted | Refused | Faulted
-Preemption = Ignored | Admitted | Vetoed | Faulted
+Preemption = Ignored | Offered | Vetoed | Withheld | Faulted
 Scoring = Ignored | Scored | Unscored
 Binding = Ignored | BindNow | BoundAlready | Refused | Faulted

@@ -1,14 +1,12 @@
 """May an ask try to preempt, and now? What is asked before any queue is looked at (PRE-1 to PRE-5)."""
 
 from core.decisions.receipts import NoPlan, Stop
-from core.ids import PodUid, QueuePath
 from core.instants import has_come
+from core.ledger.marks import PLANS_AT_MOST
 from core.ledger.record import Held, PodRecord
 from core.ledger.snapshot import Snapshot
+from core.ledger.tries import TRIES_APART
 from core.queues.queue import Queue
-
-TRIES_APART = 15.0
-"""Seconds between two attempts of one ask (PRE-5)."""
 
 
 def barred(snapshot: Snapshot, record: PodRecord, queue: Queue, *, now: float) -> NoPlan | None:
@@ -21,7 +19,7 @@ def barred(snapshot: Snapshot, record: PodRecord, queue: Queue, *, now: float) -
         return NoPlan(uid, Stop.SWITCHED_OFF, "PRE-1", "preemption.enabled of the partition is false")
     if facts.never_preempts:
         return NoPlan(uid, Stop.NEVER_PREEMPTS, "PRE-4", "its preemptionPolicy is Never")
-    if record.triggered:
+    if record.triggered or record.plans >= PLANS_AT_MOST:
         return NoPlan(uid, Stop.TRIGGERED, "PRE-5", "victims were chosen for it before")
     delay = queue.properties.preemption_delay
     if not has_come(facts.created + delay, now=now):
@@ -54,32 +52,3 @@ def is_pending(snapshot: Snapshot, record: PodRecord | None) -> bool:
         return False
     charge = snapshot.charge_of(record.uid)
     return charge is not None and charge.held in (Held.PENDING, Held.RESERVED)
-
-
-ATTEMPTS_PER_LEAF = 10
-"""Asks of one leaf that may plan in one round (PRE-5)."""
-
-
-def due_asks(snapshot: Snapshot, *, now: float) -> list[PodUid]:
-    """The asks that may plan now, each leaf's most important and oldest first, at most ten of a leaf (PRE-5).
-
-    Those for one node come too, whenever they have not triggered yet (RNP-1). Asks that hold a reservation
-    are on their way to a node already. Cost: O(asks that wait).
-    """
-    by_leaf: dict[QueuePath, list[PodRecord]] = {}
-    for record in snapshot.waiting_asks():
-        leaf = snapshot.queue_of(record)
-        if leaf is None or record.triggered:
-            continue
-        if record.facts.required_node or _may_try(snapshot, record, leaf, now=now):
-            by_leaf.setdefault(leaf.path, []).append(record)
-    return [
-        record.uid
-        for path in sorted(by_leaf)
-        for record in sorted(by_leaf[path], key=lambda each: each.rank)[:ATTEMPTS_PER_LEAF]
-    ]
-
-
-def _may_try(snapshot: Snapshot, record: PodRecord, leaf: Queue, *, now: float) -> bool:
-    no = barred(snapshot, record, leaf, now=now) or tried_lately(record, now=now)
-    return no is None

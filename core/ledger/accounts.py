@@ -11,6 +11,7 @@ from core.ledger.lifecycle import allocated
 from core.ledger.record import Charge, Held, PodRecord, Standing
 from core.ledger.seeking import await_age, forget_age
 from core.ledger.state import Seat, State, WaitingKey
+from core.ledger.tries import await_try, forget_try
 from core.ledger.turns import end_turn, looked_at, note_fresh
 from core.queues.limits import UsageBook
 from core.queues.priority import ask_comes, ask_goes
@@ -64,6 +65,8 @@ def _queue_of(state: State, record: PodRecord) -> QueuePath | None:
 def settle(state: State, record: PodRecord) -> None:
     """Bring the counters and indexes in line with what is now known about a pod."""
     new = charge_of(state, record)
+    if record.node and not record.placed_at:
+        record.placed_at = state.now
     _recharge(state, record, new)
     _index_reservation(state, record)
     _index_waiting(state, record, new)
@@ -243,6 +246,7 @@ def _enter(state: State, record: PodRecord, seat: Seat) -> None:
     state.waits_at[record.uid] = seat
     note_fresh(state, seat)
     await_age(state, record)
+    await_try(state, record)
     if OWN_GATE in record.facts.gates:
         # It will never ask by itself.
         state.due = True
@@ -254,5 +258,6 @@ def _leave(state: State, seat: Seat) -> None:
     lineup.remove(key.app, (key.size, key.constraints), seat.rank)
     del state.waits_at[seat.rank[-1]]
     forget_age(state, seat.rank[-1])
+    forget_try(state, seat.rank[-1])
     if not lineup:
         del state.waiting[key.queue]

@@ -32,6 +32,7 @@ def audit_steps(state: State) -> Iterator[Step]:
     yield from each(state.pods, lambda uid: _pod_drifts(state, uid))
     yield from each(state.charges, lambda uid: _unknown(state, "charges", uid, uid in state.charges))
     yield from each(state.kept, lambda name: _kept_drifts(state, name))
+    yield from each(state.victims, lambda preemptor: _victims_drifts(state, preemptor))
     yield from _queue_steps(state)
     yield from each(state.uses, lambda name: _node_drifts(state, name))
     yield _capacity_drifts(state)
@@ -53,6 +54,13 @@ def _kept_drifts(state: State, name: NodeName) -> Step:
     return compare(f"keeper of {name}", expected, NO_NODE if uid is None else name)
 
 
+def _victims_drifts(state: State, preemptor: PodUid | QueuePath) -> Step:
+    """Those marked for one preemptor are marked for it."""
+    filed = state.victims.get(preemptor, set())
+    marked = {uid for uid in filed if uid in state.pods and state.pods[uid].preempted_for == preemptor}
+    return compare(f"victims for {preemptor}", sorted(marked) if marked else ["some"], sorted(filed))
+
+
 # -- pods: what each is charged, and where it is filed ------------------------------------------------
 
 
@@ -71,9 +79,15 @@ def _pod_drifts(state: State, uid: PodUid) -> Step:
         *compare(f"name index of {uid}", True, uid in state.by_name.get(_name(record), ())),
         *compare(f"gone: {uid}", False, uid in state.gone),
         *compare(f"kept for {uid}", record.keeps, _kept_for(state, record)),
+        *compare(f"victim: {uid}", record.preempted_for is not None, _is_victim(state, record)),
         *_membership_drifts(state, record),
         *_place_drifts(state, record, expected),
     ]
+
+
+def _is_victim(state: State, record: PodRecord) -> bool:
+    preemptor = record.preempted_for
+    return preemptor is not None and record.uid in state.victims.get(preemptor, ())
 
 
 def _kept_for(state: State, record: PodRecord) -> NodeName:

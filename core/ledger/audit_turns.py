@@ -18,6 +18,7 @@ def turn_steps(state: State) -> Iterator[Step]:
     yield from each([queue.path for queue in state.tree], lambda path: _priority_drifts(state, path))
     yield from each({*state.turns, *state.unwoken}, lambda uid: _turn_drifts(state, uid))
     yield from each({*state.young, *state.aged}, lambda uid: _age_drifts(state, uid))
+    yield from each({*state.tries, *state.trying}, lambda uid: _try_drifts(state, uid))
     yield from each(state.fresh, lambda uid: _fresh_drifts(state, uid))
     yield _given_drifts(state)
     yield from _room_steps(state)
@@ -59,6 +60,12 @@ def _age_drifts(state: State, uid: PodUid) -> Step:
     """Only who waits grows old."""
     noted = uid in state.young or uid in state.aged
     return compare(f"age of {uid}", False, noted and uid not in state.waits_at)
+
+
+def _try_drifts(state: State, uid: PodUid) -> Step:
+    """Only for who waits plans are made."""
+    noted = uid in state.tries or uid in state.trying
+    return compare(f"try of {uid}", False, noted and uid not in state.waits_at)
 
 
 def _fresh_drifts(state: State, uid: PodUid) -> Step:

@@ -278,6 +278,41 @@ class PreemptionTriggered(PreemptionMark):
 
 
 @dataclass(frozen=True, slots=True)
+class ChosenVictim:
+    """``why``: the receipt's short form, which is written on it."""
+
+    uid: PodUid
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOffered(PreemptionMark):
+    """kube-scheduler was answered a plan for an ask, and may take it (design section 4)."""
+
+    plan: str
+    node: NodeName
+    victims: tuple[ChosenVictim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanCommitted(PreemptionMark):
+    """A plan for an ask is to be carried out. ``plan``: its id."""
+
+    plan: str
+    node: NodeName
+    victims: tuple[ChosenVictim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaReclaimed(PreemptionMark):
+    """Pods of a queue are to go because its quota shrank (QCP-9); ``uid`` is of no pod. No victims: nobody
+    may go."""
+
+    queue: QueuePath
+    victims: tuple[ChosenVictim, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PreemptionUndone(PreemptionMark):
     """The room that was made for an ask is lost: it may trigger again (design section 4)."""
 
@@ -314,6 +349,9 @@ Event = (
     | VictimUnmarked
     | PreemptionTried
     | PreemptionTriggered
+    | PlanOffered
+    | PlanCommitted
+    | QuotaReclaimed
     | PreemptionUndone
     | GateHeld
     | GateToldNot

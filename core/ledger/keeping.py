@@ -11,7 +11,7 @@ from core.ledger.effects import NominateNode, WriteRecord
 from core.ledger.record import PodRecord
 from core.ledger.state import State
 from core.workload.affinity import admits
-from core.workload.pod import RESERVED_NODE
+from core.workload.pod import RESERVED_NODE, TRIGGERED
 
 KEPT_AT_MOST = 7200.0
 """Seconds after which a node is given up on which the room did not come together (CYC-2)."""
@@ -19,16 +19,19 @@ KEPT_AT_MOST = 7200.0
 
 def keep(state: State, record: PodRecord, node: NodeName) -> None:
     """From now on a node is there for one ask only. It must not be kept already, nor the ask have another."""
-    _note(state, record, node)
+    note_kept(state, record, node)
     _write(state, record, node)
 
 
 def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
-    """The node is there for everybody again, if one is kept. ``gone``: nothing can be written on the pod."""
+    """The node is there for everybody again, if one is kept. ``gone``: nothing can be written on the pod.
+
+    A plan that was carried out for the ask is over with it.
+    """
     if not record.keeps:
         return
     del state.kept[record.keeps]
-    record.keeps = NO_NODE
+    record.keeps, record.triggered = NO_NODE, ""
     state.freed = True
     if not gone:
         _write(state, record, None)
@@ -59,7 +62,8 @@ def remember(state: State, record: PodRecord) -> None:
     if not node:
         return
     if record.is_ask and node not in state.kept:
-        _note(state, record, node)
+        note_kept(state, record, node)
+        record.triggered, record.plans = record.facts.triggered, bool(record.facts.triggered)
         record.nominated = node if record.facts.nominated == node else NO_NODE
     else:
         _write(state, record, None)
@@ -102,12 +106,15 @@ def note_written(state: State, event: on.NodeNominated | on.RecordWritten) -> No
                 let_go(state, record)
 
 
-def _note(state: State, record: PodRecord, node: NodeName) -> None:
+def note_kept(state: State, record: PodRecord, node: NodeName) -> None:
+    """As `keep`; what is written on the ask says more than that."""
     record.keeps, record.kept_since = node, state.now
     state.kept[node] = record.uid
 
 
 def _write(state: State, record: PodRecord, node: NodeName | None) -> None:
     facts = record.facts
-    entries = ((RESERVED_NODE, None if node is None else str(node)),)
+    entries: tuple[tuple[str, str | None], ...] = ((RESERVED_NODE, str(node)),)
+    if node is None:
+        entries = ((RESERVED_NODE, None), (TRIGGERED, None))
     state.outbox.append(WriteRecord(facts.uid, facts.namespace, facts.name, entries))

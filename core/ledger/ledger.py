@@ -5,7 +5,6 @@ A handler per event. Each only notes what was told or promised on the pod's reco
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import assert_never
 
 from core.ids import NO_NODE, PodUid
@@ -13,15 +12,24 @@ from core.instants import earliest, has_come
 from core.ledger import events as on
 from core.ledger.accounts import discharge, recount_people, settle
 from core.ledger.audit import audit_steps
+from core.ledger.carrying import (
+    drop_offers,
+    go_on,
+    note_eviction,
+    note_leaving,
+    note_preemption,
+    recall,
+    resume,
+)
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.enrolment import classify, enrol, leave, place_again, place_all, place_overdue
-from core.ledger.evictions import note_eviction
+from core.ledger.filtering import note_filter
 from core.ledger.gates import tell_why
 from core.ledger.groups import forget_groups, learn_groups
-from core.ledger.keeping import note_written, remember
+from core.ledger.keeping import note_written
 from core.ledger.lifecycle import leave_parents, pass_time
-from core.ledger.marks import note_preemption
+from core.ledger.marks import unmark
 from core.ledger.news import is_late, is_same_pod, is_under_way, time_runs
 from core.ledger.record import PodRecord
 from core.ledger.rejections import mark_rejected
@@ -29,10 +37,10 @@ from core.ledger.seeking import come_of_age
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
 from core.ledger.surroundings import learn_budgets, learn_namespaces, learn_nodes, learn_priority_classes
+from core.ledger.tries import await_try, find_due
 from core.ledger.turn_pass import TurnPass
-from core.ledger.turns import WAKES_APART, end_turn, expire_turns, looked_at, return_turn
+from core.ledger.turns import WAKES_APART, end_turn, expire_turns, return_turn
 from core.queues.limits import Limits
-from core.reasons import Code, Refusal
 from core.workload.ask import Reservation
 from core.workload.pod import PodFacts
 
@@ -71,7 +79,7 @@ class Ledger:
             case on.PodOffered(pod):
                 self._on_pod_offered(pod, now)
             case on.FilterCalled() | on.PodAdmitted() | on.PodRefused():
-                self._on_filter(event, now)
+                note_filter(self._state, event)
             case on.BindCalled() | on.PodBound() | on.BindFailed():
                 self._on_bind(event, now)
             case on.NodeObserved() | on.NodeDeleted() | on.NodesListed():
@@ -90,6 +98,8 @@ class Ledger:
                 self._on_gate(event)
             case on.NodeNominated() | on.RecordWritten():
                 note_written(self._state, event)
+                if isinstance(event, on.RecordWritten):
+                    go_on(self._state, event)
             case on.PodEvicted():
                 note_eviction(self._state, event)
             case on.PreemptionMark():
@@ -134,7 +144,7 @@ class Ledger:
             record = None
         if record is None:
             record = self._new_record(facts)
-            remember(self._state, record)
+            recall(self._state, record)
             self._reserve_if_under_way(record)
         else:
             self._confirm(record)
@@ -142,6 +152,8 @@ class Ledger:
                 return
             self._note_failure(record, facts, now)
             self._note_no_place(record, facts)
+            if facts.deleting and not record.facts.deleting:
+                note_leaving(self._state, record)
             record.facts = facts
         self._refresh(record, now)
 
@@ -220,11 +232,15 @@ class Ledger:
             newer = version and record.offered_version > version and record.provisional_until is not None
             if record.uid not in uids and not newer:
                 self._on_pod_deleted(record.uid, now)
-        state.pods_listed = True
+        if not state.pods_listed:
+            state.pods_listed = True
+            resume(state)
 
     def _forget(self, record: PodRecord) -> None:
         state, facts = self._state, record.facts
         record.reservation = None
+        note_leaving(state, record)
+        unmark(state, record)
         discharge(state, record)
         leave(state, record)
         del state.pods[facts.uid]
@@ -240,49 +256,6 @@ class Ledger:
             del self._state.by_name[name]
 
     # -- filter and bind ---------------------------------------------------------------------------
-
-    def _on_filter(self, event: on.FilterCalled | on.PodAdmitted | on.PodRefused, now: float) -> None:
-        record = self._state.pods.get(event.uid)
-        if record is None:
-            return
-        match event:
-            case on.FilterCalled():
-                self._note_call(record)
-            case on.PodAdmitted(_, version):
-                self._reserve(record, version, now)
-            case on.PodRefused(_, _, said):
-                record.said, record.refused = said, True
-                self._note_refusal(record, event.refusal)
-        settle(self._state, record)
-
-    def _note_call(self, record: PodRecord) -> None:
-        """A Binding that was already sent may still come about, so its room is kept over a new call."""
-        record.overlooked, record.passed_over, record.rests_until = 0, False, None
-        if not record.binding:
-            record.reservation, record.noted = None, NO_NODE
-
-    def _note_refusal(self, record: PodRecord, refusal: Refusal) -> None:
-        """A turn that was refused after all leaves its room to others; whoever waits for one needs a pass.
-
-        Not one that was offered kept nodes only: kube-scheduler has not seen all of them yet.
-        """
-        state = self._state
-        if refusal.code is not Code.NODE_RESERVED:
-            end_turn(state, record.uid)
-        if refusal.code is Code.WAITING_FOR_TURN:
-            state.due = state.due or bool(state.fresh)
-        else:
-            looked_at(state, record.uid)
-
-    def _reserve(self, record: PodRecord, version: int, now: float) -> None:
-        record.refused = False
-        if record.said is not None:
-            record.said = replace(record.said, rival=None)
-        if record.reservation is None and record.is_ask:
-            turn = self._state.turns.get(record.uid)
-            record.noted = turn.node if turn is not None else NO_NODE
-            whole = Reservation(self._state.settings.reservation_ttl, now, version)
-            record.reservation = whole.running(time_runs(record), now=now)
 
     def _on_bind(self, event: on.BindCalled | on.PodBound | on.BindFailed, now: float) -> None:
         record = self._state.pods.get(event.uid)
@@ -324,6 +297,8 @@ class Ledger:
         leave_parents(state)
         recount_people(state)
         place_all(state)
+        for uid in state.waits_at:
+            await_try(state, state.pods[uid])
         state.freed = True
 
     # -- time ----------------------------------------------------------------------------------------
@@ -359,7 +334,10 @@ class Ledger:
     def _on_time_passed(self, now: float) -> None:
         self._expire_reservations(now)
         self._expire_provisional(now)
-        expire_turns(self._state)
+        for record in expire_turns(self._state):
+            settle(self._state, record)
+        drop_offers(self._state)
+        find_due(self._state)
         come_of_age(self._state)
         self._expire_gone(now)
         again = forget_groups(self._state)

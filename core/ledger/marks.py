@@ -1,30 +1,79 @@
 """Who was chosen as a victim, and for whom: marks on pods that change what they are charged (PRE-20)."""
 
-from typing import assert_never
-
-from core.ledger import events as on
+from core.ids import PodUid, QueuePath
 from core.ledger.accounts import settle
+from core.ledger.effects import PostEvent, WriteRecord
+from core.ledger.keeping import let_go, note_kept
+from core.ledger.record import PodRecord
 from core.ledger.state import State
+from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
 
-Mark = on.VictimMarked | on.VictimUnmarked | on.PreemptionTried | on.PreemptionTriggered | on.PreemptionUndone
+PLANS_AT_MOST = 3
+"""Plans that are carried out for one ask (design section 4)."""
 
 
-def note_preemption(state: State, event: Mark) -> None:
-    """Set or clear a mark; of a pod that is gone nothing is noted."""
-    record = state.pods.get(event.uid)
-    if record is None:
-        return
-    match event:
-        case on.VictimMarked(_, preemptor):
-            record.preempted_for = preemptor
-        case on.VictimUnmarked():
-            record.preempted_for = None
-        case on.PreemptionTried():
-            record.tried_at = state.now
-        case on.PreemptionTriggered():
-            record.triggered = True
-        case on.PreemptionUndone():
-            record.triggered = False
-        case _:
-            assert_never(event)
+def mark(state: State, record: PodRecord, preemptor: PodUid | QueuePath, why: str) -> None:
+    """A pod is a victim from now on."""
+    unmark(state, record)
+    record.preempted_for, record.preempted_why = preemptor, why
+    state.victims.setdefault(preemptor, set()).add(record.uid)
     settle(state, record)
+
+
+def unmark(state: State, record: PodRecord) -> None:
+    """It is none any more, or it is gone."""
+    preemptor = record.preempted_for
+    if preemptor is None:
+        return
+    record.preempted_for = None
+    victims = state.victims[preemptor]
+    victims.discard(record.uid)
+    if not victims:
+        del state.victims[preemptor]
+
+
+def spare(state: State, record: PodRecord) -> None:
+    """A victim is not evicted after all; what says so on it is taken off."""
+    unmark(state, record)
+    settle(state, record)
+    write(state, record, (PREEMPTED_FOR, None))
+
+
+def trigger(state: State, record: PodRecord, plan: str) -> None:
+    """A plan is carried out for an ask: it counts as placed until it is (DIV-14)."""
+    record.triggered = plan
+    record.plans += 1
+    settle(state, record)
+
+
+def undo(state: State, record: PodRecord) -> None:
+    """The room that was made for an ask is lost, or was not made: it may try again."""
+    record.triggered = ""
+    let_go(state, record)
+    settle(state, record)
+    for uid in sorted(state.victims.get(record.uid, ())):
+        victim = state.pods[uid]
+        if victim.eviction is None and not victim.facts.deleting:
+            spare(state, victim)
+
+
+def write(state: State, record: PodRecord, *entries: tuple[str, str | None]) -> None:
+    facts = record.facts
+    state.outbox.append(WriteRecord(facts.uid, facts.namespace, facts.name, entries))
+
+
+def write_plan(state: State, record: PodRecord) -> None:
+    """On the ask: which node is kept, and by which plan."""
+    note_kept(state, record, record.keeps)
+    write(state, record, (RESERVED_NODE, str(record.keeps)), (TRIGGERED, record.triggered))
+
+
+def write_victim(state: State, record: PodRecord) -> None:
+    """On a victim: for whom it goes, and why that is right."""
+    write(state, record, (PREEMPTED_FOR, f"{record.preempted_for} {record.preempted_why}"))
+
+
+def tell(state: State, record: PodRecord, message: str) -> None:
+    """An Event on a pod that goes."""
+    facts = record.facts
+    state.outbox.append(PostEvent("Pod", facts.namespace, facts.name, facts.uid, "Preempted", message))

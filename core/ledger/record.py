@@ -62,7 +62,8 @@ class PodRecord:
     ``nominated``: the node that we nominated it to; ``keeps``: the node that is kept for it,
     ``kept_since`` when; ``sought_at``: when one was last sought in vain; ``eviction``: how our last eviction
     of it ended; ``preempted_for``: the ask that it was chosen as a victim for, or the queue whose quota
-    shrank; ``triggered``: victims were chosen for it (PRE-5); ``tried_at``: when that was attempted last.
+    shrank, and ``preempted_why``; ``triggered``: the plan that is carried out for it (PRE-5), ``plans``: how
+    many were; ``tried_at``: when one was sought last; ``placed_at``: when it was first seen on a node.
     """
 
     facts: PodFacts
@@ -91,8 +92,11 @@ class PodRecord:
     sought_at: float | None = None
     eviction: EvictionOutcome | None = None
     preempted_for: PodUid | QueuePath | None = None
-    triggered: bool = False
+    preempted_why: str = ""
+    triggered: str = ""
+    plans: int = 0
     tried_at: float | None = None
+    placed_at: float = 0.0
 
     @property
     def uid(self) -> PodUid:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.backoff import backs_off
+from core.ledger.carrying import OFFERED_FOR
 from core.ledger.keeping import kept_could_take
 from core.ledger.lifecycle import last_ended
 from core.ledger.record import Charge, PodRecord
@@ -74,7 +75,8 @@ class Snapshot:
         Cost: O(reservations and wake-ups under way).
         """
         state = self._state
-        moments = [state.deferred, state.age_due]
+        moments = [state.deferred, state.age_due, state.tries_due]
+        moments += [offer.at + OFFERED_FOR for offer in state.offers.values()]
         moments += [turn.at + state.settings.turn_lease for turn in state.turns.values()]
         for uid in state.reserved:
             reservation = state.pods[uid].reservation
@@ -268,6 +270,15 @@ class Snapshot:
         """The asks at our own gate."""
         pods = self._state.pods
         return [uid for uid in self._state.waits_at if OWN_GATE in pods[uid].facts.gates]
+
+    @property
+    def trying(self) -> Mapping[PodUid, None]:
+        """The asks that may have a plan made for them now, in order; only to be read."""
+        return self._state.trying
+
+    def has_offer(self, uid: PodUid) -> bool:
+        """Whether kube-scheduler was told of a plan for it that it may still take."""
+        return uid in self._state.offers
 
     def waiting_asks(self) -> Iterator[PodRecord]:
         """The asks that are pending, in no order."""

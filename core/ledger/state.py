@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.effects import Effect
+from core.ledger.events import ChosenVictim
 from core.ledger.record import Charge, PodRecord
 from core.ledger.settings import LedgerSettings
 from core.queues.limits import Claimant, Limits, UsageBook
@@ -61,6 +62,15 @@ class Seat(NamedTuple):
     rank: Rank
 
 
+class Offer(NamedTuple):
+    """A plan that kube-scheduler was told of and may carry out, since ``at`` (design section 4)."""
+
+    plan: str
+    node: NodeName
+    victims: tuple[ChosenVictim, ...]
+    at: float
+
+
 class Turn(NamedTuple):
     """Leave to be placed, since ``at``. What it holds is taken back from where it was given."""
 
@@ -81,14 +91,17 @@ class State:
     ``capacity``, ``node_room``, the ``book``
     of users and groups), ``applications``, and the indexes ``unplaced`` (applications without a queue),
     ``timers`` (when the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``,
-    ``waiting``, ``waits_at``, ``unclassified``, ``kept`` (nodes kept for an ask).
+    ``waiting``, ``waits_at``, ``unclassified``, ``kept`` (nodes kept for an ask),
+    ``victims`` (those marked, by whom they go for).
 
     ``gone``: uids deleted lately, with the time; ``turns``: the asks that may be placed now, and ``given``
     what that holds; ``unwoken``: those of them whose wake-up has to wait; ``fresh``: asks that no pass has
     looked at; ``young``: asks that no node is kept for yet, with the time when they are old enough, and
     ``age_due``, which is not after the first of those; ``aged``: who is so by now and waits for a pass;
     ``freed``: room has appeared since the last pass began; ``due``: an ask waits for a pass; ``passing``: one
-    goes on; ``deferred``: when the next one has something to do;
+    goes on; ``deferred``: when the next one has something to do; ``offers``: plans that kube-scheduler was
+    told of, by ask; ``tries``: when an ask may next have a plan made for it, ``tries_due`` not after the
+    first of those, and ``trying`` who may now, in order;
     ``preempts`` and ``quota_preempts``: the partition's switches (PRE-1, QCP-1); ``node_sort``: how nodes are
     scored; ``resolver``: where groups come from that no pod names (ID-4);
     ``resolved``: what it answered lately; ``looking_up``: users that it was asked about and has not
@@ -132,6 +145,7 @@ class State:
     waiting: dict[QueuePath, Lineup] = field(default_factory=dict)
     waits_at: dict[PodUid, Seat] = field(default_factory=dict)
     kept: dict[NodeName, PodUid] = field(default_factory=dict)
+    victims: dict[PodUid | QueuePath, set[PodUid]] = field(default_factory=dict)
 
     resolved: dict[str, Resolved] = field(default_factory=dict)
     looking_up: set[str] = field(default_factory=set)
@@ -145,6 +159,10 @@ class State:
     young: dict[PodUid, float] = field(default_factory=dict)
     aged: set[PodUid] = field(default_factory=set)
     age_due: float | None = None
+    offers: dict[PodUid, Offer] = field(default_factory=dict)
+    tries: dict[PodUid, float] = field(default_factory=dict)
+    tries_due: float | None = None
+    trying: dict[PodUid, None] = field(default_factory=dict)
     freed: bool = False
     due: bool = False
     passing: bool = False

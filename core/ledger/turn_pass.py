@@ -12,8 +12,9 @@ from core.ids import NodeName
 from core.instants import has_come
 from core.ledger.backoff import back_off
 from core.ledger.effects import NominateNode, OpenGate, WakePod
-from core.ledger.keeping import kept_could_take, let_go, nominate, still_helps
+from core.ledger.keeping import kept_could_take, nominate, still_helps
 from core.ledger.lanes import Lane, Line
+from core.ledger.marks import undo
 from core.ledger.record import PodRecord
 from core.ledger.seeking import come_of_age, may_seek, seek
 from core.ledger.state import Seat, State, WaitingKey
@@ -94,15 +95,20 @@ class TurnPass:
             if record is None or seat is None or record.keeps != name or record.uid in state.turns:
                 continue
             yield 1, []
-            if not still_helps(state, record) or not self._has_leave(seat.key, with_root=False):
-                let_go(state, record)
-            elif not self._has_leave(seat.key):
-                continue
-            elif state.node_room.has(name, seat.key.size):
+            leave = self._has_leave(seat.key)
+            if leave and state.node_room.has(name, seat.key.size):
                 yield _TURN, [*nominate(record, name), *give_turn(state, record, seat, name)]
-            elif elsewhere := self._node_for(seat.key):
-                let_go(state, record)
+            elif leave and (elsewhere := self._node_for(seat.key)):
+                undo(state, record)
                 yield _TURN, list(give_turn(state, record, seat, elsewhere))
+            elif not still_helps(state, record) or not self._comes_together(record, seat):
+                undo(state, record)
+
+    def _comes_together(self, record: PodRecord, seat: Seat) -> bool:
+        """Whether the room on a kept node may still be made: by its victims, or by pods that end."""
+        if record.triggered:
+            return record.uid in self._state.victims
+        return self._has_leave(seat.key, with_root=False)
 
     def _hand_out(self, walk: Walk) -> Iterator[tuple[int, Effects]]:
         """The order is found anew only where something has changed in it."""

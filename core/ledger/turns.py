@@ -94,23 +94,25 @@ def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> Non
     """
     if not end_turn(state, record.uid):
         return
-    let_go(state, record)
     record.overlooked = max(record.overlooked + 1, FORGIVEN + 1 if found_no_place else 0)
     record.passed_over = True
     if record.overlooked > FORGIVEN:
+        let_go(state, record)
         doublings = min(record.overlooked - FORGIVEN - 1, _MOST_DOUBLINGS)
         record.rests_until = state.now + min(LONGEST_REST, FIRST_REST * 2.0**doublings)
         state.deferred = earliest(state.deferred, record.rests_until)
 
 
-def expire_turns(state: State) -> None:
-    """Turns whose lease is over; and passes that had to wait for a moment that has come."""
+def expire_turns(state: State) -> list[PodRecord]:
+    """Turns whose lease is over; and passes that had to wait for a moment that has come. Answers whose."""
     lease = state.settings.turn_lease
-    for uid in [uid for uid, turn in state.turns.items() if has_come(turn.at + lease, now=state.now)]:
-        if uid not in state.unwoken:
-            return_turn(state, state.pods[uid], found_no_place=False)
+    over = [uid for uid, turn in state.turns.items() if has_come(turn.at + lease, now=state.now)]
+    records = [state.pods[uid] for uid in over if uid not in state.unwoken]
+    for record in records:
+        return_turn(state, record, found_no_place=False)
     if state.deferred is not None and has_come(state.deferred, now=state.now):
         state.deferred, state.freed = None, True
+    return records
 
 
 # -- fresh asks ----------------------------------------------------------------------------------------------

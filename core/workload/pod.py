@@ -13,6 +13,12 @@ ADMITTED = "paddock.dev/Admitted"
 RESERVED_NODE = "paddock.dev/reserved-node"
 """The annotation of an ask that names the node kept for it (design section 4)."""
 
+TRIGGERED = "paddock.dev/triggered"
+"""The annotation of an ask that victims were chosen for: the id of the plan."""
+
+PREEMPTED_FOR = "paddock.dev/preempted-for"
+"""The annotation of a victim: the uid of the ask, or the path of the queue, that it goes for, and why."""
+
 OWN_GATE = "paddock.dev/queue"
 """Our own scheduling gate; it counts as no gate in POD-20."""
 
@@ -36,7 +42,8 @@ class PodFacts:
     ``true`` or ``false``, else empty, and ``priority_class`` the name whose annotation counts then (PRE-4);
     ``required_node``: the one node a DaemonSet's pod is for (RNP-1); ``complex``: whether a node takes it
     cannot be told from nodes alone (volumes, ports, required terms between pods); ``grace``: seconds it is
-    given to end; ``labels``: in name order; ``disrupted``: kube-scheduler has preempted it.
+    given to end; ``labels``: in name order; ``disrupted``: kube-scheduler has preempted it; ``triggered``:
+    the plan that is carried out for it, and ``preempted_for`` whom it goes for, as written on it.
     """
 
     uid: PodUid
@@ -71,6 +78,8 @@ class PodFacts:
     grace: int = 30
     labels: tuple[tuple[str, str], ...] = ()
     disrupted: bool = False
+    triggered: str = ""
+    preempted_for: str = ""
 
     @property
     def gated(self) -> bool:

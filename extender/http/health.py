@@ -1,7 +1,7 @@
 """The admin port: is it alive, is it ready, what does it measure, and why does this pod wait."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,19 +16,21 @@ MOST_BYTES = 17 * 2**20
 class Admin:
     """What the admin port shows. ``checks``: per condition of readiness, empty or what is amiss;
     ``notes``: further lines for ``?verbose``; ``story(namespace, name)``: None for an unknown pod;
-    ``audit()``: every difference found; ``validate(text)``: the answer of REST-10."""
+    ``audit()``: every difference found;
+    ``preemptions()``: the plans of late, the last one first; ``validate(text)``: the answer of REST-10."""
 
     checks: Callable[[], Mapping[str, str]]
     notes: Callable[[], Mapping[str, str]]
     metrics: Callable[[], bytes]
     story: Callable[[str, str], Mapping[str, Any] | None]
     audit: Callable[[], Awaitable[list[str]]]
+    preemptions: Callable[[], Sequence[Mapping[str, Any]]]
     validate: Callable[[bytes], Mapping[str, Any]]
 
 
 def admin_app(admin: Admin) -> web.Application:
     """``/livez``, ``/readyz[?verbose]``, ``/metrics``, ``/debug/pods/NAMESPACE/NAME``, ``/debug/audit``,
-    ``POST /ws/v1/validate-conf``."""
+    ``/debug/preemptions``, ``POST /ws/v1/validate-conf``."""
     app = web.Application(client_max_size=MOST_BYTES)
 
     async def livez(_request: web.Request) -> web.Response:
@@ -55,6 +57,10 @@ def admin_app(admin: Admin) -> web.Application:
         """A whole round now, in slices like the one that runs by itself."""
         return web.json_response({"drifts": await admin.audit()})
 
+    async def preemptions(_request: web.Request) -> web.Response:
+        body = msgspec.json.encode({"preemptions": admin.preemptions()})
+        return web.Response(body=body, content_type="application/json")
+
     async def validate(request: web.Request) -> web.Response:
         """A large document takes a second: not on the loop that answers kube-scheduler."""
         text = await request.read()
@@ -62,6 +68,7 @@ def admin_app(admin: Admin) -> web.Application:
 
     app.router.add_post("/ws/v1/validate-conf", validate)
     app.router.add_get("/debug/audit", audit)
+    app.router.add_get("/debug/preemptions", preemptions)
     app.router.add_get("/livez", livez)
     app.router.add_get("/readyz", readyz)
     app.router.add_get("/metrics", metrics)

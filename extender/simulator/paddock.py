@@ -12,6 +12,9 @@ from typing import Protocol
 
 import msgspec
 
+from core.decisions.judging import Breach
+from core.decisions.preemption import Outcome as Planned
+from core.decisions.receipts import Plan
 from core.errors import PaddockError
 from core.ids import NodeName
 from core.ledger import events as on
@@ -21,6 +24,7 @@ from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.workload.pod import PodFacts
 from extender.engine import CLEAN_EVERY, Engine, Outward
+from extender.preemptions import Preemptions
 from extender.queueconfig.sources import CONFIGS_NAME, ConfigMapData
 from extender.reload import Configuration, Source
 from extender.simulator.acting import act
@@ -50,6 +54,8 @@ class Onlooker(EvictionOnlooker, Protocol):
         """An effect has been carried out."""
         ...
 
+    def planned(self, outcome: Planned, pod: str) -> None: ...
+
     def refused(self, message: str) -> None:
         """A configuration was refused."""
         ...
@@ -75,6 +81,7 @@ class Life:
         self._world = world
         self._after_effect = after_effect
         self.on_decision: Callable[[str, PodRecord, object], None] | None = None
+        self.preemptions = Preemptions()
         self.ended = False
         self.effects: deque[Effect] = deque()
         self._passes: deque[Callable[[], None]] = deque()
@@ -205,6 +212,8 @@ class Life:
         self._planned = None
         if not self.ended:
             self.engine.pass_time()
+            # A plan is made in the moment that it is due (format, rules 2 and 7).
+            self.engine.planner.finish()
 
     def _later(self, _: float, call: Callable[[], None]) -> None:
         """Passes take no virtual time (format, rule 3)."""
@@ -294,6 +303,15 @@ class Life:
 
     def learned(self, event: on.Event, *, now: float) -> None:
         """The API's changes tell the reports enough."""
+
+    def planned(self, outcome: Planned, *, pod: str, how: str, now: float) -> None:
+        if not self.ended:
+            self.preemptions.note(outcome, pod=pod, how=how, now=now)
+            self._world.onlooker.planned(outcome, pod.removeprefix("default/"))
+
+    def breached(self, plan: Plan, breaches: tuple[Breach, ...], *, pod: str, now: float) -> None:
+        """A plan broke a law, which no run may end with."""
+        raise AssertionError(breaches)
 
     def drifted(self, drifts: list[Drift]) -> None:
         """An audit found the ledger wrong, which no run may end with."""

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.decisions.decision import Admitted, BindNow, BoundAlready, Faulted, Refused, Vetoed
+from core.decisions.preemption import Outcome
+from core.decisions.receipts import NoPlan
 from core.ids import PodUid
 from core.ledger.effects import Effect, MarkFailed, OpenGate, PostEvent, WakePod
 from core.ledger.record import PodRecord
@@ -127,6 +129,14 @@ class Recorder:
                 self._tell(track, record, "error", "", f"{verb}: {message}")
             case Admitted() | BindNow() | BoundAlready():
                 track.reason = track.told = ""
+
+    def planned(self, outcome: Outcome, pod: str) -> None:
+        """What a plan takes, or what stopped it."""
+        if isinstance(outcome, NoPlan):
+            self.note("planned", "no plan", why=f"{outcome.law}: {outcome.text}", pod=pod)
+        else:
+            names = ", ".join(each.name for each in outcome.victims)
+            self.note("planned", f"plan on {outcome.node}", why=f"evicts {names}", pod=pod)
 
     def acted(self, effect: Effect) -> None:
         match effect:

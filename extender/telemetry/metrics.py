@@ -13,7 +13,7 @@ QUEUES_SHOWN = 2_000
 """Queues with series of their own; more of them are summed in none, and counted in paddock_queues."""
 
 _BUCKETS = (0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1.0, 10.0, 100.0)
-_AMOUNTS = ("max", "guaranteed", "allocated", "reserved", "pending")
+_AMOUNTS = ("max", "guaranteed", "allocated", "reserved", "pending", "preempting")
 
 
 class Metrics:
@@ -31,6 +31,21 @@ class Metrics:
         self.faults = Counter("paddock_faults", "Calls that failed", ["verb", "fault"], registry=registry)
         self.effects = Counter(
             "paddock_effects", "Effects by outcome", ["effect", "outcome"], registry=registry
+        )
+        self.plans = Counter("paddock_preemption_plans", "Plans by kind", ["kind"], registry=registry)
+        self.refusals = Counter(
+            "paddock_preemption_refusals", "Plans that were stopped, by law", ["law"], registry=registry
+        )
+        self.breaches = Counter(
+            "paddock_preemption_breaches",
+            "Plans that broke a law and were not carried out; always 0",
+            registry=registry,
+        )
+        self.victims = Counter(
+            "paddock_preemption_victims", "Victims of plans, by kind", ["kind"], registry=registry
+        )
+        self.foreign = Counter(
+            "paddock_preemption_foreign", "Preempt calls for pods in no queue", registry=registry
         )
         self.drift = Gauge("paddock_audit_drift", "Differences the last audit found", registry=registry)
         self.audits = Counter("paddock_audits", "Audits completed", registry=registry)
@@ -98,5 +113,7 @@ def _amounts(queue: Queue, name: str) -> list[tuple[str, int]]:
             return list(queue.allocated.items())
         case "reserved":
             return list(queue.reserved.items())
+        case "preempting":
+            return list(queue.preempting.items())
         case _:
             return list(queue.pending.items())

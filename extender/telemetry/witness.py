@@ -3,11 +3,15 @@
 from prometheus_client import Counter
 
 from core.decisions.decision import Ignored
+from core.decisions.judging import Breach
+from core.decisions.preemption import Outcome
+from core.decisions.receipts import Plan
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.drift import Drift
 from core.ledger.record import PodRecord
 from extender.journal import Journal
+from extender.preemptions import Preemptions
 from extender.story import described
 from extender.telemetry.logs import Decided, DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
@@ -23,8 +27,16 @@ _EVICTED = {
 class Telling:
     """The engine's witness."""
 
-    def __init__(self, journal: Journal, log: Logger, decisions: DecisionLog, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        log: Logger,
+        decisions: DecisionLog,
+        metrics: Metrics,
+        preemptions: Preemptions,
+    ) -> None:
         self._journal = journal
+        self._preemptions = preemptions
         self._log = log
         self._decisions = decisions
         self._counters: dict[tuple[str, str], Counter] = {}
@@ -32,6 +44,8 @@ class Telling:
 
     def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None:
         if isinstance(verdict, Ignored):
+            if verb == "preempt":
+                self._metrics.foreign.inc()
             return
         code, detail = described(verdict)
         self._counter(verb, code).inc()
@@ -70,6 +84,24 @@ class Telling:
 
     def _note(self, uid: PodUid, what: str, now: float) -> None:
         self._journal.note(uid, what, now=now)
+
+    def planned(self, outcome: Outcome, *, pod: str, how: str, now: float) -> None:
+        if isinstance(outcome, Plan):
+            self._metrics.plans.labels(outcome.kind.value).inc()
+            self._metrics.victims.labels(outcome.kind.value).inc(len(outcome.victims))
+            names = ", ".join(f"{each.namespace}/{each.name}" for each in outcome.victims)
+            self._note(outcome.uid, f"{how}: plan on {outcome.node} at the cost of {names}", now)
+            self._log.info("preemption planned", pod=pod, node=outcome.node, victims=names, by=how)
+        else:
+            self._metrics.refusals.labels(outcome.law).inc()
+            self._journal.note(outcome.uid, f"{how}: no plan", f"{outcome.stop} {outcome.text}", now=now)
+        self._preemptions.note(outcome, pod=pod, how=how, now=now)
+
+    def breached(self, plan: Plan, breaches: tuple[Breach, ...], *, pod: str, now: float) -> None:
+        self._metrics.breaches.inc()
+        self._preemptions.note_breach(plan, breaches, pod=pod, now=now)
+        laws = [f"{each.law}: {each.text}" for each in breaches]
+        self._log.error("preemption breaks a law", pod=pod, laws=laws, receipt=plan.receipt.as_text())
 
     def drifted(self, drifts: list[Drift]) -> None:
         self._metrics.audits.inc()

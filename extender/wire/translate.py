@@ -14,7 +14,15 @@ from core.ids import NodeName, PodUid
 from core.workload.affinity import Requirement
 from core.workload.budget import BudgetFacts
 from core.workload.node import NodeFacts, Taint
-from core.workload.pod import ADMITTED, RESERVED_NODE, NamespaceFacts, PodFacts, PriorityClassFacts
+from core.workload.pod import (
+    ADMITTED,
+    PREEMPTED_FOR,
+    RESERVED_NODE,
+    TRIGGERED,
+    NamespaceFacts,
+    PodFacts,
+    PriorityClassFacts,
+)
 from extender.wire.budget import LabelSelector, WireBudget
 from extender.wire.constraints import constraints_from, is_complex, required_node_of, requirements_from
 from extender.wire.identity import identity_from
@@ -79,6 +87,8 @@ def pod_from(pod: WirePod) -> PodFacts:
         gate_told=_refused_by(status, ADMITTED),
         reserved_node=NodeName(annotations.get(RESERVED_NODE, "")),
         asks_filter=asks_filter(pod),
+        triggered=annotations.get(TRIGGERED, ""),
+        preempted_for=annotations.get(PREEMPTED_FOR, "").partition(" ")[0],
         starts_at_once=bool(labels.get(STATE_AWARE_OFF) or annotations.get(STATE_AWARE_OFF)),
         never_preempts=spec.preemption_policy == "Never",
         allow_preemption=_allow_preemption(annotations),

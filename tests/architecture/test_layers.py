@@ -33,6 +33,8 @@ ROWS: dict[str, int] = {
     "extender.checking": 7,
     "extender.journal": 7,
     "extender.story": 7,
+    "extender.preemptions": 7,
+    "extender.planner": 8,
     "extender.engine": 8,
     "extender.verbs": 8,
     "extender.reload": 8,

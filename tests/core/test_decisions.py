@@ -4,9 +4,20 @@ import pytest
 
 from core.decisions.admission import decide_admission, decide_preemption
 from core.decisions.binding import decide_binding
-from core.decisions.decision import Admitted, BindNow, BoundAlready, Faulted, Ignored, Refused, Vetoed
+from core.decisions.decision import (
+    Admitted,
+    BindNow,
+    BoundAlready,
+    Faulted,
+    Ignored,
+    Offered,
+    Refused,
+    Vetoed,
+    Withheld,
+)
 from core.decisions.explain import explain
-from core.ids import NodeName, PodUid
+from core.decisions.receipts import Kind, NodeNotes, Plan, Receipt
+from core.ids import NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.record import PodRecord
@@ -131,17 +142,35 @@ def test_a_decision_changes_nothing_by_itself(ledger: Ledger) -> None:
 # -- preempt ------------------------------
 
 
+PLAN = Plan(
+    Kind.GUARANTEE,
+    PodUid("uid-pod"),
+    QueuePath("root.p.x"),
+    N1,
+    (),
+    Receipt(Kind.GUARANTEE, (), (), NodeNotes()),
+)
+
+
 def test_no_eviction_helps_an_ask_whose_queue_has_no_room(ledger: Ledger) -> None:
     pod = observed(ledger, cpu=5000)
-    assert isinstance(decide_preemption(ledger.snapshot, pod.uid), Vetoed)
+    assert isinstance(decide_preemption(ledger.snapshot, pod.uid, lambda: None), Vetoed)
+
+
+@pytest.mark.parametrize("cpu", [2000, 5000])
+def test_a_plan_is_offered_when_one_is_due(ledger: Ledger, cpu: int) -> None:
+    """Also where the queue has no room: victims may come from below the same max."""
+    pod, offer = observed(ledger, cpu=cpu), Offered(PLAN, 0)
+    assert decide_preemption(ledger.snapshot, pod.uid, lambda: offer) == offer
 
 
 @pytest.mark.parametrize("reserve", [False, True], ids=["room", "room reserved"])
-def test_evictions_may_help_an_ask_whose_queue_has_room(ledger: Ledger, reserve: bool) -> None:
+def test_without_a_plan_nobody_is_evicted(ledger: Ledger, reserve: bool) -> None:
     pod = observed(ledger, cpu=2000)
     if reserve:
         filtered(ledger, pod.uid, now=START)
-    assert decide_preemption(ledger.snapshot, pod.uid) == Admitted(())
+    offer = Offered(PLAN, 0) if reserve else None
+    assert decide_preemption(ledger.snapshot, pod.uid, lambda: offer) == Withheld()
 
 
 @pytest.mark.parametrize(
@@ -155,8 +184,12 @@ def test_evictions_may_help_an_ask_whose_queue_has_room(ledger: Ledger, reserve:
 def test_preemption_for_pods_that_are_no_asks(
     ledger: Ledger, facts: dict[str, object], verdict: object
 ) -> None:
-    assert decide_preemption(ledger.snapshot, observed(ledger, **facts).uid) == verdict
-    assert decide_preemption(ledger.snapshot, PodUid("nobody")) == Faulted("pod is gone")
+    assert decide_preemption(ledger.snapshot, observed(ledger, **facts).uid, _never) == verdict
+    assert decide_preemption(ledger.snapshot, PodUid("nobody"), _never) == Faulted("pod is gone")
+
+
+def _never() -> None:
+    raise AssertionError("no plan is to be made")
 
 
 # -- bind ------------------------------

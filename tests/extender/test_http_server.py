@@ -296,6 +296,7 @@ async def administering(checks: Mapping[str, str]) -> AsyncIterator[TestClient[A
 
     admin = Admin(
         audit=audit,
+        preemptions=lambda: [{"pod": "default/ask", "node": "n1"}],
         checks=lambda: checks,
         notes=lambda: {"leading": "true", "last configuration error": ""},
         metrics=lambda: b"paddock_pods 3\n",

@@ -11,6 +11,7 @@ from core.ids import NodeName, PodUid
 from core.ledger.ledger import Ledger
 from core.ledger.record import PodRecord
 from extender.journal import Journal
+from extender.preemptions import Preemptions
 from extender.telemetry.logs import DecisionLog, configure_logs
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.witness import Telling
@@ -28,7 +29,7 @@ class Told:
         self.metrics = Metrics(lambda: Ledger().snapshot)
         self.planned: list[Callable[[], None]] = []
         log = DecisionLog(lambda _, call: self.planned.append(call), self.stream)
-        self.witness = Telling(self.journal, configure_logs(self.stream), log, self.metrics)
+        self.witness = Telling(self.journal, configure_logs(self.stream), log, self.metrics, Preemptions())
 
     def decided(self, verdict: object) -> None:
         record = PodRecord(make_pod("p"), seq=0, managed=True)

@@ -1,0 +1,60 @@
+"""What a filter call, and our answer to it, leave in the ledger (design section 3)."""
+
+from dataclasses import replace
+
+from core.ids import NO_NODE
+from core.ledger import events as on
+from core.ledger.accounts import settle
+from core.ledger.news import time_runs
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+from core.ledger.turns import end_turn, looked_at
+from core.reasons import Code, Refusal
+from core.workload.ask import Reservation
+
+
+def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRefused) -> None:
+    """Of a pod that is gone nothing is noted."""
+    record = state.pods.get(event.uid)
+    if record is None:
+        return
+    match event:
+        case on.FilterCalled():
+            _note_call(record)
+        case on.PodAdmitted(_, version):
+            _reserve(state, record, version)
+        case on.PodRefused(_, _, said):
+            record.said, record.refused = said, True
+            _note_refusal(state, record, event.refusal)
+    settle(state, record)
+
+
+def _note_call(record: PodRecord) -> None:
+    """A Binding that was already sent may still come about, so its room is kept over a new call."""
+    record.overlooked, record.passed_over, record.rests_until = 0, False, None
+    if not record.binding:
+        record.reservation, record.noted = None, NO_NODE
+
+
+def _note_refusal(state: State, record: PodRecord, refusal: Refusal) -> None:
+    """A turn that was refused after all leaves its room to others; whoever waits for one needs a pass.
+
+    Not one that was offered kept nodes only: kube-scheduler has not seen all of them yet.
+    """
+    if refusal.code is not Code.NODE_RESERVED:
+        end_turn(state, record.uid)
+    if refusal.code is Code.WAITING_FOR_TURN:
+        state.due = state.due or bool(state.fresh)
+    else:
+        looked_at(state, record.uid)
+
+
+def _reserve(state: State, record: PodRecord, version: int) -> None:
+    record.refused = False
+    if record.said is not None:
+        record.said = replace(record.said, rival=None)
+    if record.reservation is None and record.is_ask:
+        turn = state.turns.get(record.uid)
+        record.noted = turn.node if turn is not None else NO_NODE
+        whole = Reservation(state.settings.reservation_ttl, state.now, version)
+        record.reservation = whole.running(time_runs(record), now=state.now)

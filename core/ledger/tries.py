@@ -1,0 +1,84 @@
+"""When is a plan made for an ask: at its creation plus its queue's delay, and every 15 s after (PRE-5).
+
+Only for asks that could have one: of a queue with a guarantee on its path, or bound to one node (RNP-1).
+"""
+
+from collections import Counter
+
+from core.ids import PodUid, QueuePath
+from core.instants import earliest, has_come
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+
+TRIES_APART = 15.0
+"""Seconds between two attempts for one ask (PRE-5)."""
+
+REQUIRED_APART = 1.0
+"""The same for an ask that may run on one node only, which YuniKorn tries in each pass (RNP-1)."""
+
+ATTEMPTS_PER_LEAF = 10
+"""Asks of one leaf that are tried in one round (PRE-5)."""
+
+PUT_OFF = 1.0
+"""Seconds until those are looked at again that were too many."""
+
+
+def await_try(state: State, record: PodRecord) -> None:
+    """An ask is there, or the document has changed: note when a plan may be made for it."""
+    due = _first_try(state, record)
+    if due is None:
+        state.tries.pop(record.uid, None)
+    else:
+        _file(state, record.uid, max(due, state.now))
+
+
+def _first_try(state: State, record: PodRecord) -> float | None:
+    facts = record.facts
+    application = state.applications.get(record.application) if record.application else None
+    leaf = state.tree.get(application.queue) if application is not None and application.queue else None
+    if leaf is None:
+        return None
+    if facts.required_node:
+        return state.now if record.tried_at is None else record.tried_at + REQUIRED_APART
+    if facts.never_preempts or not state.preempts or not any(each.guaranteed for each in leaf.chain):
+        return None
+    due = facts.created + leaf.properties.preemption_delay
+    return due if record.tried_at is None else max(due, record.tried_at + TRIES_APART)
+
+
+def forget_try(state: State, uid: PodUid) -> None:
+    """It waits no more."""
+    state.tries.pop(uid, None)
+    state.trying.pop(uid, None)
+    if not state.tries:
+        state.tries_due = None
+
+
+def note_tried(state: State, record: PodRecord) -> None:
+    """A plan is being made; the next one is due a while later."""
+    record.tried_at = state.now
+    state.trying.pop(record.uid, None)
+    if record.uid in state.waits_at:
+        await_try(state, record)
+
+
+def find_due(state: State) -> None:
+    """Whose moment has come, the most important first, of each leaf not too many."""
+    if state.tries_due is None or not has_come(state.tries_due, now=state.now):
+        return
+    due = [uid for uid, at in state.tries.items() if has_come(at, now=state.now)]
+    taken: Counter[QueuePath] = Counter()
+    for record in sorted((state.pods[uid] for uid in due), key=lambda each: each.rank):
+        path = state.waits_at[record.uid].key.queue
+        taken[path] += 1
+        if taken[path] > ATTEMPTS_PER_LEAF:
+            state.tries[record.uid] = state.now + PUT_OFF
+        else:
+            del state.tries[record.uid]
+            state.trying[record.uid] = None
+    state.tries_due = min(state.tries.values(), default=None)
+
+
+def _file(state: State, uid: PodUid, due: float) -> None:
+    state.tries[uid] = due
+    state.tries_due = earliest(state.tries_due, due)

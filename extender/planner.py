@@ -1,0 +1,161 @@
+"""Who is evicted so that a queue gets its guarantee: plans made when they are due, in slices between verbs.
+
+Nothing is decided here: `core.decisions.preemption` plans, and the laws are asked once more before a plan is
+carried out. A breach of them is a bug of ours: nothing is done, and it is told.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Protocol
+
+from core.decisions.decision import Offered
+from core.decisions.eligibility import barred, tried_lately
+from core.decisions.judging import Breach, check_laws, outdated
+from core.decisions.preemption import Outcome, Planning, plan_preemption
+from core.decisions.receipts import NoPlan, Plan, Stop
+from core.ids import NodeName, PodUid
+from core.instants import has_come
+from core.ledger import events as on
+from core.ledger.snapshot import Snapshot
+
+SETTLED = 1.0
+"""Seconds that a pod must have been seen on its node to be named to kube-scheduler, which may be behind."""
+
+WHY_LENGTH = 400
+"""Of a receipt, what is written on a victim."""
+
+
+class Audience(Protocol):
+    """Who is told of plans, of what stopped them, and of breaches, which there must not be."""
+
+    def planned(self, outcome: Outcome, *, pod: str, how: str, now: float) -> None:
+        """``pod``: namespace and name of the ask; ``how``: by a tick of ours, or in a preempt call."""
+        ...
+
+    def breached(self, plan: Plan, breaches: tuple[Breach, ...], *, pod: str, now: float) -> None: ...
+
+
+class Planner:
+    """Makes one plan at a time. ``later(seconds, call)`` calls back on the same thread."""
+
+    def __init__(
+        self,
+        snapshot: Callable[[], Snapshot],
+        learn: Callable[[on.Event], None],
+        clock: Callable[[], float],
+        later: Callable[[float, Callable[[], None]], object],
+        audience: Audience,
+    ) -> None:
+        self._snapshot = snapshot
+        self._learn = learn
+        self._clock = clock
+        self._later = later
+        self._audience = audience
+        self._planning: Planning | None = None
+        self._awaited = False
+
+    def wake(self) -> None:
+        """Somebody may have a plan made for it now."""
+        if not self._awaited and (self._planning is not None or self._snapshot().trying):
+            self._awaited = True
+            self._later(0.0, self._go)
+
+    def finish(self) -> None:
+        """Make every plan that is due, at once."""
+        while self._planning is not None or self._snapshot().trying:
+            self._step()
+
+    def _go(self) -> None:
+        self._awaited = False
+        if self._snapshot().synced:
+            self._step()
+            self.wake()
+
+    def _step(self) -> None:
+        """One slice of a plan."""
+        if self._planning is None:
+            uid = next(iter(self._snapshot().trying), None)
+            if uid is None:
+                return
+            self._learn(on.PreemptionTried(uid))
+            self._planning = Planning(self._snapshot(), uid, now=self._clock())
+        outcome = self._planning.slice()
+        if outcome is not None:
+            self._planning = None
+            self._settle(outcome)
+
+    def _settle(self, outcome: Outcome) -> None:
+        """Carry out what still stands and breaks no law."""
+        outcome = self._judged(outcome)
+        if isinstance(outcome, Plan):
+            now = self._clock()
+            self._learn(on.PlanCommitted(outcome.uid, _id(outcome, now), outcome.node, _victims(outcome)))
+        self._tell(outcome, "tick")
+
+    def _judged(self, outcome: Outcome) -> Outcome:
+        if isinstance(outcome, NoPlan):
+            return outcome
+        stale = outdated(self._snapshot(), outcome)
+        if stale:
+            return NoPlan(outcome.uid, Stop.STALE, "PRE-20", stale)
+        breaches = check_laws(self._snapshot(), outcome)
+        if breaches:
+            self._audience.breached(outcome, breaches, pod=self._name(outcome.uid), now=self._clock())
+            return NoPlan(outcome.uid, Stop.STALE, breaches[0].law, breaches[0].text)
+        return outcome
+
+    def _tell(self, outcome: Outcome, how: str) -> None:
+        self._audience.planned(outcome, pod=self._name(outcome.uid), how=how, now=self._clock())
+
+    def _name(self, uid: PodUid) -> str:
+        record = self._snapshot().pod(uid)
+        return f"{record.facts.namespace}/{record.facts.name}" if record is not None else str(uid)
+
+    # -- for a preempt call ----------------------------------------------------------------------------------
+
+    def offer(self, uid: PodUid, candidates: Collection[NodeName]) -> Offered | None:
+        """A plan that kube-scheduler may carry out, on one of the nodes it named; None when none is due.
+
+        What it cannot carry out, because not all victims are on the plan's node, is done here.
+        """
+        snapshot, now = self._snapshot(), self._clock()
+        record = snapshot.pod(uid)
+        leaf = snapshot.queue_of(record) if record is not None else None
+        if record is None or leaf is None or snapshot.has_offer(uid):
+            return None
+        if barred(snapshot, record, leaf, now=now) or tried_lately(record, now=now):
+            return None
+        self._learn(on.PreemptionTried(uid))
+        outcome = self._judged(plan_preemption(self._snapshot(), uid, now=now, candidates=candidates))
+        if isinstance(outcome, Plan) and not self._offerable(outcome, now):
+            self._settle(outcome)
+            return None
+        self._tell(outcome, "verb")
+        if isinstance(outcome, NoPlan):
+            return None
+        self._learn(on.PlanOffered(uid, _id(outcome, now), outcome.node, _victims(outcome)))
+        return Offered(outcome, 0)
+
+    def _offerable(self, plan: Plan, now: float) -> bool:
+        """Whether kube-scheduler can carry it out, and has seen what it is about."""
+        if not plan.on_its_node:
+            return False
+        records = [self._snapshot().pod(victim.uid) for victim in plan.victims]
+        return all(each is not None and has_come(each.placed_at + SETTLED, now=now) for each in records)
+
+
+def _id(plan: Plan, now: float) -> str:
+    """When, and for which ask."""
+    return f"{int(now * 1000)}-{plan.uid}"
+
+
+def _victims(plan: Plan) -> tuple[on.ChosenVictim, ...]:
+    """With what is written on each of them."""
+    return tuple(
+        on.ChosenVictim(each.uid, _short(plan.kind, [(found.law, found.text) for found in each.findings]))
+        for each in plan.receipt.victims
+    )
+
+
+def _short(kind: str, findings: list[tuple[str, str]]) -> str:
+    text = f"{kind}: " + "; ".join(f"{law} {why}" for law, why in findings)
+    return text if len(text) <= WHY_LENGTH else text[: WHY_LENGTH - 1] + "…"

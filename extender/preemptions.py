@@ -1,0 +1,57 @@
+"""The plans of late, with their receipts, as the admin port shows them; bounded in number."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from core.decisions.judging import Breach
+from core.decisions.preemption import Outcome
+from core.decisions.receipts import Plan
+
+KEPT = 200
+
+
+class Preemptions:
+    """The last plans and refusals; of one ask and one reason that comes again and again only the last."""
+
+    def __init__(self, *, most: int = KEPT) -> None:
+        self._entries: deque[dict[str, Any]] = deque(maxlen=most)
+
+    def note(self, outcome: Outcome, *, pod: str, how: str, now: float) -> None:
+        """``pod``: the ask's namespace and name; ``how``: by a tick of ours, or in a preempt call."""
+        entry = {"at": _stamp(now), "pod": pod, "by": how, **_described(outcome)}
+        last = self._entries[-1] if self._entries else None
+        if last is not None and "refused" in entry and _same(last, entry):
+            self._entries.pop()
+        self._entries.append(entry)
+
+    def note_breach(self, plan: Plan, breaches: Sequence[Breach], *, pod: str, now: float) -> None:
+        """A plan that the laws forbade when it was to be carried out."""
+        found = [{"law": each.law, "victim": each.victim, "text": each.text} for each in breaches]
+        self._entries.append({"at": _stamp(now), "pod": pod, "breaches": found, **_described(plan)})
+
+    def latest_first(self) -> list[Mapping[str, Any]]:
+        return list(reversed(self._entries))
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    keys = ("pod", "by", "refused", "law")
+    return all(one.get(key) == other.get(key) for key in keys)
+
+
+def _described(outcome: Outcome) -> dict[str, Any]:
+    if not isinstance(outcome, Plan):
+        return {"refused": outcome.stop.value, "law": outcome.law, "why": outcome.as_dict()}
+    victims = [f"{each.namespace}/{each.name}" for each in outcome.victims]
+    return {
+        "kind": outcome.kind.value,
+        "queue": outcome.queue,
+        "node": outcome.node,
+        "victims": victims,
+        "receipt": outcome.receipt.as_dict(),
+    }
+
+
+def _stamp(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,106 @@
+"""For which asks plans are made, and when (PRE-5)."""
+
+import pytest
+
+from core.decisions.eligibility import barred
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
+from core.ledger.marks import PLANS_AT_MOST
+from core.ledger.tries import ATTEMPTS_PER_LEAF, PUT_OFF, REQUIRED_APART
+from tests.builders import START
+from tests.core.preemption_world import LATER, World, queue
+
+
+def world() -> World:
+    return World(queue("root.a", guaranteed=5), queue("root.b", guaranteed=5), queue("root.c"), nodes={})
+
+
+def due(world: World, now: float) -> list[str]:
+    world.tell(on.TimePassed(), now=now)
+    return [str(uid) for uid in world.ledger.snapshot.trying]
+
+
+@pytest.mark.rule("PRE-5")
+def test_from_creation_plus_delay_on_and_every_15_seconds_after() -> None:
+    """Delay 30 s, created at 0: first at 30; tried, next at 45, then at 60."""
+    found = world()
+    found.asks("ask", "root.a")
+    tried = []
+    for second in range(62):
+        if due(found, START + second):
+            tried.append(second)
+            found.tell(on.PreemptionTried(PodUid("ask")), now=START + second)
+    assert tried == [30, 45, 60]
+
+
+@pytest.mark.rule("PRE-5")
+def test_ten_asks_of_a_leaf_at_most_the_most_important_first() -> None:
+    found = world()
+    for number in range(ATTEMPTS_PER_LEAF + 2):
+        found.asks(f"a{number:02}", "root.a", priority=number)
+    found.asks("b", "root.b")
+    first = due(found, LATER)
+    assert first == [*(f"a{number:02}" for number in range(11, 1, -1)), "b"]
+    for uid in first:
+        found.tell(on.PreemptionTried(PodUid(uid)), now=LATER)
+    assert due(found, LATER) == []
+    assert due(found, LATER + PUT_OFF) == ["a01", "a00"]
+
+
+@pytest.mark.rule("LAW-4")
+def test_none_for_a_queue_without_any_guarantee_on_its_path() -> None:
+    found = world()
+    found.asks("c", "root.c")
+    assert due(found, LATER) == []
+    found.configure(queue("root.a"), queue("root.b"), queue("root.c", guaranteed=1))
+    assert due(found, LATER) == ["c"]
+
+
+@pytest.mark.rule("RNP-1")
+def test_one_for_a_single_node_waits_for_no_delay() -> None:
+    found = world()
+    found.asks("ask", "root.c", required_node=NodeName("n1"), never_preempts=True)
+    found.configure(*found.queues, preemption=False)
+    assert due(found, START) == ["ask"]
+    found.tell(on.PreemptionTried(PodUid("ask")), now=START)
+    assert due(found, START) == []
+    assert due(found, START + REQUIRED_APART) == ["ask"]
+
+
+@pytest.mark.rule("PRE-1", "PRE-4")
+def test_not_one_that_never_preempts_nor_any_with_the_switch_off() -> None:
+    found = world()
+    found.asks("never", "root.a", never_preempts=True)
+    found.asks("ask", "root.a")
+    assert due(found, LATER) == ["ask"]
+    other = world()
+    other.asks("ask", "root.a")
+    other.configure(*other.queues, preemption=False)
+    assert due(other, LATER) == []
+
+
+def test_not_one_that_waits_no_more() -> None:
+    found = world()
+    found.asks("ask", "root.a")
+    found.asks("due", "root.b")
+    assert due(found, LATER) == ["ask", "due"]
+    found.tell(on.PodDeleted(PodUid("ask")))
+    assert due(found, LATER) == ["due"]
+    found.tell(on.PodDeleted(PodUid("due")))
+    assert due(found, LATER + 60) == []
+
+
+@pytest.mark.rule("PRE-5")
+def test_three_plans_are_carried_out_for_an_ask_at_most() -> None:
+    """Design section 4: the change to PRE-5."""
+    found = world()
+    found.asks("ask", "root.a")
+    snapshot = found.ledger.snapshot
+    record = snapshot.pod(PodUid("ask"))
+    assert record is not None
+    leaf = snapshot.queue_of(record)
+    assert leaf is not None
+    record.plans = PLANS_AT_MOST - 1
+    assert barred(snapshot, record, leaf, now=LATER) is None
+    record.plans = PLANS_AT_MOST
+    assert barred(snapshot, record, leaf, now=LATER) is not None
