@@ -254,8 +254,7 @@ class Planning:
 
     def _is_kept(self, name: NodeName) -> bool:
         """For another ask (PRE-12)."""
-        keeper = self._snapshot.keeper_of(name)
-        return keeper is not None and keeper != self._uid
+        return self._snapshot.kept.get(name, self._uid) != self._uid
 
     def _lose(self, name: NodeName, reason: str) -> Picked | None:
         self._nodes.lose(name, reason)

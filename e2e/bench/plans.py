@@ -1,8 +1,8 @@
 """(e) Preemption plans in process: 5,000 full nodes of 30 pods each, 200 queues, a different ask each time.
 
-Every node runs pods of six queues. Half of all pods are protected: by LAW-2, LAW-5, LAW-6, their queue's policy
-(PRE-2) or, for the asks of fenced tenants, LAW-7. About half of the asks get a plan. The longest slice is what
-a verb may have to wait for a plan.
+Every node runs pods of six queues. Half of all pods are protected: by LAW-2, LAW-5, LAW-6, their queue's
+policy (PRE-2) or, for the asks of fenced tenants, LAW-7. About half of the asks get a plan. The longest slice
+is what a verb may have to wait for a plan.
 """
 
 import gc
@@ -131,7 +131,7 @@ def _running(rng: random.Random, name: str, path: QueuePath, leaf: int, node: No
 
 
 def asks(rng: random.Random) -> Iterator[PodFacts]:
-    """Different sizes, queues and priorities; every other one wants more than almost any node can be given."""
+    """Different sizes, queues and priorities; every other one wants more than most nodes can give."""
     for number in itertools.count():
         vcore = rng.randrange(30_000, 40_000) if number % 2 else rng.randrange(200, 6_000)
         size = Resource(

@@ -8,6 +8,7 @@ from core.decisions.preemption import Planning
 from core.decisions.receipts import NoPlan, Plan, Stop
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
+from core.ledger.keeping import keep, let_go
 from core.queues.spec import LimitSpec
 from core.resource import Limit
 from core.workload.pod import PriorityClassFacts
@@ -422,6 +423,18 @@ def test_nodes_that_do_not_take_the_ask() -> None:
     world.node("n1", 1, unschedulable=True)
     world.asks("ask", "root.a")
     assert world.refused().nodes.examples == (("n1", "cordon"),)
+
+
+@pytest.mark.rule("PRE-12")
+def test_a_node_that_is_kept_for_another_ask_takes_no_part() -> None:
+    world = on_two([{"size": 1}], [{"size": 1}], 1)
+    world.asks("other", "root.b")
+    for name, victims in (("other", {"n2-0"}), ("ask", {"n1-0"})):
+        state = world.ledger._state
+        record = state.pods[PodUid(name)]
+        keep(state, record, NodeName("n1"))
+        assert world.victims() == victims
+        let_go(state, record)
 
 
 @pytest.mark.rule("PRE-12")
