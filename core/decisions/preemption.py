@@ -157,16 +157,16 @@ class Planning:
 
     def _over_nodes(self, case: Case, open_: Open, names: list[NodeName]) -> Steps:
         """Nodes in name order; of those that would do, the one whose victims mind least (PRE-15)."""
-        found: list[tuple[tuple[bool, bool, int, NodeName], Picked]] = []
+        found: list[tuple[Score, Picked]] = []
         for name in names:
             yield 1
             picked = yield from self._on_node(case, open_, name)
             if not picked:
                 continue
             found.append((_score(name, picked), picked))
-            if found[-1][0][:3] == (False, False, 1):
+            if found[-1][0][:2] == _BEST:
                 break
-            willing = any(not (score[0] or score[1]) for score, _ in found)
+            willing = any(not any(score[0]) for score, _ in found)
             if len(found) >= NODES_COMPARED and willing:
                 break
         for score, picked in sorted(found, key=lambda each: each[0]):
@@ -224,7 +224,7 @@ class Planning:
         """``only``: with whole asks to make up for, the node that needs victims gives them all (PRE-17)."""
         here = only if case.settings.whole_ask else NodeName("")
         taken = frozenset(victim.uid for victim in choice.victims)
-        heap: list[tuple[tuple[bool, bool, float, PodUid], Victim, Queue]] = []
+        heap: list[tuple[tuple[bool, bool, bool, float, PodUid], Victim, Queue]] = []
         for each in open_.leaves():
             for number, victim in enumerate(candidates_in(self._snapshot, case, open_, each.leaf, taken)):
                 if not here or victim.node == here:
@@ -264,15 +264,14 @@ class Planning:
         return NoPlan(self._uid, stop, law, text, self._nodes.notes(), tuple(open_.closed[:SHOWN]))
 
 
-def _score(name: NodeName, picked: Picked) -> tuple[bool, bool, int, NodeName]:
+Score = tuple[tuple[bool, ...], int, NodeName]
+_BEST = ((False, False, False), 1)
+
+
+def _score(name: NodeName, picked: Picked) -> Score:
     """The lower the better (PRE-15)."""
-    victims = [victim for victim, _ in picked]
-    return (
-        any(victim.opted_out for victim in victims),
-        any(victim.originator for victim in victims),
-        len(victims),
-        name,
-    )
+    wishes = zip(*(victim.wishes for victim, _ in picked), strict=True)
+    return tuple(any(each) for each in wishes), len(picked), name
 
 
 def _helps(choice: Choice, victim: Victim, leaf: Queue) -> bool:

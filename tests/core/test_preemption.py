@@ -11,6 +11,8 @@ from core.ledger import events as on
 from core.ledger.keeping import keep, let_go
 from core.queues.spec import LimitSpec
 from core.resource import Limit
+from core.workload.affinity import Requirement
+from core.workload.budget import BudgetFacts
 from core.workload.pod import PriorityClassFacts
 from tests.builders import START
 from tests.core.preemption_world import LATER, World, queue
@@ -215,6 +217,22 @@ def test_who_opted_out_goes_behind_originators_and_those_behind_all_others() -> 
     plan = world.plan("all")
     assert isinstance(plan, Plan)
     assert [victim.name for victim in plan.victims] == ["worker", "driver", "wish", "wish-and-driver"]
+
+
+@pytest.mark.rule("LAW-1", "PRE-15")
+def test_whom_a_disruption_budget_guards_goes_behind_everybody() -> None:
+    """On a node, and when nodes are compared; where nobody else is left, the plan says so."""
+    world = World(queue("root.a", guaranteed=9), queue("root.b"), nodes={"n1": 2, "n2": 1})
+    world.tell(on.BudgetObserved(BudgetFacts("default", "all", (Requirement("app", "Exists", ()),), 0)))
+    world.runs("guarded", "root.b", node="n2", created=9.0, labels={"app": "x"})
+    world.runs("also-guarded", "root.b", created=8.0, labels={"app": "x"})
+    world.runs("wish", "root.b", created=1.0, allow_preemption="false")
+    world.asks("ask", "root.a")
+    assert world.victims() == {"wish"}
+    world.asks("both", "root.a", 2)
+    plan = world.plan("both")
+    assert isinstance(plan, Plan)
+    assert ([victim.name for victim in plan.victims], plan.breaks_budgets) == (["wish", "also-guarded"], True)
 
 
 @pytest.mark.rule("PRE-4", "LAW-1")
