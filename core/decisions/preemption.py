@@ -5,7 +5,7 @@ waits long for it. What has changed between two slices is found when the plan is
 """
 
 from collections.abc import Collection, Generator
-from heapq import heapify, heappop
+from heapq import heappop, heappush
 
 from core.decisions import laws
 from core.decisions.case import Case, case_of
@@ -117,7 +117,8 @@ class Planning:
 
     def _search(self, case: Case) -> Steps:
         open_ = Open(case)
-        yield 2 * len(case.reach)
+        for _ in open_.look():
+            yield 2
         if not could_help(case, open_):
             rest = remaining(case.usage, case.leaf, case.leaf)
             text = f"wants {laws.numbers(case.wanted)}, left to its guarantee: {laws.numbers(rest)}"
@@ -228,10 +229,9 @@ class Planning:
         for each in open_.leaves():
             for number, victim in enumerate(candidates_in(self._snapshot, case, open_, each.leaf, taken)):
                 if not here or victim.node == here:
-                    heap.append((victim.order, victim, each.leaf))
+                    heappush(heap, (victim.order, victim, each.leaf))
                 if number % 2 == 0:
                     yield 1
-        heapify(heap)
         while heap and not choice.suffices():
             _, victim, leaf = heappop(heap)
             if _helps(choice, victim, leaf) and not trial.take(victim, leaf):

@@ -173,6 +173,17 @@ def test_nobody_goes_in_the_asks_own_queue() -> None:
     assert world.refused().law == "LAW-7"
 
 
+@pytest.mark.rule("PRE-10")
+def test_what_an_ask_holds_itself_is_not_counted_against_it() -> None:
+    """Admitted by filter, so that its queues count it already; another one's promise does count."""
+    world = world_of(1, guaranteed=1)
+    world.asks("ask", "root.a")
+    world.tell(on.PodAdmitted(PodUid("ask"), 1))
+    assert world.victims() == {"v0"}
+    world.asks("other", "root.a")
+    assert world.refused("other").law == "LAW-4"
+
+
 @pytest.mark.rule("DIV-14")
 def test_asks_of_one_queue_take_no_more_than_its_guarantee_lacks() -> None:
     world = world_of(*[1] * 8, guaranteed=5, total=10)
