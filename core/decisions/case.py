@@ -13,6 +13,7 @@ from core.queues.fence import Fence, Reach, fence_of, reach
 from core.queues.queue import Queue
 from core.queues.whatif import WhatIf
 from core.resource import ZERO, Resource
+from core.workload.budget import forbids
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ def victim_of(snapshot: Snapshot, record: PodRecord, queue: QueuePath) -> Victim
         is_opted_out(snapshot, record),
         first is not None and first[1] == record.uid,
         facts.created,
+        forbids(snapshot.budgets, facts.namespace, facts.labels),
     )
 
 

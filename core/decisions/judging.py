@@ -1,6 +1,6 @@
 """Is a plan lawful, and does it still stand? Asked when it is made and when it is committed (PRE-20)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.decisions import laws
@@ -9,7 +9,7 @@ from core.decisions.eligibility import is_pending
 from core.decisions.laws import numbers
 from core.decisions.receipts import Finding, Kind, NodeNotes, Plan, Receipt, Victim, passed
 from core.decisions.selection import Choice
-from core.ids import PodUid
+from core.ids import PodUid, QueuePath
 from core.ledger.snapshot import Snapshot
 from core.queues.guarantees import below_common, losable, remaining
 from core.queues.queue import Queue
@@ -120,8 +120,9 @@ def _findings(snapshot: Snapshot, case: Case, victims: Sequence[Victim]) -> Iter
 def _of_victim(
     snapshot: Snapshot, case: Case, usage: WhatIf, victim: Victim, leaf: Queue
 ) -> Iterator[tuple[Finding, bool]]:
-    if victim.opted_out or victim.originator:
-        wish = "opted out" if victim.opted_out else "an originator"
+    if any(victim.wishes):
+        words = ("guarded by a budget", "opted out", "an originator")
+        wish = ", ".join(word for word, holds in zip(words, victim.wishes, strict=True) if holds)
         yield Finding("LAW-1", f"{wish}: taken because the others were not enough"), True
     below = below_common(leaf, case.leaf)
     spare = losable(usage, below)
@@ -146,3 +147,22 @@ def _of_victim(
         laws.is_no_more_important(found, victim.priority),
     )
     yield Finding("LAW-7", f"below {case.fence.root.path}"), laws.is_inside_fence(case.fence, leaf)
+
+
+def undercut(snapshot: Snapshot, uids: Iterable[PodUid]) -> QueuePath | None:
+    """The first queue that would fall below its guarantee, or further below, if those pods went.
+
+    For preemptors in no queue (``paddock.preemption.protectGuarantees: foreign``): they have no ancestor in
+    common with anybody, so every queue up to the root counts. Pods without a queue are nobody's concern.
+    """
+    usage = WhatIf()
+    for uid in uids:
+        record = snapshot.pod(uid)
+        leaf = snapshot.queue_of(record) if record is not None else None
+        if record is None or leaf is None or not record.node or record.preempting:
+            continue
+        for queue in leaf.chain:
+            if not laws.keeps_guarantee(usage, (queue,), record.facts.size):
+                return queue.path
+        usage.remove(leaf, record.facts.size)
+    return None

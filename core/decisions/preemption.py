@@ -5,7 +5,7 @@ waits long for it. What has changed between two slices is found when the plan is
 """
 
 from collections.abc import Collection, Generator
-from heapq import heapify, heappop
+from heapq import heappop, heappush
 
 from core.decisions import laws
 from core.decisions.case import Case, case_of
@@ -117,7 +117,8 @@ class Planning:
 
     def _search(self, case: Case) -> Steps:
         open_ = Open(case)
-        yield 2 * len(case.reach)
+        for _ in open_.look():
+            yield 2
         if not could_help(case, open_):
             rest = remaining(case.usage, case.leaf, case.leaf)
             text = f"wants {laws.numbers(case.wanted)}, left to its guarantee: {laws.numbers(rest)}"
@@ -157,16 +158,16 @@ class Planning:
 
     def _over_nodes(self, case: Case, open_: Open, names: list[NodeName]) -> Steps:
         """Nodes in name order; of those that would do, the one whose victims mind least (PRE-15)."""
-        found: list[tuple[tuple[bool, bool, int, NodeName], Picked]] = []
+        found: list[tuple[Score, Picked]] = []
         for name in names:
             yield 1
             picked = yield from self._on_node(case, open_, name)
             if not picked:
                 continue
             found.append((_score(name, picked), picked))
-            if found[-1][0][:3] == (False, False, 1):
+            if found[-1][0][:2] == _BEST:
                 break
-            willing = any(not (score[0] or score[1]) for score, _ in found)
+            willing = any(not any(score[0]) for score, _ in found)
             if len(found) >= NODES_COMPARED and willing:
                 break
         for score, picked in sorted(found, key=lambda each: each[0]):
@@ -224,14 +225,13 @@ class Planning:
         """``only``: with whole asks to make up for, the node that needs victims gives them all (PRE-17)."""
         here = only if case.settings.whole_ask else NodeName("")
         taken = frozenset(victim.uid for victim in choice.victims)
-        heap: list[tuple[tuple[bool, bool, float, PodUid], Victim, Queue]] = []
+        heap: list[tuple[tuple[bool, bool, bool, float, PodUid], Victim, Queue]] = []
         for each in open_.leaves():
             for number, victim in enumerate(candidates_in(self._snapshot, case, open_, each.leaf, taken)):
                 if not here or victim.node == here:
-                    heap.append((victim.order, victim, each.leaf))
+                    heappush(heap, (victim.order, victim, each.leaf))
                 if number % 2 == 0:
                     yield 1
-        heapify(heap)
         while heap and not choice.suffices():
             _, victim, leaf = heappop(heap)
             if _helps(choice, victim, leaf) and not trial.take(victim, leaf):
@@ -254,8 +254,7 @@ class Planning:
 
     def _is_kept(self, name: NodeName) -> bool:
         """For another ask (PRE-12)."""
-        keeper = self._snapshot.keeper_of(name)
-        return keeper is not None and keeper != self._uid
+        return self._snapshot.kept.get(name, self._uid) != self._uid
 
     def _lose(self, name: NodeName, reason: str) -> Picked | None:
         self._nodes.lose(name, reason)
@@ -265,15 +264,14 @@ class Planning:
         return NoPlan(self._uid, stop, law, text, self._nodes.notes(), tuple(open_.closed[:SHOWN]))
 
 
-def _score(name: NodeName, picked: Picked) -> tuple[bool, bool, int, NodeName]:
+Score = tuple[tuple[bool, ...], int, NodeName]
+_BEST = ((False, False, False), 1)
+
+
+def _score(name: NodeName, picked: Picked) -> Score:
     """The lower the better (PRE-15)."""
-    victims = [victim for victim, _ in picked]
-    return (
-        any(victim.opted_out for victim in victims),
-        any(victim.originator for victim in victims),
-        len(victims),
-        name,
-    )
+    wishes = zip(*(victim.wishes for victim, _ in picked), strict=True)
+    return tuple(any(each) for each in wishes), len(picked), name
 
 
 def _helps(choice: Choice, victim: Victim, leaf: Queue) -> bool:

@@ -49,7 +49,8 @@ class Finding:
 @dataclass(frozen=True, slots=True)
 class Victim:
     """An allocation that is to go. ``opted_out``: it prefers not to (PRE-4); ``originator``: its application
-    depends on it; ``created``: seconds since the epoch; ``order``: the lower goes first (PRE-11)."""
+    depends on it; ``created``: seconds since the epoch; ``guarded``: a PodDisruptionBudget allows no
+    disruption of it now; ``order``: the lower goes first (PRE-11, guarded ones last of all)."""
 
     uid: PodUid
     namespace: str
@@ -61,10 +62,16 @@ class Victim:
     opted_out: bool
     originator: bool
     created: float
+    guarded: bool = False
 
     @property
-    def order(self) -> tuple[bool, bool, float, PodUid]:
-        return (self.opted_out, self.originator, -self.created, self.uid)
+    def wishes(self) -> tuple[bool, bool, bool]:
+        """What speaks for others to go first, the strongest first."""
+        return (self.guarded, self.opted_out, self.originator)
+
+    @property
+    def order(self) -> tuple[bool, bool, bool, float, PodUid]:
+        return (*self.wishes, -self.created, self.uid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +138,11 @@ class Plan:
     def on_its_node(self) -> bool:
         """Whether kube-scheduler could carry it out: it evicts from one node only (design section 4)."""
         return bool(self.victims) and all(victim.node == self.node for victim in self.victims)
+
+    @property
+    def breaks_budgets(self) -> bool:
+        """Whether a PodDisruptionBudget stands against it: then it is for the Eviction API to say when."""
+        return any(victim.guarded for victim in self.victims)
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,8 +158,7 @@ def _order(victim: Victim, leaf: Queue, amount: Resource) -> tuple[object, ...]:
     size = [name for name, held in victim.size.items() if held > 0]
     match = 100 * sum(name in amount for name in size) // len(size)
     return (
-        victim.opted_out,
-        victim.originator,
+        *victim.wishes,
         -match,
         victim.priority,
         -(victim.created // HOUR),

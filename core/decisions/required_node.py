@@ -90,10 +90,13 @@ def kind_of(victim: Victim) -> int:
     return ORIGINATOR if victim.originator else OPTED_OUT if victim.opted_out else REGULAR
 
 
-def _order(victim: Victim) -> tuple[int, int, float, int, PodUid]:
-    """RNP-3. The sum stands in for the size: of two sizes of which one holds the other it is the larger."""
+def _order(victim: Victim) -> tuple[bool, int, int, float, int, PodUid]:
+    """RNP-3, those whom a budget guards behind all others.
+
+    The sum stands in for the size: of two sizes of which one holds the other it is the larger.
+    """
     amount = sum(amount for _, amount in victim.size.items())
-    return kind_of(victim), victim.priority, -victim.created, amount, victim.uid
+    return victim.guarded, kind_of(victim), victim.priority, -victim.created, amount, victim.uid
 
 
 def _front(candidates: list[Victim], missing: dict[str, int]) -> list[Victim] | None:

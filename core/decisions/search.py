@@ -21,19 +21,27 @@ from core.workload.node import Evictable, NodeFacts, Rung
 
 
 class Open:
-    """The leaves whose pods may go, with the most that each may lose; and why the others' may not."""
+    """The leaves whose pods may go, with the most that each may lose; and why the others' may not.
+
+    Nothing is known before `look` has run to its end.
+    """
 
     def __init__(self, case: Case) -> None:
         self._case = case
         self._spare: dict[QueuePath, Amounts] = {}
         self._rungs: dict[Rung, Amounts | None] = {}
         self.closed: list[tuple[QueuePath, Finding]] = []
+
+    def look(self) -> Iterator[None]:
+        """Judge the leaves, one per step."""
+        case = self._case
         for path, each in case.reach.items():
             finding = self._why_closed(each)
             if finding is None:
                 self._spare[path] = losable(case.usage, below_common(each.leaf, case.leaf))
             elif finding.law:
                 self.closed.append((path, finding))
+            yield
 
     def __bool__(self) -> bool:
         return bool(self._spare)

@@ -163,11 +163,6 @@ class Snapshot:
         """What a pod is charged now."""
         return self._state.charges.get(uid)
 
-    def keeper_of(self, node: NodeName) -> PodUid | None:
-        """The ask that a node is kept for, or None."""
-        kept = getattr(self._state, "kept", {}).get(node)
-        return kept.uid if kept is not None else None
-
     def turn_of(self, uid: PodUid) -> Turn | None:
         return self._state.turns.get(uid)
 

@@ -1,6 +1,7 @@
 """What the cluster says about a pod and a namespace, in core's own values. Facts only, no verdicts."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from core.ids import NO_NODE, NodeName, PodUid
 from core.queues.identity import NOBODY, Identity
@@ -42,8 +43,8 @@ class PodFacts:
     ``true`` or ``false``, else empty, and ``priority_class`` the name whose annotation counts then (PRE-4);
     ``required_node``: the one node a DaemonSet's pod is for (RNP-1); ``complex``: whether a node takes it
     cannot be told from nodes alone (volumes, ports, required terms between pods); ``grace``: seconds it is
-    given to end; ``labels``: in name order; ``disrupted``: kube-scheduler has preempted it; ``triggered``:
-    the plan that is carried out for it, and ``preempted_for`` whom it goes for, as written on it.
+    given to end; ``disrupted``: kube-scheduler has preempted it; ``triggered``: the plan that is carried out
+    for it, and ``preempted_for`` whom it goes for, as written on it.
     """
 
     uid: PodUid
@@ -76,7 +77,7 @@ class PodFacts:
     required_node: NodeName = NO_NODE
     complex: bool = False
     grace: int = 30
-    labels: tuple[tuple[str, str], ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
     disrupted: bool = False
     triggered: str = ""
     preempted_for: str = ""

@@ -96,7 +96,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         required_node=required_node_of(pod),
         complex=is_complex(spec),
         grace=_DEFAULT_GRACE if (grace := spec.termination_grace_period_seconds) is None else grace,
-        labels=_one_of_each(tuple(sorted(labels.items()))) if labels else (),
+        labels=_one_of_each(tuple(sorted(labels.items()))) if labels else _NO_KEYS,
         disrupted=_was_preempted(status),
     )
 
@@ -197,8 +197,9 @@ def _was_preempted(status: PodStatus) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _one_of_each(labels: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    return labels
+def _one_of_each(labels: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """One value for all pods that are labelled alike."""
+    return dict(labels)
 
 
 def _refused_by(status: PodStatus, kind: str) -> str:

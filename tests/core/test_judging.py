@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.decisions.judging import check_laws, outdated
+from core.decisions.judging import check_laws, outdated, undercut
 from core.decisions.receipts import Plan, Victim
 from core.ids import PodUid, QueuePath
 from core.ledger import events as on
@@ -119,3 +119,20 @@ def test_a_plan_whose_ask_or_queue_is_gone_is_unlawful_not_an_error() -> None:
     ]
     world.tell(on.PodDeleted(PodUid("ask")))
     assert [each.law for each in check_laws(world.ledger.snapshot, plan)] == ["LAW-4"]
+
+
+@pytest.mark.rule("LAW-2")
+@pytest.mark.parametrize(
+    ("names", "queue_path"),
+    [
+        (["b0", "b1"], None),
+        (["d"], "root.p.d"),
+        (["c"], "root.p.c"),
+        (["b0", "mine"], "root.p.a"),
+        (["e", "stranger", "ghost"], None),
+    ],
+)
+def test_what_a_preemptor_without_a_queue_would_undercut(names: list[str], queue_path: str | None) -> None:
+    world, _ = world_of()
+    world.runs("stranger", "", 1, scheduler_name="x")
+    assert undercut(world.ledger.snapshot, [PodUid(name) for name in names]) == queue_path

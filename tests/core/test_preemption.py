@@ -8,8 +8,11 @@ from core.decisions.preemption import Planning
 from core.decisions.receipts import NoPlan, Plan, Stop
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
+from core.ledger.keeping import keep, let_go
 from core.queues.spec import LimitSpec
 from core.resource import Limit
+from core.workload.affinity import Requirement
+from core.workload.budget import BudgetFacts
 from core.workload.pod import PriorityClassFacts
 from tests.builders import START
 from tests.core.preemption_world import LATER, World, queue
@@ -170,6 +173,17 @@ def test_nobody_goes_in_the_asks_own_queue() -> None:
     assert world.refused().law == "LAW-7"
 
 
+@pytest.mark.rule("PRE-10")
+def test_what_an_ask_holds_itself_is_not_counted_against_it() -> None:
+    """Admitted by filter, so that its queues count it already; another one's promise does count."""
+    world = world_of(1, guaranteed=1)
+    world.asks("ask", "root.a")
+    world.tell(on.PodAdmitted(PodUid("ask"), 1))
+    assert world.victims() == {"v0"}
+    world.asks("other", "root.a")
+    assert world.refused("other").law == "LAW-4"
+
+
 @pytest.mark.rule("DIV-14")
 def test_asks_of_one_queue_take_no_more_than_its_guarantee_lacks() -> None:
     world = world_of(*[1] * 8, guaranteed=5, total=10)
@@ -214,6 +228,22 @@ def test_who_opted_out_goes_behind_originators_and_those_behind_all_others() -> 
     plan = world.plan("all")
     assert isinstance(plan, Plan)
     assert [victim.name for victim in plan.victims] == ["worker", "driver", "wish", "wish-and-driver"]
+
+
+@pytest.mark.rule("LAW-1", "PRE-15")
+def test_whom_a_disruption_budget_guards_goes_behind_everybody() -> None:
+    """On a node, and when nodes are compared; where nobody else is left, the plan says so."""
+    world = World(queue("root.a", guaranteed=9), queue("root.b"), nodes={"n1": 2, "n2": 1})
+    world.tell(on.BudgetObserved(BudgetFacts("default", "all", (Requirement("app", "Exists", ()),), 0)))
+    world.runs("guarded", "root.b", node="n2", created=9.0, labels={"app": "x"})
+    world.runs("also-guarded", "root.b", created=8.0, labels={"app": "x"})
+    world.runs("wish", "root.b", created=1.0, allow_preemption="false")
+    world.asks("ask", "root.a")
+    assert world.victims() == {"wish"}
+    world.asks("both", "root.a", 2)
+    plan = world.plan("both")
+    assert isinstance(plan, Plan)
+    assert ([victim.name for victim in plan.victims], plan.breaks_budgets) == (["wish", "also-guarded"], True)
 
 
 @pytest.mark.rule("PRE-4", "LAW-1")
@@ -422,6 +452,18 @@ def test_nodes_that_do_not_take_the_ask() -> None:
     world.node("n1", 1, unschedulable=True)
     world.asks("ask", "root.a")
     assert world.refused().nodes.examples == (("n1", "cordon"),)
+
+
+@pytest.mark.rule("PRE-12")
+def test_a_node_that_is_kept_for_another_ask_takes_no_part() -> None:
+    world = on_two([{"size": 1}], [{"size": 1}], 1)
+    world.asks("other", "root.b")
+    for name, victims in (("other", {"n2-0"}), ("ask", {"n1-0"})):
+        state = world.ledger._state
+        record = state.pods[PodUid(name)]
+        keep(state, record, NodeName("n1"))
+        assert world.victims() == victims
+        let_go(state, record)
 
 
 @pytest.mark.rule("PRE-12")

@@ -28,7 +28,7 @@ def facts(
 def test_a_pod_that_says_nothing() -> None:
     pod = facts()
     assert (pod.never_preempts, pod.allow_preemption, pod.priority_class) == (False, "", "")
-    assert (pod.required_node, pod.complex, pod.grace, pod.labels) == ("", False, 30, ())
+    assert (pod.required_node, pod.complex, pod.grace, pod.labels) == ("", False, 30, {})
     assert not pod.disrupted
 
 
@@ -56,7 +56,8 @@ def test_an_opt_out_is_written_exactly(text: str, read: str) -> None:
 def test_the_name_of_the_class_its_labels_and_its_grace() -> None:
     pod = facts({"priorityClassName": "low", "terminationGracePeriodSeconds": 0}, labels={"b": "2", "a": "1"})
     assert (pod.priority_class, pod.grace) == ("low", 0)
-    assert pod.labels == (("a", "1"), ("b", "2"))
+    assert pod.labels == {"a": "1", "b": "2"}
+    assert facts(labels={"a": "1"}).labels is facts(labels={"a": "1"}).labels
 
 
 OWNER = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "x", "controller": True}
