@@ -82,9 +82,10 @@ def victim_of(snapshot: Snapshot, record: PodRecord, queue: QueuePath) -> Victim
         facts.priority,
         facts.size,
         is_opted_out(snapshot, record),
-        first is not None and first[1] == record.uid,
+        first is not None and first[-1] == record.uid,
         facts.created,
         forbids(snapshot.budgets, facts.namespace, facts.labels),
+        record.seq,
     )
 
 

@@ -225,7 +225,7 @@ class Planning:
         """``only``: with whole asks to make up for, the node that needs victims gives them all (PRE-17)."""
         here = only if case.settings.whole_ask else NodeName("")
         taken = frozenset(victim.uid for victim in choice.victims)
-        heap: list[tuple[tuple[bool, bool, bool, float, PodUid], Victim, Queue]] = []
+        heap: list[tuple[tuple[bool, bool, bool, float, int, PodUid], Victim, Queue]] = []
         for each in open_.leaves():
             for number, victim in enumerate(candidates_in(self._snapshot, case, open_, each.leaf, taken)):
                 if not here or victim.node == here:

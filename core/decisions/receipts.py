@@ -48,9 +48,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Victim:
-    """An allocation that is to go. ``opted_out``: it prefers not to (PRE-4); ``originator``: its application
-    depends on it; ``created``: seconds since the epoch; ``guarded``: a PodDisruptionBudget allows no
-    disruption of it now; ``order``: the lower goes first (PRE-11, guarded ones last of all)."""
+    """An allocation that is to go.
+
+    ``opted_out``: it prefers not to (PRE-4); ``originator``: its application depends on it; ``created``:
+    seconds since the epoch; ``guarded``: a PodDisruptionBudget allows no disruption of it now; ``seq``: order
+    of arrival; ``order``: the lower goes first (PRE-11, guarded ones last of all).
+    """
 
     uid: PodUid
     namespace: str
@@ -63,6 +66,7 @@ class Victim:
     originator: bool
     created: float
     guarded: bool = False
+    seq: int = 0
 
     @property
     def wishes(self) -> tuple[bool, bool, bool]:
@@ -70,8 +74,13 @@ class Victim:
         return (self.guarded, self.opted_out, self.originator)
 
     @property
-    def order(self) -> tuple[bool, bool, bool, float, PodUid]:
-        return (*self.wishes, -self.created, self.uid)
+    def order(self) -> tuple[bool, bool, bool, float, int, PodUid]:
+        return (*self.wishes, *self.newness)
+
+    @property
+    def newness(self) -> tuple[float, int, PodUid]:
+        """The newest first; creation times are whole seconds, so of the same one who came later."""
+        return (-self.created, -self.seq, self.uid)
 
 
 @dataclass(frozen=True, slots=True)

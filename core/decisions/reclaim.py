@@ -163,6 +163,7 @@ def _order(victim: Victim, leaf: Queue, amount: Resource) -> tuple[object, ...]:
         victim.priority,
         -(victim.created // HOUR),
         _share(victim, leaf, amount),
+        -victim.seq,
         victim.uid,
     )
 

@@ -90,13 +90,14 @@ def kind_of(victim: Victim) -> int:
     return ORIGINATOR if victim.originator else OPTED_OUT if victim.opted_out else REGULAR
 
 
-def _order(victim: Victim) -> tuple[bool, int, int, float, int, PodUid]:
+def _order(victim: Victim) -> tuple[bool, int, int, float, int, int, PodUid]:
     """RNP-3, those whom a budget guards behind all others.
 
     The sum stands in for the size: of two sizes of which one holds the other it is the larger.
     """
     amount = sum(amount for _, amount in victim.size.items())
-    return victim.guarded, kind_of(victim), victim.priority, -victim.created, amount, victim.uid
+    created, seq, uid = victim.newness
+    return victim.guarded, kind_of(victim), victim.priority, created, amount, seq, uid
 
 
 def _front(candidates: list[Victim], missing: dict[str, int]) -> list[Victim] | None:

@@ -82,7 +82,7 @@ def _join(state: State, record: PodRecord) -> None:
     application.pods.add(record.uid)
     application.submitted = min(application.submitted, record.facts.created)
     first = application.originator
-    age = record.facts.created, record.uid
+    age = record.facts.created, record.seq, record.uid
     application.originator = age if first is None else min(first, age)
     record.application = app_id
     if application.state is AppState.COMPLETING:

@@ -27,7 +27,8 @@ class Application:
     the one it counts for, empty for none (UGM-5); ``awaits_until``: how long it waits for its namespace to
     be shown, or None; ``backs_off_until``: when it is looked at again, after asks of it that no node took;
     ``pods``: its live pods; ``asked``: number of its pending asks by priority (PRI-2); ``used``: what it
-    holds; ``originator``: creation and uid of the first pod it ever had, which others depend on (PRE-4).
+    holds; ``originator``: creation, arrival and uid of the first pod it ever had, which others depend on
+    (PRE-4).
     """
 
     id: AppId
@@ -46,7 +47,7 @@ class Application:
     pods: set[PodUid] = field(default_factory=set)
     asked: dict[int, int] = field(default_factory=dict)
     used: Tally = field(default_factory=Tally)
-    originator: tuple[float, PodUid] | None = None
+    originator: tuple[float, int, PodUid] | None = None
 
     @property
     def state(self) -> AppState:

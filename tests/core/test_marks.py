@@ -123,9 +123,9 @@ def test_the_originator_is_the_first_pod_an_application_ever_had() -> None:
     pods = [make_pod(name, queue="root.p.a", created=created) for name, created in (("b", 5.0), ("a", 3.0))]
     ledger = ledger_with(*pods)
     (application,) = ledger.snapshot.applications()
-    assert application.originator == (3.0, "uid-a")
+    assert application.originator == (3.0, 2, "uid-a")
     ledger.apply(on.PodDeleted(PodUid("uid-a")), now=START)
-    assert application.originator == (3.0, "uid-a")
+    assert application.originator == (3.0, 2, "uid-a")
 
 
 @pytest.mark.rule("PRE-1", "QCP-1")

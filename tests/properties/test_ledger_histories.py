@@ -28,7 +28,15 @@ from core.resource import Limit
 from core.workload.budget import BudgetFacts
 from core.workload.node import NodeFacts
 from core.workload.node_ranking import score_of
-from core.workload.pod import OWN_GATE, RESERVED_NODE, NamespaceFacts, PodFacts, PriorityClassFacts
+from core.workload.pod import (
+    OWN_GATE,
+    PREEMPTED_FOR,
+    RESERVED_NODE,
+    TRIGGERED,
+    NamespaceFacts,
+    PodFacts,
+    PriorityClassFacts,
+)
 from tests.builders import (
     START,
     bind_called,
@@ -130,6 +138,8 @@ def any_pod(draw: st.DrawFn) -> PodFacts:
         unscheduled=draw(st.sampled_from(TEXTS)),
         reserved_node=draw(st.sampled_from([NO_NODE, NO_NODE, *NODES])),
         asks_filter=draw(st.booleans()),
+        triggered=draw(st.sampled_from(["", "", "1-a"])),
+        preempted_for=draw(st.sampled_from(["", "", "", *UIDS, "root.p"])),
         name=f"p{draw(pods)}" if draw(st.integers(0, 19)) == 0 else "",
     )
 
@@ -147,7 +157,18 @@ SAID = Said(REFUSAL.text, REFUSAL.code, 1)
 
 some_pod = any_pod().map(named)
 letters = st.sampled_from("ab")
-records = st.sampled_from([((RESERVED_NODE, node),) for node in (None, *NODES)])
+plans = st.sampled_from(["1-a", "2-b"])
+chosen = st.lists(st.builds(on.ChosenVictim, uids, st.just("why")), max_size=3).map(tuple)
+records = st.sampled_from(
+    [
+        *(((RESERVED_NODE, node),) for node in (None, *NODES)),
+        *(
+            ((RESERVED_NODE, node), (TRIGGERED, plan))
+            for node, plan in zip((None, *NODES), (None, "1-a", "2-b"), strict=True)
+        ),
+        *(((PREEMPTED_FOR, text),) for text in (None, "uid-p1 why")),
+    ]
+)
 namespaces = st.sampled_from(NAMESPACES)
 selectors = st.sampled_from([None, ()])
 
@@ -182,6 +203,9 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.GateToldNot: (uids,),
     on.VictimMarked: (uids, uids),
     on.VictimUnmarked: (uids,),
+    on.PlanOffered: (uids, plans, nodes, chosen),
+    on.PlanCommitted: (uids, plans, nodes, chosen),
+    on.QuotaReclaimed: (uids, st.sampled_from(["root.p", "root.a"]), chosen),
     on.PreemptionTried: (uids,),
     on.PreemptionTriggered: (uids,),
     on.PreemptionUndone: (uids,),
@@ -243,7 +267,7 @@ def look(ledger: Ledger, step: Step) -> None:
     assert counted <= len(queued), step
     for record in ledger.snapshot.pods():
         explain(ledger.snapshot, record)
-        decide_preemption(ledger.snapshot, record.uid)
+        decide_preemption(ledger.snapshot, record.uid, lambda: None)
 
 
 def check_ranking(ledger: Ledger) -> None:
