@@ -25,7 +25,7 @@ from core.queues import queue as queue_module
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
 from core.resource import Resource
-from core.workload import managed
+from core.workload import managed, node_ranking
 from core.workload.pod import PodFacts
 from extender import engine, reload
 from extender.queueconfig import load, translation
@@ -296,9 +296,9 @@ MUTATIONS: dict[str, Mutate] = {
     "node-kept-with-gates": answering(turn_pass, "may_seek", False),
     "order-behind-fences": _plain_priorities,
     "order-by-shares": answering(walk, "fair_share", 0.0),
-    "order-of-nodes-binpacking": valued(scoring, "BINPACKING", ""),
+    "order-of-nodes-binpacking": valued(node_ranking, "BINPACKING", ""),
     "order-of-nodes-by-setting": answering(scoring, "scores_nodes", False),
-    "order-of-nodes-by-weights": replaced(scoring, "usage_of", _unweighted),
+    "order-of-nodes-by-weights": replaced(node_ranking, "usage_of", _unweighted),
     "order-of-a-state-aware-queue": answering(contention, "_kept_back", None),
     "order-of-eleven-steps": _plain_priorities,
     "order-of-eleven-steps-with-gates": _plain_priorities,
