@@ -8,7 +8,7 @@ and nothing waits behind it (CYC-7). It runs in slices between the verbs; a chec
 from collections.abc import Iterator
 from heapq import heapify, heappop
 
-from core.ids import NodeName
+from core.ids import NodeName, QueuePath
 from core.instants import has_come
 from core.ledger.backoff import back_off
 from core.ledger.effects import NominateNode, OpenGate, WakePod
@@ -37,7 +37,8 @@ Effects = list[WakePod | OpenGate | NominateNode]
 class TurnPass:
     """One walk over the pending asks: over all of them when room has appeared, else over the fresh ones.
 
-    The others did not fit when they were last looked at, and since then there is only less room.
+    The others did not fit when they were last looked at, and since then there is only less room. Where
+    applications may rest all are looked at: it matters how many find no node (CYC-4).
     """
 
     def __init__(self, state: State, *, fresh_only: bool) -> None:
@@ -66,6 +67,10 @@ class TurnPass:
             left -= work
         return tuple(effects)
 
+    def _may_rest(self, path: QueuePath) -> bool:
+        leaf = self._state.tree.get(path)
+        return leaf is not None and leaf.properties.unscheduled_backoff > 0
+
     # -- steps: units of work done, and who is to be woken ---------------------------------------------------
 
     def _walk(self, *, fresh_only: bool) -> Iterator[tuple[int, Effects]]:
@@ -75,8 +80,11 @@ class TurnPass:
             lineups = {}
             for number, seat in enumerate(self._fresh.values()):
                 key = seat.key
-                lineup = lineups.setdefault(key.queue, Lineup())
-                lineup.add(key.app, (key.size, key.constraints), seat.rank)
+                if self._may_rest(key.queue):
+                    lineups[key.queue] = self._state.waiting.get(key.queue) or Lineup()
+                else:
+                    lineup = lineups.setdefault(key.queue, Lineup())
+                    lineup.add(key.app, (key.size, key.constraints), seat.rank)
                 if number % _FILED_PER_UNIT == 0:
                     yield 1, []
         yield from self._kept_first()

@@ -217,8 +217,9 @@ def test_two_turns_are_not_counted_on_the_same_room() -> None:
     ("large", "threshold", "rests"),
     [(2, 2, True), (2, 3, False), (1, 2, False), (3, 2, True), (2, 0, False)],
 )
+@pytest.mark.parametrize("together", [True, False])
 def test_an_application_rests_when_so_many_of_its_asks_found_no_node(
-    large: int, threshold: int, rests: bool
+    large: int, threshold: int, rests: bool, together: bool
 ) -> None:
     """With a threshold of n exactly n asks never rest: there must be another one to look at."""
     backoff = {
@@ -233,6 +234,8 @@ def test_an_application_rests_when_so_many_of_its_asks_found_no_node(
     for at in range(large):
         pod = make_pod(f"large{at}", cpu=1100 + at, app="job", gates=gates, priority=5)
         ledger.apply(on.PodObserved(pod), now=START)
+    if not together:
+        woken(ledger, now=START)
     small = make_pod("small", cpu=500, app="job", gates=gates)
     ledger.apply(on.PodObserved(small), now=START)
     opened = [getattr(effect, "uid", "") for effect in ledger.apply(on.PassDue(), now=START)]
