@@ -271,6 +271,7 @@ def test_a_pass_lets_in_whom_the_walk_lets_in(
     one_pass(documents, nodes, asks)
 
 
+@pytest.mark.rule("REQ-3")
 @settings(QUICK, max_examples=250)
 @given(pair("", "fair", "stateaware"), clusters(), histories)
 def test_every_pass_of_a_history_gives_the_turns_of_the_walk(

@@ -59,6 +59,17 @@ class Play(NamedTuple):
     path: Path
     gates: bool
 
+    @property
+    def id(self) -> str:
+        return self.path.stem + "-with-gates" * self.gates
+
+    @property
+    def named(self) -> re.Match[str]:
+        """The rule and the entry that ``why`` names."""
+        found = RULE.match(read_scenario(self.path).why)
+        assert found is not None, f"{self.id}: why must begin with a rule and name an entry in backquotes"
+        return found
+
     def run(self) -> Recording:
         scenario = read_scenario(self.path)
         return run_scenario(replace(scenario, gates=scenario.gates or self.gates))
@@ -68,7 +79,7 @@ PLAYS = [Play(path, gates=False) for path in FILES]
 PLAYS += [Play(path, gates=True) for path in FILES if path.stem.startswith("order-")]
 
 every_play = pytest.mark.parametrize(
-    "play", PLAYS, ids=[play.path.stem + "-with-gates" * play.gates for play in PLAYS]
+    "play", [pytest.param(play, id=play.id, marks=pytest.mark.rule(play.named["rule"])) for play in PLAYS]
 )
 
 
@@ -82,11 +93,9 @@ def test_it_happens_as_expected(play: Play) -> None:
 @pytest.mark.corrupts_ledger
 @every_play
 def test_it_differs_without_its_rule(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
-    named = RULE.match(read_scenario(play.path).why)
-    assert named is not None, "why must begin with a rule and name an entry in backquotes"
     MUTATIONS[play.path.stem](monkeypatch)
     entries = {difference.entry for difference in play.run().differences}
-    wanted = named["entry"]
+    wanted = play.named["entry"]
     assert any(entry == wanted or entry.startswith(wanted + ".") for entry in entries), entries
 
 
