@@ -18,7 +18,7 @@ from core.workload.affinity import Constraints
 from core.workload.application import Application
 from core.workload.ask import Rank
 from core.workload.budget import BudgetFacts
-from core.workload.lineup import Lineup
+from core.workload.lineup import Kind, Lineup
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.node_room import NodeRoom
 from core.workload.pod import NamespaceFacts, PriorityClassFacts
@@ -87,7 +87,8 @@ class State:
     what that holds; ``unwoken``: those of them whose wake-up has to wait; ``fresh``: asks that no pass has
     looked at; ``young``: asks that no node is kept for yet, with the time when they are old enough, and
     ``age_due``, which is not after the first of those; ``aged``: who is so by now and waits for a pass;
-    ``freed``: room has appeared since the last pass began; ``due``: an ask waits for a pass; ``passing``: one
+    ``nowhere``: kinds of asks that the passes found no node for; ``freed``: room has appeared since the last
+    pass began; ``due``: an ask waits for a pass; ``passing``: one
     goes on; ``deferred``: when the next one has something to do;
     ``preempts`` and ``quota_preempts``: the partition's switches (PRE-1, QCP-1); ``node_sort``: how nodes are
     scored; ``resolver``: where groups come from that no pod names (ID-4);
@@ -145,6 +146,7 @@ class State:
     young: dict[PodUid, float] = field(default_factory=dict)
     aged: set[PodUid] = field(default_factory=set)
     age_due: float | None = None
+    nowhere: set[Kind] = field(default_factory=set)
     freed: bool = False
     due: bool = False
     passing: bool = False

@@ -46,6 +46,7 @@ class TurnPass:
         come_of_age(state)
         self._fresh = {**state.fresh, **{uid: state.waits_at[uid] for uid in sorted(state.aged)}}
         self._nowhere: set[Kind] = set()
+        self._nowhere_before = set(state.nowhere) if fresh_only else set()
         self._searches = 0
         self._seeker: PodRecord | None = None
         self._steps = self._walk(fresh_only=fresh_only)
@@ -66,6 +67,11 @@ class TurnPass:
             effects += woken
             left -= work
         return tuple(effects)
+
+    @property
+    def nowhere(self) -> set[Kind]:
+        """What no node has room for, as far as this pass has come; a later one over fresh asks adds to it."""
+        return self._nowhere_before | self._nowhere
 
     def _may_rest(self, path: QueuePath) -> bool:
         leaf = self._state.tree.get(path)

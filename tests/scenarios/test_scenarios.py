@@ -20,6 +20,7 @@ from core.decisions.decision import Admitted, Vetoed
 from core.ids import QueuePath
 from core.ledger import accounts, enrolment, ledger, rejections, surroundings, turn_pass
 from core.ledger.record import Charge, Held, PodRecord
+from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
 from core.queues import headroom, limits, room, rules, tree
 from core.queues import queue as queue_module
@@ -352,6 +353,9 @@ MUTATIONS: dict[str, Mutate] = {
         reload, "settings_from", lambda rule, keys, overrides: rule({}, overrides)
     ),
     "size-of-a-pod-with-init-containers": replaced(translate, "pod_size", _no_containers),
+    "turns-beside-a-node-of-no-use": both(
+        answering(Snapshot, "turns_leave_no_node", False), answering(Snapshot, "found_no_node", False)
+    ),
     "unmanaged-in-kube-system": valued(managed, "SYSTEM_NAMESPACE", "none"),
     "unmanaged-pods-pass": both(
         answering(enrolment, "is_managed", True), answering(engine, "is_managed", True)
