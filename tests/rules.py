@@ -18,11 +18,17 @@ LAST_NUMBERS = {
     "UGM": 12,
     "ACL": 6,
     "NS": 9,
+    "PRI": 13,
+    "SORT": 8,
+    "REQ": 3,
     "NODE": 4,
 }
 """The chapters of the specification that are built whole, each with its last rule."""
 
-SINGLE_RULES = ("RES-1", "RES-2", "RES-9", "RES-10", "QUO-13")
+SINGLE_RULES = (
+    *("RES-1", "RES-2", "RES-9", "RES-10", "QUO-13"),
+    *("SORT-0", "CYC-1", "CYC-2", "CYC-4", "CYC-5", "CYC-6", "CYC-7", "DIV-4"),
+)
 
 VERDICTS = ("accepted", "rejected")
 

@@ -28,12 +28,15 @@ def hold(snapshot: Snapshot, record: PodRecord, application: Application, queue:
         return kept_back
     if snapshot.room.refusal(queue.chain, application.claimant, size, extra=snapshot.given) is not None:
         return _waits(queue)
+    if snapshot.turns_leave_no_node(record):
+        return _waits(queue)
     if not snapshot.others_may_fit(record.uid):
         return None
     contended = (
         _numbered(snapshot, application, queue)
         or _personal(snapshot, record, application, queue)
         or _demanded(snapshot, record, queue)
+        or snapshot.found_no_node(record)
     )
     return _waits(queue) if contended else None
 

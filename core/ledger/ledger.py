@@ -328,6 +328,7 @@ class Ledger:
         wakes = self._pass.slice()
         state.passing = not self._pass.done
         if not state.passing:
+            state.nowhere = self._pass.nowhere
             self._pass = None
         return wakes
 

@@ -20,6 +20,7 @@ from core.queues.room import Extra, Room
 from core.queues.spec import LimitSpec, NodeSortSpec, PartitionSpec
 from core.queues.tree import QueueTree
 from core.resource import Tally
+from core.workload.affinity import admits
 from core.workload.application import Application
 from core.workload.ask import Waiting
 from core.workload.budget import Budgets
@@ -243,6 +244,21 @@ class Snapshot:
         """Whether an ask is a part of that."""
         state = self._state
         return state.freed or state.passing or uid in state.fresh
+
+    def turns_leave_no_node(self, record: PodRecord) -> bool:
+        """Whether nodes have no room for an ask besides what turns hold on them."""
+        state, facts = self._state, record.facts
+        if not state.turns or record.keeps:
+            return False
+        size, constraints = facts.size, facts.constraints
+        if state.node_room.tightest(size, constraints, state.nodes, besides=state.kept) is not None:
+            return False
+        nodes = (state.nodes.get(turn.node) for turn in state.turns.values())
+        return any(node is not None and admits(node, constraints) for node in nodes)
+
+    def found_no_node(self, record: PodRecord) -> bool:
+        """Whether no node had room for such an ask when a pass looked at one last."""
+        return (record.facts.size, record.facts.constraints) in self._state.nowhere
 
     def waiting(self) -> int:
         """Number of asks that are pending."""

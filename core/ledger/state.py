@@ -19,7 +19,7 @@ from core.workload.affinity import Constraints
 from core.workload.application import Application
 from core.workload.ask import Rank
 from core.workload.budget import BudgetFacts
-from core.workload.lineup import Lineup
+from core.workload.lineup import Kind, Lineup
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.node_room import NodeRoom
 from core.workload.pod import NamespaceFacts, PriorityClassFacts
@@ -98,10 +98,11 @@ class State:
     what that holds; ``unwoken``: those of them whose wake-up has to wait; ``fresh``: asks that no pass has
     looked at; ``young``: asks that no node is kept for yet, with the time when they are old enough, and
     ``age_due``, which is not after the first of those; ``aged``: who is so by now and waits for a pass;
-    ``freed``: room has appeared since the last pass began; ``due``: an ask waits for a pass; ``passing``: one
-    goes on; ``deferred``: when the next one has something to do; ``offers``: plans that kube-scheduler was
-    told of, by ask; ``tries``: when an ask may next have a plan made for it, ``tries_due`` not after the
-    first of those, and ``trying`` who may now, in order;
+    ``nowhere``: kinds of asks that the passes found no node for; ``freed``: room has appeared since the last
+    pass began; ``due``: an ask waits for a pass; ``passing``: one goes on; ``deferred``: when the next one
+    has something to do; ``offers``: plans that kube-scheduler was told of, by ask; ``tries``: when an ask may
+    next have a plan made for it, ``tries_due`` not after the first of those, and ``trying`` who may now, in
+    order;
     ``preempts`` and ``quota_preempts``: the partition's switches (PRE-1, QCP-1); ``node_sort``: how nodes are
     scored; ``resolver``: where groups come from that no pod names (ID-4);
     ``resolved``: what it answered lately; ``looking_up``: users that it was asked about and has not
@@ -163,6 +164,7 @@ class State:
     tries: dict[PodUid, float] = field(default_factory=dict)
     tries_due: float | None = None
     trying: dict[PodUid, None] = field(default_factory=dict)
+    nowhere: set[Kind] = field(default_factory=set)
     freed: bool = False
     due: bool = False
     passing: bool = False

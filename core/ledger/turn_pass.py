@@ -8,7 +8,7 @@ and nothing waits behind it (CYC-7). It runs in slices between the verbs; a chec
 from collections.abc import Iterator
 from heapq import heapify, heappop
 
-from core.ids import NodeName
+from core.ids import NodeName, QueuePath
 from core.instants import has_come
 from core.ledger.backoff import back_off
 from core.ledger.effects import NominateNode, OpenGate, WakePod
@@ -38,7 +38,8 @@ Effects = list[WakePod | OpenGate | NominateNode]
 class TurnPass:
     """One walk over the pending asks: over all of them when room has appeared, else over the fresh ones.
 
-    The others did not fit when they were last looked at, and since then there is only less room.
+    The others did not fit when they were last looked at, and since then there is only less room. Where
+    applications may rest all are looked at: it matters how many find no node (CYC-4).
     """
 
     def __init__(self, state: State, *, fresh_only: bool) -> None:
@@ -46,6 +47,7 @@ class TurnPass:
         come_of_age(state)
         self._fresh = {**state.fresh, **{uid: state.waits_at[uid] for uid in sorted(state.aged)}}
         self._nowhere: set[Kind] = set()
+        self._nowhere_before = set(state.nowhere) if fresh_only else set()
         self._searches = 0
         self._seeker: PodRecord | None = None
         self._steps = self._walk(fresh_only=fresh_only)
@@ -67,6 +69,15 @@ class TurnPass:
             left -= work
         return tuple(effects)
 
+    @property
+    def nowhere(self) -> set[Kind]:
+        """What no node has room for, as far as this pass has come; a later one over fresh asks adds to it."""
+        return self._nowhere_before | self._nowhere
+
+    def _may_rest(self, path: QueuePath) -> bool:
+        leaf = self._state.tree.get(path)
+        return leaf is not None and leaf.properties.unscheduled_backoff > 0
+
     # -- steps: units of work done, and who is to be woken ---------------------------------------------------
 
     def _walk(self, *, fresh_only: bool) -> Iterator[tuple[int, Effects]]:
@@ -76,8 +87,11 @@ class TurnPass:
             lineups = {}
             for number, seat in enumerate(self._fresh.values()):
                 key = seat.key
-                lineup = lineups.setdefault(key.queue, Lineup())
-                lineup.add(key.app, (key.size, key.constraints), seat.rank)
+                if self._may_rest(key.queue):
+                    lineups[key.queue] = self._state.waiting.get(key.queue) or Lineup()
+                else:
+                    lineup = lineups.setdefault(key.queue, Lineup())
+                    lineup.add(key.app, (key.size, key.constraints), seat.rank)
                 if number % _FILED_PER_UNIT == 0:
                     yield 1, []
         yield from self._kept_first()

@@ -42,6 +42,7 @@ TOLD = {
     "nodes_listed",
     "gone",
     "freed",
+    "nowhere",
     "deferred",
     "age_due",
     "offers",

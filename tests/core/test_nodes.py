@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from core.decisions.decision import Refused
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import OpenGate
 from core.ledger.ledger import Ledger
+from core.reasons import Code
 from core.resource import Resource
 from core.workload.affinity import ANYWHERE, Constraints, Requirement, Term, Toleration, admits, why_not
 from core.workload.node import NodeFacts, Taint
@@ -212,13 +214,61 @@ def test_two_turns_are_not_counted_on_the_same_room() -> None:
     assert len([each for each in effects if isinstance(each, OpenGate)]) == 2
 
 
+def beside_an_idle_node() -> tuple[Ledger, PodUid]:
+    """One core for those that wait, which a pod holds, and many where they cannot go."""
+    ledger = make_ledger(make_queue("root.a"), nodes=0)
+    ledger.apply(on.NodeObserved(make_node("n1", cpu=1000)), now=START)
+    ledger.apply(on.NodeObserved(replace(make_node("closed"), unschedulable=True)), now=START)
+    blocker = make_pod("blocker", node="n1", cpu=1000, app="blocker")
+    ledger.apply(on.PodObserved(blocker), now=START)
+    for name, priority in (("high", 9), ("low", 0)):
+        pod = make_pod(name, cpu=1000, app=name, priority=priority)
+        ledger.apply(on.PodObserved(pod), now=START)
+    woken(ledger, now=START)
+    return ledger, blocker.uid
+
+
+def code_of(ledger: Ledger, uid: str) -> Code | None:
+    answer = filtered(ledger, uid, now=START)
+    return answer.refusal.code if isinstance(answer, Refused) else None
+
+
+def test_the_room_of_a_turn_is_held_on_its_node() -> None:
+    """The cluster as a whole has room for both."""
+    ledger, blocker = beside_an_idle_node()
+    ledger.apply(on.PodDeleted(blocker), now=START)
+    woken(ledger, now=START)
+    assert code_of(ledger, "uid-low") is Code.WAITING_FOR_TURN
+    assert code_of(ledger, "uid-high") is None
+
+
+def test_room_that_appears_on_a_node_is_not_for_who_asks_first() -> None:
+    """Those that found no node wait until a pass has looked at them again."""
+    ledger, blocker = beside_an_idle_node()
+    ledger.apply(on.PodDeleted(blocker), now=START)
+    assert code_of(ledger, "uid-low") is Code.WAITING_FOR_TURN
+    assert code_of(ledger, "uid-high") is Code.WAITING_FOR_TURN
+    assert woken(ledger, now=START) == ["uid-high"]
+
+
+def test_who_fits_a_node_does_not_wait_with_those_that_do_not() -> None:
+    ledger, blocker = beside_an_idle_node()
+    ledger.apply(on.NodeObserved(make_node("n2", cpu=500)), now=START)
+    woken(ledger, now=START)
+    for name in ("one", "two"):
+        ledger.apply(on.PodObserved(make_pod(name, cpu=100, app=name)), now=START)
+    ledger.apply(on.PodDeleted(blocker), now=START)
+    assert code_of(ledger, "uid-one") is None
+
+
 @pytest.mark.rule("CYC-4")
 @pytest.mark.parametrize(
     ("large", "threshold", "rests"),
     [(2, 2, True), (2, 3, False), (1, 2, False), (3, 2, True), (2, 0, False)],
 )
+@pytest.mark.parametrize("together", [True, False])
 def test_an_application_rests_when_so_many_of_its_asks_found_no_node(
-    large: int, threshold: int, rests: bool
+    large: int, threshold: int, rests: bool, together: bool
 ) -> None:
     """With a threshold of n exactly n asks never rest: there must be another one to look at."""
     backoff = {
@@ -233,6 +283,8 @@ def test_an_application_rests_when_so_many_of_its_asks_found_no_node(
     for at in range(large):
         pod = make_pod(f"large{at}", cpu=1100 + at, app="job", gates=gates, priority=5)
         ledger.apply(on.PodObserved(pod), now=START)
+    if not together:
+        woken(ledger, now=START)
     small = make_pod("small", cpu=500, app="job", gates=gates)
     ledger.apply(on.PodObserved(small), now=START)
     opened = [getattr(effect, "uid", "") for effect in ledger.apply(on.PassDue(), now=START)]

@@ -276,9 +276,11 @@ def running(view: View, pods: Iterable[Pod]) -> set[str]:
 
 
 def node_for(view: View, pod: Pod) -> str | None:
-    """The least free room, then the name."""
+    """The least free room, then the name, of those that are open."""
     found = []
     for name, node in view.nodes.items():
+        if node.unschedulable:
+            continue
         held = added(each.size for each in view.pods.values() if each.node == name)
         free = {kind: amount - held.get(kind, 0) for kind, amount in node.allocatable.items()}
         enough = all(amount <= free.get(kind, 0) for kind, amount in pod.size.items())

@@ -1,7 +1,9 @@
-"""The order itself: comparators, priorities after any history, fences; the same asks told in any order."""
+"""The order itself: comparators, priorities after any history, fences; the same told in any order."""
 
 from dataclasses import replace
 from itertools import permutations
+from random import Random
+from typing import NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,13 +12,16 @@ from hypothesis import strategies as st
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
+from core.ledger.record import PodRecord
 from core.ledger.settings import LedgerSettings
 from core.queues.ordering import Contender, first_of, goes_before
 from core.queues.ordering import order_key as queue_key
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
-from core.queues.spec import PartitionSpec
+from core.queues.spec import NodeSortSpec, PartitionSpec
 from core.resource import Resource
+from core.workload.application import Application
+from core.workload.node_ranking import NodeRanking, score_of
 from core.workload.ordering import Applicant, order_key
 from core.workload.states import AppState
 from tests.builders import (
@@ -173,6 +178,14 @@ def shown(ledger: Ledger, queue: Queue) -> int:
     return offset if own.get("priority.policy") == "fence" else max(MIN, min(MAX, raw + offset))
 
 
+def asked_most(ledger: Ledger, application: Application) -> int:
+    """PRI-2: the best of an application's asks that wait in a queue."""
+    records = (ledger.snapshot.pod(uid) for uid in application.pods)
+    waiting = [each for each in records if each is not None and each.is_ask and each.reservation is None]
+    placed = application.queue is not None
+    return max((each.facts.priority for each in waiting if placed), default=MIN)
+
+
 @pytest.mark.rule("PRI-2", "PRI-4", "PRI-5")
 @settings(QUICK, max_examples=250)
 @given(documents(), st.lists(happenings, min_size=5, max_size=30))
@@ -184,6 +197,8 @@ def test_priorities_are_what_a_full_recomputation_says(
         now = happen(ledger, what, at, now)
         for queue in ledger.snapshot.tree:
             assert queue.priority == shown(ledger, queue), (queue, what)
+        for application in ledger.snapshot.applications():
+            assert max(application.asked, default=MIN) == asked_most(ledger, application), what
 
 
 # -- turns, one slot at a time ------------------------------
@@ -211,7 +226,10 @@ asks = st.lists(st.tuples(st.sampled_from((*OUTSIDE, *INSIDE)), st.integers(0, 3
 
 
 def fenced(asks: Asks, offsets: tuple[str, ...], outer: str, inside: list[int] | None) -> list[str]:
-    """The order of the asks outside of a fenced queue; ``inside``: other priorities for those in it."""
+    """The order outside of a fenced queue, in which all that are in it are alike.
+
+    ``inside``: other priorities for those.
+    """
     fence = {"priority.policy": "fence", "priority.offset": outer}
     ledger = make_ledger(
         make_queue("root.p", leaf=False),
@@ -230,7 +248,10 @@ def fenced(asks: Asks, offsets: tuple[str, ...], outer: str, inside: list[int] |
         pod = make_pod(f"p{at:02}", queue=leaf, app=leaf, priority=max(changed, MIN + 1), created=START - at)
         ledger.apply(on.PodObserved(pod), now=START)
         uids.append(pod.uid)
-    return [uid for uid in handed_out(ledger, uids) if asks[int(uid[-2:])][0] in OUTSIDE]
+    return [
+        uid if asks[int(uid[-2:])][0] in OUTSIDE else "one of those inside"
+        for uid in handed_out(ledger, uids)
+    ]
 
 
 @pytest.mark.rule("PRI-7")
@@ -250,24 +271,32 @@ def test_nothing_inside_a_fence_changes_the_order_outside(
 # -- the same asks, told in another order ------------------------------
 
 
-def turns_of(asks: Asks, policies: tuple[str, ...], order: list[int], cores: int) -> list[tuple[str, str]]:
+class Told(NamedTuple):
+    """In which order leaves stand in the document, asks come, and nodes."""
+
+    leaves: list[str]
+    asks: list[int]
+    nodes: list[int]
+
+
+def turns_of(asks: Asks, policies: dict[str, str], told: Told, cores: int) -> list[tuple[str, str]]:
     """Who gets a turn, in order and with the node, when all asks are there and then nodes come."""
     ledger = make_ledger(
         make_queue("root.p", leaf=False),
         make_queue("root.p.f", leaf=False),
         *(
-            replace(make_queue(path), properties={"application.sort.policy": policy})
-            for path, policy in zip((*OUTSIDE, *INSIDE), policies, strict=True)
+            replace(make_queue(path), properties={"application.sort.policy": policies[path]})
+            for path in told.leaves
         ),
         nodes=0,
     )
-    for at in order:
+    for at in told.asks:
         leaf, priority = asks[at]
         pod = make_pod(
             f"p{at:02}", cpu=500, queue=leaf, app=f"{leaf}-{at % 3}", priority=priority, created=START - at
         )
         ledger.apply(on.PodObserved(pod), now=START)
-    for at in range(2):
+    for at in told.nodes:
         ledger.apply(on.NodeObserved(make_node(f"n{at}", cpu=500 * cores)), now=START)
     woken(ledger, now=START)
     return [(uid, turn.node) for uid, turn in ledger._state.turns.items()]
@@ -275,12 +304,55 @@ def turns_of(asks: Asks, policies: tuple[str, ...], order: list[int], cores: int
 
 @settings(QUICK, max_examples=150)
 @given(st.data(), asks, st.integers(1, 3))
-def test_asks_get_the_same_turns_in_whatever_order_they_were_told(
+def test_asks_get_the_same_turns_in_whatever_order_all_is_told(
     data: st.DataObject, asks: Asks, cores: int
 ) -> None:
-    policies = data.draw(st.tuples(*(st.sampled_from(("fifo", "fair", "stateaware")) for _ in range(4))))
-    straight = list(range(len(asks)))
-    shuffled = data.draw(st.permutations(straight))
+    leaves = [*OUTSIDE, *INSIDE]
+    policies = {path: data.draw(st.sampled_from(("fifo", "fair", "stateaware"))) for path in leaves}
+    straight = Told(leaves, list(range(len(asks))), [0, 1])
+    shuffled = Told(*(data.draw(st.permutations(each)) for each in straight))
     told = turns_of(asks, policies, shuffled, cores)
     assert told == turns_of(asks, policies, straight, cores)
     assert told
+
+
+# -- requests and nodes ------------------------------
+
+ages = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 2)), min_size=1, max_size=5)
+
+
+@pytest.mark.rule("REQ-1", "REQ-2")
+@settings(QUICK, max_examples=100)
+@given(ages)
+def test_requests_are_in_one_order_by_priority_age_and_arrival(facts: list[tuple[int, int]]) -> None:
+    records = [
+        PodRecord(make_pod(f"p{at}", priority=priority, created=float(created)), seq=at)
+        for at, (priority, created) in enumerate(facts)
+    ]
+    wanted = sorted(range(len(facts)), key=lambda at: (-facts[at][0], facts[at][1], at))
+    for order in permutations(records):
+        assert [record.seq for record in sorted(order, key=lambda each: each.rank)] == wanted
+
+
+uses = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=5)
+
+
+@pytest.mark.rule("NODE-1")
+@settings(QUICK, max_examples=100)
+@given(uses, st.sampled_from(("fair", "binpacking")), st.randoms(use_true_random=False))
+def test_nodes_are_in_one_order_however_they_come(
+    uses: list[tuple[int, int]], policy: str, chance: Random
+) -> None:
+    sort = NodeSortSpec(policy, {}, named=True)
+    capacity = Resource({"vcore": 4, "memory": 4})
+    scores = {
+        NodeName(f"n{at}"): score_of(sort, capacity, {"vcore": 4 - cores, "memory": 4 - memory})
+        for at, (cores, memory) in enumerate(uses)
+    }
+    ranking, names = NodeRanking(), list(scores)
+    chance.shuffle(names)
+    ranking.settle(sort, names, scores.__getitem__)
+    for name in names:
+        ranking.note_change(name)
+        ranking.settle(sort, names, scores.__getitem__)
+    assert ranking.among(frozenset(names)) == sorted(scores, key=lambda name: (scores[name], name))

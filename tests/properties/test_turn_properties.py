@@ -1,242 +1,34 @@
-"""Turns against a naive walk, who is held and by whom, and how long a ghost holds room."""
-
-from dataclasses import replace
+"""Turns against a naive walk, and how long a ghost holds room."""
 
 import pytest
-from hypothesis import HealthCheck, event, given, reject, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.decisions.decision import Admitted, Refused
-from core.ids import NodeName, PodUid
+from core.decisions.decision import Admitted
+from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
-from core.queues.identity import Identity
-from core.queues.spec import LimitSpec, PartitionSpec
-from core.reasons import Code
-from core.resource import Limit, Resource
-from core.workload.affinity import Constraints
+from core.queues.spec import PartitionSpec
 from core.workload.node import NodeFacts
-from tests.builders import (
-    START,
-    bind_called,
-    filtered,
-    make_ledger,
-    make_node,
-    make_partition,
-    make_pod,
-    woken,
-)
+from tests.builders import START, filtered, make_ledger, make_node, make_pod, woken
 from tests.builders import make_queue as queue
-from tests.properties.naive_walk import Ambiguous, fits, let_in, node_for, view_of, walked
+from tests.properties.naive_walk import fits, node_for, view_of
+from tests.properties.turn_world import (
+    ORDERED,
+    QUICK,
+    World,
+    arrivals,
+    clusters,
+    documents,
+    pair,
+    play,
+    steps,
+    which,
+)
 
 LEASE = LedgerSettings().turn_lease
-QUICK = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
-# -- a world with contention ------------------------------
-
-USERS = ("alice", "bob")
-LEAVES = ("root.p.a", "root.p.b", "root.c")
-ZONES = ("", "", "", "x", "y")
-
-
-@st.composite
-def documents(draw: st.DrawFn, policies: tuple[str, ...] = ("",), limited: bool = True) -> PartitionSpec:
-    """``limited``: whether there are limits of users and of applications."""
-    specs = []
-    for path in ("root.p", *LEAVES):
-        properties = {}
-        for key, values in (
-            ("priority.policy", ("default", "default", "fence")),
-            ("priority.offset", ("0", "0", "1", "-2", "2147483647")),
-            ("application.sort.priority", ("", "", "enabled", "disabled")),
-            ("application.sort.policy", policies),
-        ):
-            value = draw(st.sampled_from(values))
-            if value and not (path == "root.p" and key.endswith("sort.policy")):
-                properties[key] = value
-        specs.append(
-            replace(
-                queue(
-                    path,
-                    leaf=path != "root.p",
-                    max=draw(caps),
-                    guaranteed=draw(caps),
-                ),
-                properties=properties,
-                limits=draw(limits) if limited else (),
-                max_applications=draw(st.sampled_from((0, 0, 0, 1, 2))) if limited else 0,
-            )
-        )
-    return make_partition(*specs)
-
-
-caps = st.sampled_from((None, None, {"vcore": 2000}, {"vcore": 3000, "memory": 6}, {"vcore": 5000}))
-limits = st.sampled_from(
-    (
-        (),
-        (),
-        (LimitSpec(("alice",), (), Limit({"vcore": 2000})),),
-        (LimitSpec(("*",), (), Limit({"vcore": 3000}), 1), LimitSpec(("bob",), (), None, 2)),
-    )
-)
-
-
-@st.composite
-def clusters(draw: st.DrawFn) -> list[NodeFacts]:
-    return [
-        replace(make_node(f"n{at}", cpu=draw(st.integers(1, 4)) * 1000, memory=8), labels={"zone": zone})
-        for at, zone in enumerate(draw(st.lists(st.sampled_from("xyz"), min_size=1, max_size=3)))
-    ]
-
-
-asks = st.tuples(
-    st.just("ask"),
-    st.sampled_from(LEAVES),
-    st.sampled_from(USERS),
-    st.integers(0, 1),
-    st.sampled_from((500, 1000, 1000, 1000, 2000)),
-    st.sampled_from((0, 0, 0, 0, 1, 3)),
-    st.integers(-1, 5),
-    st.integers(0, 2),
-    st.sampled_from(ZONES),
-)
-which = st.integers(0, 9)
-steps = st.one_of(
-    asks,
-    asks,
-    asks,
-    st.tuples(st.just("call"), which),
-    st.tuples(st.just("call"), which),
-    st.tuples(st.just("come"), which),
-    st.tuples(st.just("come"), which),
-    st.tuples(st.just("bind"), which),
-    st.tuples(st.just("delete"), which),
-    st.tuples(st.just("reload"), st.integers(0, 1)),
-    st.tuples(st.just("wait"), st.sampled_from((0.5, 1.0, 2.0, 2.0, 31.0))),
-)
-
-
-class World:
-    """A ledger beside the walk; before each pass the walk says what it should do."""
-
-    def __init__(self, documents: list[PartitionSpec], nodes: list[NodeFacts]) -> None:
-        self.documents, self.document = documents, documents[0]
-        self.ledger = make_ledger(*self.document.queues[1:], nodes=0)
-        self.now, self.made = START, 0
-        self.history: list[tuple[object, ...]] = []
-        self.given: dict[PodUid, int] = {}
-        """The generation in which an ask got its turn: a later document may take the room away."""
-        for node in nodes:
-            self.ledger.apply(on.NodeObserved(node), now=START)
-
-    @property
-    def pending(self) -> list[PodUid]:
-        return sorted(self.ledger._state.waits_at, key=lambda uid: self.ledger._state.pods[uid].seq)
-
-    def step(self, step: tuple[object, ...]) -> None:
-        self.history.append(step)
-        match step:
-            case ("ask", *facts):
-                self.ask(*facts)  # type: ignore[arg-type]
-            case ("call", int(at)):
-                self.call([uid for uid in self.pending if not self.ledger.snapshot.has_turn(uid)], at)
-            case ("come", int(at)):
-                self.call([uid for uid in self.pending if self.ledger.snapshot.has_turn(uid)], at)
-            case ("bind", int(at)):
-                for uid in picked(sorted(self.ledger._state.reserved), at):
-                    node = self.ledger._state.pods[uid].noted or "n0"
-                    bind_called(self.ledger, uid, node, now=self.now)
-                    self.ledger.apply(on.PodBound(uid, NodeName(node)), now=self.now)
-            case ("delete", int(at)):
-                for uid in picked([record.uid for record in self.ledger.snapshot.pods()], at):
-                    self.ledger.apply(on.PodDeleted(uid), now=self.now)
-            case ("reload", int(at)):
-                self.document = self.documents[at]
-                self.ledger.apply(on.Configured(self.document, LedgerSettings()), now=self.now)
-            case ("wait", float(seconds)):
-                self.now += seconds
-                self.ledger.apply(on.TimePassed(), now=self.now)
-
-    def ask(
-        self, leaf: str, user: str, app: int, cpu: int, memory: int, priority: int, age: int, zone: str
-    ) -> PodUid:
-        self.made += 1
-        size = {"vcore": cpu, "memory": memory} if memory else {"vcore": cpu}
-        pod = make_pod(
-            f"p{self.made:02}",
-            size=Resource(size),
-            queue=leaf,
-            app=f"{leaf[-1]}-{user}-{app}",
-            identity=Identity(user),
-            priority=priority,
-            created=self.now - age,
-            constraints=Constraints((("zone", zone),) if zone else ()),
-        )
-        self.ledger.apply(on.PodObserved(pod), now=self.now)
-        return pod.uid
-
-    def call(self, uids: list[PodUid], at: int) -> None:
-        for uid in picked(uids, at):
-            turn = self.ledger.snapshot.has_turn(uid)
-            answer = filtered(self.ledger, uid, now=self.now)
-            event(f"filter: {turn} {answer.refusal.code if isinstance(answer, Refused) else 'admitted'}")
-            if turn and self.given[uid] == self.ledger.snapshot.generation:
-                assert isinstance(answer, Admitted), (uid, answer, self.told())
-            if isinstance(answer, Refused) and answer.refusal.code is Code.WAITING_FOR_TURN:
-                self.run_passes()
-                assert self.ledger.snapshot.has_turn(uid) or self.lacks_room(uid), (uid, self.told())
-
-    def run_passes(self) -> None:
-        while self.ledger.snapshot.pass_wanted:
-            view = view_of(self.ledger, self.document, now=self.now)
-            expected, before = walked(view), set(self.ledger._state.turns)
-            self.ledger.apply(on.PassDue(), now=self.now)
-            while self.ledger.snapshot.passing:
-                self.ledger.apply(on.PassDue(), now=self.now)
-            given = [(uid, turn.node) for uid, turn in self.ledger._state.turns.items() if uid not in before]
-            assert given == expected, self.told()
-            self.given.update({uid: self.ledger.snapshot.generation for uid, _ in given})
-
-    def lacks_room(self, uid: PodUid) -> bool:
-        """Whether the turns of others leave an ask no room, or it is not let in (SORT-8)."""
-        view = view_of(self.ledger, self.document, now=self.now)
-        pod = view.pods[uid]
-        return pod.app not in let_in(view, pod.leaf) or not fits(view, pod) or node_for(view, pod) is None
-
-    def told(self) -> str:
-        """The world and what happened, for whoever reads a failure."""
-        snapshot = self.ledger.snapshot
-        queues = [
-            f"{spec.path} {spec.max} {spec.guaranteed} {spec.properties}" for spec in self.document.queues
-        ]
-        pods = [
-            f"{record.facts} turn={snapshot.has_turn(record.uid)} {record.reservation}"
-            for record in snapshot.pods()
-        ]
-        return "\n".join([*queues, *map(str, snapshot.nodes.values()), *pods, *map(str, self.history)])
-
-
-def picked(uids: list[PodUid], at: int) -> list[PodUid]:
-    return [uids[at % len(uids)]] if uids else []
-
-
-def play(world: World, history: list[tuple[object, ...]]) -> None:
-    """Passes run after each step; what the walk cannot tell apart is not tried."""
-    try:
-        for step in history:
-            world.step(step)
-            world.run_passes()
-    except Ambiguous:
-        reject()
-
-
-def pair(*policies: str) -> st.SearchStrategy[list[PartitionSpec]]:
-    return st.lists(documents(policies), min_size=2, max_size=2)
-
-
-ORDERED = ("", "fifo")
 histories = st.lists(steps, min_size=10, max_size=30)
-arrivals = st.lists(asks, min_size=2, max_size=10)
 
 
 def one_pass(documents: list[PartitionSpec], nodes: list[NodeFacts], asks: list[tuple[object, ...]]) -> None:
@@ -271,56 +63,13 @@ def test_a_pass_lets_in_whom_the_walk_lets_in(
     one_pass(documents, nodes, asks)
 
 
+@pytest.mark.rule("REQ-3")
 @settings(QUICK, max_examples=250)
 @given(pair("", "fair", "stateaware"), clusters(), histories)
 def test_every_pass_of_a_history_gives_the_turns_of_the_walk(
     documents: list[PartitionSpec], nodes: list[NodeFacts], history: list[tuple[object, ...]]
 ) -> None:
     play(World(documents, nodes), history)
-
-
-# -- nobody is held without need ------------------------------
-
-
-def all_fit(world: World) -> bool:
-    """Whether every pending ask may be placed, one after the other; there is one large node."""
-    view = view_of(world.ledger, world.document, now=world.now)
-    for pod in [each for each in view.pods.values() if not each.held]:
-        if not fits(view, pod):
-            return False
-        view.pods[pod.uid] = replace(pod, held=True)
-    return True
-
-
-def never_held(document: PartitionSpec, asks: list[tuple[object, ...]], order: list[int]) -> None:
-    """Asks come, those that are too much go again, and the others call in some order."""
-    world = World([document], [make_node("n0", memory=10_000)])
-    for ask in asks:
-        world.step(ask)
-    while not all_fit(world):
-        world.ledger.apply(on.PodDeleted(world.pending[order[0] % len(world.pending)]), now=world.now)
-    for at in order:
-        for uid in picked(world.pending, at):
-            assert isinstance(filtered(world.ledger, uid, now=world.now), Admitted), world.told()
-
-
-calls = st.lists(which, min_size=10, max_size=10)
-
-
-@settings(QUICK, max_examples=150)
-@given(documents(ORDERED, limited=False), arrivals, calls)
-def test_nobody_is_held_when_everything_fits(
-    document: PartitionSpec, asks: list[tuple[object, ...]], order: list[int]
-) -> None:
-    never_held(document, asks, order)
-
-
-@settings(QUICK, max_examples=150)
-@given(documents(ORDERED), arrivals, calls)
-def test_nobody_is_held_when_everything_fits_users_too(
-    document: PartitionSpec, asks: list[tuple[object, ...]], order: list[int]
-) -> None:
-    never_held(document, asks, order)
 
 
 # -- ghosts ------------------------------

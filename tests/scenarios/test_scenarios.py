@@ -1,5 +1,7 @@
 """Every scenario of this folder, played; and again with the rule it is about switched off.
 
+Those about the order are played a second time with gates, and must go the same way.
+
 A scenario's ``why`` begins with the rule and names, in backquotes, the entry that shows it. `MUTATIONS`
 switches each rule off: the answer it would give if it did not apply, never an exception.
 """
@@ -8,30 +10,29 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
 import yaml
 
-from core.decisions import contention, scoring
 from core.decisions.decision import Admitted, Vetoed
 from core.ids import QueuePath
-from core.ledger import accounts, enrolment, ledger, rejections, surroundings, turn_pass, walk
+from core.ledger import accounts, enrolment, ledger, rejections, surroundings, turn_pass
 from core.ledger.record import Charge, Held, PodRecord
+from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
-from core.queues import headroom, limits, priority, room, rules, tree
+from core.queues import headroom, limits, room, rules, tree
 from core.queues import queue as queue_module
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
 from core.resource import Resource
-from core.workload import managed, node_ranking
+from core.workload import managed
 from core.workload.pod import PodFacts
 from extender import engine, reload
 from extender.queueconfig import load, translation
 from extender.simulator import (
     choosing,
-    commands,
     default_preemption,
     fitting,
     objects,
@@ -43,34 +44,59 @@ from extender.simulator import (
 from extender.simulator import cluster as played
 from extender.simulator.reading import read_scenario
 from extender.simulator.recording import Recording
+from extender.simulator.run import run_scenario
 from extender.wire import sizing, translate
+from tests.scenarios.mutating import Mutate, answering, both, replaced, valued
+from tests.scenarios.order_mutations import ORDER
 
 HERE = Path(__file__).parent
 FILES = sorted(path for path in HERE.glob("*.yaml"))
 RULE = re.compile(r"(?P<rule>[A-Z]+-[0-9]+(\.[0-9]+)?): .*`(?P<entry>[^`]+)`")
 
-Mutate = Callable[[pytest.MonkeyPatch], None]
+
+class Play(NamedTuple):
+    """``gates``: with gates, whatever the file says: the turn is the same, only how it is told differs."""
+
+    path: Path
+    gates: bool
+
+    @property
+    def id(self) -> str:
+        return self.path.stem + "-with-gates" * self.gates
+
+    @property
+    def named(self) -> re.Match[str]:
+        """The rule and the entry that ``why`` names."""
+        found = RULE.match(read_scenario(self.path).why)
+        assert found is not None, f"{self.id}: why must begin with a rule and name an entry in backquotes"
+        return found
+
+    def run(self) -> Recording:
+        scenario = read_scenario(self.path)
+        return run_scenario(replace(scenario, gates=scenario.gates or self.gates))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_it_happens_as_expected(path: Path) -> None:
-    recording = commands.outcome_of(path)
-    assert isinstance(recording, Recording), recording
+PLAYS = [Play(path, gates=False) for path in FILES]
+PLAYS += [Play(path, gates=True) for path in FILES if path.stem.startswith("order-")]
+
+every_play = pytest.mark.parametrize(
+    "play", [pytest.param(play, id=play.id, marks=pytest.mark.rule(play.named["rule"])) for play in PLAYS]
+)
+
+
+@every_play
+def test_it_happens_as_expected(play: Play) -> None:
+    recording = play.run()
     assert recording.differences == ()
     assert recording.checks > 0
 
 
 @pytest.mark.corrupts_ledger
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_it_differs_without_its_rule(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    named = RULE.match(read_scenario(path).why)
-    assert named is not None, "why must begin with a rule and name an entry in backquotes"
-    MUTATIONS[path.stem](monkeypatch)
-    recording = commands.outcome_of(path)
-    assert commands.exit_code([recording]) == commands.DIFFERENT, recording
-    assert isinstance(recording, Recording)
-    entries = {difference.entry for difference in recording.differences}
-    wanted = named["entry"]
+@every_play
+def test_it_differs_without_its_rule(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    MUTATIONS[play.path.stem](monkeypatch)
+    entries = {difference.entry for difference in play.run().differences}
+    wanted = play.named["entry"]
     assert any(entry == wanted or entry.startswith(wanted + ".") for entry in entries), entries
 
 
@@ -110,33 +136,6 @@ def _keys(value: object) -> Iterator[str]:
 
 
 # -- how each rule is switched off ---------------------------------------------------------------------------
-
-
-def answering(target: object, name: str, answer: Any) -> Mutate:
-    """The rule always answers the same."""
-    return lambda patch: patch.setattr(target, name, lambda *_, **__: answer)
-
-
-def replaced(target: object, name: str, by: Callable[..., Any]) -> Mutate:
-    """``by`` is given the rule itself first."""
-
-    def mutate(patch: pytest.MonkeyPatch) -> None:
-        rule = getattr(target, name)
-        patch.setattr(target, name, lambda *args, **more: by(rule, *args, **more))
-
-    return mutate
-
-
-def valued(target: object, name: str, value: object) -> Mutate:
-    return lambda patch: patch.setattr(target, name, value)
-
-
-def both(*mutations: Mutate) -> Mutate:
-    def mutate(patch: pytest.MonkeyPatch) -> None:
-        for each in mutations:
-            each(patch)
-
-    return mutate
 
 
 NO_QUOTA = answering(room, "shortfall", None)
@@ -224,12 +223,6 @@ def _per_queue(rule: Callable[..., Any], pod: PodFacts, *, unique: bool) -> str:
     return f"{rule(pod, unique=unique)}-{pod.queue}"
 
 
-def _plain_priorities(patch: pytest.MonkeyPatch) -> None:
-    """Every queue shows what is pending in it, whatever its offset and fence."""
-    for module in (walk, priority):
-        patch.setattr(module, "exported", lambda raw, properties, *, is_root=False: raw)
-
-
 def _cordon_counts(patch: pytest.MonkeyPatch) -> None:
     before = surroundings._set_node
 
@@ -238,10 +231,6 @@ def _cordon_counts(patch: pytest.MonkeyPatch) -> None:
         before(state, name, hidden)
 
     patch.setattr(surroundings, "_set_node", set_node)
-
-
-def _unweighted(rule: Callable[..., Any], capacity: Any, available: Any, weights: Any) -> Any:
-    return rule(capacity, available, {})
 
 
 def _no_namespace(rule: Callable[..., Any], pod: PodFacts, namespace: Any, **more: Any) -> Any:
@@ -289,19 +278,12 @@ def _without_init(spec: Any) -> Any:
 
 
 MUTATIONS: dict[str, Mutate] = {
+    **ORDER,
     "limit-of-another-user-does-not-hold-mine": replaced(
         limits.Claimant, "tracked", lambda rule, self, path: rule(self._replace(user="everybody"), path)
     ),
     "node-kept-for-a-large-pod": answering(turn_pass, "may_seek", False),
     "node-kept-with-gates": answering(turn_pass, "may_seek", False),
-    "order-behind-fences": _plain_priorities,
-    "order-by-shares": answering(walk, "fair_share", 0.0),
-    "order-of-nodes-binpacking": valued(node_ranking, "BINPACKING", ""),
-    "order-of-nodes-by-setting": answering(scoring, "scores_nodes", False),
-    "order-of-nodes-by-weights": replaced(node_ranking, "usage_of", _unweighted),
-    "order-of-a-state-aware-queue": answering(contention, "_kept_back", None),
-    "order-of-eleven-steps": _plain_priorities,
-    "order-of-eleven-steps-with-gates": _plain_priorities,
     "placement-of-a-bound-pod-beside-a-default-queue": replaced(enrolment, "decide_queue", _unforced),
     "placement-rejection-can-fail-the-pods": answering(rejections, "_mark", None),
     "properties-go-down-to-children": replaced(
@@ -371,6 +353,9 @@ MUTATIONS: dict[str, Mutate] = {
         reload, "settings_from", lambda rule, keys, overrides: rule({}, overrides)
     ),
     "size-of-a-pod-with-init-containers": replaced(translate, "pod_size", _no_containers),
+    "turns-beside-a-node-of-no-use": both(
+        answering(Snapshot, "turns_leave_no_node", False), answering(Snapshot, "found_no_node", False)
+    ),
     "unmanaged-in-kube-system": valued(managed, "SYSTEM_NAMESPACE", "none"),
     "unmanaged-pods-pass": both(
         answering(enrolment, "is_managed", True), answering(engine, "is_managed", True)

@@ -1,0 +1,161 @@
+"""Who waits for a turn: nobody when everything fits, and else only behind others that had room before."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from core.decisions.decision import Admitted, Refused
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
+from core.queues.spec import PartitionSpec
+from core.reasons import Code
+from core.workload.node import NodeFacts
+from core.workload.pod import OWN_GATE
+from tests.builders import filtered, make_node
+from tests.properties.naive_walk import View, fits, next_ask, node_for, take, view_of
+from tests.properties.turn_world import (
+    ORDERED,
+    QUICK,
+    World,
+    arrivals,
+    asks,
+    clusters,
+    documents,
+    pair,
+    picked,
+    play,
+    which,
+)
+
+Step = tuple[object, ...]
+
+# -- nobody is held without need ------------------------------
+
+
+def all_fit(world: World) -> bool:
+    """Whether every pending ask may be placed, one after the other; there is one large node."""
+    view = view_of(world.ledger, world.document, now=world.now)
+    for pod in [each for each in view.pods.values() if not each.held]:
+        if not fits(view, pod):
+            return False
+        view.pods[pod.uid] = replace(pod, held=True)
+    return True
+
+
+def in_which_all_fit(
+    document: PartitionSpec, asks: list[Step], order: list[int], *, gates: tuple[str, ...] = ()
+) -> World:
+    """Asks come, and those that are too much go again, in some order."""
+    world = World([document], [make_node("n0", memory=10_000)], gates=gates)
+    for ask in asks:
+        world.step(ask)
+    while not all_fit(world):
+        world.ledger.apply(on.PodDeleted(world.pending[order[0] % len(world.pending)]), now=world.now)
+    return world
+
+
+def never_held(document: PartitionSpec, asks: list[Step], order: list[int]) -> None:
+    """Those that are left call in some order."""
+    world = in_which_all_fit(document, asks, order)
+    for at in order:
+        for uid in picked(world.pending, at):
+            assert isinstance(filtered(world.ledger, uid, now=world.now), Admitted), world.told()
+
+
+anywhere = asks.map(lambda ask: (*ask[:8], ""))
+"""Asks that any node may take."""
+
+calls = st.lists(which, min_size=10, max_size=10)
+
+
+@settings(QUICK, max_examples=150)
+@given(documents(ORDERED, limited=False), arrivals, calls)
+def test_nobody_is_held_when_everything_fits(
+    document: PartitionSpec, asks: list[Step], order: list[int]
+) -> None:
+    never_held(document, asks, order)
+
+
+@settings(QUICK, max_examples=150)
+@given(documents(ORDERED), arrivals, calls)
+def test_nobody_is_held_when_everything_fits_users_too(
+    document: PartitionSpec, asks: list[Step], order: list[int]
+) -> None:
+    never_held(document, asks, order)
+
+
+@settings(QUICK, max_examples=150)
+@given(documents((*ORDERED, "fair")), st.lists(anywhere, min_size=2, max_size=10), calls)
+def test_no_gate_stays_shut_when_everything_fits(
+    document: PartitionSpec, asks: list[Step], order: list[int]
+) -> None:
+    world = in_which_all_fit(document, asks, order, gates=(OWN_GATE,))
+    while world.ledger.snapshot.pass_wanted:
+        world.ledger.apply(on.PassDue(), now=world.now)
+    assert all(world.ledger.snapshot.has_turn(uid) for uid in world.pending), world.told()
+
+
+# -- whoever is held is held by somebody ------------------------------
+
+young = asks.map(lambda ask: (*ask[:7], min(ask[7], 1), ask[8]))
+"""Asks for which no node is kept yet."""
+
+
+@pytest.mark.rule("CYC-7")
+@settings(QUICK, max_examples=200)
+@given(pair("", "fair"), clusters(), which, st.lists(young, min_size=3, max_size=12))
+def test_whoever_is_held_is_held_by_asks_that_rank_before_it_and_have_room(
+    documents: list[PartitionSpec], nodes: list[NodeFacts], closed: int, asks: list[Step]
+) -> None:
+    """``closed``: the node that takes nobody, if there is one of that number."""
+    nodes = [replace(node, unschedulable=at == closed) for at, node in enumerate(nodes)]
+    world = World(documents, nodes)
+    for ask in asks:
+        world.step(ask)
+    play(world, [("reload", 1)])
+    for uid in world.pending:
+        if not world.ledger.snapshot.has_turn(uid):
+            assert_held_by_others(world, uid)
+
+
+def assert_held_by_others(world: World, uid: PodUid) -> None:
+    """Who goes before an ask, one after the other, until nothing is left for it: they have the turns.
+
+    Before that there was a node with room for it: about others kube-scheduler does not ask.
+    """
+    view = without_turns(world)
+    if node_for(view, view.pods[uid]) is None:
+        return
+    assert told_to_wait(world, uid) == fits(view, view.pods[uid]), world.told()
+    if not fits(view, view.pods[uid]):
+        return
+    before: list[tuple[str, str]] = []
+    while has_room(view, uid):
+        step = next_ask(view, "root")
+        assert step is not None, world.told()
+        first, node = step
+        assert first.uid != uid, world.told()
+        assert world.ledger.snapshot.has_turn(PodUid(first.uid)), world.told()
+        assert not world.ledger.snapshot.nodes[NodeName(node)].unschedulable
+        take(view, before, first, node)
+    assert before
+    event(f"held by {len(before)}")
+
+
+def without_turns(world: World) -> View:
+    """As it was before anybody got one; nobody has been placed yet."""
+    view = view_of(world.ledger, world.document, now=world.now)
+    view.pods = {each: replace(pod, held=False, node="") for each, pod in view.pods.items()}
+    return view
+
+
+def has_room(view: View, uid: PodUid) -> bool:
+    pod = view.pods[uid]
+    return fits(view, pod) and node_for(view, pod) is not None
+
+
+def told_to_wait(world: World, uid: PodUid) -> bool:
+    answer = filtered(world.ledger, uid, now=world.now)
+    return isinstance(answer, Refused) and answer.refusal.code is Code.WAITING_FOR_TURN
