@@ -11,8 +11,9 @@ from core.decisions.decision import Offered
 from core.decisions.eligibility import barred, tried_lately
 from core.decisions.judging import Breach, check_laws, outdated
 from core.decisions.preemption import Outcome, Planning, plan_preemption
-from core.decisions.receipts import NoPlan, Plan, Stop
-from core.ids import NodeName, PodUid
+from core.decisions.receipts import Kind, NoPlan, Plan, Stop
+from core.decisions.reclaim import plan_reclaim
+from core.ids import NO_NODE, NO_POD, NodeName, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.snapshot import Snapshot
@@ -55,14 +56,19 @@ class Planner:
 
     def wake(self) -> None:
         """Somebody may have a plan made for it now."""
-        if not self._awaited and (self._planning is not None or self._snapshot().trying):
+        if not self._awaited and self._wanted:
             self._awaited = True
             self._later(0.0, self._go)
 
     def finish(self) -> None:
         """Make every plan that is due, at once."""
-        while self._planning is not None or self._snapshot().trying:
+        while self._wanted:
             self._step()
+
+    @property
+    def _wanted(self) -> bool:
+        snapshot = self._snapshot()
+        return self._planning is not None or bool(snapshot.trying or snapshot.reclaims)
 
     def _go(self) -> None:
         self._awaited = False
@@ -72,6 +78,9 @@ class Planner:
 
     def _step(self) -> None:
         """One slice of a plan."""
+        for path in self._snapshot().reclaims:
+            self._reclaim(path)
+            return
         if self._planning is None:
             uid = next(iter(self._snapshot().trying), None)
             if uid is None:
@@ -90,6 +99,18 @@ class Planner:
             now = self._clock()
             self._learn(on.PlanCommitted(outcome.uid, _id(outcome, now), outcome.node, _victims(outcome)))
         self._tell(outcome, "tick")
+
+    def _reclaim(self, path: QueuePath) -> None:
+        """Whom a queue over its max gives up (QCP-9); once per start, whatever comes of it."""
+        snapshot = self._snapshot()
+        queue = snapshot.tree.get(path)
+        found = plan_reclaim(snapshot, queue) if queue is not None else None
+        if found is None or not found.victims:
+            self._learn(on.QuotaReclaimed(NO_POD, path, ()))
+            return
+        plan = Plan(Kind.QUOTA, NO_POD, path, NO_NODE, found.victims, found.receipt)
+        self._learn(on.QuotaReclaimed(NO_POD, path, _victims(plan)))
+        self._audience.planned(plan, pod=str(path), how="tick", now=self._clock())
 
     def _judged(self, outcome: Outcome) -> Outcome:
         if isinstance(outcome, NoPlan):

@@ -1,4 +1,4 @@
-"""Who goes when a quota has shrunk below what is used: when, how much, where and whom (QCP-1 to QCP-8)."""
+"""Who goes when a quota has shrunk below what is used: how much, where and whom (QCP-4 to QCP-8)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -8,71 +8,12 @@ from core.decisions.case import victim_of
 from core.decisions.laws import keeps_guarantee
 from core.decisions.receipts import Finding, Kind, NodeNotes, Receipt, Victim, VictimReceipt, passed
 from core.ids import QueuePath
-from core.instants import has_come
 from core.ledger.snapshot import Snapshot
 from core.queues.queue import Queue
 from core.queues.whatif import WhatIf
-from core.resource import Amounts, Limit, Resource, is_zero, strictly_more, within
+from core.resource import Resource, within
 
 HOUR = 3600.0
-
-
-@dataclass(frozen=True, slots=True)
-class QuotaTerms:
-    """What a document says of a queue's quota. ``delay``: ``quota.preemption.delay`` in seconds, 0 is off."""
-
-    max: Limit | None
-    delay: float
-
-
-def start_after(
-    old: QuotaTerms,
-    new: QuotaTerms,
-    *,
-    start: float | None,
-    allocated: Amounts,
-    running: bool,
-    now: float,
-) -> float | None:
-    """When preemption may begin after a document was applied, None for not at all (QCP-2, DIV-17).
-
-    ``start``: when it was to begin so far; ``running``: it is under way, and nothing changes then.
-    """
-    if running:
-        return start
-    if not new.delay or is_zero(new.max) or within(new.max, allocated):
-        return None
-    if start is not None:
-        return start + new.delay - old.delay
-    switched_on = new.max == old.max and not old.delay
-    lowered = strictly_more(old.max, new.max) or _lowered_below_use(old.max, new.max, allocated)
-    return now + new.delay if switched_on or lowered else None
-
-
-def _lowered_below_use(old: Limit | None, new: Limit | None, allocated: Amounts) -> bool:
-    """Whether a type was lowered of which more is used than it now allows; a first max lowers (DIV-17)."""
-    used = dict(allocated.items())
-    for name, cap in new.items() if new is not None else ():
-        before = old.get(name) if old is not None else None
-        if (before is None or cap < before) and used.get(name, 0) > cap:
-            return True
-    return False
-
-
-def start_after_growth(
-    terms: QuotaTerms, *, start: float | None, allocated: Amounts, switched_on: bool, now: float
-) -> float | None:
-    """As `start_after` when usage grew without being asked: a recovery or a resize in place (QCP-2)."""
-    if start is not None or not (switched_on and terms.delay) or is_zero(terms.max):
-        return start
-    return start if within(terms.max, allocated) else now + terms.delay
-
-
-def is_due(queue: Queue, start: float | None, *, now: float) -> bool:
-    """Whether a queue's preemption begins now (QCP-3). Dynamic ones never do (QCP-1)."""
-    if start is None or queue.dynamic or not has_come(start, now=now):
-        return False
-    return not is_zero(queue.max) and not within(queue.max, queue.allocated)
 
 
 def excess(queue: Queue) -> Resource | None:

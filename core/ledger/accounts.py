@@ -8,6 +8,7 @@ should. Any order of events and any repeat ends in the same counters.
 from core.ids import AppId, NodeName, QueuePath
 from core.ledger.keeping import let_go
 from core.ledger.lifecycle import allocated
+from core.ledger.reclaiming import note_growth
 from core.ledger.record import Charge, Held, PodRecord, Standing
 from core.ledger.seeking import await_age, forget_age
 from core.ledger.state import Seat, State, WaitingKey
@@ -99,6 +100,8 @@ def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
         state.charges[record.uid] = new
     if new is not None and holds(new) and not (old is not None and holds(old)) and record.application:
         allocated(state, state.applications[record.application])
+    if new is not None:
+        note_growth(state, old, new)
     if old is not None and holds(old) and not _keeps_room(old, new):
         state.freed = True
 

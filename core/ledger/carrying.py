@@ -14,6 +14,7 @@ from core.ledger.effects import DeletePod, EvictPod
 from core.ledger.events import EvictionOutcome
 from core.ledger.keeping import let_go, note_kept, remember
 from core.ledger.marks import mark, spare, tell, trigger, undo, unmark, write, write_plan, write_victim
+from core.ledger.reclaiming import reclaimed
 from core.ledger.record import PodRecord
 from core.ledger.state import Offer, State
 from core.ledger.tries import note_tried
@@ -68,6 +69,7 @@ def _commit(state: State, record: PodRecord, plan: Offer) -> None:
 
 
 def _reclaim(state: State, event: on.QuotaReclaimed) -> None:
+    reclaimed(state, event.queue)
     for chosen in event.victims:
         victim = state.pods.get(chosen.uid)
         if victim is not None and victim.node:

@@ -31,6 +31,7 @@ from core.ledger.keeping import note_written
 from core.ledger.lifecycle import leave_parents, pass_time
 from core.ledger.marks import unmark
 from core.ledger.news import is_late, is_same_pod, is_under_way, time_runs
+from core.ledger.reclaiming import find_reclaims, note_terms, terms_now
 from core.ledger.record import PodRecord
 from core.ledger.rejections import mark_rejected
 from core.ledger.seeking import come_of_age
@@ -285,7 +286,9 @@ class Ledger:
         """Usage is carried over by path; whatever had no queue is placed anew."""
         state = self._state
         state.settings = event.settings
+        terms = terms_now(state)
         state.tree.apply(event.partition)
+        note_terms(state, terms)
         state.rules = event.partition.rules
         state.resolver = event.partition.resolver
         state.node_sort = event.partition.node_sort
@@ -339,6 +342,7 @@ class Ledger:
             settle(self._state, record)
         drop_offers(self._state)
         find_due(self._state)
+        find_reclaims(self._state)
         come_of_age(self._state)
         self._expire_gone(now)
         again = forget_groups(self._state)

@@ -77,6 +77,7 @@ class Snapshot:
         """
         state = self._state
         moments = [state.deferred, state.age_due, state.tries_due]
+        moments += state.quota_starts.values() if state.quota_preempts else ()
         moments += [offer.at + OFFERED_FOR for offer in state.offers.values()]
         moments += [turn.at + state.settings.turn_lease for turn in state.turns.values()]
         for uid in state.reserved:
@@ -286,6 +287,11 @@ class Snapshot:
     def trying(self) -> Mapping[PodUid, None]:
         """The asks that may have a plan made for them now, in order; only to be read."""
         return self._state.trying
+
+    @property
+    def reclaims(self) -> Mapping[QueuePath, None]:
+        """Queues whose pods are to go now because their quota shrank; only to be read."""
+        return self._state.reclaims
 
     def has_offer(self, uid: PodUid) -> bool:
         """Whether kube-scheduler was told of a plan for it that it may still take."""

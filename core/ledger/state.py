@@ -102,7 +102,7 @@ class State:
     pass began; ``due``: an ask waits for a pass; ``passing``: one goes on; ``deferred``: when the next one
     has something to do; ``offers``: plans that kube-scheduler was told of, by ask; ``tries``: when an ask may
     next have a plan made for it, ``tries_due`` not after the first of those, and ``trying`` who may now, in
-    order;
+    order; ``quota_starts``: when pods of a queue go because its quota shrank, ``reclaims``: of which now;
     ``preempts`` and ``quota_preempts``: the partition's switches (PRE-1, QCP-1); ``node_sort``: how nodes are
     scored; ``resolver``: where groups come from that no pod names (ID-4);
     ``resolved``: what it answered lately; ``looking_up``: users that it was asked about and has not
@@ -164,6 +164,8 @@ class State:
     tries: dict[PodUid, float] = field(default_factory=dict)
     tries_due: float | None = None
     trying: dict[PodUid, None] = field(default_factory=dict)
+    quota_starts: dict[QueuePath, float] = field(default_factory=dict)
+    reclaims: dict[QueuePath, None] = field(default_factory=dict)
     nowhere: set[Kind] = field(default_factory=set)
     freed: bool = False
     due: bool = False

@@ -90,7 +90,8 @@ class Telling:
             self._metrics.plans.labels(outcome.kind.value).inc()
             self._metrics.victims.labels(outcome.kind.value).inc(len(outcome.victims))
             names = ", ".join(f"{each.namespace}/{each.name}" for each in outcome.victims)
-            self._note(outcome.uid, f"{how}: plan on {outcome.node} at the cost of {names}", now)
+            if outcome.uid:
+                self._note(outcome.uid, f"{how}: plan on {outcome.node} at the cost of {names}", now)
             self._log.info("preemption planned", pod=pod, node=outcome.node, victims=names, by=how)
         else:
             self._metrics.refusals.labels(outcome.law).inc()

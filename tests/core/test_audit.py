@@ -47,6 +47,8 @@ TOLD = {
     "age_due",
     "offers",
     "tries_due",
+    "quota_starts",
+    "reclaims",
     "node_set",
     "arrivals",
     "passing",

@@ -4,21 +4,11 @@ from typing import Any
 
 import pytest
 
-from core.decisions.reclaim import (
-    HOUR,
-    QuotaTerms,
-    candidates,
-    excess,
-    is_due,
-    pick,
-    plan_reclaim,
-    shares,
-    start_after,
-    start_after_growth,
-)
+from core.decisions.reclaim import HOUR, candidates, excess, pick, plan_reclaim, shares
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.queues.queue import Queue
+from core.queues.quota_change import QuotaTerms, is_due, start_after, start_after_growth
 from core.queues.tree import QueueTree
 from core.resource import Limit, Resource
 from tests.builders import make_queue, make_tree
