@@ -4,14 +4,24 @@ It hands events to the ledger with the time, effects to whoever performs them, a
 snapshot that never outlives the call. It has no clock, no network and no logger of its own: they are given.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from core.decisions.admission import decide_admission, decide_preemption
 from core.decisions.binding import decide_binding
-from core.decisions.decision import Admission, Admitted, Binding, BindNow, Preemption, Refused, Scoring
+from core.decisions.decision import (
+    Admission,
+    Admitted,
+    Binding,
+    BindNow,
+    Ignored,
+    Preemption,
+    Refused,
+    Scoring,
+)
 from core.decisions.gating import decide_gate
+from core.decisions.judging import undercut
 from core.decisions.scoring import decide_scores
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
@@ -154,6 +164,15 @@ class Engine:
         verdict = decide_preemption(self.snapshot, uid, lambda: self.planner.offer(uid, candidates))
         self._tell("preempt", uid, verdict)
         return verdict
+
+    def unprotected(self, uid: PodUid, victims: Mapping[NodeName, Sequence[PodUid]]) -> list[NodeName]:
+        """Nodes on which a pod in no queue may evict whom kube-scheduler names: all, unless guarantees are to
+        hold against it too."""
+        snapshot = self.snapshot
+        self._tell("preempt", uid, Ignored())
+        if not snapshot.settings.preemption.protect_from_foreign:
+            return list(victims)
+        return [node for node, uids in victims.items() if undercut(snapshot, uids) is None]
 
     def score(self, uid: PodUid, nodes: Sequence[NodeName]) -> Scoring:
         """How good is each of the nodes for this pod?"""

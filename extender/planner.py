@@ -158,7 +158,7 @@ class Planner:
 
     def _offerable(self, plan: Plan, now: float) -> bool:
         """Whether kube-scheduler can carry it out, and has seen what it is about."""
-        if not plan.on_its_node:
+        if not plan.on_its_node or plan.breaks_budgets:
             return False
         records = [self._snapshot().pod(victim.uid) for victim in plan.victims]
         return all(each is not None and has_come(each.placed_at + SETTLED, now=now) for each in records)

@@ -139,16 +139,21 @@ class Verbs:
             ours = self._is_ours(request.pod, request.raw_pod)
         except NotReady:
             return v1.NO_PREEMPTION
-        if not ours:
-            return v1.preemption(request.victims)
         uid, names = PodUid(request.pod.metadata.uid), [NodeName(name) for name in request.victims]
+        if not ours:
+            return v1.preemption(self._unprotected(uid, request))
         match self._engine.preempt(uid, names):
             case Offered(plan, violations):
                 return v1.preemption({plan.node: v1.Victims(_most_important_first(plan), violations)})
             case Ignored():
-                return v1.preemption(request.victims)
+                return v1.preemption(self._unprotected(uid, request))
             case Vetoed() | Withheld() | Faulted():
                 return v1.NO_PREEMPTION
+
+    def _unprotected(self, uid: PodUid, request: v1.PreemptRequest) -> dict[str, v1.Victims]:
+        """What kube-scheduler would do for a pod in no queue, as far as the settings let it."""
+        named = {NodeName(node): [PodUid(uid) for uid in each.uids] for node, each in request.victims.items()}
+        return {node: request.victims[node] for node in self._engine.unprotected(uid, named)}
 
     def _is_ours(self, pod: v1.PodHead, raw_pod: bytes) -> bool:
         """Whether queues decide about this pod; what the watch has not shown yet is learned from the body.

@@ -98,9 +98,7 @@ class Ledger:
             case on.GateHeld() | on.GateToldNot():
                 self._on_gate(event)
             case on.NodeNominated() | on.RecordWritten():
-                note_written(self._state, event)
-                if isinstance(event, on.RecordWritten):
-                    go_on(self._state, event)
+                self._on_written(event)
             case on.PodEvicted():
                 note_eviction(self._state, event)
             case on.PreemptionMark():
@@ -311,6 +309,14 @@ class Ledger:
         state = self._state
         if not reached and end_turn(state, uid):
             state.deferred = earliest(state.deferred, now + WAKES_APART)
+
+    def _on_written(self, event: on.NodeNominated | on.RecordWritten) -> None:
+        note_written(self._state, event)
+        if isinstance(event, on.RecordWritten):
+            go_on(self._state, event)
+        record = self._state.pods.get(event.uid)
+        if record is not None:
+            settle(self._state, record)
 
     def _on_gate(self, event: on.GateHeld | on.GateToldNot) -> None:
         record = self._state.pods.get(event.uid)

@@ -10,7 +10,6 @@ from core.queues.queue import Queue
 from core.queues.quota_change import QuotaTerms, is_due, start_after, start_after_growth, terms_of
 from core.resource import within
 
-
 CHECKED_EVERY = 1.0
 """Seconds between two looks at a queue (QCP-3)."""
 

@@ -9,6 +9,9 @@ from typing import Any
 
 from aiohttp import ClientSession
 
+from core.decisions.judging import Breach
+from core.decisions.preemption import Outcome as Planned
+from core.decisions.receipts import Plan
 from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.audit import audit
@@ -32,12 +35,19 @@ class Witnessing:
 
     decisions: list[tuple[str, str, object]] = field(default_factory=list)
     drifts: list[Drift] = field(default_factory=list)
+    plans: list[tuple[str, str, Planned]] = field(default_factory=list)
 
     def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None:
         self.decisions.append((verb, record.facts.name, verdict))
 
     def learned(self, event: on.Event, *, now: float) -> None:
         pass
+
+    def planned(self, outcome: Planned, *, pod: str, how: str, now: float) -> None:
+        self.plans.append((pod, how, outcome))
+
+    def breached(self, plan: Plan, breaches: tuple[Breach, ...], *, pod: str, now: float) -> None:
+        raise AssertionError(breaches)
 
     def drifted(self, drifts: list[Drift]) -> None:
         self.drifts += drifts

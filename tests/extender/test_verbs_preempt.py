@@ -1,0 +1,215 @@
+"""What kube-scheduler is answered about evictions: our plan when one is due, for strangers its own choice."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
+from core.ledger.carrying import OFFERED_FOR
+from core.ledger.effects import EvictPod, NominateNode, WriteRecord
+from core.ledger.settings import LedgerSettings, PreemptionSettings
+from core.workload.pod import PREEMPTED_FOR, TRIGGERED, PodFacts
+from extender.planner import SETTLED
+from tests.builders import make_node, make_partition, make_pod, make_queue
+from tests.extender.rigs import Rig, preempt_body
+
+QUEUES = (make_queue("root.a", guaranteed={"vcore": 2000}), make_queue("root.b"))
+DELAY = 30.0
+
+
+class Stage:
+    """One node of two cores, both held by ``root.b``; an ask of ``root.a``, which has a guarantee to claim."""
+
+    def __init__(self, **settings: bool) -> None:
+        self.rig = Rig()
+        self.at = self.rig.engine.now
+        preemption = PreemptionSettings(**settings)
+        self.learn(on.Configured(make_partition(*QUEUES), LedgerSettings(preemption=preemption)))
+        for name in ("n2", "n3"):
+            self.learn(on.NodeDeleted(NodeName(name)))
+        self.learn(on.NodeObserved(make_node("n1", cpu=2000)))
+        for number in range(2):
+            self.learn(on.PodObserved(self.victim(number)))
+
+    def learn(self, event: on.Event) -> None:
+        self.rig.engine.learn(event)
+
+    def victim(self, number: int, **facts: Any) -> PodFacts:
+        created = self.at - 100 + number
+        return make_pod(f"v{number}", queue="root.b", app=f"b{number}", node="n1", created=created, **facts)
+
+    def ask(self, **facts: Any) -> PodFacts:
+        pod = make_pod("ask", queue="root.a", app="a", **{"created": self.at, "complex": True, **facts})
+        self.learn(on.PodObserved(pod))
+        return pod
+
+    def wait(self, seconds: float) -> None:
+        self.rig.time += seconds
+
+    def preempt(self, name: str = "ask", **pod: Any) -> dict[str, Any]:
+        body = preempt_body(name, {"n1": ["uid-v0"]}, version="0", **pod)
+        answer: dict[str, Any] = json.loads(self.rig.verbs.preempt(body))
+        return answer
+
+    def victims(self, **pod: Any) -> list[str]:
+        nodes = self.preempt(**pod).get("NodeNameToMetaVictims", {})
+        return [each["UID"] for node in nodes.values() for each in node["Pods"]]
+
+
+@pytest.mark.rule("PRE-3", "PRE-20")
+def test_a_plan_is_offered_once_it_is_due_and_our_victim_is_named() -> None:
+    stage = Stage()
+    stage.ask()
+    stage.wait(DELAY - 1)
+    assert stage.victims() == []
+    stage.wait(1)
+    assert stage.victims() == ["uid-v1"]
+    assert stage.victims() == [], "while an offer stands no other is made"
+
+
+@pytest.mark.rule("PRE-5")
+def test_an_offer_that_is_not_taken_is_dropped() -> None:
+    stage = Stage()
+    stage.ask()
+    stage.wait(DELAY)
+    assert stage.victims() == ["uid-v1"]
+    assert stage.rig.engine.snapshot.has_offer(PodUid("uid-ask"))
+    stage.wait(OFFERED_FOR)
+    stage.rig.engine.pass_time()
+    assert not stage.rig.engine.snapshot.has_offer(PodUid("uid-ask"))
+    assert stage.victims() == [], "the next attempt is due 15 s after the last"
+    stage.wait(15 - OFFERED_FOR)
+    assert stage.victims() == ["uid-v1"]
+
+
+def test_an_offer_is_committed_when_its_first_victim_is_seen_to_go() -> None:
+    stage = Stage()
+    ask = stage.ask()
+    stage.wait(DELAY)
+    assert stage.victims() == ["uid-v1"]
+    stage.rig.effects.clear()
+    stage.learn(on.PodObserved(stage.victim(1, deleting=True, version=2)))
+    (record,) = [each for each in stage.rig.effects if isinstance(each, WriteRecord)]
+    assert record.uid == ask.uid
+    assert dict(record.entries)[TRIGGERED]
+    assert stage.rig.engine.snapshot.kept == {"n1": "uid-ask"}
+    stage.learn(on.RecordWritten(record.uid, record.entries, reached=True))
+    stage.learn(on.PodDeleted(PodUid("uid-v1")))
+    stage.rig.run_planned()
+    assert [each for each in stage.rig.effects if isinstance(each, EvictPod)] == []
+    assert [each.node for each in stage.rig.effects if isinstance(each, NominateNode)] == ["n1"]
+
+
+def test_a_pod_that_was_bound_a_moment_ago_is_not_named_to_kube_scheduler() -> None:
+    """It may not know of it yet; the plan is carried out here."""
+    stage = Stage()
+    ask = stage.ask(created=stage.at - DELAY)
+    stage.learn(on.PodDeleted(PodUid("uid-v1")))
+    stage.learn(on.PodObserved(replace(stage.victim(2), created=stage.at)))
+    assert stage.victims() == []
+    assert [each.uid for each in stage.rig.effects if isinstance(each, WriteRecord)] == [ask.uid]
+    assert SETTLED == 1.0
+
+
+@pytest.mark.rule("PRE-4")
+def test_nothing_is_offered_to_one_that_never_preempts() -> None:
+    stage = Stage()
+    stage.ask(never_preempts=True)
+    stage.wait(DELAY)
+    assert stage.preempt() == {}
+
+
+def test_for_a_pod_in_no_queue_kube_schedulers_choice_stands() -> None:
+    stage = Stage()
+    stranger = {"name": "stranger", "scheduler": "default-scheduler", "queue": ""}
+    assert stage.victims(**stranger) == ["uid-v0"]
+
+
+def test_guarantees_can_be_made_to_hold_against_pods_in_no_queue() -> None:
+    stage = Stage(protect_from_foreign=True)
+    stage.learn(
+        on.PodObserved(replace(stage.victim(0), queue="root.a", app_id="a0", uid=PodUid("uid-w"), name="w"))
+    )
+    stranger = {"name": "stranger", "scheduler": "default-scheduler", "queue": ""}
+    assert stage.victims(**stranger) == ["uid-v0"]
+    body = preempt_body("stranger", {"n1": ["uid-w"]}, version="0", scheduler="default-scheduler", queue="")
+    assert json.loads(stage.rig.verbs.preempt(body)) == {"NodeNameToMetaVictims": {}}
+
+
+# -- carrying out what a tick has planned ----------------------------------------------------------------
+
+
+def committed(stage: Stage) -> None:
+    stage.ask(complex=False)
+    stage.wait(DELAY)
+    stage.rig.effects.clear()
+    stage.rig.engine.pass_time()
+    stage.rig.engine.planner.finish()
+
+
+def records(stage: Stage) -> list[WriteRecord]:
+    return [each for each in stage.rig.effects if isinstance(each, WriteRecord)]
+
+
+def evictions(stage: Stage) -> list[str]:
+    return [str(each.uid) for each in stage.rig.effects if isinstance(each, EvictPod)]
+
+
+@pytest.mark.rule("PRE-20")
+def test_each_step_waits_for_the_one_before() -> None:
+    stage = Stage()
+    committed(stage)
+    (first,) = records(stage)
+    assert (first.uid, evictions(stage)) == ("uid-ask", [])
+    stage.learn(on.RecordWritten(first.uid, first.entries, reached=True))
+    second = records(stage)[-1]
+    assert (second.uid, evictions(stage)) == ("uid-v1", [])
+    assert str(dict(second.entries)[PREEMPTED_FOR]).startswith("uid-ask guarantee: LAW-1 an originator")
+    stage.learn(on.RecordWritten(second.uid, second.entries, reached=True))
+    assert evictions(stage) == ["uid-v1"]
+
+
+@pytest.mark.parametrize("which", ["uid-ask", "uid-v1"])
+def test_a_record_that_cannot_be_written_ends_the_plan(which: str) -> None:
+    stage = Stage()
+    committed(stage)
+    (first,) = records(stage)
+    stage.learn(on.RecordWritten(first.uid, first.entries, reached=which != "uid-ask"))
+    if which == "uid-v1":
+        second = records(stage)[-1]
+        stage.learn(on.RecordWritten(second.uid, second.entries, reached=False))
+    assert evictions(stage) == []
+    snapshot = stage.rig.engine.snapshot
+    assert snapshot.kept == {}
+    victim, ask = snapshot.pod(PodUid("uid-v1")), snapshot.pod(PodUid("uid-ask"))
+    assert victim is not None
+    assert ask is not None
+    assert (victim.preempted_for, ask.triggered) == (None, "")
+
+
+@pytest.mark.parametrize("outcome", [on.EvictionOutcome.BUDGET, on.EvictionOutcome.FAILED])
+def test_a_victim_that_may_not_go_is_spared_and_the_ask_tries_again(outcome: on.EvictionOutcome) -> None:
+    stage = Stage()
+    committed(stage)
+    for _ in range(2):
+        last = records(stage)[-1]
+        stage.learn(on.RecordWritten(last.uid, last.entries, reached=True))
+    stage.learn(on.PodEvicted(PodUid("uid-v1"), outcome, PodUid("uid-ask")))
+    entries = {each.uid: dict(each.entries) for each in records(stage)[-2:]}
+    assert entries[PodUid("uid-v1")] == {PREEMPTED_FOR: None}
+    record = stage.rig.engine.snapshot.pod(PodUid("uid-ask"))
+    assert record is not None
+    assert (record.triggered, record.plans, stage.rig.engine.snapshot.kept) == ("", 0, {})
+
+
+def test_a_plan_whose_ask_is_gone_evicts_nobody_any_more() -> None:
+    stage = Stage()
+    committed(stage)
+    (first,) = records(stage)
+    stage.learn(on.PodDeleted(PodUid("uid-ask")))
+    stage.learn(on.RecordWritten(first.uid, first.entries, reached=True))
+    assert evictions(stage) == []
+    assert stage.rig.audit() == ()
