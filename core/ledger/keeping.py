@@ -17,6 +17,10 @@ KEPT_AT_MOST = 7200.0
 """Seconds after which a node is given up on which the room did not come together (CYC-2)."""
 
 
+NOMINATED_AT_MOST = 5
+"""Nominations of one ask to one kept node; kube-scheduler may clear one (design section 4)."""
+
+
 def keep(state: State, record: PodRecord, node: NodeName) -> None:
     """From now on a node is there for one ask only. It must not be kept already, nor the ask have another."""
     note_kept(state, record, node)
@@ -31,7 +35,7 @@ def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
     if not record.keeps:
         return
     del state.kept[record.keeps]
-    record.keeps, record.triggered = NO_NODE, ""
+    record.keeps, record.triggered, record.nominations = NO_NODE, "", 0
     state.freed = True
     if not gone:
         _write(state, record, None)
@@ -42,9 +46,10 @@ def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
 def nominate(record: PodRecord, node: NodeName) -> tuple[NominateNode, ...]:
     """Make kube-scheduler try a node first, alone; in the moment when there is room on it."""
     facts = record.facts
-    if facts.nominated == node:
+    if facts.nominated == node or record.nominations >= NOMINATED_AT_MOST:
         return ()
     record.nominated = node
+    record.nominations += 1
     return (NominateNode(facts.uid, facts.namespace, facts.name, node),)
 
 

@@ -59,8 +59,8 @@ class PodRecord:
     ``rests_until``: when it may have one again, None at once; ``woken_at``: when it was woken last;
     ``rejected_for``: the rejection of its application that it was told of; ``failing_since``: when marking it
     Failed was asked for last; ``gate_told``: what was last written of why its gate is shut;
-    ``nominated``: the node that we nominated it to; ``keeps``: the node that is kept for it,
-    ``kept_since`` when; ``sought_at``: when one was last sought in vain; ``eviction``: how our last eviction
+    ``nominated``: the node that we nominated it to, ``nominations`` how often; ``keeps``: the node that is
+    kept for it, ``kept_since`` when; ``sought_at``: when one was last sought in vain; ``eviction``: how our last eviction
     of it ended; ``preempted_for``: the ask that it was chosen as a victim for, or the queue whose quota
     shrank, and ``preempted_why``; ``triggered``: the plan that is carried out for it (PRE-5), ``plans``: how
     many were; ``tried_at``: when one was sought last; ``placed_at``: when it was first seen on a node.
@@ -87,6 +87,7 @@ class PodRecord:
     failing_since: float | None = None
     gate_told: str = ""
     nominated: NodeName = NO_NODE
+    nominations: int = 0
     keeps: NodeName = NO_NODE
     kept_since: float = 0.0
     sought_at: float | None = None

@@ -21,7 +21,7 @@ DELAY = 30.0
 
 
 class Stage:
-    """One node of two cores, both held by ``root.b``; an ask of ``root.a``, which has a guarantee to claim."""
+    """One node of two cores, both held by ``root.b``; an ask of ``root.a``, whose guarantee is free."""
 
     def __init__(self, **settings: bool) -> None:
         self.rig = Rig()
