@@ -61,8 +61,8 @@ class PodRecord:
     Failed was asked for last; ``gate_told``: what was last written of why its gate is shut;
     ``nominated``: the node that we nominated it to, ``nominations`` how often; ``keeps``: the node that is
     kept for it, ``kept_since`` when; ``sought_at``: when one was last sought in vain;
-    ``eviction``: how our last eviction of it ended; ``preempted_for``: the ask that it was chosen as a victim
-    for, or the queue whose quota shrank, and ``preempted_why``; ``triggered``: the plan that is carried out for
+    ``eviction``: how our last eviction of it ended; ``preempted_for``: the ask that it is a victim of,
+    or the queue whose quota shrank, and ``preempted_why``; ``triggered``: the plan that is carried out for
     it (PRE-5), ``plans``: how many were; ``tried_at``: when one was sought last; ``placed_at``: when it was
     first seen on a node.
     """

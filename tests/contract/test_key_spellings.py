@@ -70,6 +70,12 @@ def body_with(**lists: Any) -> bytes:
     return json.dumps({"Pod": pod_body("p"), **given}).encode()
 
 
+def foreign(**lists: Any) -> bytes:
+    """A pod in no queue, for which kube-scheduler's choice of victims goes back."""
+    given = {key: value for key, value in lists.items() if value is not ABSENT}
+    return json.dumps({"Pod": pod_body("p", queue="", scheduler="default-scheduler"), **given}).encode()
+
+
 NODES = {"metadata": {}, "items": [{"metadata": {"name": "n1"}}]}
 
 
@@ -103,13 +109,13 @@ def test_both_lists_are_answered_by_names() -> None:
 @pytest.mark.parametrize("meta", [None, ABSENT, {}], ids=["null", "absent", "empty"])
 @pytest.mark.parametrize("full", [None, ABSENT, {}], ids=["null", "absent", "empty"])
 def test_no_victims_in_any_spelling(meta: Any, full: Any) -> None:
-    body = body_with(NodeNameToMetaVictims=meta, NodeNameToVictims=full)
+    body = foreign(NodeNameToMetaVictims=meta, NodeNameToVictims=full)
     assert json.loads(Rig().verbs.preempt(body)) == {"NodeNameToMetaVictims": {}}
 
 
 @pytest.mark.parametrize("victims", [None, {}, {"Pods": None}, {"Pods": []}, {"Pods": [None]}])
 def test_a_node_without_victims_is_dropped(victims: Any) -> None:
-    body = body_with(NodeNameToMetaVictims={"n1": victims, "n2": {"Pods": [{"UID": "v"}]}})
+    body = foreign(NodeNameToMetaVictims={"n1": victims, "n2": {"Pods": [{"UID": "v"}]}})
     assert list(json.loads(Rig().verbs.preempt(body))["NodeNameToMetaVictims"]) == ["n2"]
 
 

@@ -70,6 +70,12 @@ def not_synced_managed() -> tuple[Rig, dict[str, bytes]]:
     return rig, bodies()
 
 
+def unmanaged() -> tuple[Rig, dict[str, bytes]]:
+    rig = Rig()
+    rig.engine.learn(on.PodObserved(make_pod("p", version=5, scheduler_name="x", app="", queue="")))
+    return rig, bodies(scheduler="x", queue="")
+
+
 def no_fault() -> tuple[Rig, dict[str, bytes]]:
     rig = Rig()
     rig.engine.learn(on.PodObserved(make_pod("p", version=5)))
@@ -108,12 +114,22 @@ ROWS: list[tuple[str, Callable[[], tuple[Rig, dict[str, bytes]]], dict[str, Answ
         },
     ),
     (
+        "unmanaged",
+        unmanaged,
+        {
+            "filter": (200, {"NodeNames": ["n1", "n2"]}),
+            "prioritize": (200, []),
+            "preempt": (200, OFFERED),
+            "bind": (200, {}),
+        },
+    ),
+    (
         "no fault",
         no_fault,
         {
             "filter": (200, {"NodeNames": ["n1", "n2"]}),
             "prioritize": (200, []),
-            "preempt": (200, OFFERED),
+            "preempt": (200, {}),
             "bind": (200, {}),
         },
     ),
@@ -179,7 +195,7 @@ async def test_a_bug_behind_a_verb_is_a_bug(verb: str, monkeypatch: pytest.Monke
     def broken(*_: object) -> None:
         raise KeyError("broken")
 
-    for method in ("admit", "may_preempt", "bind"):
+    for method in ("admit", "preempt", "bind"):
         monkeypatch.setattr(rig.engine, method, broken)
     async with serving(answers_of(rig.verbs)) as door:
         status, _ = await door.post(verb, bodies[verb])
@@ -362,3 +378,5 @@ async def test_metrics_and_stories() -> None:
         assert (await text_of(client, "/debug/pods/default"))[0] == 404
         found = '{"drifts": ["allocated of root.a: 1, not 2"]}'
         assert await text_of(client, "/debug/audit") == (200, found)
+        plans = '{"preemptions":[{"pod":"default/ask","node":"n1"}]}'
+        assert await text_of(client, "/debug/preemptions") == (200, plans)
