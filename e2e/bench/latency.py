@@ -26,6 +26,7 @@ from e2e.bench.report import percentiles, show
 from extender.engine import Engine, Outward
 from extender.http.server import Address, listen, verbs_app
 from extender.journal import Journal
+from extender.preemptions import Preemptions
 from extender.telemetry.logs import DecisionLog, configure_logs
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.witness import Telling
@@ -149,7 +150,7 @@ def _rig() -> tuple[Engine, Verbs, Callable[..., None]]:
     engines: list[Engine] = []
     metrics = Metrics(lambda: engines[0].snapshot)
     log = DecisionLog(loop.call_later, nowhere)
-    witness = Telling(journal, configure_logs(nowhere), log, metrics)
+    witness = Telling(journal, configure_logs(nowhere), log, metrics, Preemptions())
     engine = Engine(
         Outward(time.time, lambda seconds, call: loop.call_later(seconds, call), lambda _: None, witness)
     )
