@@ -1,17 +1,13 @@
 """Who goes next on the real control plane: the queues say so, whatever the priorities of the pods."""
 
-import asyncio
 import random
-import statistics
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from e2e.cluster import Cluster, Object, node_of
 from e2e.course import HOLD, Course, Place, fence, of_priority, offset, place, say
-from e2e.stand import queue_of
 
 # -- slots freed one by one ----------------------------------------------------------------------------------
 
@@ -169,92 +165,6 @@ async def test_an_ask_that_only_kube_scheduler_can_judge_soon_holds_nobody(
         assert sum(each > AT_ONCE for each in late) <= leases, late
         assert max(late) < LEASE + AT_ONCE, "whoever cannot be placed holds nobody for more than two seconds"
         assert "ghost" not in here.course.bound
-
-
-# -- fair shares ---------------------------------------------------------------------------------------------
-
-GUARANTEES = {"root.three": 9, "root.two": 6, "root.one": 3}
-SHARED = {path: {"resources": {"guaranteed": {"vcore": str(cores)}}} for path, cores in GUARANTEES.items()}
-ROOM = 36
-BACKLOG = {"root.three": 330, "root.two": 240, "root.one": 230}
-SAMPLES_APART = 0.1
-
-
-@pytest.mark.parametrize("seed", [1])
-async def test_usage_converges_to_the_ratio_of_the_guarantees(cluster: Cluster, seed: int) -> None:
-    """Pods of all three come and go on a full cluster, until one of the queues has none left that waits."""
-    async with place(cluster, SHARED, nodes=6, cores=ROOM // 6) as here:
-        blockers = await here.fill(ROOM)
-        await cluster.create_pods(_backlog(cluster, random.Random(seed)))
-        calls, held, began = await here.calls(), await here.held(), time.monotonic()
-        async with _sampled(here) as samples:
-            for name in blockers:
-                await cluster.delete_pod(name)
-            await here.pods.until(lambda: _one_is_through(here), "one has no more that wait", timeout=60)
-        took, bound = time.monotonic() - began, len(here.course.bound) - ROOM
-        calls, held = await here.calls() - calls, await here.held() - held
-        print(f"{bound} of {sum(BACKLOG.values())} pods in {took:.1f} s")
-        print(f"filter calls per bound pod {calls / bound:.1f}, WaitingForTurn {held / bound:.1f}")
-        say("in a churn, freed to bound", _gaps(here.course))
-        say("in a churn, last woken to bound", _woken_to_bound(here.course))
-        _assert_shares(samples[len(samples) // 2 :])
-        await here.pods.until(lambda: not here.pods.waiting(), "all have run", timeout=60)
-        await here.pods.until(lambda: not here.pods.bound(), "all have ended")
-
-
-def _backlog(cluster: Cluster, chance: random.Random) -> list[Object]:
-    asked = [path for path, count in BACKLOG.items() for _ in range(count)]
-    chance.shuffle(asked)
-    return [
-        cluster.pod(f"p{at}", queue=path, run_for=chance.uniform(0.3, 0.9)) for at, path in enumerate(asked)
-    ]
-
-
-def _one_is_through(here: Place) -> bool:
-    return {queue_of(pod) for pod in here.pods.waiting()} < {*GUARANTEES}
-
-
-@asynccontextmanager
-async def _sampled(here: Place) -> AsyncIterator[list[dict[str, int]]]:
-    """What each of them holds, time and again until the end of the block."""
-    found: list[dict[str, int]] = []
-
-    async def sample() -> None:
-        while True:
-            usage = here.stand.observer.rules.usage
-            found.append({path: usage(path).get("cpu", 0) for path in GUARANTEES})
-            await asyncio.sleep(SAMPLES_APART)
-
-    task = asyncio.create_task(sample())
-    try:
-        yield found
-    finally:
-        task.cancel()
-
-
-def _gaps(course: Course) -> list[float]:
-    """From each slot that was freed to the Binding that took it, first to first."""
-    bindings = sorted(course.bound.values())[ROOM:]
-    return [bound - freed for freed, bound in zip(course.freed, bindings, strict=False)]
-
-
-def _woken_to_bound(course: Course) -> list[float]:
-    before = {
-        name: [woken for woken in course.woken.get(name, ()) if woken <= at]
-        for name, at in course.bound.items()
-    }
-    return [course.bound[name] - woken[-1] for name, woken in before.items() if woken]
-
-
-def _assert_shares(samples: Sequence[Mapping[str, int]]) -> None:
-    """Within 5% of the guarantees' ratio, each of its own share; and most of the room is used."""
-    means = {path: statistics.fmean(each[path] for each in samples) for path in GUARANTEES}
-    total, wanted = sum(means.values()), sum(GUARANTEES.values())
-    off = {path: means[path] / total / (GUARANTEES[path] / wanted) - 1 for path in GUARANTEES}
-    shown = {path: f"{means[path] / 1000:.2f} ({off[path]:+.1%})" for path in GUARANTEES}
-    print(f"mean of {len(samples)} samples: {shown}, {total / 1000:.1f} of {ROOM} cores")
-    assert total > 500 * ROOM
-    assert all(abs(each) <= 0.05 for each in off.values()), shown
 
 
 # -- when everything fits ------------------------------------------------------------------------------------

@@ -1,0 +1,190 @@
+"""Fair shares on the real control plane: three queues whose pods come and go, and what each of them holds."""
+
+import asyncio
+import random
+import statistics
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from e2e.cluster import Cluster, Object, is_terminal, node_of
+from e2e.course import Course, Place, place, say
+from e2e.stand import queue_of
+
+GUARANTEES = {"root.three": 9, "root.two": 6, "root.one": 3}
+SHARED = {path: {"resources": {"guaranteed": {"vcore": str(cores)}}} for path, cores in GUARANTEES.items()}
+ROOM = 216
+"""Cores, so many that the pods on their way to a node, which no sample counts, make little difference."""
+
+NODES = 12
+SAMPLES_APART = 1.0
+MAKERS = 8
+SLOWEST = 300.0
+"""Seconds that a run may take on a machine with much else to do; on four cores it takes a tenth."""
+
+
+@dataclass(frozen=True)
+class Churn:
+    """``pods``: of all three queues; ``run_for``: seconds.
+
+    ``waiting``: how many wait at any time for each core that a queue is guaranteed. So all wait for the same
+    time, and in kube-scheduler, where the older go first, no queue comes before another.
+    """
+
+    pods: int
+    waiting: int
+    run_for: tuple[float, float]
+    spec: Mapping[str, Any]
+
+
+GATED = Churn(2_000, 30, (1.5, 4.5), {"schedulingGates": [{"name": "paddock.dev/queue"}]})
+REFUSED = Churn(600, 5, (3.0, 9.0), {})
+"""Fewer and slower ones: each that waits costs calls, and one that is woken waits out its back-off."""
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+async def test_usage_converges_to_the_ratio_of_the_guarantees(cluster: Cluster, seed: int) -> None:
+    await _converges(cluster, GATED, seed)
+
+
+async def test_usage_converges_when_turns_are_told_by_refusals(cluster: Cluster) -> None:
+    await _converges(cluster, REFUSED, 1)
+
+
+async def _converges(cluster: Cluster, churn: Churn, seed: int) -> None:
+    """Pods of all three come and go on a full cluster, and there are always some of each that wait."""
+    async with place(cluster, SHARED, nodes=NODES, cores=ROOM // NODES) as here:
+        blockers = await here.fill(ROOM)
+        feed = Feed(here, churn, random.Random(seed))
+        await feed.begin()
+        calls, held, began = await here.calls(), await here.held(), time.monotonic()
+        async with _sampled(here, feed) as samples:
+            for name in blockers:
+                await cluster.delete_pod(name)
+            await asyncio.wait_for(feed.run(), SLOWEST)
+        took, bound = time.monotonic() - began, len(here.course.bound) - ROOM
+        calls, held = await here.calls() - calls, await here.held() - held
+        print(f"seed {seed}: {bound} of {churn.pods} pods in {took:.1f} s")
+        print(f"filter calls per bound pod {calls / bound:.1f}, WaitingForTurn {held / bound:.1f}")
+        say("in a churn, freed to bound", _gaps(here.course))
+        say("in a churn, last woken to bound", _woken_to_bound(here.course))
+        _assert_shares(samples[len(samples) // 2 :])
+        await feed.until_all_have_ended()
+
+
+class Feed:
+    """Makes the pods: some of each queue, and then another one of a queue whenever one of it is bound.
+
+    ``waiting``: how many of each there are that are not bound.
+    """
+
+    def __init__(self, here: Place, churn: Churn, chance: random.Random) -> None:
+        self._here = here
+        self._churn = churn
+        self._chance = chance
+        self._made = 0
+        self.waiting: Counter[str] = Counter()
+        self._bound: set[str] = set()
+        self._ended: set[str] = set()
+        self._wanted: asyncio.Queue[str] = asyncio.Queue()
+        self._over = asyncio.Event()
+        here.pods.listeners.append(self._on_pod)
+
+    async def begin(self) -> None:
+        """The first of each queue, in some order."""
+        paths = [path for path, cores in GUARANTEES.items() for _ in range(cores * self._churn.waiting)]
+        self._chance.shuffle(paths)
+        await self._here.cluster.create_pods(self._next(path) for path in paths)
+
+    async def run(self) -> None:
+        """Until the last pod has been made."""
+        await asyncio.gather(*(self._follow() for _ in range(MAKERS)))
+
+    async def _follow(self) -> None:
+        while self._made < self._churn.pods:
+            path = await self._wanted.get()
+            if self._made < self._churn.pods:
+                await self._here.cluster.create(self._next(path))
+
+    async def until_all_have_ended(self) -> None:
+        await asyncio.wait_for(self._over.wait(), SLOWEST)
+
+    def _next(self, path: str) -> Object:
+        self._made += 1
+        self.waiting[path] += 1
+        run_for = self._chance.uniform(*self._churn.run_for)
+        spec = self._churn.spec
+        return self._here.cluster.pod(f"p{self._made}", queue=path, run_for=run_for, spec=spec)
+
+    def _on_pod(self, kind: str, pod: Object) -> None:
+        path, name = queue_of(pod), pod["metadata"]["name"]
+        if path not in GUARANTEES:
+            return
+        if node_of(pod) and name not in self._bound:
+            self._bound.add(name)
+            self.waiting[path] -= 1
+            self._wanted.put_nowait(path)
+        if is_terminal(pod):
+            self._ended.add(name)
+            if len(self._ended) == self._churn.pods:
+                self._over.set()
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What each queue holds in millicores, and how many of its pods wait."""
+
+    held: Mapping[str, int]
+    waiting: Mapping[str, int]
+
+
+@asynccontextmanager
+async def _sampled(here: Place, feed: Feed) -> AsyncIterator[list[Sample]]:
+    """Time and again until the end of the block."""
+    found: list[Sample] = []
+
+    async def sample() -> None:
+        while True:
+            usage = here.stand.observer.rules.usage
+            held = {path: usage(path).get("cpu", 0) for path in GUARANTEES}
+            found.append(Sample(held, dict(feed.waiting)))
+            await asyncio.sleep(SAMPLES_APART)
+
+    task = asyncio.create_task(sample())
+    try:
+        yield found
+    finally:
+        task.cancel()
+
+
+def _gaps(course: Course) -> list[float]:
+    """From each slot that was freed to the Binding that took it, first to first."""
+    bindings = sorted(course.bound.values())[ROOM:]
+    return [bound - freed for freed, bound in zip(course.freed, bindings, strict=False)]
+
+
+def _woken_to_bound(course: Course) -> list[float]:
+    before = {
+        name: [woken for woken in course.woken.get(name, ()) if woken <= at]
+        for name, at in course.bound.items()
+    }
+    return [course.bound[name] - woken[-1] for name, woken in before.items() if woken]
+
+
+def _assert_shares(samples: Sequence[Sample]) -> None:
+    """Within 5% of the guarantees' ratio, each of its own share, while all of them could use more."""
+    means = {path: statistics.fmean(each.held[path] for each in samples) for path in GUARANTEES}
+    total, wanted = sum(means.values()), sum(GUARANTEES.values())
+    off = {path: means[path] / total / (GUARANTEES[path] / wanted) - 1 for path in GUARANTEES}
+    shown = {path: f"{means[path] / 1000:.2f} ({off[path]:+.1%})" for path in GUARANTEES}
+    fewest = min(min(each.waiting.values()) for each in samples)
+    print(
+        f"mean of {len(samples)} samples: {shown}, {total / 1000:.1f} of {ROOM} cores; {fewest} or more wait"
+    )
+    assert fewest > 0, "a queue for which nobody waits takes less than its share"
+    assert all(abs(each) <= 0.05 for each in off.values()), shown
