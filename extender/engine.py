@@ -6,6 +6,7 @@ snapshot that never outlives the call. It has no clock, no network and no logger
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from core.decisions.admission import decide_admission, decide_preemption
@@ -27,10 +28,16 @@ from extender.planner import Audience, Planner
 PASSES_APART = 0.02
 """Seconds between the end of a pass and the next, so that a burst of news does not cost a pass for each."""
 
-TOLD_AT_ONCE = 200
-"""Pods at our gate that are told why they wait, in one go and within `TELL_DELAY` seconds."""
+ROUNDS_APART = 3
+"""Rounds of the loop between two slices of a pass: in these a call that came meanwhile is answered."""
+
+TOLD_AT_ONCE = 20
+"""Pods at our gate that are told why they wait, in one go; more of them `TOLD_APART` seconds later."""
+
+TOLD_APART = 0.1
 
 TELL_DELAY = 1.0
+"""Seconds from a pass to the first of them."""
 
 CLEAN_EVERY = 10.0
 """Seconds between two removals of queues that nobody needs (Q-10)."""
@@ -89,9 +96,17 @@ class Engine:
         self.planner.wake()
         if self._ledger.snapshot.pass_wanted and not self._pass_planned:
             self._pass_planned = True
-            # The slices of one pass follow at once; verbs that have come meanwhile go first.
-            wait = 0.0 if self._ledger.snapshot.passing else self._passed_at + PASSES_APART - now
-            self._outward.later(max(0.0, wait), self._run_pass)
+            if self._ledger.snapshot.passing:
+                self._give_way(ROUNDS_APART)
+            else:
+                self._outward.later(max(0.0, self._passed_at + PASSES_APART - now), self._run_pass)
+
+    def _give_way(self, rounds: int) -> None:
+        """Go on with a pass at once, but after the verbs that have come meanwhile."""
+        if rounds == 1:
+            self._outward.later(0.0, self._run_pass)
+        else:
+            self._outward.later(0.0, partial(self._give_way, rounds - 1))
 
     def _run_pass(self) -> None:
         self._pass_planned = False
@@ -113,7 +128,7 @@ class Engine:
         del self._to_tell[:TOLD_AT_ONCE]
         self._telling = bool(self._to_tell)
         if self._telling:
-            self._outward.later(TELL_DELAY, self._tell_gated)
+            self._outward.later(TOLD_APART, self._tell_gated)
 
     def pass_time(self) -> None:
         """To be called about once a second."""
