@@ -31,8 +31,9 @@ PASSES_APART = 0.02
 ROUNDS_APART = 3
 """Rounds of the loop between two slices of a pass: in these a call that came meanwhile is answered."""
 
-TOLD_AT_ONCE = 20
-"""Pods at our gate that are told why they wait, in one go; more of them `TOLD_APART` seconds later."""
+TOLD_AT_ONCE, LOOKED_AT = 20, 60
+"""Pods at our gate that are told why they wait in one go, and that are looked at for it, at most; more of
+them `TOLD_APART` seconds later."""
 
 TOLD_APART = 0.1
 
@@ -72,7 +73,7 @@ class Engine:
         self._pass_planned = False
         self._passed_at = float("-inf")
         self._to_tell: list[PodUid] = []
-        self._telling = False
+        self._telling = self._passed_since = False
         self.planner = Planner(
             lambda: self.snapshot, self.learn, outward.clock, outward.later, outward.witness
         )
@@ -113,22 +114,29 @@ class Engine:
         if self.snapshot.synced:
             self._passed_at = self.now
             self.learn(on.PassDue())
-            if not (self._telling or self.snapshot.passing):
-                self._telling = True
-                self._outward.later(TELL_DELAY, self._tell_gated)
+            if not self.snapshot.passing:
+                self._passed_since = True
+                self._tell_later(TELL_DELAY)
+
+    def _tell_later(self, seconds: float) -> None:
+        if not self._telling and (self._to_tell or self._passed_since):
+            self._telling = True
+            self._outward.later(seconds, self._tell_gated)
 
     def _tell_gated(self) -> None:
-        """Some at a time go through all pods at our gate, after each pass at most once."""
-        self._to_tell = self._to_tell or self.snapshot.gated()
-        now = self.now
-        for uid in self._to_tell[:TOLD_AT_ONCE]:
-            held = decide_gate(self.snapshot, uid, now=now)
+        """Go through all pods at our gate, some at a time, and again when there was a pass meanwhile."""
+        if not self._to_tell:
+            self._to_tell, self._passed_since = self.snapshot.gated()[::-1], False
+        now, told = self.now, 0
+        for _ in range(min(LOOKED_AT, len(self._to_tell))):
+            held = decide_gate(self.snapshot, self._to_tell.pop(), now=now)
             if held is not None:
                 self.learn(held)
-        del self._to_tell[:TOLD_AT_ONCE]
-        self._telling = bool(self._to_tell)
-        if self._telling:
-            self._outward.later(TOLD_APART, self._tell_gated)
+                told += 1
+            if told == TOLD_AT_ONCE:
+                break
+        self._telling = False
+        self._tell_later(TOLD_APART if self._to_tell else TELL_DELAY)
 
     def pass_time(self) -> None:
         """To be called about once a second."""
