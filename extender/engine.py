@@ -29,7 +29,7 @@ PASSES_APART = 0.02
 """Seconds between the end of a pass and the next, so that a burst of news does not cost a pass for each."""
 
 ROUNDS_APART = 3
-"""Rounds of the loop between two slices of a pass: in these a call that came meanwhile is answered."""
+"""Rounds of the loop between two slices of a pass or a plan: in these a call that came is answered."""
 
 TOLD_AT_ONCE, LOOKED_AT = 20, 60
 """Pods at our gate that are told why they wait in one go, and that are looked at for it, at most; more of
@@ -74,9 +74,7 @@ class Engine:
         self._passed_at = float("-inf")
         self._to_tell: list[PodUid] = []
         self._telling = self._passed_since = False
-        self.planner = Planner(
-            lambda: self.snapshot, self.learn, outward.clock, outward.later, outward.witness
-        )
+        self.planner = Planner(lambda: self.snapshot, self.learn, outward.clock, self._later, outward.witness)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -98,16 +96,19 @@ class Engine:
         if self._ledger.snapshot.pass_wanted and not self._pass_planned:
             self._pass_planned = True
             if self._ledger.snapshot.passing:
-                self._give_way(ROUNDS_APART)
+                self._give_way(self._run_pass)
             else:
                 self._outward.later(max(0.0, self._passed_at + PASSES_APART - now), self._run_pass)
 
-    def _give_way(self, rounds: int) -> None:
-        """Go on with a pass at once, but after the verbs that have come meanwhile."""
-        if rounds == 1:
-            self._outward.later(0.0, self._run_pass)
+    def _give_way(self, call: Callable[[], None], rounds: int = ROUNDS_APART) -> None:
+        """Go on with something at once, but after the verbs that have come meanwhile."""
+        self._outward.later(0.0, call if rounds == 1 else partial(self._give_way, call, rounds - 1))
+
+    def _later(self, seconds: float, call: Callable[[], None]) -> None:
+        if seconds:
+            self._outward.later(seconds, call)
         else:
-            self._outward.later(0.0, partial(self._give_way, rounds - 1))
+            self._give_way(call)
 
     def _run_pass(self) -> None:
         self._pass_planned = False
