@@ -6,6 +6,7 @@ snapshot that never outlives the call. It has no clock, no network and no logger
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from core.decisions.admission import decide_admission, decide_preemption
@@ -37,10 +38,17 @@ from extender.planner import Audience, Planner
 PASSES_APART = 0.02
 """Seconds between the end of a pass and the next, so that a burst of news does not cost a pass for each."""
 
-TOLD_AT_ONCE = 200
-"""Pods at our gate that are told why they wait, in one go and within `TELL_DELAY` seconds."""
+ROUNDS_APART = 3
+"""Rounds of the loop between two slices of a pass or a plan: in these a call that came is answered."""
+
+TOLD_AT_ONCE, LOOKED_AT = 20, 60
+"""Pods at our gate that are told why they wait in one go, and that are looked at for it, at most; more of
+them `TOLD_APART` seconds later."""
+
+TOLD_APART = 0.1
 
 TELL_DELAY = 1.0
+"""Seconds from a pass to the first of them."""
 
 CLEAN_EVERY = 10.0
 """Seconds between two removals of queues that nobody needs (Q-10)."""
@@ -75,10 +83,8 @@ class Engine:
         self._pass_planned = False
         self._passed_at = float("-inf")
         self._to_tell: list[PodUid] = []
-        self._telling = False
-        self.planner = Planner(
-            lambda: self.snapshot, self.learn, outward.clock, outward.later, outward.witness
-        )
+        self._telling = self._passed_since = False
+        self.planner = Planner(lambda: self.snapshot, self.learn, outward.clock, self._later, outward.witness)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -99,31 +105,49 @@ class Engine:
         self.planner.wake()
         if self._ledger.snapshot.pass_wanted and not self._pass_planned:
             self._pass_planned = True
-            # The slices of one pass follow at once; verbs that have come meanwhile go first.
-            wait = 0.0 if self._ledger.snapshot.passing else self._passed_at + PASSES_APART - now
-            self._outward.later(max(0.0, wait), self._run_pass)
+            if self._ledger.snapshot.passing:
+                self._give_way(self._run_pass)
+            else:
+                self._outward.later(max(0.0, self._passed_at + PASSES_APART - now), self._run_pass)
+
+    def _give_way(self, call: Callable[[], None], rounds: int = ROUNDS_APART) -> None:
+        """Go on with something at once, but after the verbs that have come meanwhile."""
+        self._outward.later(0.0, call if rounds == 1 else partial(self._give_way, call, rounds - 1))
+
+    def _later(self, seconds: float, call: Callable[[], None]) -> None:
+        if seconds:
+            self._outward.later(seconds, call)
+        else:
+            self._give_way(call)
 
     def _run_pass(self) -> None:
         self._pass_planned = False
         if self.snapshot.synced:
             self._passed_at = self.now
             self.learn(on.PassDue())
-            if not (self._telling or self.snapshot.passing):
-                self._telling = True
-                self._outward.later(TELL_DELAY, self._tell_gated)
+            if not self.snapshot.passing:
+                self._passed_since = True
+                self._tell_later(TELL_DELAY)
+
+    def _tell_later(self, seconds: float) -> None:
+        if not self._telling and (self._to_tell or self._passed_since):
+            self._telling = True
+            self._outward.later(seconds, self._tell_gated)
 
     def _tell_gated(self) -> None:
-        """Some at a time go through all pods at our gate, after each pass at most once."""
-        self._to_tell = self._to_tell or self.snapshot.gated()
-        now = self.now
-        for uid in self._to_tell[:TOLD_AT_ONCE]:
-            held = decide_gate(self.snapshot, uid, now=now)
+        """Go through all pods at our gate, some at a time, and again when there was a pass meanwhile."""
+        if not self._to_tell:
+            self._to_tell, self._passed_since = self.snapshot.gated()[::-1], False
+        now, told = self.now, 0
+        for _ in range(min(LOOKED_AT, len(self._to_tell))):
+            held = decide_gate(self.snapshot, self._to_tell.pop(), now=now)
             if held is not None:
                 self.learn(held)
-        del self._to_tell[:TOLD_AT_ONCE]
-        self._telling = bool(self._to_tell)
-        if self._telling:
-            self._outward.later(TELL_DELAY, self._tell_gated)
+                told += 1
+            if told == TOLD_AT_ONCE:
+                break
+        self._telling = False
+        self._tell_later(TOLD_APART if self._to_tell else TELL_DELAY)
 
     def pass_time(self) -> None:
         """To be called about once a second."""

@@ -40,7 +40,7 @@ from core.ledger.state import State
 from core.ledger.surroundings import learn_budgets, learn_namespaces, learn_nodes, learn_priority_classes
 from core.ledger.tries import await_try, find_due
 from core.ledger.turn_pass import TurnPass
-from core.ledger.turns import WAKES_APART, end_turn, expire_turns, return_turn
+from core.ledger.turns import WAKES_APART, begin_lease, end_turn, expire_turns, return_turn
 from core.queues.limits import Limits
 from core.workload.ask import Reservation
 from core.workload.pod import PodFacts
@@ -307,7 +307,9 @@ class Ledger:
     def _on_pod_woken(self, uid: PodUid, now: float, *, reached: bool) -> None:
         """A wake-up that was not written is tried again a second later; so is one that no leader sent."""
         state = self._state
-        if not reached and end_turn(state, uid):
+        if reached:
+            begin_lease(state, uid)
+        elif end_turn(state, uid):
             state.deferred = earliest(state.deferred, now + WAKES_APART)
 
     def _on_written(self, event: on.NodeNominated | on.RecordWritten) -> None:

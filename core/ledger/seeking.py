@@ -23,7 +23,7 @@ KEPT_AFTER = 2.0
 SOUGHT_APART = 10.0
 """Seconds between two searches in vain for one ask."""
 
-_NODES_PER_UNIT = 10
+_NODES_PER_UNIT = 4
 _UNUSED = NodeUse()
 
 

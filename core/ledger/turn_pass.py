@@ -8,7 +8,7 @@ and nothing waits behind it (CYC-7). It runs in slices between the verbs; a chec
 from collections.abc import Iterator
 from heapq import heapify, heappop
 
-from core.ids import NodeName, QueuePath
+from core.ids import NodeName, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger.backoff import back_off
 from core.ledger.effects import NominateNode, OpenGate, WakePod
@@ -23,13 +23,14 @@ from core.ledger.walk import Branch, Walk
 from core.workload.ask import Rank
 from core.workload.lineup import Kind, Lineup
 
-WORK_PER_SLICE = 150
+WORK_PER_SLICE = 75
 """Units of about ten microseconds, so that no verb waits longer than some milliseconds for a pass."""
 
 SEARCHES = 4
 """Asks, at most, for which one pass looks for a node to keep."""
 
 _TURN = 8
+_KEPT = 4
 _FILED_PER_UNIT = 4
 
 Effects = list[WakePod | OpenGate | NominateNode]
@@ -45,7 +46,9 @@ class TurnPass:
     def __init__(self, state: State, *, fresh_only: bool) -> None:
         self._state = state
         come_of_age(state)
-        self._fresh = {**state.fresh, **{uid: state.waits_at[uid] for uid in sorted(state.aged)}}
+        self._fresh: dict[PodUid, Seat] = {}
+        if fresh_only:
+            self._fresh = {**state.fresh, **{uid: state.waits_at[uid] for uid in sorted(state.aged)}}
         self._nowhere: set[Kind] = set()
         self._nowhere_before = set(state.nowhere) if fresh_only else set()
         self._searches = 0
@@ -99,6 +102,7 @@ class TurnPass:
         for _ in walk.build(lineups):
             yield 1, []
         yield from self._hand_out(walk)
+        walk.take_apart()
 
     def _kept_first(self) -> Iterator[tuple[int, Effects]]:
         """Those for whom a node is kept: there, or anywhere else where there is room by now (CYC-2)."""
@@ -108,7 +112,7 @@ class TurnPass:
             record, seat = state.pods.get(rank[-1]), state.waits_at.get(rank[-1])
             if record is None or seat is None or record.keeps != name or record.uid in state.turns:
                 continue
-            yield 1, []
+            yield _KEPT, []
             leave = self._has_leave(seat.key)
             if leave and state.node_room.has(name, seat.key.size):
                 yield _TURN, [*nominate(record, name), *give_turn(state, record, seat, name)]

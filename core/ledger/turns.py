@@ -68,9 +68,15 @@ def wake_deferred(state: State) -> list[WakePod | OpenGate]:
     for uid in sorted(state.unwoken):
         found += wake(state, state.pods[uid])
         if uid not in state.unwoken and uid in state.turns:
-            # The lease begins when the pod can know of it.
-            state.turns[uid] = state.turns[uid]._replace(at=state.now)
+            begin_lease(state, uid)
     return found
+
+
+def begin_lease(state: State, uid: PodUid) -> None:
+    """It begins when the pod can know of its turn, which many others' may delay."""
+    turn = state.turns.get(uid)
+    if turn is not None:
+        state.turns[uid] = turn._replace(at=state.now)
 
 
 def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:

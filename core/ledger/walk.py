@@ -26,8 +26,16 @@ from core.workload.states import AppState
 
 _NONE = Resource({})
 
-Dead = set[tuple[QueuePath, Resource]]
-"""Queues that have no room left for a size: found out once in a pass."""
+
+class Found:
+    """What a pass has found out: ``dead``, queues without room for a size, for good; ``alive``, leaves with
+    room for one, until the next turn is given. What changes otherwise is seen when an ask is looked at."""
+
+    __slots__ = ("alive", "dead")
+
+    def __init__(self) -> None:
+        self.dead: set[tuple[QueuePath, Resource]] = set()
+        self.alive: set[tuple[QueuePath, Resource]] = set()
 
 
 class Branch:
@@ -40,6 +48,7 @@ class Branch:
         "_children",
         "_contender",
         "_fair_max",
+        "_found",
         "_kept_back",
         "_keys",
         "_lineup",
@@ -55,8 +64,9 @@ class Branch:
         "queue",
     )
 
-    def __init__(self, state: State, queue: Queue, parent: "Branch | None") -> None:
+    def __init__(self, state: State, queue: Queue, parent: "Branch | None", found: Found) -> None:
         self._state = state
+        self._found = found
         self.queue = queue
         self.parent = parent
         self.open = True
@@ -135,6 +145,12 @@ class Branch:
         held = queue.allocated.as_resource() + queue.reserved.as_resource()
         return held + self._state.given.of(queue).as_resource()
 
+    def part(self) -> None:
+        """Let go of those above and below."""
+        self.parent = None
+        self._children.clear()
+        self._by_path.clear()
+
     # -- asks of a leaf --------------------------------------------------------------------------------------
 
     def set_lineup(self, lineup: Lineup) -> None:
@@ -154,27 +170,31 @@ class Branch:
         else:
             self._asked.pop(priority, None)
 
-    def is_dead(self, dead: Dead) -> bool:
+    def is_dead(self) -> bool:
         """Whether no size that is asked for here has room left in the queue or above it."""
-        return all(self._is_dead(size, dead) for size in self._lineup.sizes)
+        return all(self._is_dead(size) for size in self._lineup.sizes)
 
-    def _is_dead(self, size: Resource, dead: Dead) -> bool:
-        chain = self.queue.chain
-        if any((queue.path, size) in dead for queue in chain):
+    def _is_dead(self, size: Resource) -> bool:
+        chain, found = self.queue.chain, self._found
+        if (self.queue.path, size) in found.alive:
+            return False
+        if any((queue.path, size) in found.dead for queue in chain):
             return True
         short = shortfall(chain, size, extra=self._state.given.queues)
-        if short is not None:
-            dead.add((short.queue.path, size))
+        if short is None:
+            found.alive.add((self.queue.path, size))
+        else:
+            found.dead.add((short.queue.path, size))
         return short is not None
 
-    def build(self, dead: Dead) -> Iterator[None]:
+    def build(self) -> Iterator[None]:
         """Line up the applications whose asks may have room; a step for each."""
         self.built = True
         for app_id, lines in list(self._lineup.lanes.items()):
             alive = [
                 Line(kind, waiting)
                 for kind, waiting in lines.items()
-                if waiting and not self._is_dead(kind[0], dead)
+                if waiting and not self._is_dead(kind[0])
             ]
             application = self._state.applications.get(app_id)
             if alive and application is not None and not backs_off(self._state, application):
@@ -220,6 +240,7 @@ class Branch:
         if application is not None:
             heappush(self._keys, (self._key(application, lane), lane))
         self._forget(priority, 1)
+        self._found.alive.clear()
         branch: Branch | None = self
         while branch is not None:
             branch._pending.subtract(size)
@@ -278,7 +299,7 @@ class Walk:
         self._state = state
         self._branches: dict[QueuePath, Branch] = {}
         self._leaves: list[Branch] = []
-        self._dead: Dead = set()
+        self._found = Found()
         self.root: Branch | None = None
 
     def build(self, lineups: Mapping[QueuePath, Lineup]) -> Iterator[None]:
@@ -300,9 +321,9 @@ class Walk:
         self.root = self._branches.get(self._state.tree.root.path)
 
     def _add(self, leaf: Queue, lineup: Lineup, children: dict[QueuePath, list[Branch]]) -> None:
-        probe = Branch(self._state, leaf, None)
+        probe = Branch(self._state, leaf, None, self._found)
         probe.set_lineup(lineup)
-        if probe.is_dead(self._dead):
+        if probe.is_dead():
             return
         branch = self._reach(leaf, children)
         branch.set_lineup(lineup)
@@ -326,7 +347,7 @@ class Walk:
         for queue in reversed(leaf.chain):
             branch = self._branches.get(queue.path)
             if branch is None:
-                branch = self._branches[queue.path] = Branch(self._state, queue, above)
+                branch = self._branches[queue.path] = Branch(self._state, queue, above, self._found)
                 if above is not None:
                     children.setdefault(above.queue.path, []).append(branch)
             above = branch
@@ -335,16 +356,23 @@ class Walk:
     def next_leaf(self) -> Branch | None:
         """The leaf that goes first among those that something may still fit in."""
         leaf = self.root.next_leaf() if self.root is not None else None
-        while leaf is not None and leaf.is_dead(self._dead):
+        while leaf is not None and leaf.is_dead():
             for each in self._leaves:
-                if each.open and each.is_dead(self._dead):
+                if each.open and each.is_dead():
                     each.close()
             self._leaves = [each for each in self._leaves if each.open]
             leaf = self.root.next_leaf() if self.root is not None else None
         return leaf
 
+    def take_apart(self) -> None:
+        """It is over. Branches that point at each other would be left to the garbage collector, which stops
+        everything for as long as it takes to find thousands of them."""
+        for branch in self._branches.values():
+            branch.part()
+        self._branches.clear()
+
     def build_leaf(self, leaf: Branch) -> Iterator[None]:
-        return leaf.build(self._dead)
+        return leaf.build()
 
     def is_dead(self, leaf: Branch, size: Resource) -> bool:
-        return leaf._is_dead(size, self._dead)
+        return leaf._is_dead(size)

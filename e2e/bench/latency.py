@@ -5,7 +5,6 @@ filter with 500 names, in process and over loopback; prioritize with up to all n
 
 import asyncio
 import gc
-import json
 import random
 import resource
 import time
@@ -23,28 +22,16 @@ from core.resource import Limit, Resource
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts
 from e2e.bench.report import percentiles, show
-from extender.engine import Engine, Outward
+from e2e.bench.rig import filter_body, rig
+from extender.engine import Engine
 from extender.http.server import Address, listen, verbs_app
-from extender.journal import Journal
-from extender.preemptions import Preemptions
-from extender.telemetry.logs import DecisionLog, configure_logs
-from extender.telemetry.metrics import Metrics
-from extender.telemetry.witness import Telling
-from extender.verbs import Outcome, Verbs
+from extender.verbs import Verbs
 from extender.wire import extender_v1 as v1
 
 NODES, PODS, TEAMS, LEAVES, NAMES = 5_000, 50_000, 20, 49, 500
 CALLS = 3_000
 SCORED = (100, 1_000, 5_000)
 SCORE_CALLS = 300
-
-
-class _NoApi:
-    async def post(self, binding: Any, *, within: float) -> Outcome:
-        return Outcome(within > 0)
-
-    async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:
-        raise TimeoutError(within)
 
 
 def _queue(path: str, *, leaf: bool, cap: int | None) -> QueueSpec:
@@ -104,75 +91,31 @@ def _running(uid: PodUid, at: int, size: Resource) -> PodFacts:
 
 
 def _bodies(*, refused: bool) -> list[bytes]:
-    """Bodies of a usual size: a pod of about 3 KB and 500 names, rotated as kube-scheduler does."""
+    """500 names each, rotated as kube-scheduler does."""
     rng = random.Random(7)
     bodies = []
     for at in range(200):
         start = rng.randrange(NODES)
         names = [f"node-{(start + step) % NODES:05d}" for step in range(NAMES)]
-        team, leaf = at % TEAMS, 0 if refused else 1 + at % (LEAVES - 1)
-        bodies.append(
-            json.dumps({"Pod": _pod(at, f"root.t{team}.q{leaf}"), "Nodes": None, "NodeNames": names})
-        )
-    return [body.encode() for body in bodies]
+        bodies.append(_body(at, f"root.t{at % TEAMS}.q{0 if refused else 1 + at % (LEAVES - 1)}", names))
+    return bodies
 
 
-def _pod(at: int, queue: str) -> dict[str, Any]:
-    env = [{"name": f"VARIABLE_{n}", "value": "x" * 40} for n in range(30)]
-    return {
-        "metadata": {
-            "name": f"ask-{queue}-{at}",
-            "namespace": "default",
-            "uid": f"ask-{queue}-{at}",
-            "resourceVersion": "77",
-            "creationTimestamp": "2026-11-20T23:26:49Z",
-            "labels": {"yunikorn.apache.org/app-id": f"ask-{queue}-{at}", "yunikorn.apache.org/queue": queue},
-        },
-        "spec": {
-            "schedulerName": "yunikorn",
-            "containers": [
-                {
-                    "name": "main",
-                    "image": "example",
-                    "env": env,
-                    "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}},
-                }
-            ],
-        },
-        "status": {"phase": "Pending"},
-    }
-
-
-def _rig() -> tuple[Engine, Verbs, Callable[..., None]]:
-    journal = Journal()
-    loop = asyncio.get_running_loop()
-    nowhere = open("/dev/null", "w")  # noqa: SIM115 - for the whole run
-    engines: list[Engine] = []
-    metrics = Metrics(lambda: engines[0].snapshot)
-    log = DecisionLog(loop.call_later, nowhere)
-    witness = Telling(journal, configure_logs(nowhere), log, metrics, Preemptions())
-    engine = Engine(
-        Outward(time.time, lambda seconds, call: loop.call_later(seconds, call), lambda _: None, witness)
-    )
-    engines.append(engine)
-    synced = asyncio.Event()
-    synced.set()
-
-    def measure(verb: str, seconds: float, _fault: str) -> None:
-        metrics.verb_seconds.labels(verb).observe(seconds)
-
-    return engine, Verbs(engine, _NoApi(), synced=synced), measure
+def _body(at: int, queue: str, names: list[str]) -> bytes:
+    name = f"ask-{queue}-{at}"
+    return filter_body(name, name, queue, names, app=name)
 
 
 async def run() -> None:
     """Print p50 and p99 in microseconds: filter accepted and refused, prioritize by its names; RSS."""
-    engine, verbs, measure = _rig()
+    wired = rig()
+    engine, verbs = wired.engine, wired.verbs
     _fill(engine)
     figures: dict[str, Any] = {}
     for kind, refused in (("accepted", False), ("refused", True)):
         bodies = _bodies(refused=refused)
         figures[f"in_process_{kind}"] = await _in_process(verbs, bodies)
-        figures[f"loopback_{kind}"] = await _over_loopback(verbs, measure, bodies)
+        figures[f"loopback_{kind}"] = await _over_loopback(verbs, wired.measure, bodies)
     figures["prioritize"] = _prioritized(engine, verbs)
     figures["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     show("verb latency", unit="us", nodes=NODES, pods=PODS, queues=len(engine.snapshot.tree), **figures)
@@ -241,8 +184,7 @@ def _bind(engine: Engine, name: str, at: int, rng: random.Random) -> None:
 def _score_body(rng: random.Random, at: int, count: int) -> bytes:
     """In no order: kube-scheduler looks at nodes in parallel."""
     names = [f"node-{each:05d}" for each in rng.sample(range(NODES), count)]
-    pod = _pod(at, f"root.t{at % TEAMS}.q{1 + at % (LEAVES - 1)}")
-    return json.dumps({"Pod": pod, "Nodes": None, "NodeNames": names}).encode()
+    return _body(at, f"root.t{at % TEAMS}.q{1 + at % (LEAVES - 1)}", names)
 
 
 def _seconds(call: Callable[[bytes], bytes], body: bytes) -> float:

@@ -44,6 +44,19 @@ def test_who_fits_is_let_in_and_the_others_are_told_once() -> None:
     assert told(ledger) == []
 
 
+def test_the_lease_begins_when_the_gate_is_open() -> None:
+    """Before that the pod cannot know of its turn, and gates are opened one after the other."""
+    ledger = make_ledger(A)
+    gated(ledger, "first")
+    gated(ledger, "second")
+    first, lease = PodUid("uid-first"), ledger.snapshot.settings.turn_lease
+    ledger.apply(on.PodWoken(first, reached=True), now=START + 1.5)
+    ledger.apply(on.TimePassed(), now=START + 1.4 + lease)
+    assert ledger.snapshot.has_turn(first)
+    ledger.apply(on.TimePassed(), now=START + 1.5 + lease)
+    assert not ledger.snapshot.has_turn(first)
+
+
 def test_the_text_follows_the_reason() -> None:
     ledger = make_ledger(A)
     ledger.apply(on.PodObserved(make_pod("running", node="n1")), now=START)

@@ -10,7 +10,7 @@ from core.ledger import events as on
 from core.ledger.effects import MarkFailed, NominateNode, PostEvent, SetCondition, WakePod, WriteRecord
 from extender.kube import effector as module
 from extender.kube.bodies import WAKE_ANNOTATION
-from extender.kube.effector import RATE, TRIES
+from extender.kube.effector import QUIET_RATE, QUIET_WORKERS, RATE, TRIES, WORKERS
 from tests.extender.effector_bench import PODS, Bench, bench
 from tests.extender.fake_api import Request
 from tests.extender.fake_objects import refusal
@@ -121,6 +121,24 @@ async def test_events_wait_behind_what_pods_wait_for(bench: Bench) -> None:
         await bench.settled(101)
     first = [request.method for request in bench.api.requests if request.method in ("PATCH", "POST")]
     assert "PATCH" in first[:16]
+
+
+async def test_what_pods_wait_for_is_not_slowed_down_by_events(bench: Bench) -> None:
+    """Neither by their rate nor by how many of them are under way."""
+    bench.patient = True
+    for number in range(WORKERS):
+        bench.api.apply(PODS, pod_body(f"p{number}"))
+    async with bench.running():
+        for number in range(100):
+            bench.effector.perform(event(f"why {number}"))
+        await until(lambda: bench.writes("POST"))
+        for number in range(WORKERS):
+            bench.effector.perform(wake(f"p{number}"))
+        await until(lambda: bench.outcomes[("WakePod", "done")] == WORKERS)
+        assert bench.outcomes[("PostEvent", "done")] < 100
+        await bench.settled(100 + WORKERS)
+    slow = [pause for pause in bench.pauses if pause > QUIET_WORKERS / QUIET_RATE]
+    assert slow == []
 
 
 async def test_an_event_as_it_is_written(bench: Bench) -> None:

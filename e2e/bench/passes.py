@@ -1,0 +1,243 @@
+"""What a turn pass costs, and what a filter call notices of passes that run all the time. No control plane.
+
+CPU of whole passes over 10,000 asks in 200 queues (`crowd`); then filter calls at 200 a second on the loop on
+which passes run, as in the server, from a client in a process of its own: alone, and while a slot is freed
+every 50 ms.
+"""
+
+import asyncio
+import gc
+import http.client
+import multiprocessing
+import statistics
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from multiprocessing.connection import Connection
+from typing import Any
+
+from core.ids import PodUid
+from core.ledger.effects import Effect, OpenGate
+from e2e.bench.crowd import ASKS, NODES, QUEUES, Crowd, crowd
+from e2e.bench.report import percentiles, show
+from e2e.bench.rig import Rig, rig
+from extender.engine import Engine
+from extender.http.server import Address, listen, verbs_app
+
+TIMES = 15
+"""Passes of a kind that are timed one by one."""
+
+CALLS_A_SECOND, QUIET_CALLS, CALLS = 200, 1_000, 4_000
+BODIES, NAMES = 400, 230
+SLOTS_APART = 0.05
+BOUND_AFTER = 0.01
+"""Seconds from a wake-up to the Binding that it leads to."""
+
+_SLICE, _TELLING = "_run_pass", "_tell_gated"
+"""The engine's own names of what it plans: a slice of a pass, and telling some pods why they wait."""
+
+CPU_TARGET_MS, WAIT_TARGET_MS = 100, 5
+
+
+class Background:
+    """The loop's own ``call_later``, which notes the CPU of each piece of the engine's own work.
+
+    ``by_hand``: nothing runs by itself.
+    """
+
+    def __init__(self, *, by_hand: bool) -> None:
+        self._by_hand = by_hand
+        self._planned: list[tuple[str, Callable[[], None]]] = []
+        self.cpu: dict[str, list[float]] = {}
+
+    def later(self, seconds: float, call: Callable[[], None]) -> object:
+        kind = getattr(call, "__name__", "")
+        if self._by_hand:
+            self._planned.append((kind, call))
+            return None
+        return asyncio.get_running_loop().call_later(seconds, self._timed, kind, call)
+
+    def drain(self, engine: Engine) -> None:
+        """Run what passes are planned."""
+        while self._planned:
+            self.one_pass(engine)
+
+    def one_pass(self, engine: Engine) -> list[float]:
+        """Run the pass that is planned, to its end; CPU seconds of each of its slices."""
+        self.cpu.clear()
+        while self._planned:
+            planned, self._planned = self._planned, []
+            for kind, call in planned:
+                if kind != _TELLING:
+                    self._timed(kind, call)
+            if not engine.snapshot.passing:
+                break
+        return [*self.cpu.get(_SLICE, ())]
+
+    def _timed(self, kind: str, call: Callable[[], None]) -> None:
+        started = time.thread_time()
+        call()
+        self.cpu.setdefault(kind, []).append(time.thread_time() - started)
+
+
+async def run() -> None:
+    """Print CPU per pass in milliseconds, and what calls took in microseconds."""
+    _show_whole_passes()
+    await _show_calls()
+
+
+# -- whole passes --------------------------------------------------------------------------------------------
+
+
+def _show_whole_passes() -> None:
+    opened: list[PodUid] = []
+    background = Background(by_hand=True)
+    wired = rig(
+        later=background.later,
+        perform=lambda each: opened.append(each.uid) if isinstance(each, OpenGate) else None,
+    )
+    made = crowd(wired.engine)
+    passes = {"all new, no room": [background.one_pass(wired.engine)]}
+    _settle_down()
+
+    def timed(event: Callable[[], None]) -> list[float]:
+        """One pass; whoever got a turn is bound, and what that leads to is not timed."""
+        background.drain(wired.engine)
+        event()
+        took = background.one_pass(wired.engine)
+        for uid in opened:
+            made.bind(uid)
+        opened.clear()
+        return took
+
+    passes["one slot freed"] = [timed(made.free_slot) for _ in range(TIMES)]
+    passes["fifty slots freed"] = [timed(lambda: made.free_slots(50)) for _ in range(TIMES)]
+    reloads = []
+
+    def reload() -> None:
+        started = time.thread_time()
+        made.reload()
+        reloads.append(time.thread_time() - started)
+
+    passes["document reloaded"] = [timed(reload) for _ in range(TIMES)]
+    show(
+        "turn pass, CPU of a whole one",
+        unit="ms",
+        target=CPU_TARGET_MS,
+        asks=ASKS,
+        queues=QUEUES,
+        nodes=NODES,
+        **{what: _of_passes(each) for what, each in passes.items()},
+        taking_the_document_over=_ms(statistics.median(reloads)),
+    )
+
+
+def _of_passes(passes: list[list[float]]) -> dict[str, float]:
+    totals = [sum(slices) for slices in passes]
+    longest = max(max(slices, default=0.0) for slices in passes)
+    return {"median": _ms(statistics.median(totals)), "max": _ms(max(totals)), "longest slice": _ms(longest)}
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1e3, 2)
+
+
+# -- calls meanwhile -----------------------------------------------------------------------------------------
+
+
+async def _show_calls() -> None:
+    background = Background(by_hand=False)
+    loop = asyncio.get_running_loop()
+
+    def perform(effect: Effect) -> None:
+        if isinstance(effect, OpenGate):
+            loop.call_later(BOUND_AFTER, made.bind, effect.uid)
+
+    wired = rig(later=background.later, perform=perform)
+    made = crowd(wired.engine)
+    await _until_still(wired)
+    _settle_down()
+    async with _client(wired, made) as ask:
+        alone = await ask(QUIET_CALLS)
+        background.cpu.clear()
+        started = time.perf_counter()
+        freeing = asyncio.create_task(_free_for_ever(made))
+        meanwhile = await ask(CALLS)
+        seconds = time.perf_counter() - started
+        freeing.cancel()
+    slices = background.cpu[_SLICE]
+    show(
+        "filter calls while passes run",
+        unit="us",
+        target=f"no call waits more than {WAIT_TARGET_MS} ms for a pass",
+        calls=CALLS,
+        calls_a_second=CALLS_A_SECOND,
+        alone=percentiles(alone),
+        meanwhile=percentiles(meanwhile),
+        cpu_of_a_slice=percentiles(slices),
+        cpu_of_telling_some_why_they_wait=percentiles(background.cpu[_TELLING]),
+        slices_a_second=round(len(slices) / seconds),
+        passes_take_of_a_core=round(sum(slices) / seconds, 3),
+    )
+
+
+def _settle_down() -> None:
+    """As the server does once it has read the cluster."""
+    gc.collect()
+    gc.freeze()
+
+
+async def _until_still(wired: Rig) -> None:
+    until = time.monotonic() + 10
+    while wired.engine.snapshot.pass_wanted:
+        assert time.monotonic() < until, "the first pass does not end"
+        await asyncio.sleep(0.01)
+
+
+async def _free_for_ever(made: Crowd) -> None:
+    while True:
+        made.free_slot()
+        await asyncio.sleep(SLOTS_APART)
+
+
+@asynccontextmanager
+async def _client(wired: Rig, made: Crowd) -> AsyncIterator[Callable[[int], Any]]:
+    """Something that asks so often, and says how long each call took, in seconds."""
+    app = verbs_app({"filter": wired.verbs.filter}, measure=wired.measure, on_bug=lambda *_: None)
+    runner = await listen(app, Address("127.0.0.1", 0))
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=_ask_for_ever, args=(theirs,), daemon=True)
+    process.start()
+    asking = [facts for facts in made.waiting.values() if not facts.gates][:BODIES]
+    bodies = [made.body_of(facts, at * NAMES, NAMES) for at, facts in enumerate(asking)]
+    ours.send((runner.addresses[0][1], bodies))
+
+    async def ask(calls: int) -> list[float]:
+        ours.send(calls)
+        took: list[float] = await asyncio.to_thread(ours.recv)
+        return took
+
+    try:
+        yield ask
+    finally:
+        process.terminate()
+        await asyncio.to_thread(process.join)
+        await runner.cleanup()
+
+
+def _ask_for_ever(pipe: Connection) -> None:
+    """One call after the other, as kube-scheduler makes them; one that is late makes the next one late."""
+    port, bodies = pipe.recv()
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    gc.disable()
+    while True:
+        calls: int = pipe.recv()
+        took, due = [], time.perf_counter()
+        for at in range(calls):
+            due = max(due + 1.0 / CALLS_A_SECOND, time.perf_counter())
+            time.sleep(max(0.0, due - time.perf_counter()))
+            started = time.perf_counter()
+            connection.request("POST", "/v1/filter", bodies[at % len(bodies)])
+            connection.getresponse().read()
+            took.append(time.perf_counter() - started)
+        pipe.send(took)

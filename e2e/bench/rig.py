@@ -1,0 +1,83 @@
+"""An engine and its verbs, wired as the server wires them, without an API server."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from core.ledger.effects import Effect
+from core.workload.pod import PodFacts
+from extender.engine import Engine, Outward
+from extender.http.middleware import Measure
+from extender.journal import Journal
+from extender.preemptions import Preemptions
+from extender.telemetry.logs import DecisionLog, configure_logs
+from extender.telemetry.metrics import Metrics
+from extender.telemetry.witness import Telling
+from extender.verbs import Outcome, Verbs
+
+Later = Callable[[float, Callable[[], None]], object]
+
+
+class _NoApi:
+    async def post(self, binding: Any, *, within: float) -> Outcome:
+        return Outcome(within > 0)
+
+    async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:
+        raise TimeoutError(within)
+
+
+@dataclass(frozen=True, slots=True)
+class Rig:
+    """``measure``: what the server tells its metrics after each call."""
+
+    engine: Engine
+    verbs: Verbs
+    measure: Measure
+
+
+def rig(*, later: Later | None = None, perform: Callable[[Effect], None] = lambda _: None) -> Rig:
+    """To be called on a running loop. ``later``: the loop's own by default; ``perform``: gets the effects."""
+    loop = asyncio.get_running_loop()
+    nowhere = open("/dev/null", "w")  # noqa: SIM115 - for the whole run
+    engines: list[Engine] = []
+    metrics = Metrics(lambda: engines[0].snapshot)
+    log = DecisionLog(loop.call_later, nowhere)
+    witness = Telling(Journal(), configure_logs(nowhere), log, metrics, Preemptions())
+    engine = Engine(Outward(time.time, later or loop.call_later, perform, witness))
+    engines.append(engine)
+    synced = asyncio.Event()
+    synced.set()
+
+    def measure(verb: str, seconds: float, _fault: str) -> None:
+        metrics.verb_seconds.labels(verb).observe(seconds)
+
+    return Rig(engine, Verbs(engine, _NoApi(), synced=synced), measure)
+
+
+def filter_body(uid: str, name: str, queue: str, names: list[str], *, app: str, cpu: str = "100m") -> bytes:
+    """A body of a usual size: a pod of about 3 KB, and the names of nodes."""
+    pod = {
+        "metadata": {
+            "name": name,
+            "namespace": "default",
+            "uid": uid,
+            "resourceVersion": "77",
+            "creationTimestamp": "2026-11-20T23:26:49Z",
+            "labels": {"yunikorn.apache.org/app-id": app, "yunikorn.apache.org/queue": queue},
+        },
+        "spec": {"schedulerName": "yunikorn", "containers": [_container(cpu)]},
+        "status": {"phase": "Pending"},
+    }
+    return json.dumps({"Pod": pod, "Nodes": None, "NodeNames": names}).encode()
+
+
+def _container(cpu: str) -> dict[str, Any]:
+    return {
+        "name": "main",
+        "image": "example",
+        "env": [{"name": f"VARIABLE_{n}", "value": "x" * 40} for n in range(30)],
+        "resources": {"requests": {"cpu": cpu, "memory": "128Mi"}},
+    }

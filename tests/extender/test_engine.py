@@ -1,0 +1,66 @@
+"""When the engine does its own work: between verbs, in small pieces."""
+
+from itertools import pairwise
+
+from core.ledger import events as on
+from core.ledger.effects import OpenGate, SetCondition
+from core.ledger.turn_pass import WORK_PER_SLICE
+from core.workload.pod import OWN_GATE
+from extender.engine import ROUNDS_APART, TOLD_AT_ONCE
+from tests.builders import make_ledger, make_pod, make_queue
+from tests.extender.rigs import Rig
+
+
+def gated(rig: Rig, count: int) -> None:
+    """So many pods at our gate, each of an application of its own."""
+    for at in range(count):
+        pod = make_pod(f"p{at}", app=f"a{at}", gates=(OWN_GATE,), created=float(at))
+        rig.engine.learn(on.PodObserved(pod))
+
+
+def rounds(rig: Rig) -> list[int]:
+    """Run what is planned, a round of the loop at a time, while a pass goes on; gates opened in each."""
+    found = []
+    while rig.engine.snapshot.pass_wanted:
+        before, planned = len(rig.effects), rig.planned[:]
+        del rig.planned[: len(planned)]
+        for call in planned:
+            call()
+        found.append(sum(isinstance(effect, OpenGate) for effect in rig.effects[before:]))
+    return found
+
+
+def test_a_call_that_came_during_a_slice_is_read_and_answered_before_the_next() -> None:
+    """It takes some rounds of the loop until its answer is written."""
+    rig = Rig(ledger=make_ledger(make_queue("root.a"), nodes=3))
+    gated(rig, WORK_PER_SLICE)
+    opened = rounds(rig)
+    slices = [at for at, count in enumerate(opened) if count]
+    assert sum(opened) == WORK_PER_SLICE
+    assert len(slices) > 2
+    assert {later - earlier for earlier, later in pairwise(slices)} == {ROUNDS_APART}
+
+
+def test_few_at_a_time_are_told_why_they_wait() -> None:
+    rig = Rig(ledger=make_ledger(make_queue("root.a", max={"vcore": 0, "memory": 1}), nodes=3))
+    gated(rig, 2 * TOLD_AT_ONCE + 1)
+    assert told_by_each(rig) == [TOLD_AT_ONCE, TOLD_AT_ONCE, 1]
+
+
+def test_who_comes_while_others_are_told_is_told_as_well() -> None:
+    rig = Rig(ledger=make_ledger(make_queue("root.a", max={"vcore": 0, "memory": 1}), nodes=3))
+    gated(rig, 3 * TOLD_AT_ONCE)
+    while not any(isinstance(effect, SetCondition) for effect in rig.effects):
+        rig.planned.pop(0)()
+    rig.engine.learn(on.PodObserved(make_pod("late", app="late", gates=(OWN_GATE,))))
+    assert told_by_each(rig) == [TOLD_AT_ONCE, TOLD_AT_ONCE, 1]
+
+
+def told_by_each(rig: Rig) -> list[int]:
+    """Run what is planned to the end; how many pods each piece told why they wait, without those of none."""
+    told = []
+    while rig.planned:
+        before = len(rig.effects)
+        rig.planned.pop(0)()
+        told.append(sum(isinstance(effect, SetCondition) for effect in rig.effects[before:]))
+    return [count for count in told if count]
