@@ -113,7 +113,7 @@ ROWS: list[tuple[str, Callable[[], tuple[Rig, dict[str, bytes]]], dict[str, Answ
         {
             "filter": (200, {"NodeNames": ["n1", "n2"]}),
             "prioritize": (200, []),
-            "preempt": (200, OFFERED),
+            "preempt": (200, {}),
             "bind": (200, {}),
         },
     ),
@@ -179,7 +179,7 @@ async def test_a_bug_behind_a_verb_is_a_bug(verb: str, monkeypatch: pytest.Monke
     def broken(*_: object) -> None:
         raise KeyError("broken")
 
-    for method in ("admit", "may_preempt", "bind"):
+    for method in ("admit", "preempt", "bind"):
         monkeypatch.setattr(rig.engine, method, broken)
     async with serving(answers_of(rig.verbs)) as door:
         status, _ = await door.post(verb, bodies[verb])

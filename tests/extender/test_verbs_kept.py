@@ -11,7 +11,7 @@ from extender.wire.extender_v1 import BadBody
 from extender.wire.pod import Container, PodMetadata, PodSpec, Resources, WirePod
 from extender.wire.translate import pod_from
 from tests.builders import make_pod
-from tests.extender.rigs import Rig, filter_body, preempt_body
+from tests.extender.rigs import Rig, filter_body
 
 TEXT = "NodeReserved: kept for another pod"
 
@@ -44,11 +44,6 @@ def test_filter_names_only_kept_nodes_when_no_other_was_offered(rig: Rig, full: 
 def test_the_one_it_is_kept_for_has_all_nodes(rig: Rig) -> None:
     body = filter_body("large", app="large", version="0")
     assert json.loads(rig.verbs.filter(body)) == {"NodeNames": ["n1", "n2"]}
-
-
-def test_nobody_is_preempted_on_a_kept_node_for_another(rig: Rig) -> None:
-    answer = json.loads(rig.verbs.preempt(preempt_body("p", {"n1": ["v1"], "n2": ["v2"]})))
-    assert list(answer["NodeNameToMetaVictims"]) == ["n2"]
 
 
 def test_pods_that_know_nothing_of_queues_are_not_kept_out(rig: Rig) -> None:
