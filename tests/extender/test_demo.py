@@ -36,7 +36,7 @@ def test_it_plays_the_day_and_answers_meanwhile(tmp_path: Path) -> None:
     asking.join()
     told = "\n".join(lines)
     assert "24:00  root.tenants.analytics" in told
-    assert "preempted on" in told
+    assert "evicted from" in told
     assert "configuration refused" in told
     assert seen
     assert seen[0]["queue"] == "root.tenants.analytics"

@@ -305,7 +305,8 @@ def test_one_step_of_rank_outweighs_all_in_tree_scores(path: Path) -> None:
 
 @pytest.mark.parametrize("full", [False, True], ids=["meta victims", "full victims"])
 def test_preempt_passes_candidates_through_without_the_empty_ones(full: bool) -> None:
-    body = preempt_body("p", {"n1": ["v1", "v2"], "n2": [], "n3": None}, full=full)
+    victims = {"n1": ["v1", "v2"], "n2": [], "n3": None}
+    body = preempt_body("p", victims, full=full, scheduler="other", queue="")
     assert json.loads(Rig().verbs.preempt(body)) == {
         "NodeNameToMetaVictims": {"n1": {"Pods": [{"UID": "v1"}, {"UID": "v2"}], "NumPDBViolations": 1}}
     }

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 import yaml
 
-from core.decisions.decision import Admitted, Vetoed
+from core.decisions.decision import Ignored
 from core.ids import QueuePath
 from core.ledger import accounts, enrolment, ledger, rejections, surroundings, turn_pass
 from core.ledger.record import Charge, Held, PodRecord
@@ -325,9 +325,9 @@ MUTATIONS: dict[str, Mutate] = {
     "preemption-and-a-controller": answering(played.Cluster, "_recreate", None),
     "preemption-never": answering(post_filter.PostFilter, "_ineligible", ""),
     "preemption-prefers-pods-without-budget": answering(default_preemption, "matches", False),
-    "preemption-vetoed-without-quota": answering(engine, "decide_preemption", Admitted(())),
-    "preemption-within-quota": answering(
-        engine, "decide_preemption", Vetoed(Refusal(Code.QUOTA_EXCEEDED, "root.a"))
+    "preemption-vetoed-without-quota": answering(engine, "decide_preemption", Ignored()),
+    "preemption-by-a-pod-in-no-queue": both(
+        answering(enrolment, "is_managed", True), answering(engine, "is_managed", True)
     ),
     "queues-of-a-file": NO_QUOTA,
     "quota-checks-requested-types-only": replaced(headroom, "_excess", _all_types),
