@@ -92,6 +92,8 @@ def go_on(state: State, event: on.RecordWritten) -> None:
 def _ask_written(state: State, uid: PodUid, plan: str, *, reached: bool) -> None:
     record = state.pods.get(uid)
     if record is not None and record.triggered == plan and not reached:
+        # Nobody was evicted; perhaps another instance is the one that acts.
+        record.plans -= 1
         undo(state, record)
         return
     stands = record is not None and record.triggered == plan

@@ -313,9 +313,9 @@ class Ledger:
             state.deferred = earliest(state.deferred, now + WAKES_APART)
 
     def _on_written(self, event: on.NodeNominated | on.RecordWritten) -> None:
-        note_written(self._state, event)
         if isinstance(event, on.RecordWritten):
             go_on(self._state, event)
+        note_written(self._state, event)
         record = self._state.pods.get(event.uid)
         if record is not None:
             settle(self._state, record)

@@ -187,7 +187,7 @@ def test_a_record_that_cannot_be_written_ends_the_plan(which: str) -> None:
     victim, ask = snapshot.pod(PodUid("uid-v1")), snapshot.pod(PodUid("uid-ask"))
     assert victim is not None
     assert ask is not None
-    assert (victim.preempted_for, ask.triggered) == (None, "")
+    assert (victim.preempted_for, ask.triggered, ask.plans) == (None, "", 0)
 
 
 @pytest.mark.parametrize("outcome", [on.EvictionOutcome.BUDGET, on.EvictionOutcome.FAILED])
