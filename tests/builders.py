@@ -10,6 +10,7 @@ from core.ledger import events as on
 from core.ledger.drift import Drift
 from core.ledger.effects import WakePod
 from core.ledger.ledger import Ledger
+from core.ledger.marks import mark, spare, trigger, undo
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec, QueueSpec
 from core.queues.tree import QueueTree
@@ -144,3 +145,22 @@ def usage(ledger: Ledger, path: str, name: str = "vcore") -> tuple[int, int, int
 def drifts(ledger: Ledger) -> list[Drift]:
     """What the audit of a ledger finds; empty when it is right."""
     return [drift for step in ledger.audit_steps() for drift in step]
+
+
+def marked(ledger: Ledger, victim: str, preemptor: str) -> None:
+    """A pod is a victim, as a plan that is carried out makes it one."""
+    state = ledger._state
+    mark(state, state.pods[PodUid(victim)], PodUid(preemptor), "")
+
+
+def unmarked(ledger: Ledger, victim: str) -> None:
+    spare(ledger._state, ledger._state.pods[PodUid(victim)])
+
+
+def triggered(ledger: Ledger, ask: str) -> None:
+    """A plan is carried out for an ask."""
+    trigger(ledger._state, ledger._state.pods[PodUid(ask)], "a plan")
+
+
+def untriggered(ledger: Ledger, ask: str) -> None:
+    undo(ledger._state, ledger._state.pods[PodUid(ask)])

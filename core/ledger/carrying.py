@@ -9,7 +9,6 @@ from typing import assert_never
 from core.ids import PodUid, QueuePath
 from core.instants import has_come
 from core.ledger import events as on
-from core.ledger.accounts import settle
 from core.ledger.effects import DeletePod, EvictPod
 from core.ledger.events import EvictionOutcome
 from core.ledger.keeping import let_go, note_kept, remember
@@ -39,16 +38,6 @@ def note_preemption(state: State, event: on.PreemptionMark) -> None:
             state.offers[record.uid] = Offer(plan, node, victims, state.now)
         case on.PlanCommitted(_, plan, node, victims):
             _commit(state, record, Offer(plan, node, victims, state.now))
-        case on.VictimMarked(_, preemptor):
-            mark(state, record, preemptor, "")
-        case on.VictimUnmarked():
-            unmark(state, record)
-            settle(state, record)
-        case on.PreemptionTriggered():
-            trigger(state, record, "plan")
-        case on.PreemptionUndone():
-            record.triggered = ""
-            settle(state, record)
         case _:
             raise AssertionError(event)
 

@@ -256,25 +256,8 @@ class PreemptionMark:
 
 
 @dataclass(frozen=True, slots=True)
-class VictimMarked(PreemptionMark):
-    """A pod was chosen as a victim. ``preemptor``: the ask, or the queue whose quota shrank (PRE-20)."""
-
-    preemptor: PodUid | QueuePath
-
-
-@dataclass(frozen=True, slots=True)
-class VictimUnmarked(PreemptionMark):
-    """It is none any more: its plan came to nothing."""
-
-
-@dataclass(frozen=True, slots=True)
 class PreemptionTried(PreemptionMark):
     """A plan for an ask was asked for (PRE-5)."""
-
-
-@dataclass(frozen=True, slots=True)
-class PreemptionTriggered(PreemptionMark):
-    """A plan for an ask was committed: it counts as placed until it is (DIV-14)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,11 +295,6 @@ class QuotaReclaimed(PreemptionMark):
     victims: tuple[ChosenVictim, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PreemptionUndone(PreemptionMark):
-    """The room that was made for an ask is lost: it may trigger again (design section 4)."""
-
-
 Event = (
     PodObserved
     | PodDeleted
@@ -345,14 +323,10 @@ Event = (
     | NodeNominated
     | RecordWritten
     | PodEvicted
-    | VictimMarked
-    | VictimUnmarked
     | PreemptionTried
-    | PreemptionTriggered
     | PlanOffered
     | PlanCommitted
     | QuotaReclaimed
-    | PreemptionUndone
     | GateHeld
     | GateToldNot
     | GroupsResolved

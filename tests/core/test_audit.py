@@ -23,7 +23,7 @@ from core.workload.node import NodeUse
 from core.workload.node_ranking import NodeRanking
 from core.workload.node_room import NodeRoom
 from core.workload.states import AppState
-from tests.builders import START, make_ledger, make_pod, make_queue
+from tests.builders import START, make_ledger, make_pod, make_queue, marked, triggered
 
 ONE = Resource({"vcore": 1})
 GHOST = Claimant(AppId("ghost"), "ghost", "", True)
@@ -81,9 +81,7 @@ def busy_ledger() -> Ledger:
     for event in (
         on.PodObserved(make_pod("bound", node="n1")),
         on.PodObserved(make_pod("victim", node="n1")),
-        on.VictimMarked(PodUid("uid-victim"), PodUid("uid-waiting")),
         on.PodObserved(make_pod("triggered")),
-        on.PreemptionTriggered(PodUid("uid-triggered")),
         on.PodObserved(make_pod("foreign", scheduler_name="x", app="", queue="", node="n1")),
         on.PodObserved(make_pod("reserved")),
         on.PodAdmitted(PodUid("uid-reserved"), 1),
@@ -93,6 +91,8 @@ def busy_ledger() -> Ledger:
         on.PodObserved(make_pod("early", scheduler_name="x", app="", queue="", namespace="unseen")),
     ):
         ledger.apply(event, now=START)
+    marked(ledger, "uid-victim", "uid-waiting")
+    triggered(ledger, "uid-triggered")
     return ledger
 
 

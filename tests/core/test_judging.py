@@ -10,6 +10,7 @@ from core.decisions.receipts import Plan, Victim
 from core.ids import PodUid, QueuePath
 from core.ledger import events as on
 from core.resource import Resource
+from tests.builders import marked
 from tests.core.preemption_world import World, queue
 
 
@@ -96,7 +97,7 @@ def _gone(uid: str) -> Callable[[World], None]:
         (_gone("ask"), "the ask does not wait any more"),
         (_gone("b1"), "default/b1 does not run there any more"),
         (
-            lambda world: world.tell(on.VictimMarked(PodUid("b1"), PodUid("other"))),
+            lambda world: marked(world.ledger, PodUid("b1"), PodUid("other")),
             "default/b1 does not run there any more",
         ),
         (lambda world: world.tell(on.NodeDeleted(world.plan().node)), "node n1 is gone"),  # type: ignore[union-attr]

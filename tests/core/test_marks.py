@@ -5,11 +5,21 @@ from dataclasses import replace
 
 import pytest
 
-from core.ids import PodUid
+from core.ids import NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
-from tests.builders import START, make_ledger, make_partition, make_pod, make_queue
+from tests.builders import (
+    START,
+    make_ledger,
+    make_partition,
+    make_pod,
+    make_queue,
+    marked,
+    triggered,
+    unmarked,
+    untriggered,
+)
 
 BOUND, ASK = PodUid("uid-bound"), PodUid("uid-ask")
 
@@ -36,11 +46,11 @@ def bound(**facts: object):  # type: ignore[no-untyped-def]
 def test_a_victim_counts_as_preempting_with_all_ancestors_until_it_is_none_or_gone() -> None:
     ledger = ledger_with(bound())
     assert counted(ledger, "preempting") == [0, 0, 0]
-    ledger.apply(on.VictimMarked(BOUND, ASK), now=START)
+    marked(ledger, BOUND, ASK)
     assert counted(ledger, "preempting") == counted(ledger, "allocated") == [1000, 1000, 1000]
-    ledger.apply(on.VictimUnmarked(BOUND), now=START)
+    unmarked(ledger, BOUND)
     assert counted(ledger, "preempting") == [0, 0, 0]
-    ledger.apply(on.VictimMarked(BOUND, ASK), now=START)
+    marked(ledger, BOUND, ASK)
     ledger.apply(on.PodDeleted(BOUND), now=START)
     assert counted(ledger, "preempting") == counted(ledger, "allocated") == [0, 0, 0]
 
@@ -59,18 +69,18 @@ def test_what_kube_scheduler_has_preempted_counts_while_it_terminates(
 @pytest.mark.rule("PRE-21")
 def test_a_marked_pod_that_is_bound_to_no_node_counts_as_nothing_more() -> None:
     ledger = ledger_with(make_pod("ask", queue="root.p.a"))
-    ledger.apply(on.VictimMarked(ASK, BOUND), now=START)
+    marked(ledger, ASK, BOUND)
     assert counted(ledger, "preempting") == [0, 0, 0]
 
 
 @pytest.mark.rule("DIV-14")
 def test_an_ask_that_triggered_counts_until_it_is_placed() -> None:
     ledger = ledger_with(make_pod("ask", queue="root.p.a"))
-    ledger.apply(on.PreemptionTriggered(ASK), now=START)
+    triggered(ledger, ASK)
     assert counted(ledger, "triggered") == counted(ledger, "pending") == [1000, 1000, 1000]
-    ledger.apply(on.PreemptionUndone(ASK), now=START)
+    untriggered(ledger, ASK)
     assert counted(ledger, "triggered") == [0, 0, 0]
-    ledger.apply(on.PreemptionTriggered(ASK), now=START)
+    triggered(ledger, ASK)
     ledger.apply(on.PodObserved(make_pod("ask", queue="root.p.a", node="n1", version=2)), now=START)
     assert counted(ledger, "triggered") == [0, 0, 0]
     assert counted(ledger, "allocated") == [1000, 1000, 1000]
@@ -88,11 +98,10 @@ def test_when_an_ask_was_tried_last() -> None:
 @pytest.mark.parametrize(
     "event",
     [
-        on.VictimMarked(PodUid("ghost"), ASK),
-        on.VictimUnmarked(PodUid("ghost")),
         on.PreemptionTried(PodUid("ghost")),
-        on.PreemptionTriggered(PodUid("ghost")),
-        on.PreemptionUndone(PodUid("ghost")),
+        on.PlanOffered(PodUid("ghost"), "1-a", NodeName("n1"), ()),
+        on.PlanCommitted(PodUid("ghost"), "1-a", NodeName("n1"), (on.ChosenVictim(BOUND, "why"),)),
+        on.QuotaReclaimed(PodUid(""), QueuePath("root.p.a"), (on.ChosenVictim(PodUid("ghost"), "why"),)),
     ],
 )
 def test_a_mark_on_a_pod_that_is_gone_is_nothing(event: on.PreemptionMark) -> None:

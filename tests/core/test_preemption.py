@@ -14,7 +14,7 @@ from core.resource import Limit
 from core.workload.affinity import Requirement
 from core.workload.budget import BudgetFacts
 from core.workload.pod import PriorityClassFacts
-from tests.builders import START
+from tests.builders import START, marked, triggered, untriggered
 from tests.core.preemption_world import LATER, World, queue
 
 
@@ -55,9 +55,9 @@ def test_one_that_never_preempts() -> None:
 def test_one_that_has_triggered_before_does_not_again_until_that_is_undone() -> None:
     world = world_of(1)
     world.asks("ask", "root.a")
-    world.tell(on.PreemptionTriggered(PodUid("ask")))
+    triggered(world.ledger, PodUid("ask"))
     assert world.refused().stop is Stop.TRIGGERED
-    world.tell(on.PreemptionUndone(PodUid("ask")))
+    untriggered(world.ledger, PodUid("ask"))
     assert world.victims() == {"v0"}
 
 
@@ -194,9 +194,9 @@ def test_asks_of_one_queue_take_no_more_than_its_guarantee_lacks() -> None:
         world.asks(f"ask{number}", "root.a")
         victims = world.victims(f"ask{number}")
         for victim in victims:
-            world.tell(on.VictimMarked(PodUid(victim), PodUid(f"ask{number}")))
+            marked(world.ledger, PodUid(victim), PodUid(f"ask{number}"))
         if victims:
-            world.tell(on.PreemptionTriggered(PodUid(f"ask{number}")))
+            triggered(world.ledger, PodUid(f"ask{number}"))
         gone |= victims
     assert gone == {"v7", "v6", "v5"}
 
@@ -283,7 +283,7 @@ def test_who_may_not_go(facts: dict[str, object]) -> None:
 @pytest.mark.rule("PRE-6")
 def test_one_that_was_chosen_before_is_not_chosen_again() -> None:
     world = world_of(1, 1)
-    world.tell(on.VictimMarked(PodUid("v1"), PodUid("other")))
+    marked(world.ledger, PodUid("v1"), PodUid("other"))
     world.asks("ask", "root.a")
     assert world.victims() == {"v0"}
 

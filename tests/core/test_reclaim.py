@@ -6,12 +6,11 @@ import pytest
 
 from core.decisions.reclaim import HOUR, candidates, excess, pick, plan_reclaim, shares
 from core.ids import NodeName, PodUid
-from core.ledger import events as on
 from core.queues.queue import Queue
 from core.queues.quota_change import QuotaTerms, is_due, start_after, start_after_growth
 from core.queues.tree import QueueTree
 from core.resource import Limit, Resource
-from tests.builders import make_queue, make_tree
+from tests.builders import make_queue, make_tree, marked
 from tests.core.preemption_world import World, queue
 
 NOW = 1000.0
@@ -252,7 +251,7 @@ def test_who_does_not_take_part(facts: dict[str, Any]) -> None:
 @pytest.mark.rule("QCP-6")
 def test_one_that_was_chosen_before_does_not_take_part() -> None:
     world = leaf_with(v={})
-    world.tell(on.VictimMarked(PodUid("v"), PodUid("other")))
+    marked(world.ledger, PodUid("v"), PodUid("other"))
     assert in_order(world, 50) == []
 
 

@@ -7,6 +7,7 @@ import pytest
 from core.decisions.receipts import Kind, Plan, Stop
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
+from tests.builders import marked, triggered
 from tests.core.preemption_world import World, queue
 
 HERE = NodeName("n1")
@@ -111,7 +112,7 @@ def test_who_is_spared(pod: dict[str, Any]) -> None:
 @pytest.mark.rule("RNP-2")
 def test_one_that_was_chosen_before_is_spared_and_counted() -> None:
     world = world_of(0, v={})
-    world.tell(on.VictimMarked(PodUid("v"), PodUid("other")))
+    marked(world.ledger, PodUid("v"), PodUid("other"))
     ask(world, 1)
     refusal = world.refused()
     assert refusal.text == "no fit on required node, preemption does not help (1 chosen already)"
@@ -149,5 +150,5 @@ def test_an_unknown_node_and_one_with_room() -> None:
 def test_once_only() -> None:
     world = world_of(0, v={})
     ask(world, 1)
-    world.tell(on.PreemptionTriggered(PodUid("ask")))
+    triggered(world.ledger, PodUid("ask"))
     assert world.refused().stop is Stop.TRIGGERED
