@@ -1,7 +1,7 @@
 """For which ask is a node kept, and which node (CYC-6)?
 
-For one that has waited a while, that its queue, its limits and the cluster as a whole have room for, and that
-no single node has room for. In a cluster that is merely full no node is kept: there the turn decides.
+For one that has waited a while, that its queue and its limits have room for, and the nodes that would take it
+together, but no single one of them. Where they are merely full no node is kept: there the turn decides.
 """
 
 import math
@@ -13,7 +13,7 @@ from core.instants import earliest, has_come
 from core.ledger.keeping import keep
 from core.ledger.record import PodRecord
 from core.ledger.state import State
-from core.resource import Resource
+from core.resource import Resource, Tally
 from core.workload.affinity import admits
 from core.workload.node import NodeFacts, NodeUse
 
@@ -75,13 +75,16 @@ def seek(state: State, record: PodRecord) -> Iterator[None]:
     """Keep a node for an ask, if there is one; in steps of some nodes."""
     record.sought_at = state.now
     found: list[Candidate] = []
+    together = Tally()
     size = record.facts.size
     for number, (name, node) in enumerate(list(state.nodes.items())):
         if number % _NODES_PER_UNIT == 0:
             yield
         if name not in state.kept and _takes(state, node, record):
-            found.append(Candidate(left_on(state.node_room.free_on(name), size), name))
-    if found:
+            free = state.node_room.free_on(name)
+            found.append(Candidate(left_on(free, size), name))
+            together.add(Resource({each: max(0, free.get(each, 0)) for each in size.names()}))
+    if found and all(together.get(name) >= amount for name, amount in size.items()):
         _keep(state, record, min(found).name)
 
 

@@ -97,6 +97,14 @@ def test_none_is_kept_in_a_cluster_that_is_merely_full() -> None:
     assert kept(ledger) == {}
 
 
+def test_room_on_a_node_that_does_not_take_the_ask_does_not_count() -> None:
+    ledger = cluster(3000, 3000)
+    ledger.apply(on.NodeObserved(replace(make_node("n3", cpu=9000), unschedulable=True)), now=START)
+    ledger.apply(on.PodObserved(LARGE), now=START)
+    passed(ledger)
+    assert kept(ledger) == {}
+
+
 @pytest.mark.rule("CYC-6")
 def test_none_is_kept_that_would_not_take_the_ask_when_empty() -> None:
     ledger = cluster(2700, 2700, 2700, 2700)
@@ -106,7 +114,7 @@ def test_none_is_kept_that_would_not_take_the_ask_when_empty() -> None:
 
 
 def test_none_is_kept_where_pods_without_queue_leave_too_little() -> None:
-    ledger = cluster(3000, 3000, 3000, 1500)
+    ledger = cluster(3000, 3000, 3000, 3000)
     foreign = make_pod("foreign", cpu=500, scheduler_name="x", app="", queue="", node="n1")
     ledger.apply(on.PodObserved(foreign), now=START)
     ledger.apply(on.PodObserved(LARGE), now=START)
@@ -167,9 +175,10 @@ def test_the_node_with_the_least_left_is_kept() -> None:
 
 @pytest.mark.rule("CYC-6")
 def test_a_node_that_does_not_admit_the_ask_is_not_kept() -> None:
-    ledger = cluster(3000, 3000, 3000)
-    node = replace(make_node("n2", cpu=3000), labels={"disk": "ssd"})
-    ledger.apply(on.NodeObserved(node), now=START)
+    ledger = cluster(3000, 3000, 3000, 3000)
+    for name in ("n2", "n3", "n4"):
+        node = replace(make_node(name, cpu=3000), labels={"disk": "ssd"})
+        ledger.apply(on.NodeObserved(node), now=START)
     picky = replace(LARGE, constraints=Constraints(selector=(("disk", "ssd"),)))
     ledger.apply(on.PodObserved(picky), now=START)
     passed(ledger)
