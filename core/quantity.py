@@ -106,6 +106,11 @@ def signed_kubernetes_amount(resource: str, text: str) -> int:
     (``k8s.io/apimachinery/pkg/api/resource``), and what is beyond 64 bits saturates.
     Raises ``QuantityError`` for a text outside the grammar or over 256 characters.
     """
+    return saturated(exact_kubernetes_amount(resource, text))
+
+
+def exact_kubernetes_amount(resource: str, text: str) -> int:
+    """As `signed_kubernetes_amount`, but for saturating: to see what 64 bits would not hold (POD-11)."""
     match = _KUBERNETES_TEXT.fullmatch(_bounded(text))
     digits = (match["whole"] + (match["fraction"] or "")) if match else ""
     if match is None or not digits:
@@ -113,7 +118,7 @@ def signed_kubernetes_amount(resource: str, text: str) -> int:
     exponent, shift = _scale(match["suffix"] or "")
     exponent += (3 if resource == "cpu" else 0) - len(match["fraction"] or "")
     magnitude = _rounded_up(int(digits) << shift, exponent)
-    return saturated(-magnitude if match["sign"] == "-" else magnitude)
+    return -magnitude if match["sign"] == "-" else magnitude
 
 
 def _bounded(text: str) -> str:

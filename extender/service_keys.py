@@ -12,6 +12,7 @@ from core.durations import seconds_of
 
 POLICY_GROUP = "service.policyGroup"
 HOT_REFRESH = "service.enableConfigHotRefresh"
+GANGS_DISABLED = "service.disableGangScheduling"
 UNIQUE_APP_IDS = "admissionController.filtering.generateUniqueAppId"
 
 _TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
@@ -67,7 +68,7 @@ _WORKS = ""
 _INTERNAL = "it sizes a part of YuniKorn that is not here"
 _SCHEDULER = "kube-scheduler sets its own pace"
 _BIND = "use bindTimeoutSeconds of kube-scheduler's VolumeBindingArgs"
-_GANGS = "not yet: gangs are still to come"
+_PLACEHOLDERS = "not yet: placeholders are still to come"
 _CLIENT = "the client of the API server is not throttled"
 _EVENTS = "decisions are told as Kubernetes Events, stories and logs, not as an event stream"
 _HOOK = "there is no admission webhook; policies of the API server do its work"
@@ -82,12 +83,12 @@ _SHIM = (
     ServiceKey("service.volumeBindTimeout", seconds_of, "10m", _BIND),
     ServiceKey("service.eventChannelCapacity", int32_of, "1048576", _INTERNAL),
     ServiceKey("service.dispatchTimeout", seconds_of, "300s", _INTERNAL),
-    ServiceKey("service.disableGangScheduling", switch_of, "false", _GANGS),
+    ServiceKey(GANGS_DISABLED, switch_of, "false", _WORKS),
     ServiceKey(HOT_REFRESH, switch_of, "true", _WORKS),
-    ServiceKey("service.placeholderImage", str, "registry.k8s.io/pause:3.7", _GANGS),
-    ServiceKey("service.placeholderRunAsUser", int64_of, "0", _GANGS),
-    ServiceKey("service.placeholderRunAsGroup", int64_of, "0", _GANGS),
-    ServiceKey("service.placeholderFsGroup", int64_of, "0", _GANGS),
+    ServiceKey("service.placeholderImage", str, "registry.k8s.io/pause:3.7", _PLACEHOLDERS),
+    ServiceKey("service.placeholderRunAsUser", int64_of, "0", _PLACEHOLDERS),
+    ServiceKey("service.placeholderRunAsGroup", int64_of, "0", _PLACEHOLDERS),
+    ServiceKey("service.placeholderFsGroup", int64_of, "0", _PLACEHOLDERS),
     ServiceKey(
         "service.nodeInstanceTypeNodeLabelKey",
         str,

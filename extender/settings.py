@@ -13,7 +13,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from core import durations
 from core.errors import PaddockError
 from core.ledger.settings import LedgerSettings, PreemptionSettings
-from extender.service_keys import HOT_REFRESH, UNIQUE_APP_IDS, bad_values, held_values, switch_of
+from extender.service_keys import (
+    GANGS_DISABLED,
+    HOT_REFRESH,
+    UNIQUE_APP_IDS,
+    bad_values,
+    held_values,
+    switch_of,
+)
 
 NODE_SELECTIONS = ("scheduler", "policy")
 """Who chooses among nodes: kube-scheduler unless the document names a policy, or always a policy."""
@@ -102,6 +109,7 @@ class Settings(BaseModel):
     zero_max_blocks: Switch = Field(default=False, alias="paddock.zeroMaxBlocks")
     unique_app_ids: Switch = Field(default=False, alias=UNIQUE_APP_IDS)
     hot_refresh: Switch = Field(default=True, alias=HOT_REFRESH)
+    gangs_disabled: Switch = Field(default=False, alias=GANGS_DISABLED)
 
     @property
     def ledger(self) -> LedgerSettings:
@@ -121,10 +129,11 @@ class Settings(BaseModel):
                 self.preemption_direct_delete,
                 self.preemption_complex_asks == "tick",
             ),
+            gangs=not self.gangs_disabled,
         )
 
 
-NOT_RELOADABLE = frozenset({"bind_deadline", "lease", "unique_app_ids"})
+NOT_RELOADABLE = frozenset({"bind_deadline", "gangs_disabled", "lease", "unique_app_ids"})
 """Settings that keep their value until a restart (SRC-6)."""
 
 KEYS: Mapping[str, str] = {str(field.alias): name for name, field in Settings.model_fields.items()}

@@ -17,8 +17,10 @@ from core.decisions.decision import (
     Withheld,
 )
 from core.decisions.explain import Explanation, explain
+from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.resource import Limit, Resource
+from core.workload.gang import Gang, Misdefined, PodGroup
 from extender.journal import Journal
 
 
@@ -38,6 +40,7 @@ def story_of(snapshot: Snapshot, journal: Journal, namespace: str, name: str) ->
         "node": record.node,
         "size": _amounts(record.facts.size),
         "notCounted": _not_counted(record.facts.claims),
+        "gang": _gang(snapshot, record),
         "told": record.said.text if record.said and record.refused else "",
         "verdict": _verdict(explain(snapshot, record)),
         "story": [
@@ -50,6 +53,36 @@ def story_of(snapshot: Snapshot, journal: Journal, namespace: str, name: str) ->
 def _not_counted(claims: int) -> str:
     """Devices that a pod asks for by ResourceClaim carry no request, so no quota sees them."""
     return f"the devices of {claims} ResourceClaims: no quota sees them" if claims else ""
+
+
+def _gang(snapshot: Snapshot, record: PodRecord) -> Mapping[str, Any] | None:
+    """Where it belongs among pods that start together, and what is wrong with what it says of them."""
+    facts = record.facts
+    application = snapshot.application(record.application) if record.application else None
+    gang = application.gang if application is not None else None
+    group = facts.pod_group
+    wrong = [each.why for each in (facts.gang, group) if isinstance(each, Misdefined)]
+    if gang is None and not isinstance(group, PodGroup) and not wrong:
+        return None
+    told: dict[str, Any] = {"wrong": wrong}
+    if gang is not None:
+        told |= _task_groups(gang, facts.task_group)
+    if isinstance(group, PodGroup):
+        told |= {"podGroup": group.name, "minAvailable": group.min_available}
+    return told
+
+
+def _task_groups(gang: Gang, named: str) -> Mapping[str, Any]:
+    own = gang.group(named)
+    return {
+        "memberOf": own.name if own is not None else "",
+        "style": gang.policy.style.value,
+        "placeholderTimeoutSeconds": gang.policy.placeholder_timeout,
+        "taskGroups": [
+            {"name": each.name, "members": each.members, "size": _amounts(each.size)} for each in gang.groups
+        ],
+        "total": _amounts(gang.total),
+    }
 
 
 def _verdict(explanation: Explanation) -> Mapping[str, Any]:

@@ -191,6 +191,8 @@ def _pod(application: Application, record: PodRecord) -> dict[str, Any]:
         "resource": _amounts(facts.size),
         "priority": str(facts.priority),
         "applicationId": application.id,
+        "taskGroupName": facts.task_group,
+        "placeholder": facts.placeholder,
     }
 
 

@@ -125,7 +125,8 @@ class DeletePod:
 
 @dataclass(frozen=True, slots=True)
 class PostEvent:
-    """Record an Event on an object of the API. ``kind``: Pod or ConfigMap; ``warning``: its type."""
+    """Record an Event on an object of the API. ``kind``: Pod or ConfigMap; ``warning``: its type;
+    ``action``: what was done, where the reason alone does not say (REST-17)."""
 
     kind: str
     namespace: str
@@ -134,6 +135,7 @@ class PostEvent:
     reason: str
     message: str
     warning: bool = True
+    action: str = ""
 
 
 Effect = (

@@ -5,6 +5,14 @@ from collections.abc import Iterable
 from core.ids import RECOVERY_QUEUE, AppId, QueuePath
 from core.instants import has_come
 from core.ledger.accounts import settle
+from core.ledger.gangs import (
+    UNREAD,
+    awaits_pods,
+    gang_of,
+    refusal_of_application,
+    unplaced_gangs,
+    warn_of_labels,
+)
 from core.ledger.groups import find_groups
 from core.ledger.lifecycle import emptied, fire
 from core.ledger.record import PodRecord
@@ -74,6 +82,7 @@ def _join(state: State, record: PodRecord) -> None:
             facts.identity,
             submitted=facts.created,
             starts_at_once=facts.starts_at_once,
+            gang=gang_of(state, record),
         )
         if facts.namespace not in state.namespaces:
             application.awaits_until = state.now + NAMESPACE_AWAITED
@@ -81,10 +90,12 @@ def _join(state: State, record: PodRecord) -> None:
         state.unplaced.add(app_id)
     application.pods.add(record.uid)
     application.submitted = min(application.submitted, record.facts.created)
-    first = application.originator
-    age = record.facts.created, record.seq, record.uid
-    application.originator = age if first is None else min(first, age)
+    if not record.facts.placeholder:
+        first = application.originator
+        age = record.facts.created, record.seq, record.uid
+        application.originator = age if first is None else min(first, age)
     record.application = app_id
+    warn_of_labels(state, record)
     if application.state is AppState.COMPLETING:
         fire(state, application, Move.RUN)
 
@@ -117,6 +128,13 @@ def place_all(state: State) -> None:
     place_again(state, sorted(state.unplaced))
 
 
+def place_gangs(state: State) -> None:
+    """Place the gangs that waited for the list of pods, which is there now."""
+    found = list(unplaced_gangs(state))
+    if found:
+        place_again(state, found)
+
+
 def place_again(state: State, app_ids: Iterable[AppId]) -> None:
     """Place applications that have no queue anew, and charge or tell their pods."""
     for app_id in app_ids:
@@ -137,13 +155,26 @@ def _place(state: State, application: Application, *, forced: bool) -> None:
             Code.NOT_READY, f"namespace {application.namespace[:_SHOWN]} has not been read yet"
         )
         return
+    if not forced and awaits_pods(state, application):
+        application.refusal = UNREAD
+        return
     verdict = _verdict(state, application, forced=forced)
     if isinstance(verdict, Refusal):
-        application.refusal = verdict
-        if verdict.code is not Code.NOT_READY:
-            fire(state, application, Move.REJECT)
+        _refuse(state, application, verdict)
+        return
+    path = _queue_for(state, application, verdict)
+    # What runs must count somewhere, and was taken in before it ran.
+    refusal = None if forced else refusal_of_application(state, application, path)
+    if refusal is None:
+        _settle_in(state, application, path)
     else:
-        _settle_in(state, application, _queue_for(state, application, verdict))
+        _refuse(state, application, refusal)
+
+
+def _refuse(state: State, application: Application, refusal: Refusal) -> None:
+    application.refusal = refusal
+    if refusal.code is not Code.NOT_READY:
+        fire(state, application, Move.REJECT)
 
 
 def _awaits_namespace(state: State, application: Application) -> bool:

@@ -23,7 +23,15 @@ from core.ledger.carrying import (
 )
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
-from core.ledger.enrolment import classify, enrol, leave, place_again, place_all, place_overdue
+from core.ledger.enrolment import (
+    classify,
+    enrol,
+    leave,
+    place_again,
+    place_all,
+    place_gangs,
+    place_overdue,
+)
 from core.ledger.filtering import note_filter
 from core.ledger.gates import tell_why
 from core.ledger.groups import forget_groups, learn_groups
@@ -233,6 +241,7 @@ class Ledger:
                 self._on_pod_deleted(record.uid, now)
         if not state.pods_listed:
             state.pods_listed = True
+            place_gangs(state)
             resume(state)
 
     def _forget(self, record: PodRecord) -> None:

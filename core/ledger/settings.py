@@ -23,7 +23,7 @@ class PreemptionSettings:
 class LedgerSettings:
     """``reservation_ttl`` and ``turn_lease`` in seconds; ``unique_app_ids``: POD-4; ``mark_failed``: pods of
     rejected applications are set to Failed (APP-8); ``scores_nodes``: also when the document names no policy
-    for them (NODE-1)."""
+    for them (NODE-1); ``gangs``: task groups count (POD-8)."""
 
     scheduler_names: frozenset[str] = frozenset({"yunikorn", "paddock"})
     reservation_ttl: float = 30.0
@@ -32,3 +32,4 @@ class LedgerSettings:
     mark_failed: bool = False
     scores_nodes: bool = False
     preemption: PreemptionSettings = PreemptionSettings()
+    gangs: bool = True

@@ -7,6 +7,7 @@ from core.queues.identity import NOBODY, Identity
 from core.queues.limits import Claimant
 from core.reasons import Refusal
 from core.resource import Tally
+from core.workload.gang import Gang
 from core.workload.pod import PodFacts
 from core.workload.states import ENDED, STARTED, AppState
 
@@ -27,8 +28,9 @@ class Application:
     the one it counts for, empty for none (UGM-5); ``awaits_until``: how long it waits for its namespace to
     be shown, or None; ``backs_off_until``: when it is looked at again, after asks of it that no node took;
     ``pods``: its live pods; ``asked``: number of its pending asks by priority (PRI-2); ``used``: what it
-    holds; ``originator``: creation, arrival and uid of the first pod it ever had, which others depend on
-    (PRE-4).
+    holds; ``originator``: creation, arrival and uid of the first pod it ever had but for placeholders, which
+    others depend on (PRE-4, GANG-2); ``gang``: the task groups that its first pod defined, if they count
+    (GANG-1).
     """
 
     id: AppId
@@ -48,6 +50,7 @@ class Application:
     asked: dict[int, int] = field(default_factory=dict)
     used: Tally = field(default_factory=Tally)
     originator: tuple[float, int, PodUid] | None = None
+    gang: Gang | None = None
 
     @property
     def state(self) -> AppState:

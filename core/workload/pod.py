@@ -7,6 +7,7 @@ from core.ids import NO_NODE, NodeName, PodUid
 from core.queues.identity import NOBODY, Identity
 from core.resource import Limit, Resource
 from core.workload.affinity import ANYWHERE, Constraints
+from core.workload.gang import Gang, Misdefined, PodGroup
 
 ADMITTED = "paddock.dev/Admitted"
 """The condition that says whether our gate lets a pod through (design section 6)."""
@@ -45,6 +46,9 @@ class PodFacts:
     cannot be told from nodes alone (volumes, ports, required terms between pods); ``grace``: seconds it is
     given to end; ``disrupted``: kube-scheduler has preempted it; ``triggered``: the plan that is carried out
     for it, and ``preempted_for`` whom it goes for, as written on it.
+
+    For gangs: ``task_group``: the one it is a member of, or empty (POD-8); ``placeholder``: it only holds
+    room (POD-9); ``gang``: what it defines, None without (POD-10, POD-14); ``pod_group``: COS-1.
     """
 
     uid: PodUid
@@ -81,6 +85,10 @@ class PodFacts:
     disrupted: bool = False
     triggered: str = ""
     preempted_for: str = ""
+    task_group: str = ""
+    placeholder: bool = False
+    gang: Gang | Misdefined | None = None
+    pod_group: PodGroup | Misdefined | None = None
 
     @property
     def gated(self) -> bool:

@@ -126,6 +126,7 @@ def event_body(event: PostEvent) -> bytes:
                 **({"uid": event.uid} if event.uid else {}),
             },
             "reason": event.reason,
+            **({"action": event.action} if event.action else {}),
             "message": event.message[:1000],
             "type": "Warning" if event.warning else "Normal",
             "source": {"component": "paddock"},

@@ -25,6 +25,7 @@ from core.workload.pod import (
 )
 from extender.wire.budget import LabelSelector, WireBudget
 from extender.wire.constraints import constraints_from, is_complex, required_node_of, requirements_from
+from extender.wire.gang import DOMAIN, TASK_GROUP_NAME, gang_from, is_placeholder, pod_group_from
 from extender.wire.identity import identity_from
 from extender.wire.namespace import (
     PARENT_QUEUE,
@@ -36,7 +37,6 @@ from extender.wire.node import WireNode
 from extender.wire.pod import PodMetadata, PodStatus, Wire, WirePod
 from extender.wire.sizing import asks_filter, node_size, pod_size
 
-DOMAIN = "yunikorn.apache.org/"
 APP_ID = DOMAIN + "app-id"
 QUEUE = DOMAIN + "queue"
 ENABLED = DOMAIN + "namespace.enableYuniKorn"
@@ -98,6 +98,10 @@ def pod_from(pod: WirePod) -> PodFacts:
         grace=_DEFAULT_GRACE if (grace := spec.termination_grace_period_seconds) is None else grace,
         labels=_one_of_each(tuple(sorted(labels.items()))) if labels else _NO_KEYS,
         disrupted=_was_preempted(status),
+        task_group=intern(annotations.get(TASK_GROUP_NAME, "")),
+        placeholder=is_placeholder(annotations),
+        gang=gang_from(annotations),
+        pod_group=pod_group_from(labels),
     )
 
 

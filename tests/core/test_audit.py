@@ -325,7 +325,7 @@ def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
     assert {field.name for field in fields(Application)} == {
         *("id", "requested", "namespace", "identity", "groups", "group", "refusal", "queue"),
         *("submitted", "starts_at_once", "states"),
-        *("awaits_until", "backs_off_until", "pods", "asked", "used", "originator"),
+        *("awaits_until", "backs_off_until", "pods", "asked", "used", "originator", "gang"),
     }
 
 

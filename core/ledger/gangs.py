@@ -1,0 +1,66 @@
+"""What a pod's definition of a gang comes to: for its application, for its queue, for those who wrote it."""
+
+from collections.abc import Iterator
+
+from core.ids import AppId, QueuePath
+from core.ledger.effects import PostEvent
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+from core.reasons import Code, Refusal
+from core.workload.application import Application
+from core.workload.gang import Gang, Misdefined
+from core.workload.gang_room import refusal_of_gang
+
+REASON = "GangScheduling"
+MISDEFINED = "TaskGroupsError"
+POD_GROUP = "PodGroupError"
+
+UNREAD = Refusal(Code.NOT_READY, "the pods of its gang have not been read yet")
+
+
+def gang_of(state: State, record: PodRecord) -> Gang | None:
+    """What the pod that makes an application defines for it; what is broken is told and left out (POD-12).
+
+    A placeholder carries the definition too, so that a restart that shows it first finds the same (GANG-20).
+    """
+    defined = record.facts.gang
+    if not state.settings.gangs:
+        return None
+    if isinstance(defined, Misdefined):
+        _warn(state, record, MISDEFINED, f"{defined.why}; its pods are placed like any others")
+        return None
+    return defined
+
+
+def warn_of_labels(state: State, record: PodRecord) -> None:
+    """Say that the labels of a lightweight group make no sense, so that the pod is in none (COS-1)."""
+    group = record.facts.pod_group
+    if isinstance(group, Misdefined):
+        _warn(state, record, POD_GROUP, f"{group.why}; the pod is in no group")
+
+
+def refusal_of_application(state: State, application: Application, path: QueuePath) -> Refusal | None:
+    """Why an application may not go into the leaf that placement chose (GANG-6, GANG-7).
+
+    Asked when it comes and while it is refused, never of one that is in its queue.
+    """
+    leaf = state.tree.get(path)
+    if leaf is None or application.gang is None:
+        return None
+    return refusal_of_gang(leaf, application.gang)
+
+
+def awaits_pods(state: State, application: Application) -> bool:
+    """Whether pods of its gang may be on nodes that no list has shown yet: then it was taken in before."""
+    return application.gang is not None and not state.pods_listed
+
+
+def unplaced_gangs(state: State) -> Iterator[AppId]:
+    """Those that waited for the list of pods, or are refused."""
+    return (each for each in sorted(state.unplaced) if state.applications[each].gang is not None)
+
+
+def _warn(state: State, record: PodRecord, action: str, message: str) -> None:
+    facts = record.facts
+    event = PostEvent("Pod", facts.namespace, facts.name, facts.uid, REASON, message, action=action)
+    state.outbox.append(event)

@@ -1,0 +1,42 @@
+"""May a queue take a gang in? The checks of YuniKorn at submit (GANG-6, GANG-7). Reads, changes nothing."""
+
+from core.quantity import amount_text
+from core.queues.properties import SORT_POLICY, SortPolicy
+from core.queues.queue import Queue
+from core.reasons import Code, Refusal
+from core.resource import Resource
+from core.workload.gang import Gang
+
+
+def refusal_of_gang(leaf: Queue, gang: Gang) -> Refusal | None:
+    """Why a leaf cannot take a gang, or None; neither usage nor the cluster's size counts.
+
+    Size comes before order (scenario format, rule 10). An unset policy and ``stateaware`` are orders by age.
+    """
+    return _too_large(leaf, gang.total) or _not_fifo(leaf)
+
+
+def _too_large(leaf: Queue, total: Resource) -> Refusal | None:
+    """The nearest queue below the root whose max is less than all placeholders together (GANG-6).
+
+    A type that a max does not name is unlimited. The text names the gang's own amount, which never changes.
+    """
+    for queue in leaf.chain:
+        if queue.is_root or queue.max is None:
+            continue
+        for name, amount in total.items():
+            cap = queue.max.get(name)
+            if amount > 0 and cap is not None and amount > cap:
+                bound, wanted = amount_text(name, cap), amount_text(name, amount)
+                return Refusal(
+                    Code.GANG_TOO_LARGE, queue.path, f"max {name}={bound}, below the gang's {wanted}"
+                )
+    return None
+
+
+def _not_fifo(leaf: Queue) -> Refusal | None:
+    """Shares change while placeholders come, so a fair leaf could take turns between two gangs (GANG-7)."""
+    policy = leaf.properties.sort_policy
+    if policy is not SortPolicy.FAIR:
+        return None
+    return Refusal(Code.GANG_NOT_FIFO, leaf.path, f"{SORT_POLICY}={policy.value}")

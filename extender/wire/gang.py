@@ -1,0 +1,206 @@
+"""What a pod's annotations and labels say of gangs (POD-8 to POD-14, COS-1). Input is hostile.
+
+Nothing here refuses a pod: a definition that cannot be read is a `Misdefined`, and its pod is like any other.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from core.errors import QuantityError
+from core.quantity import INT64_MAX, canonical, exact_kubernetes_amount
+from core.resource import Resource
+from core.workload.gang import (
+    Gang,
+    GangPolicy,
+    GangStyle,
+    Misdefined,
+    PlaceholderTemplate,
+    PodGroup,
+    TaskGroup,
+)
+from extender.service_keys import int64_of, switch_of
+from extender.wire.pod_fields import AFFINITY, TOLERATIONS, TOPOLOGY_SPREAD
+from extender.wire.shapes import ShapeError, Written, fields, json_from, list_of, map_of, text, whole
+from extender.wire.sizing import MARKER_PREFIX
+
+DOMAIN: Final = "yunikorn.apache.org/"
+TASK_GROUPS: Final = DOMAIN + "task-groups"
+TASK_GROUP_NAME: Final = DOMAIN + "task-group-name"
+POLICY: Final = DOMAIN + "schedulingPolicyParameters"
+PLACEHOLDER: Final = "internal.yunikorn.apache.org/placeholder"
+POD_GROUP_NAME: Final = "pod-group.scheduling.x-k8s.io/name"
+POD_GROUP_MIN: Final = "pod-group.scheduling.x-k8s.io/min-available"
+
+LONGEST: Final = 256 * 1024
+"""Characters: no API server keeps longer annotations."""
+
+_MOST_MEMBERS: Final = 2**31 - 1
+# A gang's pods all carry the same text; a very long one is read each time rather than kept.
+_KEPT: Final = 1024
+_KEPT_LENGTH: Final = 16 * 1024
+
+
+def gang_from(annotations: Mapping[str, str]) -> Gang | Misdefined | None:
+    """The gang that a pod defines; None without any task group (POD-10 to POD-12)."""
+    groups, policy = annotations.get(TASK_GROUPS, ""), annotations.get(POLICY, "")
+    if not groups:
+        return None
+    if len(groups) > LONGEST or len(policy) > LONGEST:
+        return Misdefined(f"task groups of more than {LONGEST} characters are not read")
+    return (_remembered if len(groups) + len(policy) <= _KEPT_LENGTH else _gang)(groups, policy)
+
+
+def is_placeholder(annotations: Mapping[str, str]) -> bool:
+    """POD-9."""
+    try:
+        return switch_of(annotations.get(PLACEHOLDER, "false"))
+    except ValueError:
+        return False
+
+
+def pod_group_from(labels: Mapping[str, str]) -> PodGroup | Misdefined | None:
+    """The lightweight group that a pod's labels name (COS-1); None without a name."""
+    name, least = labels.get(POD_GROUP_NAME, ""), labels.get(POD_GROUP_MIN, "")
+    if not name:
+        return None
+    try:
+        members = int64_of(least)
+    except ValueError:
+        members = 0
+    if not 1 <= members <= _MOST_MEMBERS:
+        return Misdefined(f"the label {POD_GROUP_MIN} must be a whole number of at least 1")
+    return PodGroup(name, members)
+
+
+def policy_from(written: str) -> GangPolicy:
+    """POD-14. What cannot be read is passed over: a token without a value, and keys that nobody knows."""
+    style, timeout = GangStyle.SOFT, 0
+    for token in written.split(" "):
+        key, *rest = token.split("=")
+        if len(rest) != 1:
+            continue
+        if key == "placeholderTimeoutInSeconds":
+            timeout = _seconds(rest[0])
+        elif key == "gangSchedulingStyle":
+            style = GangStyle.HARD if rest[0] == GangStyle.HARD else GangStyle.SOFT
+    return GangPolicy(style, timeout)
+
+
+def _seconds(written: str) -> int:
+    try:
+        return int64_of(written)
+    except ValueError:
+        return 0
+
+
+def _gang(groups: str, policy: str) -> Gang | Misdefined | None:
+    try:
+        found = tuple(_task_group(each) for each in _GROUPS(json_from(groups)))
+        total = _total(found)
+    except ShapeError as error:
+        return Misdefined(f"task groups: {error}")
+    return Gang(found, total, policy_from(policy), groups, policy) if found else None
+
+
+_remembered = lru_cache(maxsize=_KEPT)(_gang)
+
+
+def _task_group(read: Mapping[str, Any]) -> TaskGroup:
+    name, members = read.get("name", ""), read.get("minMember", 0)
+    if not name:
+        raise ShapeError("a task group must have a name")
+    if members <= 0:
+        raise ShapeError("minMember must be at least 1")
+    if "minResource" not in read:
+        raise ShapeError("minResource must be there")
+    requests: dict[str, str] = read["minResource"]
+    return TaskGroup(name, members, _size(requests, members), _template(read, requests))
+
+
+def _template(read: Mapping[str, Any], requests: Mapping[str, str]) -> PlaceholderTemplate:
+    return PlaceholderTemplate(
+        {resource: amount for resource, amount in requests.items() if _counts(resource)},
+        read.get("labels", {}),
+        read.get("annotations", {}),
+        read.get("nodeSelector", {}),
+        read.get("tolerations", ()),
+        read.get("affinity", {}),
+        read.get("topologySpreadConstraints", ()),
+    )
+
+
+def _counts(resource: str) -> bool:
+    """Markers are never part of a task group (design section 6); a pod cannot ask for what has no name."""
+    return bool(resource) and not resource.startswith(MARKER_PREFIX)
+
+
+def _size(requests: Mapping[str, str], members: int) -> Resource:
+    """Of one placeholder, which is one pod, so that ``pods`` must not be there (POD-11)."""
+    amounts = {"pods": 1}
+    for resource, written in requests.items():
+        amount = _amount(resource, written)
+        if not _counts(resource):
+            continue
+        name = canonical(resource)
+        if name in amounts:
+            raise ShapeError(f"minResource counts {name[:40]} twice")
+        if amount * members > INT64_MAX:
+            raise ShapeError(f"minResource times minMember is too large a number of {name[:40]}")
+        amounts[name] = amount
+    return Resource(amounts)
+
+
+def _amount(resource: str, written: str) -> int:
+    try:
+        amount = exact_kubernetes_amount(resource, written)
+    except QuantityError as error:
+        raise ShapeError(f"minResource: {error.inside(resource[:40])}") from None
+    if amount < 0:
+        raise ShapeError(f"minResource: {resource[:40]} is negative")
+    return amount
+
+
+def _total(groups: Iterable[TaskGroup]) -> Resource:
+    """POD-13. Raises when the groups together are beyond 64 bits (POD-11)."""
+    totals: dict[str, int] = {}
+    for group in groups:
+        for name, amount in group.size.items():
+            totals[name] = totals.get(name, 0) + amount * group.members
+            if totals[name] > INT64_MAX:
+                raise ShapeError(f"all task groups together are too large a number of {name[:40]}")
+    return Resource(totals)
+
+
+def _quantity(value: object) -> str:
+    """As Kubernetes' decoder reads one: a number is its text, null is zero."""
+    match value:
+        case None:
+            return "0"
+        case str():
+            return value.strip()
+        case Written(number):
+            return number
+        case bool():
+            raise ShapeError("must be a quantity")
+        case int():
+            return str(value)
+        case _:
+            raise ShapeError("must be a quantity")
+
+
+_GROUPS: Final = list_of(
+    fields(
+        {
+            "name": text,
+            "minMember": whole(32),
+            "minResource": map_of(_quantity),
+            "labels": map_of(text),
+            "annotations": map_of(text),
+            "nodeSelector": map_of(text),
+            "tolerations": TOLERATIONS,
+            "affinity": AFFINITY,
+            "topologySpreadConstraints": TOPOLOGY_SPREAD,
+        }
+    )
+)
