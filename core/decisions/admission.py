@@ -14,7 +14,7 @@ from core.decisions.decision import (
     Vetoed,
     Withheld,
 )
-from core.ids import NodeName, PodUid
+from core.ids import NO_NODE, NodeName, PodUid
 from core.ledger.events import PodAdmitted, PodRefused
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
@@ -81,9 +81,10 @@ def refusal_of(
 
 
 def kept_from(snapshot: Snapshot, uid: PodUid, names: Iterable[NodeName]) -> tuple[NodeName, ...]:
-    """Those of the nodes that are kept for other asks."""
-    kept = snapshot.kept
-    return tuple(name for name in names if kept.get(name, uid) != uid)
+    """Those of the nodes that are kept for other asks. Not the only one that a pod may run on (RNP-1)."""
+    kept, record = snapshot.kept, snapshot.pod(uid)
+    own = record.facts.required_node if record is not None else NO_NODE
+    return tuple(name for name in names if kept.get(name, uid) != uid and name != own)
 
 
 def decide_preemption(snapshot: Snapshot, uid: PodUid, offer: Callable[[], Offered | None]) -> Preemption:

@@ -17,7 +17,7 @@ from core.ledger.reclaiming import reclaimed
 from core.ledger.record import PodRecord
 from core.ledger.state import Offer, State
 from core.ledger.tries import note_tried
-from core.workload.pod import PREEMPTED_FOR, TRIGGERED
+from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED, PodFacts
 
 OFFERED_FOR = 5.0
 """Seconds in which kube-scheduler may take a plan it was told of."""
@@ -183,18 +183,33 @@ def drop_offers(state: State) -> None:
 
 
 def recall(state: State, record: PodRecord) -> None:
-    """A pod is seen for the first time, with what was written on it."""
-    remember(state, record)
-    preemptor = record.facts.preempted_for
-    if not preemptor:
+    """A pod is seen for the first time, with what is written on it.
+
+    That is believed of the pods in the first list only. On one that comes later none of us can have written,
+    and whoever may create pods could keep nodes for himself.
+    """
+    facts = record.facts
+    if state.pods_listed:
+        forged = [(key, None) for key, value in _records_of(facts) if value]
+        if forged:
+            write(state, record, *forged)
         return
-    record.preempted_for = PodUid(preemptor)
+    remember(state, record)
+    if not facts.preempted_for:
+        return
+    record.preempted_for = PodUid(facts.preempted_for)
     state.victims.setdefault(record.preempted_for, set()).add(record.uid)
     if not record.node:
         unmark(state, record)
         write(state, record, (PREEMPTED_FOR, None))
-    elif state.pods_listed:
-        _resume(state, record)
+
+
+def _records_of(facts: PodFacts) -> tuple[tuple[str, str], ...]:
+    return (
+        (RESERVED_NODE, facts.reserved_node),
+        (TRIGGERED, facts.triggered),
+        (PREEMPTED_FOR, facts.preempted_for),
+    )
 
 
 def resume(state: State) -> None:

@@ -8,7 +8,7 @@ and nothing waits behind it (CYC-7). It runs in slices between the verbs; a chec
 from collections.abc import Iterator
 from heapq import heapify, heappop
 
-from core.ids import NodeName, PodUid, QueuePath
+from core.ids import NO_NODE, NodeName, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger.backoff import back_off
 from core.ledger.effects import NominateNode, OpenGate, WakePod
@@ -162,7 +162,7 @@ class TurnPass:
         if record is None or record.keeps:
             lane.advance()
             return 1, []
-        node = self._node_for(seat.key)
+        node = self._node_for(seat.key, own=record.facts.required_node)
         if node is None:
             self._note_seeker(record, line.kind)
             self._leave_out(leaf, lane, line)
@@ -206,13 +206,17 @@ class TurnPass:
             return None
         return record
 
-    def _node_for(self, key: WaitingKey) -> NodeName | None:
-        """A node with room for such an ask; None when there is none, or no room in queues or limits."""
+    def _node_for(self, key: WaitingKey, *, own: NodeName = NO_NODE) -> NodeName | None:
+        """A node with room for such an ask; None when there is none, or no room in queues or limits.
+
+        ``own``: the only node that it may run on, which is not kept from it (RNP-1).
+        """
         state = self._state
         kind = key.size, key.constraints
         if kind in self._nowhere or not self._has_leave(key):
             return None
-        node = state.node_room.tightest(key.size, key.constraints, state.nodes, besides=state.kept)
+        besides = () if own else state.kept
+        node = state.node_room.tightest(key.size, key.constraints, state.nodes, besides=besides)
         if node is None:
             self._nowhere.add(kind)
         return node
@@ -238,7 +242,8 @@ class TurnPass:
             waits = (
                 record is not None and self._state.waits_at.get(uid) == seat and uid not in self._state.turns
             )
-            node = self._node_for(seat.key) if waits else None
+            own = record.facts.required_node if record is not None else NO_NODE
+            node = self._node_for(seat.key, own=own) if waits else None
             if record is not None and node is not None:
                 yield _TURN, list(give_turn(self._state, record, seat, node))
             else:

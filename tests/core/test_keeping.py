@@ -16,7 +16,7 @@ from core.ledger.settings import LedgerSettings
 from core.reasons import Code
 from core.resource import Resource
 from core.workload.affinity import Constraints
-from core.workload.pod import OWN_GATE, RESERVED_NODE, PodFacts
+from core.workload.pod import OWN_GATE, PREEMPTED_FOR, RESERVED_NODE, TRIGGERED, PodFacts
 from tests.builders import (
     START,
     bind_called,
@@ -339,21 +339,39 @@ def test_a_nomination_of_ours_does_not_stop_the_time_of_a_reservation() -> None:
 # -- after a restart -------------------------------------------------------------------------------------
 
 
-def test_a_restart_finds_the_node_kept_again() -> None:
+def restarted(*pods: PodFacts) -> tuple[Ledger, list[Effect]]:
+    """A ledger whose first list has those pods."""
     ledger = cluster(3000, 3000, 3000)
-    nominated = replace(LARGE, reserved_node=NodeName("n1"), nominated=NodeName("n1"))
-    ledger.apply(on.PodObserved(nominated), now=START)
+    ledger._state.pods_listed = False
+    effects: list[Effect] = []
+    for pod in pods:
+        effects += ledger.apply(on.PodObserved(pod), now=START)
+    known = frozenset(ledger._state.pods)
+    return ledger, effects + list(ledger.apply(on.PodsListed(known, 9), now=START))
+
+
+def test_a_restart_finds_the_node_kept_again() -> None:
+    kept_for = replace(LARGE, reserved_node=NodeName("n1"), nominated=NodeName("n1"))
+    ledger, effects = restarted(kept_for)
     assert kept(ledger) == {"n1": "uid-large"}
     assert ledger.snapshot.reserved() == 0
-    assert passed(ledger) == []
+    assert (effects, passed(ledger)) == ([], [])
 
 
 def test_a_record_on_a_pod_that_keeps_nothing_is_taken_off() -> None:
-    ledger = cluster(3000, 3000, 3000)
-    bound = make_pod("bound", cpu=100, app="x", node="n1", reserved_node=NodeName("n1"))
-    assert written(list(ledger.apply(on.PodObserved(bound), now=START))) == [("uid-bound", None)]
-    twins = [replace(LARGE, reserved_node=NodeName("n1")), make_pod("twin", reserved_node=NodeName("n1"))]
-    for pod in twins:
-        effects = list(ledger.apply(on.PodObserved(pod), now=START))
-    assert written(effects) == [("uid-twin", None)]
+    node = NodeName("n1")
+    bound = make_pod("bound", cpu=100, app="x", node="n1", reserved_node=node)
+    twin = make_pod("twin", reserved_node=node)
+    ledger, effects = restarted(bound, replace(LARGE, reserved_node=node), twin)
+    assert written(effects) == [("uid-bound", None), ("uid-twin", None)]
     assert kept(ledger) == {"n1": "uid-large"}
+
+
+def test_nobody_can_keep_a_node_for_himself_by_writing_so_on_a_pod() -> None:
+    ledger = cluster(3000, 3000, 3000)
+    forged = make_pod("forged", reserved_node=NodeName("n1"), triggered="1-x", preempted_for="uid-s1-0")
+    (effect,) = ledger.apply(on.PodObserved(forged), now=START)
+    assert isinstance(effect, WriteRecord)
+    assert dict(effect.entries) == {RESERVED_NODE: None, TRIGGERED: None, PREEMPTED_FOR: None}
+    assert kept(ledger) == {}
+    assert ledger._state.victims == {}

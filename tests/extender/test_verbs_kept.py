@@ -6,6 +6,7 @@ import pytest
 
 from core.ids import NodeName
 from core.ledger import events as on
+from core.ledger.keeping import keep
 from core.reasons import Code
 from extender.wire.extender_v1 import BadBody
 from extender.wire.pod import Container, PodMetadata, PodSpec, Resources, WirePod
@@ -18,9 +19,11 @@ TEXT = "NodeReserved: kept for another pod"
 
 @pytest.fixture
 def rig() -> Rig:
-    """n1 is kept for a pod that says so itself."""
+    """n1 is kept for one pod."""
     rig = Rig()
-    rig.engine.learn(on.PodObserved(make_pod("large", app="large", reserved_node=NodeName("n1"))))
+    large = make_pod("large", app="large")
+    rig.engine.learn(on.PodObserved(large))
+    keep(rig.ledger._state, rig.ledger._state.pods[large.uid], NodeName("n1"))
     return rig
 
 
@@ -44,6 +47,13 @@ def test_filter_names_only_kept_nodes_when_no_other_was_offered(rig: Rig, full: 
 def test_the_one_it_is_kept_for_has_all_nodes(rig: Rig) -> None:
     body = filter_body("large", app="large", version="0")
     assert json.loads(rig.verbs.filter(body)) == {"NodeNames": ["n1", "n2"]}
+
+
+@pytest.mark.rule("RNP-1")
+def test_a_kept_node_is_not_kept_from_a_pod_that_may_run_nowhere_else(rig: Rig) -> None:
+    daemon = make_pod("daemon", app="daemon", required_node=NodeName("n1"))
+    rig.engine.learn(on.PodObserved(daemon))
+    assert rig.filter("daemon", app="daemon", version="0", nodes=["n1"]) == {"NodeNames": ["n1"]}
 
 
 def test_pods_that_know_nothing_of_queues_are_not_kept_out(rig: Rig) -> None:
