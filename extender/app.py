@@ -101,7 +101,9 @@ class App:
         self._preemptions = Preemptions()
         decisions = DecisionLog(_later)
         witness = Telling(self._journal, log, decisions, self.metrics, self._preemptions)
-        self.engine = Engine(Outward(self._clock, _later, self._perform, witness))
+        self.engine = Engine(
+            Outward(self._clock, _later, self._perform, witness, lambda: self._leadership.held)
+        )
         self._seconds = {verb: self.metrics.verb_seconds.labels(verb) for verb in VERBS}
         self.configuration = Configuration(
             self.engine, overrides=options.overrides, on_refused=self._refused, on_applied=self._applied

@@ -64,14 +64,20 @@ class Witness(Audience, Protocol):
     def drifted(self, drifts: list[Drift]) -> None: ...
 
 
+def _always() -> bool:
+    return True
+
+
 @dataclass(slots=True)
 class Outward:
-    """What the engine needs of the world outside. ``later(seconds, call)`` calls back on the same thread."""
+    """What the engine needs of the world outside. ``later(seconds, call)`` calls back on the same thread;
+    ``acts()``: whether effects on our own account are carried out by this instance."""
 
     clock: Callable[[], float]
     later: Callable[[float, Callable[[], None]], object]
     perform: Callable[[Effect], None]
     witness: Witness
+    acts: Callable[[], bool] = _always
 
 
 class Engine:
@@ -84,7 +90,14 @@ class Engine:
         self._passed_at = float("-inf")
         self._to_tell: list[PodUid] = []
         self._telling = self._passed_since = False
-        self.planner = Planner(lambda: self.snapshot, self.learn, outward.clock, self._later, outward.witness)
+        self.planner = Planner(
+            lambda: self.snapshot,
+            self.learn,
+            outward.clock,
+            self._later,
+            outward.witness,
+            outward.acts,
+        )
 
     @property
     def snapshot(self) -> Snapshot:

@@ -36,7 +36,8 @@ class Audience(Protocol):
 
 
 class Planner:
-    """Makes one plan at a time. ``later(seconds, call)`` calls back on the same thread."""
+    """Makes one plan at a time. ``later(seconds, call)`` calls back on the same thread; ``acts()``: whether
+    this instance is the one that acts."""
 
     def __init__(
         self,
@@ -45,18 +46,20 @@ class Planner:
         clock: Callable[[], float],
         later: Callable[[float, Callable[[], None]], object],
         audience: Audience,
+        acts: Callable[[], bool],
     ) -> None:
         self._snapshot = snapshot
         self._learn = learn
         self._clock = clock
         self._later = later
         self._audience = audience
+        self._acts = acts
         self._planning: Planning | None = None
         self._awaited = False
 
     def wake(self) -> None:
-        """Somebody may have a plan made for it now."""
-        if not self._awaited and self._wanted:
+        """Somebody may have a plan made for it now. An instance that may not act makes none."""
+        if not self._awaited and self._wanted and self._acts():
             self._awaited = True
             self._later(0.0, self._go)
 

@@ -1,6 +1,7 @@
 """What kube-scheduler is answered about evictions: our plan when one is due, for strangers its own choice."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from core.ledger.carrying import OFFERED_FOR
 from core.ledger.effects import EvictPod, NominateNode, WriteRecord
 from core.ledger.settings import LedgerSettings, PreemptionSettings
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED, PodFacts
-from extender.planner import SETTLED
+from extender.planner import SETTLED, Planner
 from tests.builders import make_node, make_partition, make_pod, make_queue
 from tests.extender.rigs import Rig, preempt_body
 
@@ -213,3 +214,28 @@ def test_a_plan_whose_ask_is_gone_evicts_nobody_any_more() -> None:
     stage.learn(on.RecordWritten(first.uid, first.entries, reached=True))
     assert evictions(stage) == []
     assert stage.rig.audit() == ()
+
+
+def test_an_instance_that_may_not_act_plans_nothing_until_it_may() -> None:
+    stage = Stage()
+    leading: list[bool] = []
+    planned: list[str] = []
+    calls: list[Callable[[], None]] = []
+    engine = stage.rig.engine
+    planner = Planner(
+        lambda: engine.snapshot,
+        lambda event: planned.append(type(event).__name__),
+        lambda: stage.rig.time,
+        lambda _, call: calls.append(call),
+        stage.rig.witness,
+        lambda: bool(leading),
+    )
+    stage.ask(complex=False)
+    stage.wait(DELAY)
+    stage.rig.engine.pass_time()
+    planner.wake()
+    assert calls == []
+    leading.append(True)
+    planner.wake()
+    calls.pop()()
+    assert planned == ["PreemptionTried", "PlanCommitted"]
