@@ -14,15 +14,15 @@ from core.ledger.settings import LedgerSettings
 from core.queues.properties import SORT_POLICY
 from core.queues.spec import QueueSpec
 from core.reasons import Code, Refusal
-from core.resource import Resource
 from core.workload.application import Application
-from core.workload.gang import Gang, Misdefined, PodGroup, TaskGroup
+from core.workload.gang import Gang, Misdefined, PodGroup
 from core.workload.gang_room import refusal_of_gang
 from core.workload.pod import NamespaceFacts
 from core.workload.states import AppState
 from tests.builders import (
     START,
     filtered,
+    make_gang,
     make_ledger,
     make_partition,
     make_pod,
@@ -30,11 +30,6 @@ from tests.builders import (
     make_tree,
     usage,
 )
-
-
-def make_gang(members: int = 10, *, cpu: int = 1000, name: str = "g") -> Gang:
-    group = TaskGroup(name, members, Resource({"pods": 1, "vcore": cpu}))
-    return Gang((group,), group.size.times(members))
 
 
 def with_policy(queue: QueueSpec, policy: str) -> QueueSpec:

@@ -21,6 +21,7 @@ from extender.wire.gang import (
     policy_from,
 )
 from extender.wire.translate import POD, pod_from
+from tests.extender.rigs import Rig, answers_of, filter_body, serving
 
 
 def group(**more: Any) -> dict[str, Any]:
@@ -340,3 +341,18 @@ def test_the_first_group_of_a_name_is_found() -> None:
     assert isinstance(named, TaskGroup)
     assert named.members == 2
     assert found.group("x") is None
+
+
+@pytest.mark.rule("POD-12")
+@pytest.mark.parametrize(
+    "written", ["[" * 50_000, "{", "\u0000", '[{"minMember":1e999}]', json.dumps([{"name": "g"}])]
+)
+async def test_a_pod_with_any_of_it_is_answered_like_any_other(written: str) -> None:
+    body = json.loads(filter_body("p"))
+    body["Pod"]["metadata"].setdefault("annotations", {}).update({TASK_GROUPS: written, POLICY: "=" * 9999})
+    rig = Rig()
+    async with serving(answers_of(rig.verbs)) as door:
+        status, answer = await door.post("filter", json.dumps(body).encode())
+        assert (status, answer) == (200, {"NodeNames": ["n1", "n2"]})
+    assert door.faults == []
+    assert rig.audit() == ()
