@@ -15,6 +15,7 @@ from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec, QueueSpec
 from core.queues.tree import QueueTree
 from core.resource import Limit, Resource, Tally
+from core.workload.gang import Gang, TaskGroup
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts
 
@@ -49,6 +50,12 @@ def make_pod(
         **facts,
     }
     return PodFacts(**values)  # type: ignore[arg-type]
+
+
+def make_gang(members: int = 10, *, cpu: int = 1000, name: str = "g") -> Gang:
+    """One task group. ``cpu``: of a member, in millicores."""
+    group = TaskGroup(name, members, Resource({"pods": 1, "vcore": cpu}))
+    return Gang((group,), group.size.times(members))
 
 
 def make_node(name: str = "n1", *, cpu: int = 100_000, memory: int = 2**40, pods: int = 1000) -> NodeFacts:

@@ -27,6 +27,8 @@ LAST_NUMBERS = {
 
 SINGLE_RULES = (
     *("RES-1", "RES-2", "RES-9", "RES-10", "QUO-13"),
+    *(f"POD-{number}" for number in range(8, 15)),
+    *("GANG-6", "GANG-7"),
     *("SORT-0", "CYC-1", "CYC-2", "CYC-4", "CYC-5", "CYC-6", "CYC-7", "DIV-4"),
 )
 

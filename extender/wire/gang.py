@@ -36,9 +36,10 @@ LONGEST: Final = 256 * 1024
 """Characters: no API server keeps longer annotations."""
 
 _MOST_MEMBERS: Final = 2**31 - 1
-# A gang's pods all carry the same text; a very long one is read each time rather than kept.
+# A gang's pods all carry the same text: it is read once, and what was read is shared; few long ones are.
 _KEPT: Final = 1024
-_KEPT_LENGTH: Final = 16 * 1024
+_KEPT_LONG: Final = 16
+_LONG: Final = 16 * 1024
 
 
 def gang_from(annotations: Mapping[str, str]) -> Gang | Misdefined | None:
@@ -48,7 +49,7 @@ def gang_from(annotations: Mapping[str, str]) -> Gang | Misdefined | None:
         return None
     if len(groups) > LONGEST or len(policy) > LONGEST:
         return Misdefined(f"task groups of more than {LONGEST} characters are not read")
-    return (_remembered if len(groups) + len(policy) <= _KEPT_LENGTH else _gang)(groups, policy)
+    return (_read if len(groups) + len(policy) <= _LONG else _read_long)(groups, policy)
 
 
 def is_placeholder(annotations: Mapping[str, str]) -> bool:
@@ -103,7 +104,8 @@ def _gang(groups: str, policy: str) -> Gang | Misdefined | None:
     return Gang(found, total, policy_from(policy), groups, policy) if found else None
 
 
-_remembered = lru_cache(maxsize=_KEPT)(_gang)
+_read = lru_cache(maxsize=_KEPT)(_gang)
+_read_long = lru_cache(maxsize=_KEPT_LONG)(_gang)
 
 
 def _task_group(read: Mapping[str, Any]) -> TaskGroup:

@@ -153,8 +153,8 @@ def test_every_value_that_refuses_the_reload_is_a_problem_with_its_place() -> No
     [
         ("service.clusterId", "REST answers"),
         ("service.volumeBindTimeout", "bindTimeoutSeconds"),
-        ("service.placeholderImage", "gangs are still to come"),
-        ("service.placeholderRunAsUser", "gangs are still to come"),
+        ("service.placeholderImage", "placeholders are still to come"),
+        ("service.placeholderRunAsUser", "placeholders are still to come"),
         ("log.core.scheduler.level", "--log-level"),
         ("event.maxStreams", "event stream"),
         ("admissionController.accessControl.externalUsers", "manifests/identity"),

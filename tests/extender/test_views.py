@@ -82,6 +82,20 @@ def test_an_application(ledger: Ledger) -> None:
     assert (request["allocationKey"], request["priority"]) == ("uid-refused", "7")
 
 
+@pytest.mark.rule("REST-7", "POD-8")
+def test_a_member_of_a_task_group_and_a_placeholder() -> None:
+    ledger = make_ledger(make_queue("root.a"))
+    ledger.apply(on.PodObserved(make_pod("m", task_group="g")), now=START)
+    ledger.apply(on.PodObserved(make_pod("tg", task_group="g", placeholder=True, node="n1")), now=START)
+    application = ledger.snapshot.application(AppId("app-1"))
+    assert application is not None
+    view = application_view(ledger.snapshot, application)
+    (request,), (allocation,) = view["requests"], view["allocations"]
+    assert (request["taskGroupName"], "placeholder" in request) == ("g", False)
+    assert (allocation["taskGroupName"], allocation["placeholder"]) == ("g", True)
+    assert "placeholderData" not in view
+
+
 @pytest.mark.rule("REST-7")
 def test_a_rejected_application() -> None:
     ledger = make_ledger(make_queue("root.a"))

@@ -26,6 +26,7 @@ from core.queues.tree import over_max
 from core.reasons import Code, Refusal, Said
 from core.resource import Limit
 from core.workload.budget import BudgetFacts
+from core.workload.gang import Misdefined
 from core.workload.node import NodeFacts
 from core.workload.node_ranking import score_of
 from core.workload.pod import (
@@ -42,6 +43,7 @@ from tests.builders import (
     bind_called,
     drifts,
     filtered,
+    make_gang,
     make_ledger,
     make_node,
     make_partition,
@@ -138,6 +140,8 @@ def any_pod(draw: st.DrawFn) -> PodFacts:
         unscheduled=draw(st.sampled_from(TEXTS)),
         reserved_node=draw(st.sampled_from([NO_NODE, NO_NODE, *NODES])),
         asks_filter=draw(st.booleans()),
+        gang=draw(st.sampled_from([None, None, make_gang(2), make_gang(2, cpu=1500), Misdefined("broken")])),
+        placeholder=draw(st.integers(0, 9)) == 0,
         triggered=draw(st.sampled_from(["", "", "1-a"])),
         preempted_for=draw(st.sampled_from(["", "", "", *UIDS, "root.p"])),
         name=f"p{draw(pods)}" if draw(st.integers(0, 19)) == 0 else "",

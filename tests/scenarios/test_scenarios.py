@@ -1,6 +1,6 @@
 """Every scenario of this folder, played; and again with the rule it is about switched off.
 
-Those about the order are played a second time with gates, and must go the same way.
+Those about the order and about gangs are played a second time with gates, and must go the same way.
 
 A scenario's ``why`` begins with the rule and names, in backquotes, the entry that shows it. `MUTATIONS`
 switches each rule off: the answer it would give if it did not apply, never an exception.
@@ -27,7 +27,8 @@ from core.queues import queue as queue_module
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
 from core.resource import Resource
-from core.workload import managed
+from core.workload import gang_room, managed
+from core.workload.gang import Gang, Misdefined
 from core.workload.pod import PodFacts
 from extender import engine, reload
 from extender.queueconfig import load, translation
@@ -77,7 +78,7 @@ class Play(NamedTuple):
 
 
 PLAYS = [Play(path, gates=False) for path in FILES]
-PLAYS += [Play(path, gates=True) for path in FILES if path.stem.startswith("order-")]
+PLAYS += [Play(path, gates=True) for path in FILES if path.stem.startswith(("gang-", "order-"))]
 
 every_play = pytest.mark.parametrize(
     "play", [pytest.param(play, id=play.id, marks=pytest.mark.rule(play.named["rule"])) for play in PLAYS]
@@ -277,6 +278,12 @@ def _without_init(spec: Any) -> Any:
     return msgspec.structs.replace(spec, init_containers=None)
 
 
+def _large_if_broken(rule: Callable[..., Any], state: Any, record: PodRecord) -> Any:
+    """What cannot be read is a gang nevertheless."""
+    broken = isinstance(record.facts.gang, Misdefined)
+    return Gang((), Resource({})) if broken else rule(state, record)
+
+
 MUTATIONS: dict[str, Mutate] = {
     **ORDER,
     "limit-of-another-user-does-not-hold-mine": replaced(
@@ -309,7 +316,15 @@ MUTATIONS: dict[str, Mutate] = {
     "cleaner-runs-every-ten-seconds": answering(engine.Engine, "clean", None),
     "daemon-set-pod": answering(objects, "_only_on", {}),
     "draining-takes-no-new-application": replaced(rules._Walk, "_why_not", _undrained),
+    "gang-in-a-fair-queue": answering(gang_room, "_not_fifo", None),
     "gang-keys-are-read": answering(objects, "_labels", {}),
+    "gang-larger-than-its-namespace": answering(tree.QueueTree, "limit", None),
+    "gang-larger-than-its-queue": answering(gang_room, "_too_large", None),
+    "gang-scheduling-switched-off": replaced(
+        enrolment, "gang_of", lambda rule, state, record: record.facts.gang
+    ),
+    "gang-that-runs-outlives-a-restart": answering(enrolment, "awaits_pods", False),
+    "gang-with-broken-task-groups": replaced(enrolment, "gang_of", _large_if_broken),
     "gate-of-another-is-no-request": valued(PodFacts, "gated", False),
     "gate-opens-when-there-is-room": replaced(turn_pass.TurnPass, "slice", _no_effects),
     "killed-right-after-a-binding": replaced(paddock.Life, "start", _unlisted),
