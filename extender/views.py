@@ -40,6 +40,7 @@ def queue_view(
         "maxResource": _amounts(queue.max),
         "guaranteedResource": _amounts(queue.guaranteed),
         "allocatedResource": _amounts(held),
+        "preemptingResource": _amounts(queue.preempting.as_resource()),
         "headroom": _all_amounts(headroom(queue.chain)),
         "properties": dict(queue.entries),
         "parent": queue.parent.path if queue.parent is not None else "",

@@ -51,6 +51,7 @@ class Recorder:
         self.since = Since()
         self.config_error = ""
         self._tracks: dict[PodUid, _Track] = {}
+        self._unplanned: dict[str, str] = {}
         self._stays: dict[str, list[Stay]] = {}
         self._on: dict[PodUid, tuple[str, int]] = {}
         self._lanes: dict[str, list[QueueSample]] = {}
@@ -131,9 +132,13 @@ class Recorder:
                 track.reason = track.told = ""
 
     def planned(self, outcome: Outcome, pod: str) -> None:
-        """What a plan takes, or what stopped it."""
+        """What a plan takes, or what stopped it: that only when it is new, for it is tried again and again."""
+        why = f"{outcome.law}: {outcome.text}" if isinstance(outcome, NoPlan) else ""
+        if why and self._unplanned.get(pod) == why:
+            return
+        self._unplanned[pod] = why
         if isinstance(outcome, NoPlan):
-            self.note("planned", "no plan", why=f"{outcome.law}: {outcome.text}", pod=pod)
+            self.note("planned", "no plan", why=why, pod=pod)
         else:
             names = ", ".join(each.name for each in outcome.victims)
             self.note("planned", f"plan on {outcome.node}", why=f"evicts {names}", pod=pod)

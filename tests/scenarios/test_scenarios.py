@@ -49,6 +49,7 @@ from extender.simulator.run import run_scenario
 from extender.wire import sizing, translate
 from tests.scenarios.mutating import Mutate, answering, both, replaced, valued
 from tests.scenarios.order_mutations import ORDER
+from tests.scenarios.preemption_mutations import PREEMPTION
 
 HERE = Path(__file__).parent
 FILES = sorted(path for path in HERE.glob("*.yaml"))
@@ -286,6 +287,7 @@ def _large_if_broken(rule: Callable[..., Any], state: Any, record: PodRecord) ->
 
 MUTATIONS: dict[str, Mutate] = {
     **ORDER,
+    **PREEMPTION,
     "limit-of-another-user-does-not-hold-mine": replaced(
         limits.Claimant, "tracked", lambda rule, self, path: rule(self._replace(user="everybody"), path)
     ),
