@@ -56,7 +56,7 @@ def _kept_drifts(state: State, name: NodeName) -> Step:
 
 def _victims_drifts(state: State, preemptor: PodUid | QueuePath) -> Step:
     """Those marked for one preemptor are marked for it."""
-    filed = state.victims.get(preemptor, set())
+    filed = state.victims.get(preemptor, {})
     marked = {uid for uid in filed if uid in state.pods and state.pods[uid].preempted_for == preemptor}
     return compare(f"victims for {preemptor}", sorted(marked) if marked else ["some"], sorted(filed))
 

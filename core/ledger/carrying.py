@@ -86,7 +86,7 @@ def _ask_written(state: State, uid: PodUid, plan: str, *, reached: bool) -> None
         undo(state, record)
         return
     stands = record is not None and record.triggered == plan
-    for each in sorted(state.victims.get(uid, ())):
+    for each in list(state.victims.get(uid, ())):
         victim = state.pods[each]
         if not stands:
             spare(state, victim)
@@ -198,7 +198,7 @@ def recall(state: State, record: PodRecord) -> None:
     if not facts.preempted_for:
         return
     record.preempted_for = PodUid(facts.preempted_for)
-    state.victims.setdefault(record.preempted_for, set()).add(record.uid)
+    state.victims.setdefault(record.preempted_for, {})[record.uid] = None
     if not record.node:
         unmark(state, record)
         write(state, record, (PREEMPTED_FOR, None))

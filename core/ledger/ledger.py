@@ -37,7 +37,7 @@ from core.ledger.gates import tell_why
 from core.ledger.groups import forget_groups, learn_groups
 from core.ledger.keeping import note_written
 from core.ledger.lifecycle import leave_parents, pass_time
-from core.ledger.marks import unmark
+from core.ledger.marks import expire_kept, unmark
 from core.ledger.news import is_late, is_same_pod, is_under_way, time_runs
 from core.ledger.reclaiming import find_reclaims, note_terms, terms_now
 from core.ledger.record import PodRecord
@@ -358,6 +358,7 @@ class Ledger:
         for record in expire_turns(self._state):
             settle(self._state, record)
         drop_offers(self._state)
+        expire_kept(self._state)
         find_due(self._state)
         find_reclaims(self._state)
         come_of_age(self._state)

@@ -1,9 +1,10 @@
 """Who was chosen as a victim, and for whom: marks on pods that change what they are charged (PRE-20)."""
 
 from core.ids import PodUid, QueuePath
+from core.instants import has_come
 from core.ledger.accounts import settle
 from core.ledger.effects import PostEvent, WriteRecord
-from core.ledger.keeping import let_go, note_kept
+from core.ledger.keeping import KEPT_AT_MOST, let_go, note_kept
 from core.ledger.record import PodRecord
 from core.ledger.state import State
 from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
@@ -16,7 +17,7 @@ def mark(state: State, record: PodRecord, preemptor: PodUid | QueuePath, why: st
     """A pod is a victim from now on."""
     unmark(state, record)
     record.preempted_for, record.preempted_why = preemptor, why
-    state.victims.setdefault(preemptor, set()).add(record.uid)
+    state.victims.setdefault(preemptor, {})[record.uid] = None
     settle(state, record)
 
 
@@ -27,7 +28,7 @@ def unmark(state: State, record: PodRecord) -> None:
         return
     record.preempted_for = None
     victims = state.victims[preemptor]
-    victims.discard(record.uid)
+    victims.pop(record.uid, None)
     if not victims:
         del state.victims[preemptor]
 
@@ -55,6 +56,14 @@ def undo(state: State, record: PodRecord) -> None:
         victim = state.pods[uid]
         if victim.eviction is None and not victim.facts.deleting:
             spare(state, victim)
+
+
+def expire_kept(state: State) -> None:
+    """Nodes on which the room has not come together for too long are for everybody again (CYC-2)."""
+    for uid in sorted(state.kept.values()):
+        record = state.pods[uid]
+        if has_come(record.kept_since + KEPT_AT_MOST, now=state.now):
+            undo(state, record)
 
 
 def write(state: State, record: PodRecord, *entries: tuple[str, str | None]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.backoff import backs_off
 from core.ledger.carrying import OFFERED_FOR
-from core.ledger.keeping import kept_could_take
+from core.ledger.keeping import KEPT_AT_MOST, kept_could_take
 from core.ledger.lifecycle import last_ended
 from core.ledger.record import Charge, PodRecord
 from core.ledger.rejections import marks_due
@@ -85,6 +85,7 @@ class Snapshot:
             moments.append(reservation.ends if reservation is not None else None)
         moments += [state.pods[uid].provisional_until for uid in state.provisional]
         moments += [known.until for known in state.resolved.values()]
+        moments += [state.pods[uid].kept_since + KEPT_AT_MOST for uid in state.kept.values()]
         moments += marks_due(state)
         moments += state.timers.values()
         moments += [state.applications[app_id].awaits_until for app_id in state.unplaced]

@@ -92,7 +92,7 @@ class State:
     of users and groups), ``applications``, and the indexes ``unplaced`` (applications without a queue),
     ``timers`` (when the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``,
     ``waiting``, ``waits_at``, ``unclassified``, ``kept`` (nodes kept for an ask),
-    ``victims`` (those marked, by whom they go for).
+    ``victims`` (those marked, by whom they go for, in the order chosen).
 
     ``gone``: uids deleted lately, with the time; ``turns``: the asks that may be placed now, and ``given``
     what that holds; ``unwoken``: those of them whose wake-up has to wait; ``fresh``: asks that no pass has
@@ -146,7 +146,7 @@ class State:
     waiting: dict[QueuePath, Lineup] = field(default_factory=dict)
     waits_at: dict[PodUid, Seat] = field(default_factory=dict)
     kept: dict[NodeName, PodUid] = field(default_factory=dict)
-    victims: dict[PodUid | QueuePath, set[PodUid]] = field(default_factory=dict)
+    victims: dict[PodUid | QueuePath, dict[PodUid, None]] = field(default_factory=dict)
 
     resolved: dict[str, Resolved] = field(default_factory=dict)
     looking_up: set[str] = field(default_factory=set)
