@@ -153,6 +153,8 @@ class TurnPass:
         if lane is None or line is None:
             leaf.close()
             return 1, []
+        if lane.passes(self._state.turns):
+            return 1, []
         size, constraints = line.kind
         seat = Seat(WaitingKey(leaf.queue.path, size, lane.app_id, constraints), line.head)
         if walk.is_dead(leaf, size):

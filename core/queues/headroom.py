@@ -61,19 +61,19 @@ def shortfall(
     ``extra``: usage to count on top, per queue. Cost: O(depth).
     """
     for queue in chain:
-        excess = _excess(queue, size if extra is None else _with_extra(size, extra.get(queue.path)))
+        excess = _excess(queue, size, extra.get(queue.path) if extra is not None else None)
         if excess is not None:
             return Shortfall(queue, excess)
     return None
 
 
-def _excess(queue: Queue, size: Resource) -> str | None:
+def _excess(queue: Queue, size: Resource, extra: Tally | None) -> str | None:
     cap = queue.max
     if queue.is_root:
         unknown = _unknown_type(cap, size)
         if unknown is not None:
             return unknown
-    return None if cap is None else first_excess(cap, queue.allocated, queue.reserved, size)
+    return None if cap is None else first_excess(cap, queue.allocated, queue.reserved, size, extra)
 
 
 def _unknown_type(cap: Limit | None, size: Resource) -> str | None:
@@ -81,13 +81,6 @@ def _unknown_type(cap: Limit | None, size: Resource) -> str | None:
         if amount > 0 and (cap is None or name not in cap):
             return name
     return None
-
-
-def _with_extra(size: Resource, extra: Tally | None) -> Resource:
-    """``size`` enlarged by what is counted on top, in the types it asks for."""
-    if extra is None:
-        return size
-    return Resource({name: amount and amount + extra.get(name) for name, amount in size.items()})
 
 
 def effective_max(chain: Iterable[Queue]) -> Limit | None:
