@@ -1,7 +1,6 @@
 """The server put together: client, feeds, ledger, verbs and listeners, and their orderly end."""
 
 import asyncio
-import gc
 import socket
 import time
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from watchfiles import awatch
 from core.ledger.effects import LookUpGroups, PostEvent
 from core.queues.tree import over_max
 from extender.checking import validation_of
+from extender.collector import spare_no_more, spare_what_lives
 from extender.engine import CLEAN_EVERY, Engine, Outward
 from extender.host_groups import HostGroups
 from extender.http.health import Admin, admin_app
@@ -134,6 +134,7 @@ class App:
             runners.append(await listen(admin_app(self._admin()), self._options.admin))
             await self._work()
         finally:
+            spare_no_more()
             for runner in runners:
                 await runner.cleanup()
 
@@ -225,9 +226,7 @@ class App:
         await self._feeds.wait_synced()
         await self._host_groups.idle()
         self._say_what_is_over()
-        # What was read so far stays: without this every full collection would walk it again.
-        gc.collect()
-        gc.freeze()
+        spare_what_lives()
         self.synced.set()
         self._log.info("ready", pods=sum(1 for _ in self.engine.snapshot.pods()))
 

@@ -31,6 +31,7 @@ ROWS: dict[str, int] = {
     "extender.queueconfig": 7,
     "extender.views": 7,
     "extender.checking": 7,
+    "extender.collector": 7,
     "extender.journal": 7,
     "extender.story": 7,
     "extender.preemptions": 7,

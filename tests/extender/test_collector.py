@@ -1,0 +1,58 @@
+"""What has lived through a full collection is not walked again, and is freed all the same."""
+
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from extender.collector import spare_no_more, spare_what_lives
+
+
+class Thing:
+    """Can be watched."""
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    yield
+    spare_no_more()
+
+
+def walked() -> set[int]:
+    """The ids of what the next full collection walks."""
+    return {id(each) for each in gc.get_objects()}
+
+
+def test_what_lives_is_walked_once() -> None:
+    before = Thing()
+    spare_what_lives()
+    later = Thing()
+    assert id(before) not in walked()
+    assert id(later) in walked()
+    gc.collect()
+    assert id(later) not in walked()
+
+
+def test_a_collection_of_the_young_spares_nothing() -> None:
+    spare_what_lives()
+    young = Thing()
+    gc.collect(1)
+    assert id(young) in walked()
+
+
+def test_what_nothing_refers_to_is_freed() -> None:
+    things = [Thing()]
+    watched = weakref.ref(things[0])
+    spare_what_lives()
+    things.clear()
+    assert watched() is None
+
+
+def test_it_can_be_undone() -> None:
+    spare_what_lives()
+    spare_what_lives()
+    spare_no_more()
+    thing = Thing()
+    gc.collect()
+    assert id(thing) in walked()
