@@ -357,10 +357,14 @@ def _app_of(queue: str | None) -> str | None:
 
 
 class PodCache:
-    """Every pod as the API last showed it, and a way to wait for what a test expects."""
+    """Every pod as the API last showed it, and a way to wait for what a test expects.
 
-    def __init__(self, cluster: Cluster) -> None:
+    ``namespace``: only those of one.
+    """
+
+    def __init__(self, cluster: Cluster, namespace: str = "") -> None:
         self._cluster = cluster
+        self._path = path_of("Pod", namespace)
         self.pods: dict[str, Object] = {}
         self.listeners: list[Callable[[str, Object], None]] = []
         self._changed = asyncio.Event()
@@ -373,9 +377,7 @@ class PodCache:
             self.pods = {item["metadata"]["uid"]: item for item in items}
             listed.set()
 
-        self._task = asyncio.create_task(
-            watch(self._cluster.session, "/api/v1/pods", on_list, self._on_event)
-        )
+        self._task = asyncio.create_task(watch(self._cluster.session, self._path, on_list, self._on_event))
         await asyncio.wait_for(listed.wait(), 10)
         return self
 

@@ -63,6 +63,10 @@ class PaddockProcess:
         await self.kill()
         await self.start()
 
+    @property
+    def cpu_seconds(self) -> float:
+        return self._program.cpu_seconds
+
     async def get(self, path: str) -> tuple[int, str]:
         """From the admin port; status 0 when nobody answers."""
         try:

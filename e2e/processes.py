@@ -54,6 +54,13 @@ class Program:
     def running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def cpu_seconds(self) -> float:
+        """What it has used so far, of all cores; it must be running."""
+        assert self._process is not None
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def start(self) -> None:
         with self.log.open("ab") as output:
             self._process = subprocess.Popen(

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from importlib import import_module
 
-BENCHMARKS = ("latency", "passes", "start", "throughput", "simulation", "plans")
+BENCHMARKS = ("latency", "passes", "start", "throughput", "gates", "contention", "simulation", "plans")
 
 
 def main(names: list[str]) -> int:

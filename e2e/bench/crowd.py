@@ -104,6 +104,11 @@ class Crowd:
         for _ in range(count):
             self.free_slot()
 
+    def empty(self) -> None:
+        """Everything that runs ends."""
+        for uid in [record.uid for record in self.engine.snapshot.pods() if record.node]:
+            self.engine.learn(on.PodDeleted(uid))
+
     def bind(self, uid: PodUid) -> None:
         """An ask whose turn it is comes to filter and runs where it was counted; another comes instead."""
         snapshot = self.engine.snapshot

@@ -17,3 +17,8 @@ def percentiles(seconds: list[float]) -> dict[str, float]:
         "p99": round(ordered[int(len(ordered) * 0.99)] * 1e6, 1),
         "max": round(ordered[-1] * 1e6, 1),
     }
+
+
+def ratio(one: list[float], other: list[float]) -> float:
+    """The median of the rounds' ratios: machines are shared, so only neighbours are compared."""
+    return round(statistics.median(a / b for a, b in zip(one, other, strict=True)), 3)

@@ -91,13 +91,17 @@ def test_what_is_admitted_stays_admitted_when_it_shrinks_or_the_cap_grows(
         assert cap.plus(more).admits(size)
 
 
-@given(limits(), resources(SIZES), resources(SIZES), resources(SIZES))
+@given(limits(), resources(SIZES), resources(SIZES), resources(SIZES), resources(SIZES))
 def test_first_excess_says_no_exactly_when_the_room_does(
-    cap: Limit, allocated: Resource, reserved: Resource, size: Resource
+    cap: Limit, allocated: Resource, reserved: Resource, size: Resource, extra: Resource
 ) -> None:
-    room = cap.minus(allocated, reserved)
-    refused = [name for name, amount in size.items() if not room.admits(Resource({name: amount}))]
-    assert first_excess(cap, Tally(allocated), Tally(reserved), size) == (refused[0] if refused else None)
+    held = Tally(allocated), Tally(reserved)
+    for room, more in (
+        (cap.minus(allocated, reserved), None),
+        (cap.minus(allocated, reserved).minus(extra), Tally(extra)),
+    ):
+        refused = [name for name, amount in size.items() if not room.admits(Resource({name: amount}))]
+        assert first_excess(cap, *held, size, more) == (refused[0] if refused else None)
 
 
 @given(resources(), resources())

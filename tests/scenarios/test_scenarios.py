@@ -147,13 +147,13 @@ def _leaf_only(rule: Callable[..., Any], chain: Any, size: Resource, **more: Any
     return rule(chain[:1], size, **more)
 
 
-def _all_types(rule: Callable[..., Any], queue: Any, size: Resource) -> Any:
+def _all_types(rule: Callable[..., Any], queue: Any, size: Resource, extra: Any) -> Any:
     """Also types that nobody asks for."""
     cap = queue.max
     more = {} if cap is None else {name: 0 for name in cap.names() if name not in size}
     held = queue.allocated.as_resource()
     over = [name for name in more if cap is not None and held.get(name) > (cap.get(name) or 0)]
-    return over[0] if over else rule(queue, size)
+    return over[0] if over else rule(queue, size, extra)
 
 
 def _no_terminal(rule: Callable[..., Any], self: Any, facts: PodFacts, now: float) -> None:

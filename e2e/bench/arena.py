@@ -1,0 +1,147 @@
+"""A control plane with nodes, Paddock beside it, and how fast pods are bound there."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from e2e.cluster import Cluster, Object, PodCache, node_of
+from e2e.control_plane import ControlPlane, Scheduler
+from e2e.paddock import PaddockProcess
+from e2e.stand import CONFIG_MAP, INSTALLED, NAMESPACE, document, eventually, rendered
+from e2e.tenants import checksum
+
+NODES, PODS, LEAVES = 500, 2_000, 50
+QPS = 5_000
+"""Calls a second that kube-scheduler may make: it must not be what is measured."""
+
+GATED: Mapping[str, Any] = {"schedulingGates": [{"name": "paddock.dev/queue"}]}
+"""A pod's spec behind Paddock's gate, as the shipped policy would leave it."""
+
+TELL_FOR = 180.0
+"""Seconds that 10,000 pods may take until they are told why they wait."""
+
+
+class Arena:
+    """``url``: where kube-scheduler calls Paddock."""
+
+    def __init__(self, cluster: Cluster, paddock: PaddockProcess, stack: AsyncExitStack) -> None:
+        self.cluster, self.paddock, self.stack = cluster, paddock, stack
+        self.url = paddock.url
+
+    async def configure(self, tree: Mapping[str, Any]) -> None:
+        """Let a document be in force."""
+        text = document(tree)
+        await self.cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": text})
+
+        async def in_force() -> bool:
+            _, found = await self.paddock.get("/readyz?verbose")
+            return f"configuration: {checksum(text)}" in found.splitlines()
+
+        await eventually(in_force, "the document is in force", timeout=60)
+
+    async def scheduler(self, extenders: list[Object]) -> Scheduler:
+        config = {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "clientConnection": {"qps": QPS, "burst": QPS},
+            "podInitialBackoffSeconds": 1,
+            "podMaxBackoffSeconds": 1,
+            "profiles": [{"schedulerName": "yunikorn"}],
+            "extenders": extenders,
+        }
+        return await self.cluster.control_plane.scheduler(config)
+
+    async def delete_pods(self, pods: PodCache) -> None:
+        """Those of the cluster's namespace, until they are gone."""
+        path = f"/api/v1/namespaces/{self.cluster.namespace}/pods"
+        await self.cluster.request("DELETE", path, {"gracePeriodSeconds": 0})
+        await pods.until(lambda: not pods.pods, "all are gone", timeout=60)
+
+    async def filter_calls(self) -> float:
+        return await self.paddock.metric("paddock_verb_seconds_count", verb="filter")
+
+
+class Finish:
+    """When each pod was bound, by name, as a watch shows it."""
+
+    def __init__(self, pods: PodCache) -> None:
+        self._pods = pods
+        self.bound: dict[str, float] = {}
+        pods.listeners.append(self._note)
+
+    def _note(self, _kind: str, pod: Object) -> None:
+        name = pod["metadata"]["name"]
+        if node_of(pod) and name not in self.bound:
+            self.bound[name] = time.perf_counter()
+
+    async def until(self, count: int) -> None:
+        await self._pods.until(lambda: len(self.bound) >= count, f"{count} are bound", timeout=120)
+
+    @property
+    def rate(self) -> float:
+        """Pods a second, from the first to the last."""
+        times = [*self.bound.values()]
+        return (len(times) - 1) / (times[-1] - times[0])
+
+
+@asynccontextmanager
+async def arena(tree: Mapping[str, Any], *, nodes: int = NODES, cpu: str = "32") -> AsyncIterator[Arena]:
+    """An own control plane with Paddock, installed as the kubeadm overlay ships it, until the block ends."""
+    async with AsyncExitStack() as stack:
+        control_plane = await stack.enter_async_context(ControlPlane())
+        cluster = await stack.enter_async_context(Cluster(control_plane))
+        for thing in rendered("kubeadm"):
+            if thing["kind"] in INSTALLED:
+                await cluster.apply(thing)
+        await cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": document(tree)})
+        cluster.namespace = await cluster.create_namespace()
+        await cluster.add_nodes(nodes, cpu=cpu)
+        paddock = PaddockProcess(control_plane.kubeconfig("paddock-certificate"), control_plane.folder)
+        stack.push_async_callback(paddock.stop)
+        await paddock.start()
+        yield Arena(cluster, paddock, stack)
+
+
+def extenders(url: str, verbs: tuple[str, ...]) -> list[Object]:
+    """One entry for these verbs."""
+    entry: Object = {"urlPrefix": url, "nodeCacheCapable": True, "httpTimeout": "30s"}
+    entry |= {f"{verb}Verb": verb for verb in verbs}
+    if "prioritize" in verbs:
+        entry["weight"] = 1
+    return [entry]
+
+
+async def bound_while_created(here: Arena, called: list[Object]) -> float:
+    """Pods bound per second while they are created; ``called``: kube-scheduler's extenders."""
+    cluster = here.cluster
+    scheduler = await here.scheduler(called)
+    async with PodCache(cluster, cluster.namespace) as pods:
+        finish = Finish(pods)
+        manifests = (cluster.pod(f"p{at}", cpu="100m", queue=f"root.q{at % LEAVES}") for at in range(PODS))
+        creating = asyncio.create_task(cluster.create_pods(manifests, most=64))
+        await finish.until(PODS)
+        await creating
+        await scheduler.stop()
+        await here.delete_pods(pods)
+    return finish.rate
+
+
+async def backlog(here: Arena, count: int, queues: list[str]) -> float:
+    """So many gated pods in a namespace of their own, whose queues are full; seconds until they are told."""
+    cluster = here.cluster
+    namespace = await cluster.create_namespace()
+    manifests = (
+        cluster.pod(f"waits-{at}", namespace=namespace, queue=queues[at % len(queues)], spec=GATED)
+        for at in range(count)
+    )
+    started = time.perf_counter()
+    await cluster.create_pods(manifests, most=64)
+
+    async def told() -> bool:
+        done = await here.paddock.metric("paddock_effects_total", effect="SetCondition", outcome="done")
+        return done >= count
+
+    await eventually(told, f"{count} pods are told why they wait", timeout=TELL_FOR)
+    return time.perf_counter() - started

@@ -1,0 +1,135 @@
+"""Many pods for few slots: what the queue order costs, with gates and with refusals alone.
+
+Churn: 1,000 short pods in 20 queues for 100 slots; filter calls per bound pod. Then on a full cluster, where
+400 wait, a slot is freed every 50 ms: how long until Paddock's PATCH, a gate opened or a wake-up, and until
+the Binding, as a watch shows all three. Shipped `kubeadm` configuration.
+"""
+
+import asyncio
+import time
+from typing import Any
+
+from core.workload.pod import ADMITTED
+from e2e.bench.arena import GATED, Arena, Finish, arena
+from e2e.bench.report import percentiles, show
+from e2e.cluster import Object, PodCache, condition, node_of
+from e2e.course import WAKE
+from e2e.kubelet import StubKubelet
+from e2e.stand import scheduler_config
+
+NODES, CORES, QUEUES = 25, 4, 20
+SLOTS = NODES * CORES
+CHURN, RUN_FOR = 1_000, 0.5
+FREED, SLOTS_APART = 300, 0.05
+
+KINDS: dict[str, Any] = {"refused": {}, "gated": GATED}
+
+
+class Course:
+    """When slots were freed, and those who wait were let go and bound, as one watch shows it; in seconds."""
+
+    def __init__(self, pods: PodCache) -> None:
+        self.freed: list[float] = []
+        self.let_go: dict[str, float] = {}
+        self.bound: dict[str, float] = {}
+        self._seen: dict[str, tuple[bool, str]] = {}
+        pods.listeners.append(self._note)
+
+    def _note(self, kind: str, pod: Object) -> None:
+        name, now = pod["metadata"]["name"], time.perf_counter()
+        if kind == "DELETED":
+            self.freed.append(now)
+        elif name.startswith("w"):
+            self._follow(name, now, pod)
+
+    def _follow(self, name: str, now: float, pod: Object) -> None:
+        token = pod["metadata"].get("annotations", {}).get(WAKE, "")
+        looks = bool(pod["spec"].get("schedulingGates")), token
+        if name in self._seen and looks != self._seen[name] and name not in self.bound:
+            self.let_go[name] = now
+        self._seen[name] = looks
+        if node_of(pod) and name not in self.bound:
+            self.bound[name] = now
+
+
+async def run() -> None:
+    """Print filter calls per bound pod, and the times in microseconds."""
+    tree = {f"q{at}": {"max": {"vcore": "1000"}} for at in range(QUEUES)}
+    async with arena(tree, nodes=NODES, cpu=str(CORES)) as here:
+        control_plane = here.cluster.control_plane
+        config = scheduler_config("kubeadm/scheduler-config-plain.yaml", here.url)
+        scheduler = await control_plane.scheduler(config)
+        calls = {kind: await _churn(here, spec) for kind, spec in KINDS.items()}
+        show("contention, filter calls per bound pod", unit="calls", pods=CHURN, slots=SLOTS, **calls)
+        times = {kind: await _slots(here, spec) for kind, spec in KINDS.items()}
+        await scheduler.stop()
+    show("contention, from a freed slot", unit="us", slots=FREED, apart_ms=SLOTS_APART * 1e3, **times)
+
+
+async def _churn(here: Arena, spec: dict[str, Any]) -> dict[str, float]:
+    """All at once; each runs for a moment and leaves its slot to the next."""
+    cluster, before = here.cluster, await here.filter_calls()
+    async with PodCache(cluster, cluster.namespace) as pods, StubKubelet(cluster):
+        finish = Finish(pods)
+        manifests = (
+            cluster.pod(f"c{at}", queue=f"root.q{at % QUEUES}", run_for=RUN_FOR, spec=spec)
+            for at in range(CHURN)
+        )
+        creating = asyncio.create_task(cluster.create_pods(manifests))
+        await finish.until(CHURN)
+        await creating
+        calls = await here.filter_calls() - before
+        await here.delete_pods(pods)
+    return {"per bound pod": round(calls / CHURN, 2), "bound a second": round(finish.rate, 1)}
+
+
+async def _slots(here: Arena, spec: dict[str, Any]) -> dict[str, Any]:
+    """One slot after the other is freed; the pod bound n-th took the n-th."""
+    cluster = here.cluster
+    async with PodCache(cluster, cluster.namespace) as pods:
+        holding = [f"holds{at}" for at in range(SLOTS)]
+        await cluster.create_pods(cluster.pod(name, queue="root.q0") for name in holding)
+        await pods.until(lambda: len(pods.bound()) == SLOTS, "the cluster is full")
+        course = Course(pods)
+        waiting = [f"w{at}" for at in range(FREED + SLOTS)]
+        await cluster.create_pods(
+            cluster.pod(name, queue=f"root.q{at % QUEUES}", spec=spec) for at, name in enumerate(waiting)
+        )
+        told = ADMITTED if spec else "PodScheduled"
+        await pods.until(lambda: _all_told(pods, len(waiting), told), "all know that they wait", timeout=60)
+        before = await here.filter_calls()
+        await _free(here, holding, course)
+        await pods.until(lambda: len(course.bound) >= FREED, "all slots are taken again")
+        calls = await here.filter_calls() - before
+        found = _times(course)
+        await here.delete_pods(pods)
+    return {**found, "filter calls per bound pod": round(calls / FREED, 2)}
+
+
+def _all_told(pods: PodCache, count: int, kind: str) -> bool:
+    waiting = pods.waiting()
+    said = (condition(pod, kind) for pod in waiting)
+    return len(waiting) == count and all(each is not None and each["status"] == "False" for each in said)
+
+
+async def _free(here: Arena, holding: list[str], course: Course) -> None:
+    """One of those who have run for longest goes every 50 ms."""
+    due = time.perf_counter()
+    for at in range(FREED):
+        if at >= len(holding):
+            holding.append([*course.bound][at - SLOTS])
+        await here.cluster.delete_pod(holding[at])
+        due += SLOTS_APART
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))
+
+
+def _times(course: Course) -> dict[str, Any]:
+    let_go, bound = [], []
+    for freed, name in zip(course.freed[:FREED], course.bound, strict=False):
+        bound.append(course.bound[name] - freed)
+        if name in course.let_go:
+            let_go.append(course.let_go[name] - freed)
+    return {
+        "to the patch": {**percentiles(let_go), "patches": len(let_go)},
+        "to the bind": percentiles(bound),
+    }
