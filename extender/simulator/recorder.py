@@ -132,7 +132,7 @@ class Recorder:
                 track.reason = track.told = ""
 
     def planned(self, outcome: Outcome, pod: str) -> None:
-        """What a plan takes, or what stopped it: that only when it is new, for it is tried again and again."""
+        """What a plan takes, or what stopped it; that only when it is new, as it is tried again and again."""
         why = f"{outcome.law}: {outcome.text}" if isinstance(outcome, NoPlan) else ""
         if why and self._unplanned.get(pod) == why:
             return
