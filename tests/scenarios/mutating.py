@@ -33,3 +33,8 @@ def both(*mutations: Mutate) -> Mutate:
             each(patch)
 
     return mutate
+
+
+def fixed(target: type, name: str, value: object) -> Mutate:
+    """A member of a frozen class is always the same."""
+    return valued(target, name, property(lambda _: value, lambda *_: None))

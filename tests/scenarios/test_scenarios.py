@@ -50,6 +50,7 @@ from extender.wire import sizing, translate
 from tests.scenarios.mutating import Mutate, answering, both, replaced, valued
 from tests.scenarios.order_mutations import ORDER
 from tests.scenarios.preemption_mutations import PREEMPTION
+from tests.scenarios.room_mutations import ROOM
 
 HERE = Path(__file__).parent
 FILES = sorted(path for path in HERE.glob("*.yaml"))
@@ -288,6 +289,7 @@ def _large_if_broken(rule: Callable[..., Any], state: Any, record: PodRecord) ->
 MUTATIONS: dict[str, Mutate] = {
     **ORDER,
     **PREEMPTION,
+    **ROOM,
     "limit-of-another-user-does-not-hold-mine": replaced(
         limits.Claimant, "tracked", lambda rule, self, path: rule(self._replace(user="everybody"), path)
     ),
