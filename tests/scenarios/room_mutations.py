@@ -5,7 +5,7 @@ from typing import Any
 
 from core.decisions import admission, case, preemption, required_node, selection
 from core.decisions.receipts import NoPlan, Stop, Victim
-from core.ledger import accounts, carrying, keeping, ledger, marks, snapshot, tries, turn_pass
+from core.ledger import carrying, keeping, ledger, marks, snapshot, tries, turn_pass
 from core.ledger.settings import PreemptionSettings
 from core.workload.node_room import NodeRoom
 from extender import engine
@@ -41,6 +41,13 @@ NOT_KEPT = both(
 def _for_ever(patch: Any) -> None:
     for module in (keeping, marks, snapshot):
         patch.setattr(module, "KEPT_AT_MOST", 1e9)
+
+
+def _only_of_nodes(rule: Rule, self: ledger.Ledger, uid: Any, now: float) -> None:
+    """An ask that is deleted stays."""
+    record = self._state.pods.get(uid)
+    if record is None or record.node:
+        rule(self, uid, now)
 
 
 # -- pods of one node ------------------------------
@@ -91,7 +98,7 @@ ROOM: dict[str, Mutate] = {
     "guarantee-killed-after-the-ask-was-marked": answering(turn_pass.TurnPass, "_comes_together", True),
     "guarantee-killed-after-the-nomination": NOTHING_RECALLED,
     "guarantee-nominates-when-all-are-gone": answering(turn_pass, "nominate", ()),
-    "guarantee-of-an-ask-that-goes": answering(accounts, "let_go", None),
+    "guarantee-of-an-ask-that-goes": replaced(ledger.Ledger, "_on_pod_deleted", _only_of_nodes),
     "guarantee-on-which-nodes": answering(preemption, "why_unfit", ""),
     "guarantee-refused-by-a-budget": answering(carrying, "_give_up", None),
     "guarantee-spares-who-is-guarded": NO_BUDGETS,
