@@ -1,6 +1,6 @@
 """Every scenario of this folder, played; and again with the rule it is about switched off.
 
-Those about the order and about gangs are played a second time with gates, and must go the same way.
+Those about the order, about gangs and about preemption are played a second time with gates, and must go the same way.
 
 A scenario's ``why`` begins with the rule and names, in backquotes, the entry that shows it. `MUTATIONS`
 switches each rule off: the answer it would give if it did not apply, never an exception.
@@ -80,7 +80,8 @@ class Play(NamedTuple):
 
 
 PLAYS = [Play(path, gates=False) for path in FILES]
-PLAYS += [Play(path, gates=True) for path in FILES if path.stem.startswith(("gang-", "order-"))]
+WITH_GATES = ("gang-", "guarantee-", "order-", "required-node-")
+PLAYS += [Play(path, gates=True) for path in FILES if path.stem.startswith(WITH_GATES)]
 
 every_play = pytest.mark.parametrize(
     "play", [pytest.param(play, id=play.id, marks=pytest.mark.rule(play.named["rule"])) for play in PLAYS]
