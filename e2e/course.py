@@ -134,9 +134,15 @@ class Place:
 
 @asynccontextmanager
 async def place(
-    cluster: Cluster, queues: Queues, *, nodes: int, cores: int, priorities: Sequence[int] = ()
+    cluster: Cluster,
+    queues: Queues,
+    *,
+    nodes: int,
+    cores: int,
+    priorities: Sequence[int] = (),
+    proxied: bool = False,
 ) -> AsyncIterator[Place]:
-    async with Stand(cluster, {}) as stand:
+    async with Stand(cluster, {}, proxied=proxied) as stand:
         await cluster.add_nodes(nodes, cpu=str(cores), pods=1000)
         found = Place(stand, queues)
         await found.configure()

@@ -19,14 +19,17 @@ _HOP = {"connection", "transfer-encoding", "content-length", "content-encoding",
 
 @dataclass
 class Rule:
-    """``left``: how many more requests it meets; None for all."""
+    """``left``: how many more requests it meets; None for all. ``body``: searched as the path is."""
 
     method: str
     path: str
     left: int | None = None
+    body: str = ""
 
-    def meets(self, method: str, path: str) -> bool:
+    def meets(self, method: str, path: str, body: str = "") -> bool:
         if self.left == 0 or not (re.fullmatch(self.method, method) and re.search(self.path, path)):
+            return False
+        if not re.search(self.body, body):
             return False
         if self.left is not None:
             self.left -= 1
@@ -42,12 +45,15 @@ class ApiProxy:
         self._lags: list[tuple[str, float]] = []
         self._answers: list[tuple[Rule, int]] = []
         self._drops: list[tuple[Rule, bool]] = []
+        self._holds: list[tuple[Rule, asyncio.Event]] = []
+        self._let_go = asyncio.Event()
         self._watches: dict[asyncio.Task[None], str] = {}
         self._cutting: asyncio.Task[None] | None = None
         self._thawed = asyncio.Event()
         self._thawed.set()
         self._frozen = ""
         self.requests: Counter[tuple[str, str]] = Counter()
+        self.answers: Counter[tuple[str, str, int]] = Counter()
         self.url = ""
 
     async def __aenter__(self) -> Self:
@@ -89,6 +95,18 @@ class ApiProxy:
         """Close the connection of the next ones, before or after they were forwarded (a lost reply)."""
         self._drops.append((Rule(method, path, n), after))
 
+    def hold_next(self, method: str, path: str, body: str = "") -> asyncio.Event:
+        """Forward the next one, but keep its answer back; what is returned is set when it was carried out."""
+        done = asyncio.Event()
+        self._holds.append((Rule(method, path, 1, body), done))
+        return done
+
+    def answer_held(self) -> None:
+        """Hand on the answers that were kept back."""
+        self._holds.clear()
+        self._let_go.set()
+        self._let_go = asyncio.Event()
+
     def cut_watches(self, path: str = "") -> None:
         """End matching watches in the middle of their stream."""
         for task, watched in list(self._watches.items()):
@@ -108,12 +126,17 @@ class ApiProxy:
         self._frozen = path
         self._thawed.clear()
 
+    def thaw(self) -> None:
+        """They carry again what was held up."""
+        self._frozen = ""
+        self._thawed.set()
+
     def clear(self) -> None:
         """As if nothing had been said."""
         for rules in (self._delays, self._lags, self._answers, self._drops):
             rules.clear()
-        self._thawed.set()
-        self._frozen = ""
+        self.answer_held()
+        self.thaw()
         if self._cutting is not None:
             self._cutting.cancel()
             self._cutting = None
@@ -121,6 +144,11 @@ class ApiProxy:
     def count(self, method: str, path: str) -> int:
         """Requests seen so far."""
         return sum(n for (m, p), n in self.requests.items() if m == method and re.search(path, p))
+
+    def accepted(self, method: str, path: str) -> int:
+        """Of those that were forwarded, how many the API server carried out."""
+        counts = self.answers.items()
+        return sum(n for (m, p, status), n in counts if m == method and re.search(path, p) and status < 300)
 
     # -- what it does ---------------------------------------------------------------------------------------
 
@@ -138,9 +166,21 @@ class ApiProxy:
         drop = next((after for rule, after in self._drops if rule.meets(method, path)), None)
         if drop is False:
             return _cut(request)
+        held = await self._held(request)
         await self._while_frozen(path)
         response = await self._forward(request)
+        if held is not None:
+            held.set()
+            await self._let_go.wait()
         return _cut(request) if drop else response
+
+    async def _held(self, request: web.Request) -> asyncio.Event | None:
+        """Set once a request whose answer is to be kept back was carried out."""
+        if not self._holds or request.method == "GET":
+            return None
+        body = (await request.read()).decode()
+        met = (done for rule, done in self._holds if rule.meets(request.method, request.path, body))
+        return next(met, None)
 
     async def _forward(self, request: web.Request) -> web.StreamResponse:
         headers = {name: value for name, value in request.headers.items() if name.lower() not in _HOP}
@@ -154,6 +194,7 @@ class ApiProxy:
             ) as answer:
                 if "watch" in request.query and answer.status == 200:
                     return await self._stream(request, answer)
+                self.answers[request.method, request.path, answer.status] += 1
                 kept = {name: value for name, value in answer.headers.items() if name.lower() not in _HOP}
                 return web.Response(status=answer.status, body=await answer.read(), headers=kept)
         except aiohttp.ClientError:

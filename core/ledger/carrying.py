@@ -90,7 +90,8 @@ def _ask_written(state: State, uid: PodUid, plan: str, *, reached: bool) -> None
         victim = state.pods[each]
         if not stands:
             spare(state, victim)
-        elif not victim.facts.deleting:
+        else:
+            # Also on one that kube-scheduler has sent away already: a restart must know what is awaited.
             write_victim(state, victim)
 
 
@@ -119,15 +120,13 @@ def evict(state: State, record: PodRecord) -> None:
 
 
 def note_eviction(state: State, event: on.PodEvicted) -> None:
-    """How the eviction of a victim has ended; that it goes is also seen by its deletionTimestamp."""
+    """How the eviction of a victim has ended; that it goes is seen by its deletionTimestamp."""
     record = state.pods.get(event.uid)
     if record is None:
         return
     match event.outcome:
         case EvictionOutcome.DONE | EvictionOutcome.GONE:
             record.eviction = event.outcome
-            if record.preempted_for is not None and event.outcome is EvictionOutcome.DONE:
-                tell(state, record, _told(state, record))
         case EvictionOutcome.BUDGET | EvictionOutcome.FAILED:
             record.eviction = None
             if record.preempted_for is not None and not record.facts.deleting:
@@ -139,6 +138,8 @@ def note_eviction(state: State, event: on.PodEvicted) -> None:
 def _told(state: State, record: PodRecord) -> str:
     """PRE-20, and the receipt."""
     ask = state.pods.get(PodUid(record.preempted_for or ""))
+    if ask is None and state.tree.get(QueuePath(record.preempted_for or "")) is None:
+        return f"Preempted by a pod that is gone by now. {record.preempted_why}"
     if ask is None:
         return f"Preempted because the quota of {record.preempted_for} shrank. {record.preempted_why}"
     facts, application = ask.facts, state.applications.get(ask.application) if ask.application else None
@@ -165,11 +166,16 @@ def _give_up(state: State, record: PodRecord) -> None:
 
 
 def note_leaving(state: State, record: PodRecord) -> None:
-    """A pod is being deleted, or is gone: kube-scheduler may have taken an offer."""
+    """A pod is being deleted, or is gone: kube-scheduler may have taken an offer. A victim is told why.
+
+    A pod that is given no time to end is gone before its eviction is answered.
+    """
     for uid, offer in list(state.offers.items()):
         ask = state.pods.get(uid)
         if ask is not None and any(each.uid == record.uid for each in offer.victims):
             _commit(state, ask, offer)
+    if record.preempted_for is not None and not record.facts.deleting:
+        tell(state, record, _told(state, record))
 
 
 def drop_offers(state: State) -> None:
@@ -197,7 +203,7 @@ def recall(state: State, record: PodRecord) -> None:
     remember(state, record)
     if not facts.preempted_for:
         return
-    record.preempted_for = PodUid(facts.preempted_for)
+    record.preempted_for, record.preempted_why = PodUid(facts.preempted_for), facts.preempted_why
     state.victims.setdefault(record.preempted_for, {})[record.uid] = None
     if not record.node:
         unmark(state, record)

@@ -1,6 +1,7 @@
 """When is a plan made for an ask: at its creation plus its queue's delay, and every 15 s after (PRE-5).
 
-Only for asks that could have one: of a queue with a guarantee on its path, or bound to one node (RNP-1).
+Only for asks that could have one: of a queue with a guarantee on its path, or bound to one node (RNP-1). What
+only kube-scheduler can judge is planned when it asks: an attempt of ours would have it wait 15 s in vain.
 """
 
 from collections import Counter
@@ -41,6 +42,8 @@ def _first_try(state: State, record: PodRecord) -> float | None:
     if facts.required_node:
         return state.now if record.tried_at is None else record.tried_at + REQUIRED_APART
     if facts.never_preempts or not state.preempts or not any(each.guaranteed for each in leaf.chain):
+        return None
+    if facts.complex and not state.settings.preemption.plans_complex:
         return None
     due = facts.created + leaf.properties.preemption_delay
     return due if record.tried_at is None else max(due, record.tried_at + TRIES_APART)

@@ -45,7 +45,7 @@ class PodFacts:
     ``required_node``: the one node a DaemonSet's pod is for (RNP-1); ``complex``: whether a node takes it
     cannot be told from nodes alone (volumes, ports, required terms between pods); ``grace``: seconds it is
     given to end; ``disrupted``: kube-scheduler has preempted it; ``triggered``: the plan that is carried out
-    for it, and ``preempted_for`` whom it goes for, as written on it.
+    for it, ``preempted_for`` whom it goes for and ``preempted_why``, as written on it.
 
     For gangs: ``task_group``: the one it is a member of, or empty (POD-8); ``placeholder``: it only holds
     room (POD-9); ``gang``: what it defines, None without (POD-10, POD-14); ``pod_group``: COS-1.
@@ -85,6 +85,7 @@ class PodFacts:
     disrupted: bool = False
     triggered: str = ""
     preempted_for: str = ""
+    preempted_why: str = ""
     task_group: str = ""
     placeholder: bool = False
     gang: Gang | Misdefined | None = None

@@ -89,6 +89,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         asks_filter=asks_filter(pod),
         triggered=annotations.get(TRIGGERED, ""),
         preempted_for=annotations.get(PREEMPTED_FOR, "").partition(" ")[0],
+        preempted_why=annotations.get(PREEMPTED_FOR, "").partition(" ")[2],
         starts_at_once=bool(labels.get(STATE_AWARE_OFF) or annotations.get(STATE_AWARE_OFF)),
         never_preempts=spec.preemption_policy == "Never",
         allow_preemption=_allow_preemption(annotations),

@@ -47,6 +47,17 @@ def test_ten_asks_of_a_leaf_at_most_the_most_important_first() -> None:
     assert due(found, LATER + PUT_OFF) == ["a01", "a00"]
 
 
+def test_not_one_that_only_kube_scheduler_can_judge_unless_a_setting_says_so() -> None:
+    """An attempt of ours would find nothing, and keep a preempt call waiting for 15 s."""
+    found = world()
+    found.asks("port", "root.a", complex=True)
+    found.asks("daemon", "root.a", complex=True, required_node=NodeName("n1"))
+    assert due(found, LATER) == ["daemon"]
+    bold = World(queue("root.a", guaranteed=5), nodes={}, plans_complex=True)
+    bold.asks("port", "root.a", complex=True)
+    assert due(bold, LATER) == ["port"]
+
+
 @pytest.mark.rule("LAW-4")
 def test_none_for_a_queue_without_any_guarantee_on_its_path() -> None:
     found = world()

@@ -10,7 +10,7 @@ import pytest
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.carrying import OFFERED_FOR
-from core.ledger.effects import EvictPod, NominateNode, WriteRecord
+from core.ledger.effects import EvictPod, NominateNode, PostEvent, WriteRecord
 from core.ledger.settings import LedgerSettings, PreemptionSettings
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED, PodFacts
 from extender.planner import SETTLED, Planner
@@ -71,6 +71,15 @@ def test_a_plan_is_offered_once_it_is_due_and_our_victim_is_named() -> None:
     assert stage.victims() == [], "while an offer stands no other is made"
 
 
+def test_no_attempt_of_ours_comes_before_the_call_for_one_that_only_kube_scheduler_can_judge() -> None:
+    stage = Stage()
+    stage.ask()
+    stage.wait(DELAY)
+    stage.rig.engine.pass_time()
+    stage.rig.engine.planner.finish()
+    assert stage.victims() == ["uid-v1"]
+
+
 @pytest.mark.rule("PRE-5")
 def test_an_offer_that_is_not_taken_is_dropped() -> None:
     stage = Stage()
@@ -102,6 +111,27 @@ def test_an_offer_is_committed_when_its_first_victim_is_seen_to_go() -> None:
     stage.rig.run_planned()
     assert [each for each in stage.rig.effects if isinstance(each, EvictPod)] == []
     assert [each.node for each in stage.rig.effects if isinstance(each, NominateNode)] == ["n1"]
+
+
+@pytest.mark.parametrize("graceful", [True, False])
+def test_a_victim_that_kube_scheduler_sends_away_has_its_receipt_too(graceful: bool) -> None:
+    """As an Event; and, while it is still there, as the record that a restart needs."""
+    stage = Stage()
+    stage.ask()
+    stage.wait(DELAY)
+    assert stage.victims() == ["uid-v1"]
+    if graceful:
+        stage.learn(on.PodObserved(stage.victim(1, deleting=True, version=2)))
+    else:
+        stage.learn(on.PodDeleted(PodUid("uid-v1")))
+    (ask,) = records(stage)
+    stage.learn(on.RecordWritten(ask.uid, ask.entries, reached=True))
+    marked = [each.uid for each in records(stage) if dict(each.entries).get(PREEMPTED_FOR)]
+    assert marked == (["uid-v1"] if graceful else [])
+    stage.learn(on.PodDeleted(PodUid("uid-v1")))
+    (said,) = events(stage)
+    assert (said.name, said.message[:38]) == ("v1", "Preempted by default/ask from applicat")
+    assert evictions(stage) == []
 
 
 def test_a_pod_that_was_bound_a_moment_ago_is_not_named_to_kube_scheduler() -> None:
@@ -157,6 +187,64 @@ def records(stage: Stage) -> list[WriteRecord]:
 
 def evictions(stage: Stage) -> list[str]:
     return [str(each.uid) for each in stage.rig.effects if isinstance(each, EvictPod)]
+
+
+def events(stage: Stage) -> list[PostEvent]:
+    return [each for each in stage.rig.effects if isinstance(each, PostEvent)]
+
+
+@pytest.mark.rule("PRE-20")
+@pytest.mark.parametrize("answered_first", [True, False])
+def test_a_victim_is_told_once_why_it_goes_also_when_it_is_gone_before_the_answer(
+    answered_first: bool,
+) -> None:
+    stage = Stage()
+    committed(stage)
+    for _ in range(2):
+        last = records(stage)[-1]
+        stage.learn(on.RecordWritten(last.uid, last.entries, reached=True))
+    assert events(stage) == []
+    news: list[on.Event] = [
+        on.PodEvicted(PodUid("uid-v1"), on.EvictionOutcome.DONE, PodUid("uid-ask")),
+        on.PodObserved(stage.victim(1, deleting=True, version=2)),
+        on.PodDeleted(PodUid("uid-v1")),
+    ]
+    for event in news if answered_first else news[2:]:
+        stage.learn(event)
+    (said,) = events(stage)
+    assert (said.reason, said.name, said.uid) == ("Preempted", "v1", "uid-v1")
+    assert said.message.startswith("Preempted by default/ask from application ")
+    assert "LAW-5" in said.message
+
+
+@pytest.mark.rule("PRE-20")
+def test_after_a_restart_a_victim_is_told_what_is_written_on_it() -> None:
+    stage = Stage()
+    stage.rig.engine._ledger._state.pods_listed = False
+    stage.learn(on.PodDeleted(PodUid("uid-v1")))
+    stage.ask(complex=False, reserved_node="n1", triggered="1-uid-ask")
+    stage.learn(
+        on.PodObserved(stage.victim(2, preempted_for="uid-ask", preempted_why="guarantee: LAW-5 as it was"))
+    )
+    listed = frozenset(PodUid(f"uid-{name}") for name in ("v0", "v2", "ask"))
+    stage.learn(on.PodsListed(listed, 9))
+    assert evictions(stage) == ["uid-v2"]
+    stage.learn(on.PodDeleted(PodUid("uid-v2")))
+    (said,) = events(stage)
+    assert said.message.endswith("guarantee: LAW-5 as it was")
+
+
+@pytest.mark.rule("PRE-20")
+def test_a_victim_whose_preemptor_is_gone_by_then_is_told_so() -> None:
+    stage = Stage()
+    committed(stage)
+    for _ in range(2):
+        last = records(stage)[-1]
+        stage.learn(on.RecordWritten(last.uid, last.entries, reached=True))
+    stage.learn(on.PodDeleted(PodUid("uid-ask")))
+    stage.learn(on.PodDeleted(PodUid("uid-v1")))
+    (said,) = events(stage)
+    assert said.message.startswith("Preempted by a pod that is gone by now. guarantee: ")
 
 
 @pytest.mark.rule("PRE-20")

@@ -138,3 +138,9 @@ def test_who_was_preempted_by_kube_scheduler(condition: tuple[str, str, str], di
     kind, status, reason = condition
     pod = facts(status={"conditions": [{"type": kind, "status": status, "reason": reason}]})
     assert pod.disrupted is disrupted
+
+
+def test_whom_a_victim_goes_for_and_why() -> None:
+    pod = facts(annotations={"paddock.dev/preempted-for": "uid-7 guarantee: LAW-5 left: vcore=-1"})
+    assert (pod.preempted_for, pod.preempted_why) == ("uid-7", "guarantee: LAW-5 left: vcore=-1")
+    assert (facts().preempted_for, facts().preempted_why) == ("", "")

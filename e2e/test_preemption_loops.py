@@ -1,0 +1,102 @@
+"""A controller that makes every victim anew at once: preemption comes to rest all the same.
+
+Five minutes of such a controller are played in one: the delay before an ask may preempt is a second, not half
+a minute.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from e2e.cluster import Cluster, Object
+from e2e.preempting import Contest, contest, queue
+from e2e.stand import QUEUE, queue_of
+
+ROUNDS = 60.0
+"""Seconds for which the controller goes on."""
+
+QUIET = 20.0
+"""Seconds without an eviction at the end: an ask is tried again every 15 s."""
+
+CORES = 12
+
+MIXED = {
+    "root.a": (5, 0),
+    "root.b": (3, 0),
+    "root.c": (2, 7),
+    "root.free": (0, 5),
+}
+"""Guaranteed cores, and pods of one core that run at the start."""
+
+TOO_MUCH = {"root.a": (8, 2), "root.b": (8, 4), "root.c": (0, 6)}
+"""More is guaranteed than there is."""
+
+
+@pytest.mark.parametrize("start", [MIXED, TOO_MUCH], ids=["mixed", "over-committed"])
+async def test_a_controller_that_re_creates_victims_is_no_endless_loop(
+    cluster: Cluster, start: dict[str, tuple[int, int]]
+) -> None:
+    """Every queue wants the whole cluster. Evictions: at most what the guarantees lacked at the start."""
+    lacked = sum(max(0, guaranteed - running) for guaranteed, running in start.values())
+    queues = {path: queue(guaranteed=guaranteed) for path, (guaranteed, _) in start.items()}
+    async with contest(cluster, queues, nodes=2, cores=CORES // 2) as here:
+        for path, (_, running) in start.items():
+            await here.run(f"{path[5:]}-first", running, queue=path)
+        async with _recreated(here) as made:
+            began = time.monotonic()
+            await cluster.create_pods(
+                cluster.pod(f"{path[5:]}-{at}", queue=path) for path in start for at in range(CORES)
+            )
+            last = await _until_quiet(here, began)
+        held = Counter(queue_of(pod) for pod in here.pods.bound())
+        print(
+            f"{len(here.exits.left)} evictions of at most {lacked}, the last after {last - began:.0f} s; "
+            f"{len(made)} made anew; they hold {dict(sorted(held.items()))}"
+        )
+        assert 0 < len(here.exits.left) <= lacked
+        assert len(made) == len(here.exits.left)
+        assert {*here.exits.receipts} == {*here.exits.left}
+        assert sum(held.values()) == CORES
+        if sum(guaranteed for guaranteed, _ in start.values()) <= CORES:
+            assert all(held[path] >= guaranteed for path, (guaranteed, _) in start.items())
+
+
+async def _until_quiet(here: Contest, began: float) -> float:
+    """When the last pod was evicted; the controller has gone on long enough by then, in vain at the end."""
+    seen, last = 0, began
+    while time.monotonic() < max(began + ROUNDS, last + QUIET):
+        assert time.monotonic() < began + 3 * ROUNDS, here.exits.left
+        if len(here.exits.left) > seen:
+            seen, last = len(here.exits.left), time.monotonic()
+        await asyncio.sleep(0.2)
+    return last
+
+
+@asynccontextmanager
+async def _recreated(here: Contest) -> AsyncIterator[list[str]]:
+    """As a Deployment would: for every pod that leaves, another one of its queue, at once."""
+    made: list[str] = []
+    tasks: set[asyncio.Task[Object]] = set()
+    ended: set[str] = set()
+
+    def on_pod(kind: str, pod: Object) -> None:
+        metadata = pod["metadata"]
+        leaves = kind == "DELETED" or metadata.get("deletionTimestamp")
+        if not leaves or metadata["uid"] in ended:
+            return
+        ended.add(metadata["uid"])
+        made.append(f"again-{len(made)}")
+        again = here.cluster.create_pod(made[-1], queue=metadata["labels"][QUEUE])
+        tasks.add(asyncio.create_task(again))
+
+    here.pods.listeners.append(on_pod)
+    try:
+        yield made
+        for task in tasks:
+            await task
+    finally:
+        here.pods.listeners.remove(on_pod)
