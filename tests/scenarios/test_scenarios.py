@@ -1,6 +1,7 @@
 """Every scenario of this folder, played; and again with the rule it is about switched off.
 
-Those about the order, about gangs and about preemption are played a second time with gates, and must go the same way.
+Those about the order, about gangs and about preemption are played a second time with gates, and must go the
+same way.
 
 A scenario's ``why`` begins with the rule and names, in backquotes, the entry that shows it. `MUTATIONS`
 switches each rule off: the answer it would give if it did not apply, never an exception.
