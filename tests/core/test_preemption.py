@@ -476,6 +476,7 @@ def test_only_the_nodes_that_kube_scheduler_names() -> None:
 # -- how it is done ------------------------------
 
 
+@pytest.mark.rule("PRE-7")
 def test_planning_changes_nothing_and_says_the_same_again() -> None:
     world = world_of(1, 2, 3)
     world.asks("ask", "root.a", 4)

@@ -1,7 +1,6 @@
 """Every scenario of this folder, played; and again with the rule it is about switched off.
 
-Those about the order, about gangs and about preemption are played a second time with gates, and must go the
-same way.
+Those about the order, gangs and preemption are played a second time with gates, and must go the same way.
 
 A scenario's ``why`` begins with the rule and names, in backquotes, the entry that shows it. `MUTATIONS`
 switches each rule off: the answer it would give if it did not apply, never an exception.
@@ -51,6 +50,7 @@ from extender.wire import sizing, translate
 from tests.scenarios.mutating import Mutate, answering, both, replaced, valued
 from tests.scenarios.order_mutations import ORDER
 from tests.scenarios.preemption_mutations import PREEMPTION
+from tests.scenarios.quota_change_mutations import QUOTA_CHANGE
 from tests.scenarios.room_mutations import ROOM
 
 HERE = Path(__file__).parent
@@ -81,7 +81,7 @@ class Play(NamedTuple):
 
 
 PLAYS = [Play(path, gates=False) for path in FILES]
-WITH_GATES = ("gang-", "guarantee-", "order-", "required-node-")
+WITH_GATES = ("gang-", "guarantee-", "order-", "quota-change", "required-node-")
 PLAYS += [Play(path, gates=True) for path in FILES if path.stem.startswith(WITH_GATES)]
 
 every_play = pytest.mark.parametrize(
@@ -291,6 +291,7 @@ def _large_if_broken(rule: Callable[..., Any], state: Any, record: PodRecord) ->
 MUTATIONS: dict[str, Mutate] = {
     **ORDER,
     **PREEMPTION,
+    **QUOTA_CHANGE,
     **ROOM,
     "limit-of-another-user-does-not-hold-mine": replaced(
         limits.Claimant, "tracked", lambda rule, self, path: rule(self._replace(user="everybody"), path)
