@@ -52,15 +52,15 @@ class Course:
 class Place:
     """A stand whose document has properties and guarantees, and the course of its pods."""
 
-    def __init__(self, stand: Stand, queues: Queues) -> None:
+    def __init__(self, stand: Stand, queues: Queues, settings: Mapping[str, str]) -> None:
         self.stand, self.cluster, self.pods = stand, stand.cluster, stand.pods
-        self.queues = queues
+        self.queues, self.settings = queues, settings
         self.course = Course()
         stand.pods.listeners.append(self.course.on_pod)
 
     async def configure(self) -> None:
         text = yaml.safe_dump(document_of(self.queues))
-        await self.cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": text})
+        await self.cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": text, **self.settings})
 
         async def in_force() -> bool:
             _, found = await self.stand.paddock.get("/readyz?verbose")
@@ -141,10 +141,12 @@ async def place(
     cores: int,
     priorities: Sequence[int] = (),
     proxied: bool = False,
+    settings: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Place]:
+    """``settings``: further keys of the ConfigMap."""
     async with Stand(cluster, {}, proxied=proxied) as stand:
         await cluster.add_nodes(nodes, cpu=str(cores), pods=1000)
-        found = Place(stand, queues)
+        found = Place(stand, queues, settings or {})
         await found.configure()
         await found.priorities(*priorities)
         yield found
