@@ -92,11 +92,6 @@ class Page:
         assert "exceptionDetails" not in answer, (expression, answer["exceptionDetails"])
         return answer["result"].get("value")
 
-    async def measured(self, name: str) -> float:
-        """One of the browser's counters of this page, once its Performance domain is enabled."""
-        answer = await self.call("Performance.getMetrics")
-        return next(float(each["value"]) for each in answer["metrics"] if each["name"] == name)
-
     async def until(self, expression: str) -> Any:
         """The first value of an expression that is true. Raises TimeoutError."""
         async with asyncio.timeout(DEADLINE):
