@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from core.ids import NO_POD, NodeName, PodUid
+from core.ids import NO_POD, AppId, NodeName, PodUid
+from core.workload.gang import Gang, Originator, TaskGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,23 @@ class DeletePod:
 
 
 @dataclass(frozen=True, slots=True)
+class CreatePlaceholder:
+    """Make a pod that holds room for a member of a gang (GANG-3).
+
+    ``name``: the same for the same place in the same gang, so that asking twice makes no second pod;
+    ``queue``: the one that the application asked for, may be empty; ``gang``: whose texts it carries.
+    """
+
+    app: AppId
+    namespace: str
+    name: str
+    queue: str
+    group: TaskGroup
+    gang: Gang
+    originator: Originator
+
+
+@dataclass(frozen=True, slots=True)
 class PostEvent:
     """Record an Event on an object of the API. ``kind``: Pod or ConfigMap; ``warning``: its type;
     ``action``: what was done, where the reason alone does not say (REST-17)."""
@@ -145,6 +163,7 @@ Effect = (
     | WriteRecord
     | EvictPod
     | DeletePod
+    | CreatePlaceholder
     | PostBinding
     | PostEvent
     | LookUpGroups

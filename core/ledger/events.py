@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from core.ids import NO_POD, NodeName, PodUid, QueuePath
+from core.ids import NO_POD, AppId, NodeName, PodUid, QueuePath
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec
 from core.reasons import Refusal, Said
@@ -210,6 +210,27 @@ class PodEvicted:
     preemptor: PodUid = NO_POD
 
 
+class CreationOutcome(Enum):
+    """How the creation of a placeholder ended."""
+
+    DONE = "done"
+    """It is there, made now or before."""
+    REFUSED = "refused"
+    """The API server does not take it, and would not a second time (GANG-4)."""
+    FAILED = "failed"
+    """It was not asked for, or nobody knows: it may be asked for again."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceholderCreated:
+    """The creation of a placeholder was answered. ``why``: in the words of the API server, where refused."""
+
+    app: AppId
+    name: str
+    outcome: CreationOutcome
+    why: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class GateHeld:
     """A pod at our gate must wait on. ``said``: what it is to be told (sticky)."""
@@ -323,6 +344,7 @@ Event = (
     | NodeNominated
     | RecordWritten
     | PodEvicted
+    | PlaceholderCreated
     | PreemptionTried
     | PlanOffered
     | PlanCommitted

@@ -109,6 +109,8 @@ class Ledger:
                 self._on_written(event)
             case on.PodEvicted():
                 note_eviction(self._state, event)
+            case on.PlaceholderCreated():
+                pass
             case on.PreemptionMark():
                 note_preemption(self._state, event)
             case on.GroupsResolved(user, groups):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from core.ids import PodUid
 from core.resource import Resource
 
 DEFAULT_TIMEOUT = 900.0
@@ -88,6 +89,22 @@ class Gang:
     def group(self, name: str) -> TaskGroup | None:
         """The first group of that name; a pod that names none of them is no member (GANG-1)."""
         return next((each for each in self.groups if each.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Originator:
+    """The pod that a gang's placeholders belong to, with what they take from it (GANG-2, GANG-3).
+
+    ``markers``: resources of ours that it asks for (design section 6); ``gated``: it stands behind our gate.
+    """
+
+    uid: PodUid
+    name: str
+    scheduler_name: str = ""
+    priority_class: str = ""
+    pull_secrets: tuple[str, ...] = ()
+    markers: tuple[str, ...] = ()
+    gated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from core.ids import NO_NODE, NodeName, PodUid
+from core.ids import NO_NODE, NO_POD, NodeName, PodUid
 from core.queues.identity import NOBODY, Identity
 from core.resource import Limit, Resource
 from core.workload.affinity import ANYWHERE, Constraints
@@ -20,6 +20,12 @@ TRIGGERED = "paddock.dev/triggered"
 
 PREEMPTED_FOR = "paddock.dev/preempted-for"
 """The annotation of a victim: the uid of the ask, or the path of the queue, that it goes for, and why."""
+
+REPLACES = "paddock.dev/replaces"
+"""The annotation of a member of a gang: the uid of the placeholder whose room it takes over."""
+
+GANG = "paddock.dev/gang"
+"""The annotation of an originator that says what has become of its gang (GANG-20)."""
 
 OWN_GATE = "paddock.dev/queue"
 """Our own scheduling gate; it counts as no gate in POD-20."""
@@ -48,7 +54,9 @@ class PodFacts:
     for it, ``preempted_for`` whom it goes for and ``preempted_why``, as written on it.
 
     For gangs: ``task_group``: the one it is a member of, or empty (POD-8); ``placeholder``: it only holds
-    room (POD-9); ``gang``: what it defines, None without (POD-10, POD-14); ``pod_group``: COS-1.
+    room (POD-9); ``gang``: what it defines, None without (POD-10, POD-14); ``pod_group``: COS-1; ``owner``: uid
+    of the pod that owns it, if one does (GANG-2); ``pull_secrets``: names; ``markers``: names of ours in its
+    requests (design section 6); ``replaces`` and ``gang_noted``: its annotations `REPLACES` and `GANG`.
     """
 
     uid: PodUid
@@ -90,6 +98,11 @@ class PodFacts:
     placeholder: bool = False
     gang: Gang | Misdefined | None = None
     pod_group: PodGroup | Misdefined | None = None
+    owner: PodUid = NO_POD
+    pull_secrets: tuple[str, ...] = ()
+    markers: tuple[str, ...] = ()
+    replaces: PodUid = NO_POD
+    gang_noted: str = ""
 
     @property
     def gated(self) -> bool:
