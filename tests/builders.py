@@ -88,8 +88,13 @@ def make_partition(*queues: QueueSpec) -> PartitionSpec:
     return PartitionSpec(name="default", queues=(make_queue("root", leaf=False), *queues))
 
 
-def make_ledger(*queues: QueueSpec, nodes: int = 1, settings: LedgerSettings | None = None) -> Ledger:
-    """A ledger that is synced: nodes listed, namespace ``default`` known, the document applied."""
+def make_ledger(
+    *queues: QueueSpec, nodes: int = 1, settings: LedgerSettings | None = None, listed: bool = True
+) -> Ledger:
+    """A ledger that is synced: nodes listed, namespace ``default`` known, the document applied.
+
+    ``listed``: the pods too, of which there are none.
+    """
     ledger = Ledger()
     ledger.apply(on.Configured(make_partition(*queues), settings or LedgerSettings()), now=START)
     for at in range(nodes):
@@ -97,7 +102,8 @@ def make_ledger(*queues: QueueSpec, nodes: int = 1, settings: LedgerSettings | N
     ledger.apply(on.NodesListed(frozenset(NodeName(f"n{at + 1}") for at in range(nodes))), now=START)
     ledger.apply(on.NamespaceObserved(NamespaceFacts("default")), now=START)
     ledger.apply(on.NamespacesListed(frozenset({"default"})), now=START)
-    ledger.apply(on.PodsListed(frozenset(), 0), now=START)
+    if listed:
+        ledger.apply(on.PodsListed(frozenset(), 0), now=START)
     woken(ledger, now=START)
     return ledger
 

@@ -14,8 +14,9 @@ from core.decisions.decision import (
     Vetoed,
     Withheld,
 )
-from core.ids import NO_NODE, NodeName, PodUid
+from core.ids import NodeName, PodUid
 from core.ledger.events import PodAdmitted, PodRefused
+from core.ledger.formations import slot_node
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.reasons import Code, Refusal, said_next
@@ -23,6 +24,14 @@ from core.reasons import Code, Refusal, said_next
 GONE = Faulted("pod is gone")
 NODE_RESERVED = Refusal(Code.NODE_RESERVED, "kept for another pod")
 """The text for nodes that are kept; the same for all, as kube-scheduler counts texts."""
+
+_BEFORE_GANGS = frozenset(
+    {
+        Code.MAX_APPLICATIONS_REACHED,
+        Code.USER_MAX_APPLICATIONS_REACHED,
+        Code.GROUP_MAX_APPLICATIONS_REACHED,
+    }
+)
 
 _NO_NODES: Callable[[], Sequence[NodeName]] = tuple
 
@@ -48,9 +57,10 @@ def decide_admission(
         return Faulted(f"pod is already bound to {record.node}")
     if not record.managed:
         return Ignored()
-    refusal = None if record.reservation else refusal_of(snapshot, record, in_turn=in_turn)
+    promised = record.reservation is not None or bool(slot_node(record))
+    refusal = None if promised else refusal_of(snapshot, record, in_turn=in_turn)
     besides: tuple[NodeName, ...] = ()
-    if refusal is None and snapshot.kept:
+    if refusal is None and (snapshot.kept or snapshot.slots):
         names = offered()
         besides = kept_from(snapshot, uid, names)
         refusal = NODE_RESERVED if names and len(besides) == len(names) else None
@@ -75,16 +85,30 @@ def refusal_of(
         return unplaced or Refusal(Code.NOT_READY, "the pod is not an ask yet")
     size = record.facts.size
     refusal = snapshot.room.refusal(queue.chain, application.claimant, size, with_root=with_root)
+    waits = snapshot.gang_refusal(record)
+    if waits is not None:
+        return refusal if refusal is not None and refusal.code in _BEFORE_GANGS else waits
     if refusal is not None or not in_turn or snapshot.has_turn(record.uid):
         return refusal
     return hold(snapshot, record, application, queue)
 
 
 def kept_from(snapshot: Snapshot, uid: PodUid, names: Iterable[NodeName]) -> tuple[NodeName, ...]:
-    """Those of the nodes that are kept for other asks. Not the only one that a pod may run on (RNP-1)."""
+    """Those of the nodes that are kept for other asks, and those with no room beside what members of gangs
+    take over there. Not the only one that a pod may run on (RNP-1)."""
     kept, record = snapshot.kept, snapshot.pod(uid)
-    own = record.facts.required_node if record is not None else NO_NODE
-    return tuple(name for name in names if kept.get(name, uid) != uid and name != own)
+    if record is None:
+        return ()
+    own = slot_node(record)
+    if own:
+        return tuple(name for name in names if name != own)
+    needed = record.facts.required_node
+    return tuple(
+        name
+        for name in names
+        if (kept.get(name, uid) != uid and name != needed)
+        or (name in snapshot.slots and not snapshot.has_room_beside(record, name))
+    )
 
 
 def decide_preemption(snapshot: Snapshot, uid: PodUid, offer: Callable[[], Offered | None]) -> Preemption:

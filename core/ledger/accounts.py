@@ -6,8 +6,9 @@ should. Any order of events and any repeat ends in the same counters.
 """
 
 from core.ids import AppId, NodeName, QueuePath
+from core.ledger.formations import awaits_gang, file, slot_node, unfile
 from core.ledger.keeping import let_go
-from core.ledger.lifecycle import allocated
+from core.ledger.lifecycle import allocated, room_held, room_left
 from core.ledger.reclaiming import note_growth
 from core.ledger.record import Charge, Held, PodRecord, Standing
 from core.ledger.seeking import await_age, forget_age
@@ -41,9 +42,12 @@ def charge_of(state: State, record: PodRecord) -> Charge | None:
     if record.node:
         return _charge_of_running(record, queue)
     if record.reservation is not None:
-        return Charge(Held.RESERVED, queue, record.binding or record.noted, size)
-    if not record.is_ask:
+        return Charge(Held.RESERVED, queue, record.binding or record.noted or slot_node(record), size)
+    if not record.is_ask or awaits_gang(state, record):
         return None
+    if slot_node(record):
+        # From the moment its placeholder is gone: the pair counts once (GANG-12).
+        return Charge(Held.RESERVED, queue, record.binding or slot_node(record), size)
     standing = Standing.TRIGGERED if record.triggered else Standing.PLAIN
     return Charge(Held.PENDING, queue, record.binding, size, record.facts.priority, standing)
 
@@ -71,6 +75,7 @@ def settle(state: State, record: PodRecord) -> None:
     _recharge(state, record, new)
     _index_reservation(state, record)
     _index_waiting(state, record, new)
+    file(state, record)
     if record.keeps and not record.is_ask:
         let_go(state, record)
 
@@ -79,6 +84,7 @@ def discharge(state: State, record: PodRecord) -> None:
     """Take a pod that is gone out of the counters and indexes."""
     _recharge(state, record, None)
     _index_waiting(state, record, None)
+    unfile(state, record)
     state.reserved.discard(record.uid)
     let_go(state, record, gone=True)
 
@@ -98,12 +104,22 @@ def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
     if new is not None:
         _count(state, record, new, adding=True)
         state.charges[record.uid] = new
-    if new is not None and holds(new) and not (old is not None and holds(old)) and record.application:
-        allocated(state, state.applications[record.application])
+    _note_room(state, record, was=holds(old), now=holds(new))
     if new is not None:
         note_growth(state, old, new)
     if old is not None and holds(old) and not _keeps_room(old, new):
         state.freed = True
+
+
+def _note_room(state: State, record: PodRecord, *, was: bool, now: bool) -> None:
+    """What that is to its application. Room of a placeholder is none of the application's own (GANG-8)."""
+    if was == now or record.application is None:
+        return
+    application = state.applications[record.application]
+    if record.facts.placeholder:
+        (room_held if now else room_left)(state, application)
+    elif now:
+        allocated(state, application)
 
 
 def _keeps_room(old: Charge, new: Charge | None) -> bool:

@@ -40,10 +40,10 @@ def _application_drifts(state: State, app_id: AppId) -> Step:
         return []
     queue = state.tree.get(application.queue) if application.queue else None
     resident = application.queue is None or (queue is not None and app_id in queue.applications)
+    completes, work = application.state is AppState.COMPLETING, application.pods - application.holders
     return [
-        *compare(
-            f"pods of {app_id}: any", application.state is not AppState.COMPLETING, bool(application.pods)
-        ),
+        *compare(f"pods of {app_id}: any", True, completes or bool(application.pods)),
+        *compare(f"pods of {app_id}: any", False, completes and bool(work)),
         *_counter_drifts(state, application),
         *compare(
             f"timer of {app_id}",
@@ -89,7 +89,7 @@ def _resident_drifts(state: State, path: QueuePath, app_id: AppId) -> Step:
     if queue is None or app_id not in queue.applications:
         return []
     application = state.applications.get(app_id)
-    completes = application is not None and application.state is AppState.COMPLETING
+    completes = application is not None and application.state is AppState.COMPLETING and not application.pods
     return [
         *compare(f"applications of {path}: {app_id}", path, application.queue if application else None),
         *compare(f"completing in {path}: {app_id}", completes, app_id in queue.completing),

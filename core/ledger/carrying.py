@@ -16,8 +16,9 @@ from core.ledger.marks import mark, spare, tell, trigger, undo, unmark, write, w
 from core.ledger.reclaiming import reclaimed
 from core.ledger.record import PodRecord
 from core.ledger.state import Offer, State
+from core.ledger.takeover import remember_slot
 from core.ledger.tries import note_tried
-from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED, PodFacts
+from core.workload.pod import GANG, PREEMPTED_FOR, REPLACES, RESERVED_NODE, TRIGGERED, PodFacts
 
 OFFERED_FOR = 5.0
 """Seconds in which kube-scheduler may take a plan it was told of."""
@@ -200,7 +201,11 @@ def recall(state: State, record: PodRecord) -> None:
         if forged:
             write(state, record, *forged)
         return
-    remember(state, record)
+    record.believed = True
+    if facts.replaces:
+        remember_slot(state, record)
+    else:
+        remember(state, record)
     if not facts.preempted_for:
         return
     record.preempted_for, record.preempted_why = PodUid(facts.preempted_for), facts.preempted_why
@@ -215,6 +220,8 @@ def _records_of(facts: PodFacts) -> tuple[tuple[str, str], ...]:
         (RESERVED_NODE, facts.reserved_node),
         (TRIGGERED, facts.triggered),
         (PREEMPTED_FOR, facts.preempted_for),
+        (REPLACES, facts.replaces),
+        (GANG, facts.gang_noted),
     )
 
 

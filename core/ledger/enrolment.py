@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from core.ids import RECOVERY_QUEUE, AppId, QueuePath
 from core.instants import has_come
 from core.ledger.accounts import settle
+from core.ledger.forming import begin, note_seen
 from core.ledger.gangs import (
     UNREAD,
     awaits_pods,
@@ -14,7 +15,7 @@ from core.ledger.gangs import (
     warn_of_labels,
 )
 from core.ledger.groups import find_groups
-from core.ledger.lifecycle import emptied, fire
+from core.ledger.lifecycle import emptied, fire, idle
 from core.ledger.record import PodRecord
 from core.ledger.rejections import tell
 from core.ledger.state import State
@@ -89,14 +90,18 @@ def _join(state: State, record: PodRecord) -> None:
         state.applications[app_id] = application
         state.unplaced.add(app_id)
     application.pods.add(record.uid)
+    if record.facts.placeholder:
+        application.holders.add(record.uid)
     application.submitted = min(application.submitted, record.facts.created)
     if not record.facts.placeholder:
         first = application.originator
         age = record.facts.created, record.seq, record.uid
         application.originator = age if first is None else min(first, age)
     record.application = app_id
+    if record.facts.placeholder:
+        note_seen(state, record)
     warn_of_labels(state, record)
-    if application.state is AppState.COMPLETING:
+    if application.state is AppState.COMPLETING and not record.facts.placeholder:
         fire(state, application, Move.RUN)
 
 
@@ -118,9 +123,12 @@ def leave(state: State, record: PodRecord) -> None:
         return
     application = state.applications[record.application]
     application.pods.discard(record.uid)
+    application.holders.discard(record.uid)
     record.application = None
     if not application.pods:
         emptied(state, application)
+    else:
+        idle(state, application)
 
 
 def place_all(state: State) -> None:
@@ -254,6 +262,8 @@ def _settle_in(state: State, application: Application, path: QueuePath) -> None:
         paths = [each.path for each in queue.chain]
         application.group = state.limits.group_for(paths, application.groups or ())
     fire(state, application, Move.RUN)
+    if state.pods_listed:
+        begin(state, application)
     for uid in sorted(application.pods):
         settle(state, state.pods[uid])
 

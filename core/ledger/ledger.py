@@ -33,6 +33,7 @@ from core.ledger.enrolment import (
     place_overdue,
 )
 from core.ledger.filtering import note_filter
+from core.ledger.forming import begin_all, note_created, note_noted
 from core.ledger.gates import tell_why
 from core.ledger.groups import forget_groups, learn_groups
 from core.ledger.keeping import note_written
@@ -46,6 +47,18 @@ from core.ledger.seeking import come_of_age
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
 from core.ledger.surroundings import learn_budgets, learn_namespaces, learn_nodes, learn_priority_classes
+from core.ledger.takeover import (
+    advance_all,
+    gangs_due,
+    holder_gone,
+    member_gone,
+    note_member_nominated,
+    note_member_written,
+    note_placed,
+    note_released,
+    resume_slots,
+    room_taken,
+)
 from core.ledger.tries import await_try, find_due
 from core.ledger.turn_pass import TurnPass
 from core.ledger.turns import WAKES_APART, begin_lease, end_turn, expire_turns, return_turn
@@ -109,8 +122,9 @@ class Ledger:
                 self._on_written(event)
             case on.PodEvicted():
                 note_eviction(self._state, event)
+                note_released(self._state, event)
             case on.PlaceholderCreated():
-                pass
+                note_created(self._state, event)
             case on.PreemptionMark():
                 note_preemption(self._state, event)
             case on.GroupsResolved(user, groups):
@@ -126,7 +140,8 @@ class Ledger:
         return self._posted()
 
     def _posted(self) -> tuple[Effect, ...]:
-        """What handlers put out, in their order."""
+        """What handlers put out, in their order, and what follows for gangs."""
+        advance_all(self._state)
         if not self._state.outbox:
             return ()
         posted = tuple(self._state.outbox)
@@ -165,6 +180,7 @@ class Ledger:
                 note_leaving(self._state, record)
             record.facts = facts
         self._refresh(record, now)
+        note_placed(state, record)
 
     def _on_pod_offered(self, facts: PodFacts, now: float) -> None:
         state = self._state
@@ -201,6 +217,8 @@ class Ledger:
         elif record.reservation is not None:
             record.reservation = record.reservation.running(time_runs(record), now=now)
         settle(state, record)
+        if record.node and not record.managed:
+            room_taken(state, record.node)
 
     def _confirm(self, record: PodRecord) -> None:
         record.provisional_until = None
@@ -244,14 +262,19 @@ class Ledger:
         if not state.pods_listed:
             state.pods_listed = True
             place_gangs(state)
+            begin_all(state)
             resume(state)
+            resume_slots(state)
 
     def _forget(self, record: PodRecord) -> None:
         state, facts = self._state, record.facts
         record.reservation = None
         note_leaving(state, record)
         unmark(state, record)
+        member_gone(state, record)
         discharge(state, record)
+        if facts.placeholder:
+            holder_gone(state, record)
         leave(state, record)
         del state.pods[facts.uid]
         state.provisional.discard(facts.uid)
@@ -281,6 +304,7 @@ class Ledger:
             case on.BindFailed(_, certain):
                 self._end_bind(record, now, certain=certain)
         self._refresh(record, now)
+        note_placed(self._state, record)
 
     def _end_bind(self, record: PodRecord, now: float, *, certain: bool) -> None:
         record.binding = NO_NODE
@@ -326,6 +350,10 @@ class Ledger:
     def _on_written(self, event: on.NodeNominated | on.RecordWritten) -> None:
         if isinstance(event, on.RecordWritten):
             go_on(self._state, event)
+            note_member_written(self._state, event)
+            note_noted(self._state, event)
+        else:
+            note_member_nominated(self._state, event)
         note_written(self._state, event)
         record = self._state.pods.get(event.uid)
         if record is not None:
@@ -359,6 +387,7 @@ class Ledger:
         self._expire_provisional(now)
         for record in expire_turns(self._state):
             settle(self._state, record)
+        gangs_due(self._state)
         drop_offers(self._state)
         expire_kept(self._state)
         find_due(self._state)

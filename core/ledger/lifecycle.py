@@ -10,6 +10,7 @@ from core.ledger.state import State
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
 from core.workload.application import Application
+from core.workload.formation import Phase
 from core.workload.states import AppState, Move, next_state
 
 COMPLETING_FOR = 30.0
@@ -38,12 +39,18 @@ def fire(state: State, application: Application, move: Move) -> None:
     if leaf is None:
         return
     if AppState.COMPLETING in (before, after):
-        (leaf.completing.add if after is AppState.COMPLETING else leaf.completing.discard)(application.id)
+        note_completing(leaf, application)
     if application.started != counted:
         _count(state, application, leaf, runs=application.started)
     if leaf.properties.sort_policy is SortPolicy.STATE_AWARE:
         # The next one may be let in (SORT-8).
         state.freed = True
+
+
+def note_completing(leaf: Queue, application: Application) -> None:
+    """Whether it completes and has no pod any more, so that its queue may be changed."""
+    completes = application.state is AppState.COMPLETING and not application.pods
+    (leaf.completing.add if completes else leaf.completing.discard)(application.id)
 
 
 def _count(state: State, application: Application, leaf: Queue, *, runs: bool) -> None:
@@ -68,12 +75,54 @@ def allocated(state: State, application: Application) -> None:
     fire(state, application, Move.START if aware and first else Move.RUN)
 
 
+def room_held(state: State, application: Application) -> None:
+    """One of its placeholders was given room: it counts as running from the first on (APP-15, GANG-15)."""
+    if application.state is AppState.NEW:
+        fire(state, application, Move.RUN)
+    counted = application.started
+    application.holding += 1
+    leaf, formation = _leaf(state, application), application.formation
+    if leaf is not None and not counted:
+        _count(state, application, leaf, runs=True)
+    if formation is not None and formation.due is None and formation.phase is Phase.RESERVING:
+        formation.due = state.now + formation.lifetime
+        state.stirred[application.id] = None
+
+
+def room_left(state: State, application: Application) -> None:
+    """One of its placeholders has no room any more; with the last, their time is over (GANG-15)."""
+    application.holding -= 1
+    if application.holding:
+        return
+    leaf = _leaf(state, application)
+    if leaf is not None and not application.started:
+        _count(state, application, leaf, runs=False)
+    if application.formation is not None:
+        application.formation.due = None
+        state.stirred[application.id] = None
+
+
+def idle(state: State, application: Application) -> None:
+    """Placeholders alone are no work: without any other pod it completes (APP-3)."""
+    idles = len(application.pods) == len(application.holders)
+    if idles and application.queue is not None and application.state is not AppState.COMPLETING:
+        fire(state, application, Move.COMPLETE)
+
+
 def emptied(state: State, application: Application) -> None:
     """Its last pod is gone: it completes, or is removed when it never had a queue (APP-13)."""
-    if application.queue is None:
+    if application.state is AppState.RESUMING:
+        fire(state, application, Move.RUN)
+    elif application.state is AppState.FAILING:
+        fire(state, application, Move.FAIL)
+    if application.queue is None or application.state is AppState.FAILED:
         remove(state, application)
-    else:
+    elif application.state is not AppState.COMPLETING:
         fire(state, application, Move.COMPLETE)
+    elif application.formation is not None and application.formation.left:
+        _complete(state, application)
+    elif (leaf := _leaf(state, application)) is not None:
+        note_completing(leaf, application)
 
 
 def pass_time(state: State) -> None:
@@ -82,6 +131,11 @@ def pass_time(state: State) -> None:
         application = state.applications[app_id]
         if application.state is AppState.STARTING:
             fire(state, application, Move.RUN)
+        elif application.holders and application.formation is not None:
+            # What was left of its placeholders goes first (APP-6).
+            application.formation.left = True
+            state.stirred[app_id] = None
+            state.timers[app_id] = state.now + COMPLETING_FOR
         else:
             _complete(state, application)
     ended = state.terminated

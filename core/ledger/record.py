@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from core.ids import NO_NODE, AppId, NodeName, PodUid, QueuePath
+from core.ids import NO_NODE, NO_POD, AppId, NodeName, PodUid, QueuePath
 from core.ledger.events import EvictionOutcome
 from core.reasons import Said
 from core.resource import Resource
@@ -46,6 +46,18 @@ class Charge(NamedTuple):
     standing: Standing = Standing.PLAIN
 
 
+class Slot(NamedTuple):
+    """The room that a member of a gang takes over (design section 5).
+
+    ``node``: that of the placeholder, or another one where the member cannot run there; ``opened``: when the
+    placeholder went, None while it is there.
+    """
+
+    placeholder: PodUid
+    node: NodeName
+    opened: float | None = None
+
+
 @dataclass(slots=True)
 class PodRecord:
     """One live pod.
@@ -64,7 +76,10 @@ class PodRecord:
     ``eviction``: how our last eviction of it ended; ``preempted_for``: the ask that it is a victim of,
     or the queue whose quota shrank, and ``preempted_why``; ``triggered``: the plan that is carried out for
     it (PRE-5), ``plans``: how many were; ``tried_at``: when one was sought last; ``placed_at``: when it was
-    first seen on a node.
+    first seen on a node; ``believed``: it was in the first list, so that what is written on it is from us;
+    ``slot``: the room that it takes over from a placeholder; ``forgone``: it did once,
+    and that came to nothing; ``yields_to``: the member that a placeholder's room is for; ``released``: a
+    placeholder that is taken back.
     """
 
     facts: PodFacts
@@ -99,6 +114,11 @@ class PodRecord:
     plans: int = 0
     tried_at: float | None = None
     placed_at: float = 0.0
+    believed: bool = False
+    slot: Slot | None = None
+    forgone: bool = False
+    yields_to: PodUid = NO_POD
+    released: bool = False
 
     @property
     def uid(self) -> PodUid:
@@ -121,8 +141,9 @@ class PodRecord:
 
     @property
     def evictable(self) -> bool:
-        """Neither leaving already nor bound to its node for good (PRE-6)."""
-        return not (self.preempting or self.facts.deleting or self.facts.required_node)
+        """Neither leaving already, nor bound to its node for good (PRE-6), nor there for a member."""
+        leaves = self.facts.deleting or self.released or self.yields_to
+        return not (self.preempting or leaves or self.facts.required_node)
 
     @property
     def rank(self) -> Rank:

@@ -8,17 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.backoff import backs_off
 from core.ledger.carrying import OFFERED_FOR
+from core.ledger.formations import refusal_of_gang_pod
 from core.ledger.keeping import KEPT_AT_MOST, kept_could_take
 from core.ledger.lifecycle import last_ended
 from core.ledger.record import Charge, PodRecord
 from core.ledger.rejections import marks_due
 from core.ledger.settings import LedgerSettings
 from core.ledger.state import State, Turn
+from core.ledger.takeover import slots_due
 from core.queues.limits import Limits, Tracked, UsageBook, entry_for
 from core.queues.queue import Queue
 from core.queues.room import Extra, Room
 from core.queues.spec import LimitSpec, NodeSortSpec, PartitionSpec
 from core.queues.tree import QueueTree
+from core.reasons import Refusal
 from core.resource import Tally
 from core.workload.affinity import admits
 from core.workload.application import Application
@@ -88,6 +91,8 @@ class Snapshot:
         moments += [state.pods[uid].kept_since + KEPT_AT_MOST for uid in state.kept.values()]
         moments += marks_due(state)
         moments += state.timers.values()
+        moments += state.forming.values()
+        moments += slots_due(state)
         moments += [state.applications[app_id].awaits_until for app_id in state.unplaced]
         return min((moment for moment in moments if moment is not None), default=None)
 
@@ -271,6 +276,22 @@ class Snapshot:
         """Nodes that are kept for an ask; only to be read."""
         return self._state.kept
 
+    @property
+    def slots(self) -> Mapping[NodeName, set[PodUid]]:
+        """Nodes on which room is there for members of gangs only; only to be read."""
+        return self._state.slots
+
+    def has_room_beside(self, record: PodRecord, node: NodeName) -> bool:
+        """Whether an ask fits on a node besides all that is promised there to others."""
+        state = self._state
+        turn, charge = state.turns.get(record.uid), state.charges.get(record.uid)
+        counted = (turn is not None and turn.node == node) or (charge is not None and charge.node == node)
+        return counted or state.node_room.has(node, record.facts.size)
+
+    def gang_refusal(self, record: PodRecord) -> Refusal | None:
+        """Why a pod must wait for its gang."""
+        return refusal_of_gang_pod(self._state, record)
+
     def kept_could_take(self, record: PodRecord) -> bool:
         """Whether some node that is kept for another ask has room for this one."""
         return kept_could_take(self._state, record)
@@ -282,7 +303,8 @@ class Snapshot:
     def gated(self) -> list[PodUid]:
         """The asks at our own gate."""
         pods = self._state.pods
-        return [uid for uid in self._state.waits_at if OWN_GATE in pods[uid].facts.gates]
+        waits = (*self._state.waits_at, *self._state.places)
+        return [uid for uid in waits if OWN_GATE in pods[uid].facts.gates and not pods[uid].facts.placeholder]
 
     @property
     def trying(self) -> Mapping[PodUid, None]:

@@ -2,6 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import NamedTuple
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
@@ -55,6 +56,30 @@ class Resolved(NamedTuple):
         return self.at + (FAILURE_KEPT if self.groups is None else KEPT)
 
 
+class Role(Enum):
+    """What a pod is to its gang now."""
+
+    PENDING = "pending"
+    """A placeholder without a node."""
+    HELD = "held"
+    """A placeholder whose room is there to be taken over."""
+    LEAVING = "leaving"
+    """A placeholder that is taken over, or taken back."""
+    WANTING = "wanting"
+    """A member that waits for a placeholder of its group."""
+    WAITING = "waiting"
+    """Any pod that waits for the gang."""
+
+
+class Place(NamedTuple):
+    """Where a pod stands in the gang of its application."""
+
+    role: Role
+    app: AppId
+    group: str
+    rank: Rank
+
+
 class Seat(NamedTuple):
     """Where an ask waits, with the rank it was filed under: what it is told later may rank it elsewhere."""
 
@@ -92,7 +117,9 @@ class State:
     of users and groups), ``applications``, and the indexes ``unplaced`` (applications without a queue),
     ``timers`` (when the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``,
     ``waiting``, ``waits_at``, ``unclassified``, ``kept`` (nodes kept for an ask),
-    ``victims`` (those marked, by whom they go for, in the order chosen).
+    ``victims`` (those marked, by whom they go for, in the order chosen), ``places`` (of pods in their gangs),
+    ``slots`` (nodes on which room is there for one member only, ``slots_at`` by member), ``forming`` (when a
+    gang is to be looked at again).
 
     ``gone``: uids deleted lately, with the time; ``turns``: the asks that may be placed now, and ``given``
     what that holds; ``unwoken``: those of them whose wake-up has to wait; ``fresh``: asks that no pass has
@@ -107,9 +134,10 @@ class State:
     scored; ``resolver``: where groups come from that no pod names (ID-4);
     ``resolved``: what it answered lately; ``looking_up``: users that it was asked about and has not
     answered; ``outbox``: effects to hand out;
-    ``now``: the time of the event that is being applied; ``terminated``: applications that have ended, the
-    latest last; ``generation``: number of documents applied; ``node_set``: changes whenever a node comes or
-    goes.
+    ``stirred``: gangs in which something has changed; ``acts``: whether this instance acts on its own
+    account; ``now``: the time of the event that is being applied; ``terminated``: applications that have
+    ended, the latest last; ``generation``: number of documents applied; ``node_set``: changes whenever a node
+    comes or goes.
     """
 
     settings: LedgerSettings = field(default_factory=LedgerSettings)
@@ -147,6 +175,10 @@ class State:
     waits_at: dict[PodUid, Seat] = field(default_factory=dict)
     kept: dict[NodeName, PodUid] = field(default_factory=dict)
     victims: dict[PodUid | QueuePath, dict[PodUid, None]] = field(default_factory=dict)
+    places: dict[PodUid, Place] = field(default_factory=dict)
+    slots: dict[NodeName, set[PodUid]] = field(default_factory=dict)
+    slots_at: dict[PodUid, NodeName] = field(default_factory=dict)
+    forming: dict[AppId, float] = field(default_factory=dict)
 
     resolved: dict[str, Resolved] = field(default_factory=dict)
     looking_up: set[str] = field(default_factory=set)
@@ -167,6 +199,8 @@ class State:
     quota_starts: dict[QueuePath, float] = field(default_factory=dict)
     reclaims: dict[QueuePath, None] = field(default_factory=dict)
     nowhere: set[Kind] = field(default_factory=set)
+    stirred: dict[AppId, None] = field(default_factory=dict)
+    acts: bool = True
     freed: bool = False
     due: bool = False
     passing: bool = False

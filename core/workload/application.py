@@ -7,6 +7,7 @@ from core.queues.identity import NOBODY, Identity
 from core.queues.limits import Claimant
 from core.reasons import Refusal
 from core.resource import Tally
+from core.workload.formation import Formation
 from core.workload.gang import Gang
 from core.workload.pod import PodFacts
 from core.workload.states import ENDED, STARTED, AppState
@@ -30,7 +31,8 @@ class Application:
     ``pods``: its live pods; ``asked``: number of its pending asks by priority (PRI-2); ``used``: what it
     holds; ``originator``: creation, arrival and uid of the first pod it ever had but for placeholders, which
     others depend on (PRE-4, GANG-2); ``gang``: the task groups that its first pod defined, if they count
-    (GANG-1).
+    (GANG-1); ``formation``: how far that has come, once it has a queue; ``holders``: those of its pods that
+    are placeholders; ``holding``: how many of those have room (APP-15).
     """
 
     id: AppId
@@ -51,6 +53,9 @@ class Application:
     used: Tally = field(default_factory=Tally)
     originator: tuple[float, int, PodUid] | None = None
     gang: Gang | None = None
+    formation: Formation | None = None
+    holders: set[PodUid] = field(default_factory=set)
+    holding: int = 0
 
     @property
     def state(self) -> AppState:
@@ -63,8 +68,8 @@ class Application:
 
     @property
     def started(self) -> bool:
-        """Something of it was given room, so that no limit on applications holds it (QUO-13)."""
-        return self.state in STARTED
+        """Something of it was given room, so that no limit on applications holds it (QUO-13, APP-15)."""
+        return self.state in STARTED or self.holding > 0
 
     @property
     def ended(self) -> bool:

@@ -54,9 +54,9 @@ class PodFacts:
     for it, ``preempted_for`` whom it goes for and ``preempted_why``, as written on it.
 
     For gangs: ``task_group``: the one it is a member of, or empty (POD-8); ``placeholder``: it only holds
-    room (POD-9); ``gang``: what it defines, None without (POD-10, POD-14); ``pod_group``: COS-1; ``owner``: uid
-    of the pod that owns it, if one does (GANG-2); ``pull_secrets``: names; ``markers``: names of ours in its
-    requests (design section 6); ``replaces`` and ``gang_noted``: its annotations `REPLACES` and `GANG`.
+    room (POD-9); ``gang``: what it defines, None without (POD-10, POD-14); ``pod_group``: COS-1; ``owner``:
+    uid of the pod that owns it, if one does (GANG-2); ``pull_secrets``: names; ``markers``: names of ours in
+    its requests (design section 6); ``replaces`` and ``gang_noted``: its annotations `REPLACES` and `GANG`.
     """
 
     uid: PodUid

@@ -10,7 +10,7 @@ from core.ledger import events as on
 from core.ledger.audit import audit
 from core.ledger.ledger import Ledger
 from core.ledger.record import Charge, Held
-from core.ledger.state import Seat, State, Turn, WaitingKey
+from core.ledger.state import Place, Role, Seat, State, Turn, WaitingKey
 from core.queues.limits import Claimant
 from core.queues.queue import Queue
 from core.queues.spec import NodeSortSpec
@@ -18,12 +18,13 @@ from core.reasons import Code, Refusal, Said
 from core.resource import Limit, Resource
 from core.workload.affinity import ANYWHERE
 from core.workload.application import Application
+from core.workload.formation import Formation
 from core.workload.lineup import Lineup
 from core.workload.node import NodeUse
 from core.workload.node_ranking import NodeRanking
 from core.workload.node_room import NodeRoom
 from core.workload.states import AppState
-from tests.builders import START, make_ledger, make_pod, make_queue, marked, triggered
+from tests.builders import START, make_gang, make_ledger, make_pod, make_queue, marked, triggered
 
 ONE = Resource({"vcore": 1})
 GHOST = Claimant(AppId("ghost"), "ghost", "", True)
@@ -62,6 +63,8 @@ TOLD = {
     "due",
     "now",
     "terminated",
+    "stirred",
+    "acts",
 }
 """What was told or is only a note: nothing follows it from, so there is nothing to compare it with."""
 
@@ -88,6 +91,9 @@ def busy_ledger() -> Ledger:
         on.PodOffered(make_pod("provisional")),
         on.PodObserved(make_pod("waiting")),
         on.PodRefused(PodUid("uid-waiting"), refusal, Said("text", Code.QUOTA_EXCEEDED, 1)),
+        on.PodObserved(make_pod("member", app="gang", gang=make_gang(3), task_group="g")),
+        on.PodObserved(make_pod("tg-1", app="gang", placeholder=True, task_group="g", node="n2")),
+        on.PodObserved(make_pod("tg-2", app="gang", placeholder=True, task_group="g")),
         on.PodObserved(make_pod("early", scheduler_name="x", app="", queue="", namespace="unseen")),
     ):
         ledger.apply(event, now=START)
@@ -194,6 +200,30 @@ RANKING: list[tuple[str, Callable[[NodeRanking], object]]] = [
     ("change of n7", lambda ranking: ranking.note_change(NodeName("n7"))),
 ]
 
+
+def _ghost_place() -> Place:
+    return Place(Role.WAITING, AppId("gang"), "g", (0, 0.0, 0, PodUid("ghost")))
+
+
+def _formation(corrupt: Callable[[Formation], object]) -> Callable[[State], object]:
+    def corrupted(state: State) -> None:
+        formation = state.applications[AppId("gang")].formation
+        assert formation is not None
+        corrupt(formation)
+
+    return corrupted
+
+
+FORMATION: list[tuple[str, Callable[[Formation], object]]] = [
+    ("pods that wait for the gang of gang", lambda formation: formation.waiting.clear()),
+    ("group g of gang: pending", lambda formation: formation.groups["g"].pending.clear()),
+    ("group g of gang: held", lambda formation: formation.groups["g"].held.add((0, 0.0, 0, PodUid("x")))),
+    (
+        "group g of gang: wanting",
+        lambda formation: formation.groups["g"].wanting.add((0, 0.0, 0, PodUid("x"))),
+    ),
+]
+
 CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     *[
         ("tree", f"{held} of {path}", _queue(path, held))
@@ -295,6 +325,23 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("young", "age of ghost", lambda state: state.young.update({PodUid("ghost"): START})),
     ("aged", "age of ghost", lambda state: state.aged.add(PodUid("ghost"))),
     ("kept", "keeper of n1", lambda state: state.kept.update({NodeName("n1"): PodUid("uid-waiting")})),
+    ("places", "place of uid-member", lambda state: state.places.pop(PodUid("uid-member"))),
+    ("places", "place of ghost", lambda state: state.places.update({PodUid("ghost"): _ghost_place()})),
+    ("slots_at", "slot of ghost", lambda state: state.slots_at.update({PodUid("ghost"): NodeName("n1")})),
+    ("slots", "slots on n1", lambda state: state.slots.update({NodeName("n1"): {PodUid("ghost")}})),
+    ("forming", "gang of gang is due", lambda state: state.forming.clear()),
+    ("forming", "gang of ghost is due", lambda state: state.forming.update({AppId("ghost"): START})),
+    (
+        "applications",
+        "placeholders of gang",
+        lambda state: state.applications[AppId("gang")].holders.clear(),
+    ),
+    (
+        "applications",
+        "placeholders of gang with room",
+        lambda state: setattr(state.applications[AppId("gang")], "holding", 7),
+    ),
+    *[("applications", named, _formation(corrupt)) for named, corrupt in FORMATION],
     ("waits_at", "waiting index of uid-waiting", _lost_seat),
     ("waiting", "waiting: uid-waiting", lambda state: state.waiting.clear()),
 ]
@@ -326,6 +373,7 @@ def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
         *("id", "requested", "namespace", "identity", "groups", "group", "refusal", "queue"),
         *("submitted", "starts_at_once", "states"),
         *("awaits_until", "backs_off_until", "pods", "asked", "used", "originator", "gang"),
+        *("formation", "holders", "holding"),
     }
 
 

@@ -145,7 +145,7 @@ def test_usage_does_not_count() -> None:
     assert application(ledger).state is AppState.ACCEPTED
     verdict = filtered(ledger, "uid-p1", now=START)
     assert isinstance(verdict, Refused)
-    assert verdict.refusal.code is Code.QUOTA_EXCEEDED
+    assert verdict.refusal.code is Code.GANG_INCOMPLETE
 
 
 @pytest.mark.rule("GANG-6")
@@ -158,7 +158,7 @@ def test_a_new_document_is_another_chance() -> None:
     )
     configure(ledger, make_queue("root.a", max={"vcore": 10_000}), now=START + 2)
     assert application(ledger).state is AppState.ACCEPTED
-    assert usage(ledger, "root.a") == (0, 0, 1000)
+    assert usage(ledger, "root.a") == (0, 0, 0)
 
 
 @pytest.mark.rule("GANG-7")
@@ -168,7 +168,7 @@ def test_a_gang_in_its_queue_is_not_asked_again() -> None:
     configure(ledger, with_policy(make_queue("root.a", max={"vcore": 2000}), "fair"), now=START + 1)
     observed(ledger, "p2", now=START + 2)
     assert application(ledger).state is AppState.ACCEPTED
-    assert isinstance(filtered(ledger, "uid-p2", now=START + 2), Admitted)
+    assert isinstance(filtered(ledger, "uid-p2", now=START + 2), Refused)
 
 
 @pytest.mark.rule("GANG-6")

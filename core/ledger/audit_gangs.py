@@ -1,0 +1,81 @@
+"""The audit of gangs: who stands where in them, the room that members take over, and when they are due."""
+
+from collections.abc import Iterator
+
+from core.ids import AppId, NodeName, PodUid
+from core.instants import earliest
+from core.ledger.accounts import holds
+from core.ledger.drift import Step, compare, each
+from core.ledger.formations import place_of
+from core.ledger.state import Place, Role, State
+from core.workload.application import Application
+from core.workload.formation import Formation, Progress
+
+
+def gang_steps(state: State) -> Iterator[Step]:
+    yield from each({*state.places, *state.pods}, lambda uid: _place_drifts(state, uid))
+    yield from each({*state.slots_at, *state.pods}, lambda uid: _slot_drifts(state, uid))
+    yield from each(state.slots, lambda name: _node_drifts(state, name))
+    yield from each({*state.applications, *state.forming}, lambda app_id: _gang_drifts(state, app_id))
+
+
+def _place_drifts(state: State, uid: PodUid) -> Step:
+    record = state.pods.get(uid)
+    expected = place_of(state, record) if record is not None else None
+    return compare(f"place of {uid}", expected, state.places.get(uid))
+
+
+def _slot_drifts(state: State, uid: PodUid) -> Step:
+    record = state.pods.get(uid)
+    slot = record.slot if record is not None and not record.node else None
+    return compare(f"slot of {uid}", slot.node if slot is not None else None, state.slots_at.get(uid))
+
+
+def _node_drifts(state: State, name: NodeName) -> Step:
+    expected = sorted(uid for uid, node in state.slots_at.items() if node == name)
+    return compare(f"slots on {name}", expected, sorted(state.slots.get(name, ())))
+
+
+def _gang_drifts(state: State, app_id: AppId) -> Step:
+    application = state.applications.get(app_id)
+    if application is None:
+        return compare(f"gang of {app_id} is due", None, state.forming.get(app_id))
+    holders = {uid for uid in application.pods if uid in state.pods and state.pods[uid].facts.placeholder}
+    placed = [uid for uid in sorted(holders) if holds(state.charges.get(uid))]
+    formation = application.formation
+    moment = earliest(formation.due, formation.retry_at) if formation is not None else None
+    return [
+        *compare(f"placeholders of {app_id}", sorted(holders), sorted(application.holders)),
+        *compare(f"placeholders of {app_id} with room", len(placed), application.holding),
+        *compare(f"gang of {app_id} is due", moment, state.forming.get(app_id)),
+        *(_formation_drifts(state, application, formation) if formation is not None else ()),
+    ]
+
+
+def _formation_drifts(state: State, application: Application, formation: Formation) -> Step:
+    places = [state.places[uid] for uid in sorted(application.pods) if uid in state.places]
+    waiting = {place.rank[-1] for place in places if place.role in (Role.WANTING, Role.WAITING)}
+    return [
+        *compare(
+            f"pods that wait for the gang of {application.id}", sorted(waiting), sorted(formation.waiting)
+        ),
+        *[
+            drift
+            for name, progress in formation.groups.items()
+            for drift in _group_drifts(application.id, name, progress, places)
+        ],
+    ]
+
+
+def _group_drifts(app_id: AppId, name: str, progress: Progress, places: list[Place]) -> Step:
+    def of(role: Role) -> list[Place]:
+        return [place for place in places if place.role is role and place.group == name]
+
+    what = f"group {name} of {app_id}"
+    return [
+        *compare(
+            f"{what}: pending", sorted(each.rank[-1] for each in of(Role.PENDING)), sorted(progress.pending)
+        ),
+        *compare(f"{what}: held", sorted(each.rank for each in of(Role.HELD)), list(progress.held)),
+        *compare(f"{what}: wanting", sorted(each.rank for each in of(Role.WANTING)), list(progress.wanting)),
+    ]

@@ -1,0 +1,134 @@
+"""Where the pods of a gang stand: which of them wait for it, and the index of that.
+
+What a pod's place is follows from what is known of it and of its gang (`place_of`); `file` moves the indexes
+from the place that stands to the one that should, and stirs the gang when they differ.
+"""
+
+from core.ids import NO_NODE, NodeName, PodUid
+from core.ledger.record import PodRecord
+from core.ledger.state import Place, Role, State
+from core.reasons import Code, Refusal
+from core.workload.formation import Formation, Phase, Progress
+
+
+def formation_of(state: State, record: PodRecord) -> Formation | None:
+    application = state.applications.get(record.application) if record.application else None
+    return application.formation if application is not None else None
+
+
+def progress_of(state: State, record: PodRecord) -> Progress | None:
+    """The group that a pod is a member or a placeholder of."""
+    formation = formation_of(state, record)
+    return formation.groups.get(record.facts.task_group) if formation is not None else None
+
+
+def awaits_gang(state: State, record: PodRecord) -> bool:
+    """Whether an ask is none yet, since its gang or its placeholder is not ready (GANG-9, GANG-10)."""
+    formation = formation_of(state, record)
+    if formation is None or record.facts.placeholder:
+        return False
+    if formation.phase is Phase.ORDINARY:
+        return False
+    if formation.phase is not Phase.STARTED:
+        return True
+    if record.slot is not None:
+        return record.slot.opened is None
+    progress = formation.groups.get(record.facts.task_group)
+    return progress is not None and not progress.closed and not record.forgone
+
+
+def refusal_of_gang_pod(state: State, record: PodRecord) -> Refusal | None:
+    """Why a pod must wait for its gang, or None."""
+    formation = formation_of(state, record)
+    if formation is None or record.application is None or not awaits_gang(state, record):
+        return None
+    if formation.phase is Phase.FAILING:
+        return Refusal(Code.RESERVATION_TIMEOUT, record.application, formation.failure)
+    if formation.phase is Phase.STARTED:
+        return Refusal(Code.WAITING_FOR_PLACEHOLDER, record.application, record.facts.task_group)
+    needed = sum(each.needed for each in formation.groups.values())
+    return Refusal(Code.GANG_INCOMPLETE, record.application, f"of {needed} placeholders")
+
+
+def place_of(state: State, record: PodRecord) -> Place | None:
+    """Where a pod should be filed."""
+    formation = formation_of(state, record)
+    if formation is None or record.application is None:
+        return None
+    role = _role(state, record, formation)
+    return Place(role, record.application, record.facts.task_group, record.rank) if role else None
+
+
+def _role(state: State, record: PodRecord, formation: Formation) -> Role | None:
+    group = record.facts.task_group
+    if record.facts.placeholder:
+        if record.released or record.yields_to or record.facts.deleting or group not in formation.groups:
+            return Role.LEAVING
+        return Role.HELD if record.node else Role.PENDING
+    if record.node or record.reservation is not None or not record.is_ask or not awaits_gang(state, record):
+        return None
+    if formation.phase is Phase.STARTED and record.slot is None and group in formation.groups:
+        return Role.WANTING
+    return Role.WAITING
+
+
+def file(state: State, record: PodRecord) -> None:
+    """Bring the indexes in line with what is now known of a pod."""
+    old, new = state.places.get(record.uid), place_of(state, record)
+    if old != new:
+        _move(state, record.uid, old, adding=False)
+        _move(state, record.uid, new, adding=True)
+    _file_slot(state, record)
+
+
+def unfile(state: State, record: PodRecord) -> None:
+    """It is gone."""
+    _move(state, record.uid, state.places.get(record.uid), adding=False)
+    record.slot = None
+    _file_slot(state, record)
+
+
+def _move(state: State, uid: PodUid, place: Place | None, *, adding: bool) -> None:
+    application = state.applications.get(place.app) if place is not None else None
+    if place is None or application is None or application.formation is None:
+        return
+    formation = application.formation
+    state.stirred[place.app] = None
+    if adding:
+        state.places[uid] = place
+    else:
+        del state.places[uid]
+    progress = formation.groups.get(place.group)
+    match place.role:
+        case Role.PENDING if progress is not None:
+            (progress.pending.add if adding else progress.pending.discard)(uid)
+        case Role.HELD if progress is not None:
+            (progress.held.add if adding else progress.held.remove)(place.rank)
+        case Role.WANTING | Role.WAITING:
+            (formation.waiting.add if adding else formation.waiting.discard)(uid)
+            if place.role is Role.WANTING and progress is not None:
+                (progress.wanting.add if adding else progress.wanting.remove)(place.rank)
+        case _:
+            pass
+
+
+def _file_slot(state: State, record: PodRecord) -> None:
+    """The nodes on which room is there for one member only."""
+    slot, known = record.slot, state.slots_at.get(record.uid)
+    wanted = slot.node if slot is not None and not record.node else None
+    if known == wanted:
+        return
+    if known is not None:
+        del state.slots_at[record.uid]
+        state.slots[known].discard(record.uid)
+        if not state.slots[known]:
+            del state.slots[known]
+    if wanted is not None:
+        state.slots_at[record.uid] = wanted
+        state.slots.setdefault(wanted, set()).add(record.uid)
+
+
+def slot_node(record: PodRecord) -> NodeName:
+    """Where room is held for a member whose placeholder has gone."""
+    slot = record.slot
+    return slot.node if slot is not None and slot.opened is not None else NO_NODE

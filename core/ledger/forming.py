@@ -1,0 +1,426 @@
+"""Gangs on their way: from the first placeholder to the start, or to the time-out (GANG-4 to 9, 15 to 17).
+
+A gang is looked at whenever something about its pods has changed (`advance`), and when its time has come.
+Each look does what is to be done now and is harmless when repeated, so that a restart goes on from what is
+on the objects: the placeholders, whose names follow from the gang, and a note on the originator.
+"""
+
+from core.ids import NO_POD, AppId, PodUid
+from core.instants import earliest, has_come
+from core.ledger import events as on
+from core.ledger.accounts import settle
+from core.ledger.effects import CreatePlaceholder, DeletePod, MarkFailed, PostEvent, WriteRecord
+from core.ledger.gangs import REASON
+from core.ledger.lifecycle import fire, idle
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+from core.workload.application import Application
+from core.workload.formation import Formation, Phase, formation_of, groups_by_name, names_of
+from core.workload.gang import GangStyle, Originator
+from core.workload.pod import GANG, OWN_GATE
+from core.workload.states import AppState, Move
+
+TIMED_OUT = "ResourceReservationTimeout"
+"""What a gang's failure is called on its pods (APP-9)."""
+
+CREATING, COMPLETE = "CreatingPlaceholders", "GangReservationComplete"
+ELAPSED, PLACEHOLDER_TIMED_OUT = "PlaceholderTimeout", "PlaceholderTimeOut"
+CREATE_FAILED, FAILED = "PlaceholderCreateFailed", "GangSchedulingFailed"
+"""What is done to a gang, as Events name it (REST-17)."""
+
+ASKED_AT_MOST = 100
+"""Placeholders of one gang that are being created at the same time."""
+
+AGAIN = 2.0
+"""Seconds until what could not be done is tried again."""
+
+MARKED_APART = 30.0
+"""Seconds until a pod that should be Failed, and is not, is marked again."""
+
+_SHORTEST = 0.001
+
+
+def begin(state: State, application: Application) -> None:
+    """A gang has its queue: it begins, or goes on after a restart (GANG-20)."""
+    gang = application.gang
+    if gang is None or application.formation is not None or application.queue is None:
+        return
+    age = state.now - application.submitted
+    lifetime = max(_SHORTEST, gang.policy.placeholder_timeout - age)
+    formation = application.formation = formation_of(gang, lifetime=lifetime, now=state.now)
+    formation.originator = _owner(state, application)
+    for uid in sorted(application.holders):
+        progress = formation.groups.get(state.pods[uid].facts.task_group)
+        if progress is not None:
+            progress.count += 1
+    _take_up(state, application, formation)
+    if formation.phase is Phase.RESERVING:
+        _list_missing(state, application, formation)
+        if application.holding:
+            formation.due = state.now + lifetime
+        if 0 < gang.policy.timeout <= age and not application.holders:
+            _elapse(state, application, formation)
+    state.stirred[application.id] = None
+
+
+def begin_all(state: State) -> None:
+    """All pods have been seen: whatever gangs there are go on."""
+    for app_id in sorted(state.applications):
+        application = state.applications[app_id]
+        begin(state, application)
+        if application.formation is not None:
+            for uid in sorted(application.pods):
+                settle(state, state.pods[uid])
+
+
+def _take_up(state: State, application: Application, formation: Formation) -> None:
+    """What is known already of a gang that had begun before (GANG-5, GANG-20)."""
+    first = _originator(state, application)
+    noted = first.facts.gang_noted if first is not None and first.believed else ""
+    members = [state.pods[uid] for uid in sorted(application.pods - application.holders)]
+    if noted in (Phase.ORDINARY, Phase.FAILING):
+        formation.phase = Phase.RESUMING if noted == Phase.ORDINARY else Phase.FAILING
+        formation.noted, formation.failure = True, _words(application)
+        fire(state, application, Move.RESUME if noted == Phase.ORDINARY else Move.FAIL)
+    elif noted == Phase.STARTED or any(each.node or each.slot for each in members):
+        formation.phase, formation.noted = Phase.STARTED, True
+        formation.due = state.now + formation.lifetime if application.holders else None
+        _recount(formation, members)
+
+
+def _recount(formation: Formation, members: list[PodRecord]) -> None:
+    """How many were replaced shows on those that live; the others count as timed out."""
+    for member in members:
+        progress = formation.groups.get(member.facts.task_group)
+        if progress is not None and member.facts.replaces and member.node:
+            progress.replaced += 1
+    for progress in formation.groups.values():
+        taking = sum(each.slot is not None and not each.node for each in members)
+        seen = progress.count + progress.replaced
+        progress.count = max(progress.needed, seen)
+        progress.timed_out = max(0, progress.needed - seen - taking)
+
+
+def _list_missing(state: State, application: Application, formation: Formation) -> None:
+    first = _originator(state, application)
+    if first is None:
+        return
+    there = {state.pods[uid].facts.name for uid in application.holders}
+    for progress in formation.groups.values():
+        names = names_of(application.id, first.uid, progress.group)
+        formation.missing.extend(each for each in names if each not in there)
+    if formation.missing:
+        _tell(state, first, CREATING, f"{len(formation.missing)} placeholders", warning=False)
+
+
+def _elapse(state: State, application: Application, formation: Formation) -> None:
+    """The time was over before there was any placeholder: there will be none (GANG-17)."""
+    first = _originator(state, application)
+    if first is not None:
+        _tell(state, first, ELAPSED, "its time was over before its placeholders were made")
+    _time_out(state, application, formation)
+
+
+# -- looking at a gang -------------------------------------------------------------------------------------
+
+
+def advance(state: State, application: Application, formation: Formation) -> None:
+    """Do what is to be done now, unless it is the taking over; see `core.ledger.takeover`."""
+    if formation.due is not None and has_come(formation.due, now=state.now):
+        _run_out(state, application, formation)
+    if formation.phase is Phase.RESERVING:
+        _reserve(state, application, formation)
+    if formation.phase in (Phase.RESUMING, Phase.FAILING):
+        _take_back(state, application, formation)
+    if formation.phase is Phase.ORDINARY or formation.left:
+        release_all(state, application)
+
+
+def arm(state: State, application: Application, formation: Formation | None) -> None:
+    """Note when a gang is to be looked at again."""
+    moment = earliest(formation.due, formation.retry_at) if formation is not None else None
+    if moment is None or state.applications.get(application.id) is not application:
+        state.forming.pop(application.id, None)
+    else:
+        state.forming[application.id] = moment
+
+
+def try_again(state: State, formation: Formation, seconds: float = AGAIN) -> None:
+    formation.retry_at = earliest(formation.retry_at, state.now + seconds)
+
+
+def _reserve(state: State, application: Application, formation: Formation) -> None:
+    if formation.complete:
+        _start(state, application, formation)
+    elif len(application.pods) == len(application.holders):
+        # Nobody is left for whom room could be held; the originator owned the placeholders (GANG-21).
+        _disband(state, application, formation, "none of its pods is left")
+    elif not (application.holders or formation.missing or formation.asked):
+        _time_out(state, application, formation)
+    else:
+        _create(state, application, formation)
+
+
+def _start(state: State, application: Application, formation: Formation) -> None:
+    """All placeholders have their nodes: members may take them over now (GANG-9)."""
+    formation.phase, formation.started_at = Phase.STARTED, state.now
+    formation.missing.clear()
+    first = _originator(state, application)
+    if first is not None:
+        _tell(state, first, COMPLETE, "all placeholders have their nodes", warning=False)
+    note(state, application, formation)
+    fire(state, application, Move.RUN)
+    resettle(state, formation)
+
+
+def note(state: State, application: Application, formation: Formation) -> None:
+    """Write on the originator what has become of its gang."""
+    first = _originator(state, application)
+    if first is None or formation.noted:
+        formation.noted = True
+        return
+    noted = Phase.ORDINARY if formation.phase is Phase.RESUMING else formation.phase
+    facts = first.facts
+    entries = ((GANG, str(noted.value)),)
+    state.outbox.append(WriteRecord(facts.uid, facts.namespace, facts.name, entries))
+    try_again(state, formation, 5 * AGAIN)
+
+
+def note_noted(state: State, event: on.RecordWritten) -> None:
+    """What has become of a gang is on its originator by now, or it is tried again."""
+    record = state.pods.get(event.uid)
+    noted = dict(event.entries).get(GANG)
+    application = state.applications.get(record.application) if record and record.application else None
+    formation = application.formation if application is not None else None
+    if application is None or formation is None or not noted:
+        return
+    if event.reached:
+        formation.noted, formation.retry_at = True, None
+    else:
+        try_again(state, formation)
+    state.stirred[application.id] = None
+
+
+def resettle(state: State, formation: Formation) -> None:
+    """What its pods wait for has changed."""
+    for uid in sorted(formation.waiting):
+        settle(state, state.pods[uid])
+    state.freed = True
+
+
+# -- making placeholders -----------------------------------------------------------------------------------
+
+
+def _create(state: State, application: Application, formation: Formation) -> None:
+    first, gang = _originator(state, application), application.gang
+    if gang is None or not formation.missing or not state.acts:
+        return
+    if first is None:
+        formation.missing.clear()
+        return
+    if formation.retry_at is not None and not has_come(formation.retry_at, now=state.now):
+        return
+    formation.retry_at = None
+    groups = groups_by_name(formation, application.id, first.uid)
+    originator = _as_originator(first)
+    while formation.missing and len(formation.asked) < ASKED_AT_MOST:
+        name = formation.missing.popleft()
+        formation.asked.add(name)
+        namespace, queue = first.facts.namespace, application.requested
+        state.outbox.append(
+            CreatePlaceholder(application.id, namespace, name, queue, groups[name], gang, originator)
+        )
+
+
+def _as_originator(record: PodRecord) -> Originator:
+    facts = record.facts
+    return Originator(
+        facts.uid,
+        facts.name,
+        facts.scheduler_name,
+        facts.priority_class,
+        facts.pull_secrets,
+        facts.markers,
+        OWN_GATE in facts.gates,
+    )
+
+
+def note_created(state: State, event: on.PlaceholderCreated) -> None:
+    """How the creation of a placeholder has ended. One that nobody wants is taken back when it shows."""
+    application = state.applications.get(event.app)
+    formation = application.formation if application is not None else None
+    if application is None or formation is None or event.name not in formation.asked:
+        return
+    formation.asked.discard(event.name)
+    state.stirred[application.id] = None
+    match event.outcome:
+        case on.CreationOutcome.DONE:
+            pass
+        case on.CreationOutcome.FAILED:
+            formation.missing.append(event.name)
+            try_again(state, formation)
+        case on.CreationOutcome.REFUSED if formation.phase is Phase.RESERVING:
+            _fail_creation(state, application, formation, event.why)
+        case _:
+            pass
+
+
+def _fail_creation(state: State, application: Application, formation: Formation, why: str) -> None:
+    """One that the API server does not take: the application is placed without its gang (GANG-4)."""
+    first = _originator(state, application)
+    if first is not None:
+        _tell(state, first, CREATE_FAILED, why)
+    _disband(state, application, formation, why)
+
+
+def _disband(state: State, application: Application, formation: Formation, why: str) -> None:
+    """No gang from now on, whatever its style."""
+    formation.phase, formation.failure, formation.due = Phase.ORDINARY, why, None
+    formation.missing.clear()
+    note(state, application, formation)
+    idle(state, application)
+    resettle(state, formation)
+
+
+def note_seen(state: State, record: PodRecord) -> None:
+    """A placeholder of a gang has come into being."""
+    application = state.applications.get(record.application) if record.application else None
+    formation = application.formation if application is not None else None
+    progress = formation.groups.get(record.facts.task_group) if formation is not None else None
+    if formation is None or progress is None:
+        return
+    progress.count += 1
+    formation.asked.discard(record.facts.name)
+    if record.facts.name in formation.missing:
+        formation.missing.remove(record.facts.name)
+
+
+# -- time-outs ---------------------------------------------------------------------------------------------
+
+
+def _run_out(state: State, application: Application, formation: Formation) -> None:
+    """The time of the placeholders is over (GANG-15, GANG-16)."""
+    formation.due = None
+    if formation.phase is Phase.RESERVING:
+        _time_out(state, application, formation)
+    else:
+        release_all(state, application)
+
+
+def _time_out(state: State, application: Application, formation: Formation) -> None:
+    """The gang did not come together: its style says what becomes of it (GANG-16)."""
+    gang = application.gang
+    hard = gang is not None and gang.policy.style is GangStyle.HARD
+    formation.phase = Phase.FAILING if hard else Phase.RESUMING
+    formation.failure, formation.due, formation.retry_at = _words(application), None, None
+    formation.missing.clear()
+    fire(state, application, Move.FAIL if hard else Move.RESUME)
+    first = _originator(state, application)
+    if first is not None:
+        _tell(state, first, FAILED, f"{TIMED_OUT}: {formation.failure}")
+    for uid in sorted(application.holders):
+        record = state.pods[uid]
+        _tell(state, record, PLACEHOLDER_TIMED_OUT, "its gang did not come together in time")
+    note(state, application, formation)
+
+
+def _words(application: Application) -> str:
+    gang = application.gang
+    return f"after {gang.policy.placeholder_timeout:g} s" if gang is not None else ""
+
+
+def _take_back(state: State, application: Application, formation: Formation) -> None:
+    """First the note, then the placeholders, then what the style says."""
+    if not formation.noted:
+        if formation.retry_at is None or has_come(formation.retry_at, now=state.now):
+            formation.retry_at = None
+            note(state, application, formation)
+        return
+    if application.holders or formation.asked:
+        release_all(state, application)
+        return
+    if formation.phase is Phase.FAILING:
+        fire(state, application, Move.FAIL)
+        _fail_members(state, formation)
+        return
+    formation.phase = Phase.ORDINARY
+    fire(state, application, Move.RUN)
+    resettle(state, formation)
+
+
+def _fail_members(state: State, formation: Formation) -> None:
+    """Its pods without a node are set to Failed (APP-9)."""
+    message = f"{TIMED_OUT}: {formation.failure}"
+    for uid in sorted(formation.waiting):
+        record = state.pods[uid]
+        facts = record.facts
+        if record.failing_since is None:
+            state.outbox.append(
+                PostEvent("Pod", facts.namespace, facts.name, facts.uid, "ApplicationFailed", message)
+            )
+        if record.failing_since is None or has_come(record.failing_since + MARKED_APART, now=state.now):
+            record.failing_since = state.now
+            state.outbox.append(MarkFailed(facts.uid, facts.namespace, facts.name, TIMED_OUT, message))
+    formation.retry_at = state.now + MARKED_APART if formation.waiting else None
+
+
+# -- taking placeholders back ------------------------------------------------------------------------------
+
+
+def release_all(state: State, application: Application) -> None:
+    """Those that nobody is about to take over."""
+    for uid in sorted(application.holders):
+        record = state.pods[uid]
+        if not record.yields_to:
+            release(state, record)
+
+
+def release(state: State, record: PodRecord) -> None:
+    """Take a placeholder back; asked for once, and again when that failed."""
+    if record.released or record.facts.deleting or not state.acts:
+        return
+    record.released = True
+    settle(state, record)
+    delete(state, record)
+
+
+def delete(state: State, record: PodRecord) -> None:
+    facts = record.facts
+    state.outbox.append(DeletePod(facts.uid, facts.namespace, facts.name, at_once=True))
+
+
+def left_over(state: State, application_id: AppId, record: PodRecord) -> None:
+    """A placeholder is gone that no member was to take over: it counts as timed out (GANG-18)."""
+    application = state.applications.get(application_id)
+    formation = application.formation if application is not None else None
+    progress = formation.groups.get(record.facts.task_group) if formation is not None else None
+    if progress is not None:
+        progress.timed_out += 1
+    state.stirred[application_id] = None
+
+
+# -- telling -----------------------------------------------------------------------------------------------
+
+
+def _originator(state: State, application: Application) -> PodRecord | None:
+    formation = application.formation
+    return state.pods.get(formation.originator) if formation is not None else None
+
+
+def _owner(state: State, application: Application) -> PodUid:
+    """Whom the placeholders that are there belong to; of a new gang the first pod (GANG-2)."""
+    owners = [state.pods[uid].facts.owner for uid in sorted(application.holders)]
+    known = next((owner for owner in owners if owner), NO_POD)
+    return known or (application.originator[2] if application.originator is not None else NO_POD)
+
+
+def _tell(state: State, record: PodRecord, action: str, message: str, *, warning: bool = True) -> None:
+    facts = record.facts
+    state.outbox.append(
+        PostEvent("Pod", facts.namespace, facts.name, facts.uid, REASON, message, warning, action)
+    )
+
+
+def is_over(application: Application) -> bool:
+    """Whether its gang has failed for good."""
+    return application.state in (AppState.FAILING, AppState.FAILED)

@@ -1,0 +1,361 @@
+"""Members of a gang take over the room of its placeholders (GANG-10 to GANG-13, design section 5).
+
+A member is linked with a placeholder, which is written on it; then the placeholder is deleted, and when the
+watch shows that it is gone the member holds its room, is nominated to the node and tried. The ledger charges
+the placeholder up to that moment and the member from then on, so the pair counts once.
+"""
+
+from collections.abc import Iterator
+
+from core.ids import NO_NODE, NO_POD, NodeName, PodUid
+from core.instants import has_come
+from core.ledger import events as on
+from core.ledger.accounts import settle
+from core.ledger.formations import awaits_gang, formation_of, progress_of
+from core.ledger.forming import AGAIN, advance, arm, delete, left_over, release, try_again
+from core.ledger.keeping import nominate, note_kept, take_back
+from core.ledger.marks import write
+from core.ledger.record import PodRecord, Slot
+from core.ledger.state import State
+from core.ledger.turns import wake
+from core.resource import Resource
+from core.workload.affinity import Constraints, admits
+from core.workload.application import Application
+from core.workload.formation import Formation, Phase, Progress
+from core.workload.pod import OWN_GATE, REPLACES, RESERVED_NODE
+
+OPEN_AT_MOST = 10.0
+"""Seconds from the end of a placeholder to the Binding of its member."""
+
+TRIED_APART = 2.0
+"""Seconds between two wake-ups of a member whose room is there."""
+
+
+def advance_all(state: State) -> None:
+    """Look at every gang in which something has changed."""
+    while state.stirred:
+        app_id = next(iter(state.stirred))
+        del state.stirred[app_id]
+        application = state.applications.get(app_id)
+        if application is None or application.formation is None:
+            state.forming.pop(app_id, None)
+            continue
+        formation = application.formation
+        advance(state, application, formation)
+        if formation.phase is Phase.STARTED:
+            _match(state, formation)
+        arm(state, application, formation)
+
+
+def gangs_due(state: State) -> None:
+    """Gangs whose moment has come, and members whose room is there."""
+    for app_id in sorted(each for each, at in state.forming.items() if has_come(at, now=state.now)):
+        application = state.applications[app_id]
+        formation = application.formation
+        if formation is None:
+            continue
+        state.stirred[app_id] = None
+        if formation.retry_at is not None and has_come(formation.retry_at, now=state.now):
+            _repeat(state, application, formation)
+    for uid in sorted(state.slots_at):
+        _watch(state, state.pods[uid])
+
+
+def slots_due(state: State) -> Iterator[float]:
+    """When members whose room is there are to be looked at."""
+    for uid in state.slots_at:
+        member = state.pods[uid]
+        if member.slot is None or member.slot.opened is None or member.binding:
+            continue
+        if not _is_bound_soon(member):
+            yield member.slot.opened + OPEN_AT_MOST
+        if member.woken_at is not None and _awaits_call(member):
+            yield member.woken_at + TRIED_APART
+
+
+def room_taken(state: State, node: NodeName) -> None:
+    """A pod in no queue is on a node: it may have taken what was there for a member."""
+    for uid in sorted(state.slots.get(node, ())):
+        _watch(state, state.pods[uid])
+
+
+def _awaits_call(member: PodRecord) -> bool:
+    """Whether only a wake-up makes kube-scheduler try it."""
+    return member.refused or OWN_GATE in member.facts.gates
+
+
+def _repeat(state: State, application: Application, formation: Formation) -> None:
+    """Deletions that were not answered well are asked for again."""
+    if formation.phase is Phase.STARTED:
+        formation.retry_at = None
+    if not state.acts:
+        return
+    for uid in sorted(application.holders):
+        record = state.pods[uid]
+        if record.facts.deleting or record.eviction is not None:
+            continue
+        if record.released or (record.yields_to and _is_written(state, record.yields_to)):
+            delete(state, record)
+            try_again(state, formation)
+
+
+def _is_written(state: State, uid: PodUid) -> bool:
+    member = state.pods.get(uid)
+    return member is not None and bool(member.facts.replaces)
+
+
+# -- matching ----------------------------------------------------------------------------------------------
+
+
+def _match(state: State, formation: Formation) -> None:
+    for progress in formation.groups.values():
+        if state.acts:
+            _match_group(state, formation, progress)
+        if not (progress.pending or progress.held or progress.closed):
+            progress.closed = True
+            for rank in list(progress.wanting):
+                settle(state, state.pods[rank[-1]])
+            state.freed = True
+
+
+def _match_group(state: State, formation: Formation, progress: Progress) -> None:
+    """Members by rank, each with the first placeholder that it fits; on another node where it must."""
+    in_vain: set[tuple[Resource, Constraints]] = set()
+    for rank in list(progress.wanting):
+        if not progress.held:
+            return
+        member = state.pods[rank[-1]]
+        facts = member.facts
+        if (facts.size, facts.constraints) in in_vain:
+            continue
+        _drop_smaller(state, member, progress)
+        chosen = _choose(state, member, progress)
+        if chosen is None:
+            in_vain.add((facts.size, facts.constraints))
+            if progress.held:
+                try_again(state, formation)
+        else:
+            _link(state, member, *chosen)
+
+
+def _drop_smaller(state: State, member: PodRecord, progress: Progress) -> None:
+    """Placeholders that are smaller than a member in anything are of no use (GANG-11)."""
+    size = member.facts.size
+    for rank in list(progress.held):
+        holder = state.pods[rank[-1]]
+        room = holder.facts.size
+        if any(amount > room.get(name) for name, amount in size.items()):
+            release(state, holder)
+
+
+def _choose(state: State, member: PodRecord, progress: Progress) -> tuple[PodRecord, NodeName] | None:
+    constraints = member.facts.constraints
+    first: PodRecord | None = None
+    for rank in progress.held:
+        holder = state.pods[rank[-1]]
+        first = first or holder
+        node = state.nodes.get(holder.node)
+        if node is not None and admits(node, constraints):
+            return holder, holder.node
+    if first is None:
+        return None
+    elsewhere = state.node_room.tightest(member.facts.size, constraints, state.nodes, besides=state.kept)
+    return (first, elsewhere) if elsewhere is not None else None
+
+
+def _link(state: State, member: PodRecord, holder: PodRecord, node: NodeName) -> None:
+    member.slot, holder.yields_to = Slot(holder.uid, node), member.uid
+    settle(state, holder)
+    settle(state, member)
+    write(state, member, (RESERVED_NODE, str(node)), (REPLACES, str(holder.uid)))
+
+
+# -- the steps of one take-over ----------------------------------------------------------------------------
+
+
+def note_member_written(state: State, event: on.RecordWritten) -> None:
+    """The member says whose room it takes: the placeholder may go, or nothing comes of it."""
+    entries = dict(event.entries)
+    member = state.pods.get(event.uid)
+    if member is None or member.slot is None or entries.get(REPLACES) != member.slot.placeholder:
+        return
+    if not event.reached:
+        _unlink(state, member, member.slot)
+    elif OWN_GATE in member.facts.gates and (nomination := nominate(member, member.slot.node)):
+        state.outbox.extend(nomination)
+    else:
+        _make_room(state, member)
+
+
+def note_member_nominated(state: State, event: on.NodeNominated) -> None:
+    """A gated member is nominated before its placeholder goes."""
+    member = state.pods.get(event.uid)
+    if member is not None and member.slot is not None and member.slot.opened is None and event.node:
+        _make_room(state, member)
+
+
+def _make_room(state: State, member: PodRecord) -> None:
+    holder = state.pods.get(member.slot.placeholder) if member.slot is not None else None
+    if holder is None:
+        _open(state, member)
+    elif not holder.facts.deleting:
+        delete(state, holder)
+
+
+def note_released(state: State, event: on.PodEvicted) -> None:
+    """A deletion that failed is tried again."""
+    record = state.pods.get(event.uid)
+    formation = formation_of(state, record) if record is not None else None
+    if record is None or formation is None or not record.facts.placeholder:
+        return
+    if record.eviction is None and record.application is not None:
+        try_again(state, formation)
+        state.stirred[record.application] = None
+
+
+def holder_gone(state: State, record: PodRecord) -> None:
+    """A placeholder is gone, and what it held is free in the ledger."""
+    if record.application is None:
+        return
+    member = state.pods.get(record.yields_to) if record.yields_to else None
+    if member is None or member.slot is None or member.slot.placeholder != record.uid:
+        left_over(state, record.application, record)
+    elif member.slot.node not in state.nodes:
+        _unlink(state, member, member.slot)
+        left_over(state, record.application, record)
+    else:
+        _open(state, member)
+
+
+def member_gone(state: State, record: PodRecord) -> None:
+    """A member that was about to take room over is gone."""
+    slot = record.slot
+    if slot is None or record.node:
+        return
+    holder = state.pods.get(slot.placeholder)
+    if holder is not None:
+        _give_back(state, holder)
+    elif record.application is not None:
+        left_over(state, record.application, record)
+
+
+def _give_back(state: State, holder: PodRecord) -> None:
+    """It may be taken over by another, unless it is on its way out already."""
+    holder.yields_to = NO_POD
+    settle(state, holder)
+
+
+def _open(state: State, member: PodRecord) -> None:
+    """From now on the member holds the room."""
+    if member.slot is not None:
+        member.slot = member.slot._replace(opened=state.now)
+        settle(state, member)
+        _call(state, member, member.slot.node)
+
+
+def _call(state: State, member: PodRecord, node: NodeName) -> None:
+    """Make kube-scheduler try a member whose room is there."""
+    state.outbox.extend(nominate(member, node))
+    member.woken_at = None
+    state.outbox.extend(wake(state, member))
+    member.woken_at = state.now
+
+
+def _watch(state: State, member: PodRecord) -> None:
+    """Give room back that its member does not take, or that somebody else took."""
+    slot = member.slot
+    if slot is None or slot.opened is None or member.binding:
+        return
+    taken = any(state.node_room.free_on(slot.node).get(name, 0) < 0 for name in member.facts.size.names())
+    late = has_come(slot.opened + OPEN_AT_MOST, now=state.now) and not _is_bound_soon(member)
+    if slot.node not in state.nodes or taken or late:
+        _cancel(state, member, slot)
+    elif (
+        _awaits_call(member)
+        and member.woken_at is not None
+        and has_come(member.woken_at + TRIED_APART, now=state.now)
+    ):
+        _call(state, member, slot.node)
+
+
+def _is_bound_soon(member: PodRecord) -> bool:
+    """It was let through, and its time stands still: PreBind is under way."""
+    return member.reservation is not None and member.reservation.ends is None
+
+
+def _cancel(state: State, member: PodRecord, slot: Slot) -> None:
+    """A take-over comes to nothing: the member is an ordinary ask now, with first claim on its node."""
+    formation, progress = formation_of(state, member), progress_of(state, member)
+    member.slot, member.forgone = None, True
+    if formation is not None:
+        formation.cancelled += 1
+    if progress is not None:
+        progress.timed_out += 1
+    take_back(state, member)
+    claims = slot.node in state.nodes and slot.node not in state.kept and not member.keeps
+    if claims and member.reservation is None:
+        note_kept(state, member, slot.node)
+    write(state, member, (RESERVED_NODE, str(slot.node) if member.keeps else None), (REPLACES, None))
+    settle(state, member)
+    state.freed = True
+
+
+def _unlink(state: State, member: PodRecord, slot: Slot) -> None:
+    """Nothing has happened yet: member and placeholder wait again."""
+    formation = formation_of(state, member)
+    member.slot = None
+    holder = state.pods.get(slot.placeholder)
+    if holder is not None:
+        _give_back(state, holder)
+    settle(state, member)
+    if formation is not None and member.application is not None:
+        try_again(state, formation, AGAIN)
+        state.stirred[member.application] = None
+
+
+def note_placed(state: State, record: PodRecord) -> None:
+    """A member is on its node: its take-over is complete."""
+    slot = record.slot
+    if slot is None or not record.node:
+        return
+    progress = progress_of(state, record)
+    record.slot, record.nominated = None, NO_NODE
+    if progress is not None:
+        progress.replaced += 1
+    holder = state.pods.get(slot.placeholder)
+    if holder is not None:
+        # It went elsewhere before its placeholder was gone.
+        holder.yields_to = NO_POD
+        release(state, holder)
+
+
+# -- after a restart ---------------------------------------------------------------------------------------
+
+
+def remember_slot(state: State, record: PodRecord) -> None:
+    """A pod is seen for the first time that says whose room it takes."""
+    facts = record.facts
+    if record.is_ask and facts.reserved_node:
+        record.slot = Slot(facts.replaces, facts.reserved_node)
+        record.nominated = facts.reserved_node if facts.nominated == facts.reserved_node else NO_NODE
+    elif not record.node:
+        write(state, record, (RESERVED_NODE, None), (REPLACES, None))
+
+
+def resume_slots(state: State) -> None:
+    """All pods have been seen: take-overs go on where they stood."""
+    for uid in sorted(state.pods):
+        record = state.pods[uid]
+        if record.slot is None or record.slot.opened is not None:
+            continue
+        holder = state.pods.get(record.slot.placeholder)
+        if not awaits_gang(state, record) or record.slot.node not in state.nodes:
+            record.slot = None
+            write(state, record, (RESERVED_NODE, None), (REPLACES, None))
+            settle(state, record)
+        elif holder is not None and holder.facts.placeholder and not holder.yields_to:
+            holder.yields_to = uid
+            settle(state, holder)
+            _make_room(state, record)
+        else:
+            _open(state, record)

@@ -1,0 +1,133 @@
+"""How far the gang of an application has come: its phase, its placeholders, and its members that wait.
+
+Values and counters only; what moves them is the matter of `core.ledger.forming` and `core.ledger.takeover`.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import sha256
+
+from core.ids import NO_POD, AppId, PodUid
+from core.workload.ask import Waiting
+from core.workload.gang import Gang, TaskGroup
+
+_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
+_SUFFIX = 10
+_APP_LENGTH, _GROUP_LENGTH = 28, 20
+
+
+class Phase(StrEnum):
+    """Where a gang stands (APP-10)."""
+
+    RESERVING = "Reserving"
+    """Its placeholders are made and get their nodes; nobody else of the application is placed."""
+    STARTED = "Started"
+    """All had one; members take their room over (GANG-9)."""
+    RESUMING = "Resuming"
+    """They did not come in time and are taken back; then it is like any other application (GANG-16, Soft)."""
+    FAILING = "Failing"
+    """They did not come in time and are taken back; then its members fail (GANG-16, Hard)."""
+    ORDINARY = "Ordinary"
+    """No gang any more."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """One task group.
+
+    ``needed``: placeholders that must be on nodes; ``count``, ``replaced``, ``timed_out``: as REST counts
+    them (GANG-16); ``pending``: placeholders without a node; ``held``: those on one whose room nobody takes
+    over yet; ``wanting``: members that wait for one, while the gang is started; ``closed``: none will come
+    for them any more (GANG-13).
+    """
+
+    group: TaskGroup
+    needed: int
+    count: int = 0
+    replaced: int = 0
+    timed_out: int = 0
+    pending: set[PodUid] = field(default_factory=set)
+    held: Waiting = field(default_factory=Waiting)
+    wanting: Waiting = field(default_factory=Waiting)
+    closed: bool = False
+
+
+@dataclass(slots=True)
+class Formation:
+    """The gang of one application on its way.
+
+    ``groups``: by name, in the order of definition; of several with one name the largest counts;
+    ``originator``: whom its placeholders belong to (GANG-2); ``lifetime``: seconds that they have from the
+    first that is given room (GANG-15), and ``due`` when that is over; ``missing``: names of placeholders
+    still to be asked for, ``asked``: of those asked for; ``retry_at``: when what could not be done is tried
+    again; ``noted``: what has become of it is on the originator; ``cancelled``: take-overs that came to
+    nothing; ``waiting``: pods that wait for the gang; ``failure``: why it is no gang any more; ``left``: the
+    application completes, and what was left of the placeholders is taken back (APP-6); ``begun_at`` and
+    ``started_at``: when it began, and when all placeholders had their nodes.
+    """
+
+    groups: dict[str, Progress]
+    lifetime: float
+    originator: PodUid = NO_POD
+    phase: Phase = Phase.RESERVING
+    due: float | None = None
+    missing: deque[str] = field(default_factory=deque)
+    asked: set[str] = field(default_factory=set)
+    retry_at: float | None = None
+    noted: bool = False
+    cancelled: int = 0
+    waiting: set[PodUid] = field(default_factory=set)
+    failure: str = ""
+    left: bool = False
+    begun_at: float = 0.0
+    started_at: float | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every group has as many placeholders on nodes as it needs (GANG-9)."""
+        return all(len(each.held) >= each.needed for each in self.groups.values())
+
+
+def formation_of(gang: Gang, *, lifetime: float, now: float) -> Formation:
+    """A gang that begins."""
+    groups: dict[str, Progress] = {}
+    for group in gang.groups:
+        known = groups.get(group.name)
+        if known is None or known.needed < group.members:
+            groups[group.name] = Progress(group, group.members)
+    return Formation(groups, lifetime, begun_at=now)
+
+
+def names_of(app: AppId, originator: PodUid, group: TaskGroup) -> Iterable[str]:
+    """The names of a group's placeholders (GANG-3).
+
+    The last part follows from the gang and the place in it, so that no restart makes a pod a second time.
+    """
+    stem = f"tg-{_plain(app)[:_APP_LENGTH]}-{_plain(group.name)[:_GROUP_LENGTH]}"
+    for place in range(group.members):
+        yield f"{stem}-{_suffix(f'{originator}/{app}/{group.name}/{place}')}"
+
+
+def groups_by_name(formation: Formation, app: AppId, originator: PodUid) -> Mapping[str, TaskGroup]:
+    """Every placeholder that there should be, by its name; group after group."""
+    return {
+        name: each.group
+        for each in formation.groups.values()
+        for name in names_of(app, originator, each.group)
+    }
+
+
+def _suffix(text: str) -> str:
+    number = int.from_bytes(sha256(text.encode()).digest()[:8], "big")
+    letters = ""
+    for _ in range(_SUFFIX):
+        number, at = divmod(number, len(_ALPHABET))
+        letters += _ALPHABET[at]
+    return letters
+
+
+def _plain(text: str) -> str:
+    """What a pod may be called: lower case, and nothing but letters, digits and dashes."""
+    return "".join(each if each.isascii() and each.isalnum() else "-" for each in text.lower())

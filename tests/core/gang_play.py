@@ -1,0 +1,184 @@
+"""A played cluster around one ledger, for gangs: what is asked for is done at once, and told."""
+
+from dataclasses import replace
+
+from core.decisions.decision import Admitted, BindNow, Refused
+from core.ids import NO_NODE, AppId, NodeName, PodUid
+from core.ledger import effects as do
+from core.ledger import events as on
+from core.ledger.effects import Effect
+from core.ledger.ledger import Ledger
+from core.reasons import Code
+from core.resource import Resource
+from core.workload.application import Application
+from core.workload.formation import Formation
+from core.workload.pod import GANG, OWN_GATE, REPLACES, RESERVED_NODE, PodFacts
+from tests.builders import START, bind_called, filtered, make_pod
+
+
+class GangPlay:
+    """``pods``: what the API server has; ``done``: effects, in their order; ``failing``: names of kinds of
+    effects that are not carried out."""
+
+    def __init__(self, ledger: Ledger, *, now: float = START) -> None:
+        self.ledger, self.now = ledger, now
+        self.pods: dict[PodUid, PodFacts] = {}
+        self.done: list[Effect] = []
+        self.failed: dict[str, str] = {}
+        self.failing: set[str] = set()
+        self._version = 10
+
+    # -- what happens in the cluster -----------------------------------------------------------------------
+
+    def create(self, name: str, **facts: object) -> PodUid:
+        pod = make_pod(name, **{"created": self.now, **facts})  # type: ignore[arg-type]
+        self._show(pod)
+        return pod.uid
+
+    def delete(self, uid: str) -> None:
+        del self.pods[PodUid(uid)]
+        self.tell(on.PodDeleted(PodUid(uid)))
+
+    def bind(self, uid: str, node: str = "n1") -> None:
+        """As kube-scheduler does it, filter first."""
+        assert self.admitted(uid), uid
+        self.tell(on.PodAdmitted(PodUid(uid), self.pods[PodUid(uid)].version))
+        assert isinstance(bind_called(self.ledger, uid, node, now=self.now), BindNow)
+        pod = self.pods[PodUid(uid)] = replace(self.pods[PodUid(uid)], node=NodeName(node), nominated=NO_NODE)
+        self.tell(on.PodBound(PodUid(uid), NodeName(node)))
+        if pod.uid in self.pods:
+            self._show(pod)
+
+    def bind_placeholders(self, *, node: str = "n1", most: int = 1000) -> None:
+        for pod in self.placeholders()[:most]:
+            if not pod.node:
+                self.bind(pod.uid, node)
+
+    def wait(self, seconds: float) -> None:
+        """Second by second."""
+        until = self.now + seconds
+        while self.now < until:
+            self.now = min(until, self.now + 1)
+            self.tell(on.TimePassed())
+
+    def tell(self, event: on.Event) -> None:
+        self._run(self.ledger.apply(event, now=self.now))
+        while self.ledger.snapshot.pass_wanted:
+            self._run(self.ledger.apply(on.PassDue(), now=self.now))
+
+    # -- what one asks about it ------------------------------------------------------------------------------
+
+    def admitted(self, uid: str) -> bool:
+        return isinstance(self.filter(uid), Admitted)
+
+    def filter(self, uid: str) -> object:
+        return filtered(self.ledger, uid, now=self.now)
+
+    def refusal(self, uid: str) -> Code:
+        verdict = self.filter(uid)
+        assert isinstance(verdict, Refused), verdict
+        return verdict.refusal.code
+
+    def placeholders(self) -> list[PodFacts]:
+        return sorted((pod for pod in self.pods.values() if pod.placeholder), key=lambda pod: pod.name)
+
+    def events(self) -> list[str]:
+        return [each.action or each.reason for each in self.done if isinstance(each, do.PostEvent)]
+
+    def application(self, app: str = "app-1") -> Application:
+        found = self.ledger.snapshot.application(AppId(app))
+        assert found is not None
+        return found
+
+    def formation(self, app: str = "app-1") -> Formation:
+        found = self.application(app).formation
+        assert found is not None
+        return found
+
+    def counts(self, app: str = "app-1") -> list[tuple[int, int, int]]:
+        """Of each group: count, replaced, timed out."""
+        groups = self.formation(app).groups.values()
+        return [(each.count, each.replaced, each.timed_out) for each in groups]
+
+    def restarted(self, ledger: Ledger) -> None:
+        """Paddock starts anew, on what the API server has."""
+        self.ledger = ledger
+        effects: list[Effect] = []
+        for pod in list(self.pods.values()):
+            effects += ledger.apply(on.PodObserved(pod), now=self.now)
+        effects += ledger.apply(on.PodsListed(frozenset(self.pods), 0), now=self.now)
+        self._run(tuple(effects))
+
+    # -- carrying effects out --------------------------------------------------------------------------------
+
+    def _show(self, pod: PodFacts) -> None:
+        self._version += 1
+        self.pods[pod.uid] = replace(pod, version=self._version)
+        self.tell(on.PodObserved(self.pods[pod.uid]))
+
+    def _run(self, effects: tuple[Effect, ...]) -> None:
+        for effect in effects:
+            self.done.append(effect)
+            self._carry_out(effect, reached=type(effect).__name__ not in self.failing)
+
+    def _carry_out(self, effect: Effect, *, reached: bool) -> None:
+        match effect:
+            case do.CreatePlaceholder():
+                self._create_placeholder(effect, reached=reached)
+            case do.DeletePod(uid):
+                known = reached and uid in self.pods
+                outcome = on.EvictionOutcome.DONE if known else on.EvictionOutcome.GONE
+                self.tell(on.PodEvicted(uid, outcome if reached else on.EvictionOutcome.FAILED))
+                if known:
+                    self.delete(uid)
+            case do.WriteRecord(uid):
+                if reached and uid in self.pods:
+                    self._annotate(uid, dict(effect.entries))
+                self.tell(on.RecordWritten(uid, effect.entries, reached=reached and uid in self.pods))
+            case do.NominateNode(uid, _, _, node):
+                if reached and uid in self.pods:
+                    self._show(replace(self.pods[uid], nominated=node))
+                self.tell(on.NodeNominated(uid, node, reached=reached))
+            case do.OpenGate(uid):
+                gates = tuple(each for each in self.pods[uid].gates if each != OWN_GATE)
+                self._show(replace(self.pods[uid], gates=gates))
+                self.tell(on.PodWoken(uid, reached=True))
+            case do.WakePod(uid):
+                self.tell(on.PodWoken(uid, reached=reached))
+            case do.MarkFailed(uid, _, _, reason):
+                self.failed[uid] = reason
+                del self.pods[uid]
+                self.tell(on.PodDeleted(uid))
+            case _:
+                pass
+
+    def _create_placeholder(self, effect: do.CreatePlaceholder, *, reached: bool) -> None:
+        if not reached:
+            self.tell(on.PlaceholderCreated(effect.app, effect.name, on.CreationOutcome.FAILED))
+            return
+        if all(pod.name != effect.name for pod in self.pods.values()):
+            self.create(
+                effect.name,
+                app=effect.app,
+                placeholder=True,
+                task_group=effect.group.name,
+                size=effect.group.size,
+                gang=effect.gang,
+                owner=effect.originator.uid,
+            )
+        self.tell(on.PlaceholderCreated(effect.app, effect.name, on.CreationOutcome.DONE))
+
+    def _annotate(self, uid: PodUid, entries: dict[str, str | None]) -> None:
+        pod = self.pods[uid]
+        facts = {
+            RESERVED_NODE: "reserved_node",
+            REPLACES: "replaces",
+            GANG: "gang_noted",
+        }
+        changes = {facts[key]: value or "" for key, value in entries.items() if key in facts}
+        self._show(replace(pod, **changes))  # type: ignore[arg-type]
+
+
+def sized(cpu: int) -> Resource:
+    """Of one member."""
+    return Resource({"pods": 1, "vcore": cpu})
