@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from core.ids import AppId, NodeName, PodUid
-from core.instants import earliest
 from core.ledger.accounts import holds
 from core.ledger.drift import Step, compare, each
 from core.ledger.formations import place_of
@@ -43,7 +42,7 @@ def _gang_drifts(state: State, app_id: AppId) -> Step:
     holders = {uid for uid in application.pods if uid in state.pods and state.pods[uid].facts.placeholder}
     placed = [uid for uid in sorted(holders) if holds(state.charges.get(uid))]
     formation = application.formation
-    moment = earliest(formation.due, formation.retry_at) if formation is not None else None
+    moment = formation.due_next if formation is not None else None
     return [
         *compare(f"placeholders of {app_id}", sorted(holders), sorted(application.holders)),
         *compare(f"placeholders of {app_id} with room", len(placed), application.holding),

@@ -138,7 +138,7 @@ def advance(state: State, application: Application, formation: Formation) -> Non
 
 def arm(state: State, application: Application, formation: Formation | None) -> None:
     """Note when a gang is to be looked at again."""
-    moment = earliest(formation.due, formation.retry_at) if formation is not None else None
+    moment = formation.due_next if formation is not None else None
     if moment is None or state.applications.get(application.id) is not application:
         state.forming.pop(application.id, None)
     else:

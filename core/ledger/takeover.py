@@ -12,7 +12,7 @@ from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.accounts import settle
 from core.ledger.formations import awaits_gang, formation_of, progress_of
-from core.ledger.forming import AGAIN, advance, arm, delete, left_over, release, try_again
+from core.ledger.forming import AGAIN, advance, arm, delete, left_over, note, release, try_again
 from core.ledger.keeping import nominate, note_kept, take_back
 from core.ledger.marks import write
 from core.ledger.record import PodRecord, Slot
@@ -85,11 +85,12 @@ def _awaits_call(member: PodRecord) -> bool:
 
 
 def _repeat(state: State, application: Application, formation: Formation) -> None:
-    """Deletions that were not answered well are asked for again."""
-    if formation.phase is Phase.STARTED:
-        formation.retry_at = None
+    """What was not answered well is asked for again."""
+    formation.retry_at = None
     if not state.acts:
         return
+    if not formation.noted and formation.phase in (Phase.STARTED, Phase.ORDINARY):
+        note(state, application, formation)
     for uid in sorted(application.holders):
         record = state.pods[uid]
         if record.facts.deleting or record.eviction is not None:
@@ -108,8 +109,10 @@ def _is_written(state: State, uid: PodUid) -> bool:
 
 
 def _match(state: State, formation: Formation) -> None:
+    if formation.rests_until is not None and has_come(formation.rests_until, now=state.now):
+        formation.rests_until = None
     for progress in formation.groups.values():
-        if state.acts:
+        if state.acts and formation.rests_until is None:
             _match_group(state, formation, progress)
         if not (progress.pending or progress.held or progress.closed):
             progress.closed = True
@@ -221,8 +224,8 @@ def holder_gone(state: State, record: PodRecord) -> None:
     if member is None or member.slot is None or member.slot.placeholder != record.uid:
         left_over(state, record.application, record)
     elif member.slot.node not in state.nodes:
-        _unlink(state, member, member.slot)
         left_over(state, record.application, record)
+        _wait_again(state, member)
     else:
         _open(state, member)
 
@@ -242,7 +245,28 @@ def member_gone(state: State, record: PodRecord) -> None:
 def _give_back(state: State, holder: PodRecord) -> None:
     """It may be taken over by another, unless it is on its way out already."""
     holder.yields_to = NO_POD
+    progress = progress_of(state, holder)
+    if progress is not None and progress.closed and not (holder.released or holder.facts.deleting):
+        _reopen(state, holder, progress)
     settle(state, holder)
+
+
+def _reopen(state: State, holder: PodRecord, progress: Progress) -> None:
+    """There is a placeholder after all: members wait for it again."""
+    progress.closed = False
+    application = state.applications.get(holder.application) if holder.application else None
+    for uid in sorted(application.pods if application is not None else ()):
+        record = state.pods[uid]
+        if record.facts.task_group == progress.group.name and record.is_ask:
+            settle(state, record)
+
+
+def _wait_again(state: State, member: PodRecord) -> None:
+    """The node on which it was to take room over is lost (GANG-19)."""
+    member.slot = None
+    take_back(state, member)
+    write(state, member, (RESERVED_NODE, None), (REPLACES, None))
+    settle(state, member)
 
 
 def _open(state: State, member: PodRecord) -> None:
@@ -309,7 +333,7 @@ def _unlink(state: State, member: PodRecord, slot: Slot) -> None:
         _give_back(state, holder)
     settle(state, member)
     if formation is not None and member.application is not None:
-        try_again(state, formation, AGAIN)
+        formation.rests_until = state.now + AGAIN
         state.stirred[member.application] = None
 
 

@@ -62,10 +62,11 @@ class Formation:
     ``originator``: whom its placeholders belong to (GANG-2); ``lifetime``: seconds that they have from the
     first that is given room (GANG-15), and ``due`` when that is over; ``missing``: names of placeholders
     still to be asked for, ``asked``: of those asked for; ``retry_at``: when what could not be done is tried
-    again; ``noted``: what has become of it is on the originator; ``cancelled``: take-overs that came to
-    nothing; ``waiting``: pods that wait for the gang; ``failure``: why it is no gang any more; ``left``: the
-    application completes, and what was left of the placeholders is taken back (APP-6); ``begun_at`` and
-    ``started_at``: when it began, and when all placeholders had their nodes.
+    again, ``rests_until``: members take nothing over before; ``noted``: what has become of it is on the
+    originator; ``cancelled``: take-overs that came to nothing; ``waiting``: pods that wait for the gang;
+    ``failure``: why it is no gang any more; ``left``: the application completes, and what was left of the
+    placeholders is taken back (APP-6); ``begun_at`` and ``started_at``: when it began, and when all
+    placeholders had their nodes.
     """
 
     groups: dict[str, Progress]
@@ -76,6 +77,7 @@ class Formation:
     missing: deque[str] = field(default_factory=deque)
     asked: set[str] = field(default_factory=set)
     retry_at: float | None = None
+    rests_until: float | None = None
     noted: bool = False
     cancelled: int = 0
     waiting: set[PodUid] = field(default_factory=set)
@@ -83,6 +85,12 @@ class Formation:
     left: bool = False
     begun_at: float = 0.0
     started_at: float | None = None
+
+    @property
+    def due_next(self) -> float | None:
+        """When it is to be looked at again."""
+        moments = (self.due, self.retry_at, self.rests_until)
+        return min((each for each in moments if each is not None), default=None)
 
     @property
     def complete(self) -> bool:

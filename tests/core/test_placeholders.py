@@ -1,4 +1,4 @@
-"""Placeholders: how they are made, when a gang starts, and what becomes of one that does not come together."""
+"""Placeholders: how they are made, when a gang starts, and what becomes of one that never does."""
 
 from dataclasses import replace
 
@@ -67,7 +67,9 @@ def test_names_follow_from_the_place_and_fit_into_a_label() -> None:
     names = list(names_of(AppId("Spark.Application_" + "x" * 60), PodUid("u"), group))
     assert len(set(names)) == 300
     assert names == list(names_of(AppId("Spark.Application_" + "x" * 60), PodUid("u"), group))
-    assert all(len(name) <= 63 and name.startswith("tg-spark-application-xxxxxxxxxx-a-group-w") for name in names)
+    assert all(
+        len(name) <= 63 and name.startswith("tg-spark-application-xxxxxxxxxx-a-group-w") for name in names
+    )
     assert names[0] != next(iter(names_of(AppId("Spark.Application_" + "x" * 60), PodUid("v"), group)))
 
 
@@ -337,8 +339,7 @@ def test_a_pod_that_comes_while_it_completes_takes_it_up_again() -> None:
 
 
 def fresh() -> Ledger:
-    ledger = make_ledger(make_queue("root.a"), listed=False)
-    return ledger
+    return make_ledger(make_queue("root.a"), listed=False)
 
 
 @pytest.mark.rule("GANG-20")

@@ -1,0 +1,364 @@
+"""Members of a gang take the room of its placeholders over: in which steps, and what can come between."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from core.decisions.decision import Admitted, Refused
+from core.ids import NO_NODE, NodeName, PodUid
+from core.ledger import effects as do
+from core.ledger import events as on
+from core.ledger.effects import Effect
+from core.reasons import Code
+from core.workload.affinity import Constraints
+from core.workload.formation import Phase
+from core.workload.pod import OWN_GATE
+from tests.builders import filtered, make_gang, make_ledger, make_node, make_queue, usage
+from tests.core.gang_play import GangPlay, sized
+
+
+def kinds(effects: list[Effect]) -> list[str]:
+    return [type(each).__name__ for each in effects if not isinstance(each, do.PostEvent | do.SetCondition)]
+
+
+def started(
+    members: int = 2, *, needed: int = 2, cpu: int = 1000, nodes: int = 1, **facts: object
+) -> GangPlay:
+    """A gang all of whose placeholders have their nodes but the last, with its members waiting."""
+    world = GangPlay(make_ledger(make_queue("root.a"), nodes=nodes))
+    for number in range(members):
+        world.create(f"m{number + 1}", gang=make_gang(needed, cpu=cpu), task_group="g", **facts)
+    world.bind_placeholders(most=needed - 1)
+    return world
+
+
+def hold_back(world: GangPlay, kind: str) -> list[Effect]:
+    """Effects of a kind are neither done nor answered from now on."""
+    held: list[Effect] = []
+    carry_out: Callable[..., None] = world._carry_out
+
+    def only_others(effect: Effect, *, reached: bool) -> None:
+        if type(effect).__name__ == kind:
+            held.append(effect)
+        else:
+            carry_out(effect, reached=reached)
+
+    world._carry_out = only_others  # type: ignore[method-assign]
+    return held
+
+
+# -- the steps -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("GANG-11", "GANG-12")
+def test_a_member_is_marked_then_its_placeholder_goes_then_it_is_nominated_and_woken() -> None:
+    world = started(1, needed=1)
+    assert world.refusal("uid-m1") is Code.GANG_INCOMPLETE
+    before = len(world.done)
+    world.bind_placeholders()
+    assert kinds(world.done[before:]) == [
+        "WriteRecord",
+        "WriteRecord",
+        "DeletePod",
+        "NominateNode",
+        "WakePod",
+    ]
+    member = world.pods[PodUid("uid-m1")]
+    assert (member.reserved_node, member.nominated) == ("n1", "n1")
+    assert world.placeholders() == []
+    world.bind("uid-m1")
+    assert world.counts() == [(1, 1, 0)]
+
+
+@pytest.mark.rule("GANG-12")
+def test_a_gated_member_is_nominated_before_and_its_gate_is_opened_after() -> None:
+    world = started(1, needed=1, gates=(OWN_GATE,))
+    before = len(world.done)
+    world.bind_placeholders()
+    assert kinds(world.done[before:]) == [
+        "WriteRecord",
+        "WriteRecord",
+        "NominateNode",
+        "DeletePod",
+        "OpenGate",
+    ]
+    assert world.pods[PodUid("uid-m1")].gates == ()
+
+
+@pytest.mark.rule("GANG-12")
+def test_the_pair_counts_once_at_every_step() -> None:
+    world = started(1, needed=1)
+    deletions = hold_back(world, "DeletePod")
+    world.bind_placeholders()
+    assert usage(world.ledger, "root.a") == (1000, 0, 0)
+    assert len(deletions) == 1
+    world.delete(world.placeholders()[0].uid)
+    assert usage(world.ledger, "root.a") == (0, 1000, 0)
+    world.bind("uid-m1")
+    assert usage(world.ledger, "root.a") == (1000, 0, 0)
+
+
+@pytest.mark.rule("GANG-12")
+def test_what_a_smaller_member_does_not_need_is_free_again() -> None:
+    """The worked example: placeholders of 2, members of 1."""
+    world = GangPlay(make_ledger(make_queue("root.a", max={"vcore": 2000})))
+    world.create("m1", cpu=1000, gang=make_gang(1, cpu=2000), task_group="g")
+    world.bind_placeholders()
+    assert usage(world.ledger, "root.a") == (0, 1000, 0)
+    world.bind("uid-m1")
+    world.create("other", app="app-2")
+    assert world.admitted("uid-other")
+
+
+@pytest.mark.rule("GANG-10")
+def test_a_member_waits_while_its_placeholder_is_there() -> None:
+    world = started(2)
+    hold_back(world, "DeletePod")
+    world.bind_placeholders()
+    assert world.formation().phase is Phase.STARTED
+    assert world.refusal("uid-m1") is Code.WAITING_FOR_PLACEHOLDER
+
+
+@pytest.mark.rule("GANG-12")
+def test_it_is_let_onto_that_node_only_and_others_only_where_there_is_room_beside() -> None:
+    world = GangPlay(make_ledger(make_queue("root.a"), nodes=2))
+    world.tell(on.NodeObserved(make_node("n1", cpu=1000)))
+    world.create("m1", gang=make_gang(1), task_group="g")
+    world.create("other", app="app-2")
+    world.create("small", app="app-2", cpu=0)
+    world.bind_placeholders()
+    both = (NodeName("n1"), NodeName("n2"))
+
+    def besides(uid: str) -> tuple[NodeName, ...]:
+        from core.decisions.admission import decide_admission
+
+        world.ledger.apply(on.FilterCalled(PodUid(uid)), now=world.now)
+        verdict = decide_admission(world.ledger.snapshot, PodUid(uid), now=world.now, offered=lambda: both)
+        assert isinstance(verdict, Admitted), verdict
+        return verdict.besides
+
+    assert besides("uid-m1") == ("n2",)
+    assert besides("uid-other") == ("n1",)
+    assert besides("uid-small") == ()
+
+
+# -- sizes and numbers ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("GANG-11")
+def test_placeholders_smaller_than_a_member_go_and_it_is_placed_like_any_other() -> None:
+    world = GangPlay(make_ledger(make_queue("root.a")))
+    world.create("m1", cpu=2000, gang=make_gang(2), task_group="g")
+    world.bind_placeholders()
+    assert world.placeholders() == []
+    assert world.counts() == [(2, 0, 2)]
+    assert world.admitted("uid-m1")
+
+
+@pytest.mark.rule("GANG-13")
+def test_six_members_for_three_placeholders() -> None:
+    world = started(6, needed=3)
+    world.bind_placeholders()
+    for number in range(6):
+        world.bind(f"uid-m{number + 1}")
+    assert world.counts() == [(3, 3, 0)]
+    assert usage(world.ledger, "root.a") == (6000, 0, 0)
+
+
+@pytest.mark.rule("GANG-13")
+def test_a_member_of_no_group_is_placed_once_the_gang_has_started() -> None:
+    world = started(1, needed=2)
+    world.create("other", task_group="unknown")
+    assert world.refusal("uid-other") is Code.GANG_INCOMPLETE
+    world.bind_placeholders()
+    assert world.admitted("uid-other")
+    assert len(world.placeholders()) == 1
+
+
+@pytest.mark.rule("GANG-11")
+def test_one_that_may_not_run_there_gets_another_node_beside() -> None:
+    world = started(1, needed=1, nodes=2, constraints=Constraints(selector=(("zone", "b"),)))
+    world.tell(on.NodeObserved(replace(make_node("n2"), labels={"zone": "b"})))
+    world.bind_placeholders()
+    member = world.pods[PodUid("uid-m1")]
+    assert member.nominated == "n2"
+    world.bind("uid-m1", "n2")
+    assert world.counts() == [(1, 1, 0)]
+
+
+@pytest.mark.rule("GANG-11")
+def test_one_for_which_there_is_no_node_waits_until_there_is() -> None:
+    world = started(1, needed=1, constraints=Constraints(selector=(("zone", "b"),)))
+    world.bind_placeholders()
+    assert world.refusal("uid-m1") is Code.WAITING_FOR_PLACEHOLDER
+    assert len(world.placeholders()) == 1
+    world.tell(on.NodeObserved(replace(make_node("n2"), labels={"zone": "b"})))
+    world.wait(3)
+    assert world.pods[PodUid("uid-m1")].nominated == "n2"
+
+
+# -- what can come between -----------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("GANG-18")
+def test_a_placeholder_that_somebody_deletes_is_one_slot_less() -> None:
+    world = started(0, needed=3)
+    world.create("m1", gang=make_gang(3), task_group="g")
+    for pod in world.placeholders():
+        world.bind(pod.uid)
+    assert world.counts() == [(3, 0, 0)]
+    (spare, *_) = world.placeholders()
+    world.delete(spare.uid)
+    world.bind("uid-m1")
+    assert world.counts() == [(3, 1, 1)]
+
+
+@pytest.mark.rule("GANG-11")
+def test_a_member_that_goes_before_its_placeholder_leaves_it_to_another() -> None:
+    world = started(2)
+    held = hold_back(world, "WriteRecord")
+    world.bind_placeholders()
+    assert held
+    linked = [uid for uid in ("uid-m1", "uid-m2") if world.ledger.snapshot.slots]
+    assert linked
+    world.delete("uid-m1")
+    world.create("m3", task_group="g")
+    assert len(world.placeholders()) == 2
+    assert world.counts() == [(2, 0, 0)]
+
+
+@pytest.mark.rule("GANG-12")
+def test_room_that_a_member_does_not_take_is_given_back_after_ten_seconds() -> None:
+    world = started(1, needed=1)
+    world.bind_placeholders()
+    world.wait(9)
+    assert usage(world.ledger, "root.a") == (0, 1000, 0)
+    world.wait(2)
+    assert usage(world.ledger, "root.a") == (0, 0, 1000)
+    assert world.counts() == [(1, 0, 1)]
+    assert world.formation().cancelled == 1
+    assert world.pods[PodUid("uid-m1")].replaces == ""
+    assert world.ledger.snapshot.kept == {"n1": "uid-m1"}
+    assert world.admitted("uid-m1")
+
+
+@pytest.mark.rule("GANG-12")
+def test_a_bind_call_that_is_open_keeps_the_room() -> None:
+    world = started(1, needed=1)
+    world.bind_placeholders()
+    assert isinstance(filtered(world.ledger, "uid-m1", now=world.now), Admitted)
+    world.tell(on.BindCalled(PodUid("uid-m1"), NodeName("n1")))
+    world.wait(20)
+    assert usage(world.ledger, "root.a") == (0, 1000, 0)
+    assert world.formation().cancelled == 0
+
+
+@pytest.mark.rule("GANG-12")
+def test_a_foreign_pod_that_takes_the_room_ends_the_take_over_at_once() -> None:
+    world = GangPlay(make_ledger(make_queue("root.a"), nodes=2))
+    world.tell(on.NodeObserved(make_node("n1", cpu=1000)))
+    world.create("m1", gang=make_gang(1), task_group="g")
+    world.bind_placeholders()
+    world.create("foreign", scheduler_name="x", app="", queue="", node="n1")
+    assert world.formation().cancelled == 1
+    assert world.counts() == [(1, 0, 1)]
+    world.wait(3)
+    world.bind("uid-m1", "n2")
+    assert usage(world.ledger, "root.a") == (1000, 0, 0)
+
+
+@pytest.mark.rule("GANG-19")
+def test_a_node_that_is_lost_ends_the_take_over() -> None:
+    world = started(1, needed=1, nodes=2)
+    hold_back(world, "DeletePod")
+    world.bind_placeholders()
+    world.tell(on.NodeDeleted(NodeName("n1")))
+    world.delete(world.placeholders()[0].uid)
+    assert world.counts() == [(1, 0, 1)]
+    assert world.admitted("uid-m1")
+    assert world.pods[PodUid("uid-m1")].replaces == ""
+
+
+@pytest.mark.rule("GANG-12")
+def test_a_wake_up_that_was_lost_is_repeated() -> None:
+    world = started(1, needed=1)
+    world.filter("uid-m1")
+    world.bind_placeholders()
+    woken = kinds(world.done).count("WakePod")
+    verdict = filtered(world.ledger, "uid-m1", now=world.now)
+    assert isinstance(verdict, Admitted)
+    world.tell(on.PodRefused(PodUid("uid-m1"), *_refused_node()))
+    world.wait(3)
+    assert kinds(world.done).count("WakePod") == woken + 1
+
+
+def _refused_node() -> tuple[object, object]:
+    from core.decisions.admission import NODE_RESERVED
+    from core.reasons import Said
+
+    return NODE_RESERVED, Said(NODE_RESERVED.text, NODE_RESERVED.code, 1)
+
+
+@pytest.mark.rule("GANG-12")
+@pytest.mark.parametrize("kind", ["WriteRecord", "DeletePod"])
+def test_a_step_that_could_not_be_done_is_tried_again(kind: str) -> None:
+    world = started(1, needed=1)
+    world.failing.add(kind)
+    world.bind_placeholders()
+    world.wait(5)
+    assert len(world.placeholders()) == 1
+    assert usage(world.ledger, "root.a") == (1000, 0, 0)
+    world.failing.clear()
+    world.wait(5)
+    assert world.placeholders() == []
+    world.bind("uid-m1")
+    assert world.counts() == [(1, 1, 0)]
+
+
+# -- restarts ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("GANG-20")
+@pytest.mark.parametrize("kind", ["DeletePod", "NominateNode", "WakePod"])
+def test_a_take_over_goes_on_after_a_restart(kind: str) -> None:
+    world = started(2)
+    held = hold_back(world, kind)
+    world.filter("uid-m1")
+    world.filter("uid-m2")
+    world.bind_placeholders()
+    assert held
+    del world._carry_out
+    world.restarted(make_ledger(make_queue("root.a"), listed=False))
+    assert world.placeholders() == []
+    assert world.formation().phase is Phase.STARTED
+    for uid in ("uid-m1", "uid-m2"):
+        world.bind(uid)
+    assert world.counts() == [(2, 2, 0)]
+    assert usage(world.ledger, "root.a") == (2000, 0, 0)
+
+
+@pytest.mark.rule("GANG-20")
+def test_a_restart_between_the_first_member_and_the_others() -> None:
+    world = started(2)
+    world.bind_placeholders()
+    world.bind("uid-m1")
+    world.restarted(make_ledger(make_queue("root.a"), listed=False))
+    world.bind("uid-m2")
+    assert world.counts() == [(2, 2, 0)]
+
+
+def test_one_that_came_later_and_says_it_takes_room_over_is_not_believed() -> None:
+    world = GangPlay(make_ledger(make_queue("root.a")))
+    world.create("m1", gang=make_gang(1), task_group="g", replaces=PodUid("x"), reserved_node=NodeName("n1"))
+    member = world.pods[PodUid("uid-m1")]
+    assert (member.replaces, member.reserved_node) == ("", NO_NODE)
+    assert not world.ledger.snapshot.slots
+
+
+def test_a_refusal_before_is_of_no_account() -> None:
+    world = started(1, needed=1)
+    assert isinstance(world.filter("uid-m1"), Refused)
+    assert sized(1).get("vcore") == 1
+    world.bind_placeholders()
+    assert world.admitted("uid-m1")
