@@ -119,6 +119,7 @@ class App:
             learn=self.engine.learn,
             may_act=lambda: self._leadership.held,
             count=lambda effect, outcome: self.metrics.effects.labels(effect, outcome).inc(),
+            placeholders=lambda: self.configuration.settings.placeholders,
         )
         self._host_groups = HostGroups(self.engine.learn)
         self._verbs = Verbs(self.engine, self._effector, synced=self.synced)

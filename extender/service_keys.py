@@ -13,6 +13,10 @@ from core.durations import seconds_of
 POLICY_GROUP = "service.policyGroup"
 HOT_REFRESH = "service.enableConfigHotRefresh"
 GANGS_DISABLED = "service.disableGangScheduling"
+PLACEHOLDER_IMAGE = "service.placeholderImage"
+PLACEHOLDER_USER = "service.placeholderRunAsUser"
+PLACEHOLDER_GROUP = "service.placeholderRunAsGroup"
+PLACEHOLDER_FS_GROUP = "service.placeholderFsGroup"
 UNIQUE_APP_IDS = "admissionController.filtering.generateUniqueAppId"
 
 _TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
@@ -68,7 +72,6 @@ _WORKS = ""
 _INTERNAL = "it sizes a part of YuniKorn that is not here"
 _SCHEDULER = "kube-scheduler sets its own pace"
 _BIND = "use bindTimeoutSeconds of kube-scheduler's VolumeBindingArgs"
-_PLACEHOLDERS = "not yet: placeholders are still to come"
 _CLIENT = "the client of the API server is not throttled"
 _EVENTS = "decisions are told as Kubernetes Events, stories and logs, not as an event stream"
 _HOOK = "there is no admission webhook; policies of the API server do its work"
@@ -85,10 +88,10 @@ _SHIM = (
     ServiceKey("service.dispatchTimeout", seconds_of, "300s", _INTERNAL),
     ServiceKey(GANGS_DISABLED, switch_of, "false", _WORKS),
     ServiceKey(HOT_REFRESH, switch_of, "true", _WORKS),
-    ServiceKey("service.placeholderImage", str, "registry.k8s.io/pause:3.7", _PLACEHOLDERS),
-    ServiceKey("service.placeholderRunAsUser", int64_of, "0", _PLACEHOLDERS),
-    ServiceKey("service.placeholderRunAsGroup", int64_of, "0", _PLACEHOLDERS),
-    ServiceKey("service.placeholderFsGroup", int64_of, "0", _PLACEHOLDERS),
+    ServiceKey(PLACEHOLDER_IMAGE, str, "registry.k8s.io/pause:3.7", _WORKS),
+    ServiceKey(PLACEHOLDER_USER, int64_of, "0", _WORKS),
+    ServiceKey(PLACEHOLDER_GROUP, int64_of, "0", _WORKS),
+    ServiceKey(PLACEHOLDER_FS_GROUP, int64_of, "0", _WORKS),
     ServiceKey(
         "service.nodeInstanceTypeNodeLabelKey",
         str,

@@ -16,11 +16,18 @@ from core.ledger.settings import LedgerSettings, PreemptionSettings
 from extender.service_keys import (
     GANGS_DISABLED,
     HOT_REFRESH,
+    PLACEHOLDER_FS_GROUP,
+    PLACEHOLDER_GROUP,
+    PLACEHOLDER_IMAGE,
+    PLACEHOLDER_USER,
+    SERVICE_KEYS,
     UNIQUE_APP_IDS,
     bad_values,
     held_values,
+    int64_of,
     switch_of,
 )
+from extender.wire.placeholder import PlaceholderSettings
 
 NODE_SELECTIONS = ("scheduler", "policy")
 """Who chooses among nodes: kube-scheduler unless the document names a policy, or always a policy."""
@@ -63,6 +70,13 @@ def _lease(value: Any) -> str:
     return text
 
 
+def _count(value: Any) -> int:
+    number = int64_of(str(value))
+    if number < 1:
+        raise ValueError("must be at least 1")
+    return number
+
+
 def _one_of(*words: str) -> BeforeValidator:
     def read(value: Any) -> str:
         if value not in words:
@@ -75,6 +89,8 @@ def _one_of(*words: str) -> BeforeValidator:
 Duration = Annotated[float, BeforeValidator(_duration)]
 Names = Annotated[frozenset[str], BeforeValidator(_names)]
 Switch = Annotated[bool, BeforeValidator(lambda value: switch_of(str(value)))]
+Count = Annotated[int, BeforeValidator(_count)]
+Id = Annotated[int, BeforeValidator(lambda value: int64_of(str(value)))]
 LeaseName = Annotated[str, BeforeValidator(_lease)]
 NodeSelection = Annotated[str, _one_of(*NODE_SELECTIONS)]
 VictimSum = Annotated[str, _one_of("minimal", "yunikorn")]
@@ -110,6 +126,11 @@ class Settings(BaseModel):
     unique_app_ids: Switch = Field(default=False, alias=UNIQUE_APP_IDS)
     hot_refresh: Switch = Field(default=True, alias=HOT_REFRESH)
     gangs_disabled: Switch = Field(default=False, alias=GANGS_DISABLED)
+    gang_max_pods: Count = Field(default=10_000, alias="paddock.gang.maxPods")
+    placeholder_image: str = Field(default=SERVICE_KEYS[PLACEHOLDER_IMAGE].default, alias=PLACEHOLDER_IMAGE)
+    placeholder_run_as_user: Id = Field(default=0, alias=PLACEHOLDER_USER)
+    placeholder_run_as_group: Id = Field(default=0, alias=PLACEHOLDER_GROUP)
+    placeholder_fs_group: Id = Field(default=0, alias=PLACEHOLDER_FS_GROUP)
 
     @property
     def ledger(self) -> LedgerSettings:
@@ -132,8 +153,23 @@ class Settings(BaseModel):
             gangs=not self.gangs_disabled,
         )
 
+    @property
+    def placeholders(self) -> PlaceholderSettings:
+        """The part that placeholders are made by."""
+        return PlaceholderSettings(
+            self.placeholder_image,
+            self.placeholder_run_as_user,
+            self.placeholder_run_as_group,
+            self.placeholder_fs_group,
+        )
 
-NOT_RELOADABLE = frozenset({"bind_deadline", "gangs_disabled", "lease", "unique_app_ids"})
+
+NOT_RELOADABLE = frozenset(
+    {
+        *("bind_deadline", "gangs_disabled", "lease", "unique_app_ids"),
+        *("placeholder_image", "placeholder_run_as_user", "placeholder_run_as_group", "placeholder_fs_group"),
+    }
+)
 """Settings that keep their value until a restart (SRC-6)."""
 
 KEYS: Mapping[str, str] = {str(field.alias): name for name, field in Settings.model_fields.items()}

@@ -5,17 +5,17 @@ from collections.abc import Mapping
 from core.decisions.admission import decide_admission
 from core.decisions.binding import decide_binding
 from core.decisions.decision import Admission, Admitted, Binding, BindNow, Refused
-from core.ids import NO_NODE, NodeName, PodUid, QueuePath
+from core.ids import NO_NODE, AppId, NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.drift import Drift
-from core.ledger.effects import WakePod
+from core.ledger.effects import CreatePlaceholder, WakePod
 from core.ledger.ledger import Ledger
 from core.ledger.marks import mark, spare, trigger, undo
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec, QueueSpec
 from core.queues.tree import QueueTree
 from core.resource import Limit, Resource, Tally
-from core.workload.gang import Gang, TaskGroup
+from core.workload.gang import Gang, Originator, TaskGroup
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts
 
@@ -56,6 +56,21 @@ def make_gang(members: int = 10, *, cpu: int = 1000, name: str = "g") -> Gang:
     """One task group. ``cpu``: of a member, in millicores."""
     group = TaskGroup(name, members, Resource({"pods": 1, "vcore": cpu}))
     return Gang((group,), group.size.times(members))
+
+
+def make_placeholder(
+    name: str = "tg-app-1-g-0",
+    *,
+    gang: Gang | None = None,
+    app: str = "app-1",
+    queue: str = "root.a",
+    namespace: str = "default",
+    **originator: object,
+) -> CreatePlaceholder:
+    """A place in the first group of a gang. ``originator``: its fields; by default it is called ``first``."""
+    found = gang or make_gang()
+    owner = Originator(**{"uid": PodUid("uid-first"), "name": "first", **originator})  # type: ignore[arg-type]
+    return CreatePlaceholder(AppId(app), namespace, name, queue, found.groups[0], found, owner)
 
 
 def make_node(name: str = "n1", *, cpu: int = 100_000, memory: int = 2**40, pods: int = 1000) -> NodeFacts:

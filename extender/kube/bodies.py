@@ -29,6 +29,10 @@ def pod_path(namespace: str, name: str) -> str:
     return f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(name)}"
 
 
+def pods_path(namespace: str) -> str:
+    return f"/api/v1/namespaces/{quote(namespace)}/pods"
+
+
 def events_path(namespace: str) -> str:
     return f"/api/v1/namespaces/{quote(namespace)}/events"
 

@@ -9,9 +9,10 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import assert_never
 
-from core.ids import NO_POD, PodUid
+from core.ids import NO_POD
 from core.ledger import events as on
 from core.ledger.effects import (
+    CreatePlaceholder,
     DeletePod,
     Effect,
     EvictPod,
@@ -25,7 +26,7 @@ from core.ledger.effects import (
     WakePod,
     WriteRecord,
 )
-from core.ledger.events import EvictionOutcome
+from core.ledger.events import CreationOutcome, EvictionOutcome
 from core.workload.pod import PodFacts
 from extender.kube.api import (
     STRATEGIC_MERGE_PATCH,
@@ -54,7 +55,9 @@ from extender.kube.bodies import (
     wake_body,
 )
 from extender.kube.client import ApiClient
+from extender.kube.placeholders import NotTaken, NotYetTaken, create
 from extender.verbs import Outcome
+from extender.wire.placeholder import PlaceholderSettings
 from extender.wire.translate import POD, pod_from
 
 RATE = 1000.0
@@ -73,6 +76,7 @@ _CALL_TIMEOUT = 10.0
 _DONE = "done"
 _GONE = "object gone"
 _BUDGET = "budget"
+_REFUSED = "refused"
 
 _BUDGET_CAUSE = "DisruptionBudget"
 # The answer has no reason and no cause that would say so (eviction.go, Create).
@@ -83,12 +87,14 @@ _EVICTION_OUTCOMES = {
     _GONE: EvictionOutcome.GONE,
     _BUDGET: EvictionOutcome.BUDGET,
 }
+_CREATION_OUTCOMES = {_DONE: CreationOutcome.DONE, _REFUSED: CreationOutcome.REFUSED}
 
 Count = Callable[[str, str], None]
 
 
 class Effector:
-    """Runs effects. ``learn`` takes outcomes; ``may_act`` is the Lease; ``count(effect, outcome)``."""
+    """Runs effects. ``learn`` takes outcomes; ``may_act`` is the Lease; ``count(effect, outcome)``;
+    ``placeholders``: the settings that are in force."""
 
     def __init__(
         self,
@@ -97,17 +103,19 @@ class Effector:
         learn: Callable[[on.Event], None],
         may_act: Callable[[], bool],
         count: Count,
+        placeholders: Callable[[], PlaceholderSettings] = PlaceholderSettings,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._client = client
         self._learn = learn
         self._may_act = may_act
         self._count = count
+        self._placeholders = placeholders
         self._sleep = sleep
         self._queue: OrderedDict[object, Effect] = OrderedDict()
         self._events: OrderedDict[object, Effect] = OrderedDict()
         self._filled = asyncio.Event()
-        self._busy: set[PodUid] = set()
+        self._busy: set[object] = set()
         self._quiet = 0
         self._next_start: dict[float, float] = {}
 
@@ -176,10 +184,13 @@ class Effector:
                 return
             try:
                 await self._call(effect)
+            except NotTaken as error:
+                self._end(effect, _REFUSED, str(error))
+                return
             except (NotFound, Conflict):
                 self._end(effect, _GONE)
                 return
-            except (Unreachable, ServerError, TooMany) as error:
+            except (Unreachable, ServerError, TooMany, NotYetTaken) as error:
                 if _is_about_budgets(error):
                     self._end(effect, _BUDGET)
                     return
@@ -213,6 +224,8 @@ class Effector:
                 await self._client.post(eviction_path(effect), eviction_body(effect))
             case DeletePod():
                 await self._client.delete(pod_path(effect.namespace, effect.name), deletion_body(effect))
+            case CreatePlaceholder():
+                await create(self._client, effect, self._placeholders())
             case MarkFailed():
                 path = pod_path(effect.namespace, effect.name) + "/status"
                 await self._client.patch(path, failed_body(effect))
@@ -223,13 +236,17 @@ class Effector:
             case _:
                 assert_never(effect)
 
-    def _end(self, effect: Effect, how: str) -> None:
+    def _end(self, effect: Effect, how: str, why: str = "") -> None:
         self._count(type(effect).__name__, how)
-        if isinstance(effect, EvictPod | DeletePod):
-            outcome = _EVICTION_OUTCOMES.get(how, EvictionOutcome.FAILED)
-            self._learn(on.PodEvicted(effect.uid, outcome, effect.preemptor))
-        else:
-            self._tell(effect, reached=how == _DONE)
+        match effect:
+            case EvictPod() | DeletePod():
+                outcome = _EVICTION_OUTCOMES.get(how, EvictionOutcome.FAILED)
+                self._learn(on.PodEvicted(effect.uid, outcome, effect.preemptor))
+            case CreatePlaceholder():
+                created = _CREATION_OUTCOMES.get(how, CreationOutcome.FAILED)
+                self._learn(on.PlaceholderCreated(effect.app, effect.name, created, why))
+            case _:
+                self._tell(effect, reached=how == _DONE)
 
     def _tell(self, effect: Effect, *, reached: bool) -> None:
         """How an effect ended, where the ledger waits for it."""
@@ -300,9 +317,15 @@ class Effector:
         return pod_from(POD.decode(body))
 
 
-def _pod_of(effect: Effect) -> PodUid:
-    """The pod that an effect writes to, or none."""
-    return NO_POD if isinstance(effect, PostEvent | LookUpGroups) else effect.uid
+def _pod_of(effect: Effect) -> object:
+    """The pod that an effect writes to, or none; by its name where it has no uid yet."""
+    match effect:
+        case PostEvent() | LookUpGroups():
+            return NO_POD
+        case CreatePlaceholder():
+            return effect.namespace, effect.name
+        case _:
+            return effect.uid
 
 
 def _is_quiet(effect: Effect) -> bool:
@@ -313,7 +336,7 @@ def _key(effect: Effect) -> object:
     """What a later effect replaces. Of records of one pod each is written: they may have other keys."""
     if isinstance(effect, PostEvent | LookUpGroups | WriteRecord):
         return effect
-    return type(effect), effect.uid
+    return type(effect), _pod_of(effect)
 
 
 def _is_about_budgets(error: KubeError) -> bool:

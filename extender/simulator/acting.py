@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 
+import msgspec
+
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.effects import (
+    CreatePlaceholder,
     DeletePod,
     Effect,
     EvictPod,
@@ -18,9 +21,11 @@ from core.ledger.effects import (
     WakePod,
     WriteRecord,
 )
-from extender.simulator.api import PlayedApi, Pod
+from core.ledger.events import CreationOutcome
+from extender.simulator.api import PlayedApi, Pod, Refusal
 from extender.simulator.budgets import PlayedBudgets
 from extender.simulator.evicting import Onlooker, delete, evict
+from extender.wire.placeholder import PlaceholderSettings, placeholder_pod
 
 WAKE_ANNOTATION = "paddock.dev/wake"
 
@@ -43,11 +48,33 @@ def act(effect: Effect, api: PlayedApi, budgets: PlayedBudgets, onlooker: Onlook
             pod = _pod(api, effect.uid, effect.namespace, effect.name)
             outcome = delete(effect, pod, api, onlooker)
             learn(on.PodEvicted(effect.uid, outcome, effect.preemptor))
+        case CreatePlaceholder():
+            learn(_create(effect, api))
         case _:
             pod = _pod(api, effect.uid, effect.namespace, effect.name)
             if pod is not None:
                 _change(effect, api, pod)
             _tell(effect, learn, reached=pod is not None)
+
+
+def _create(wanted: CreatePlaceholder, api: PlayedApi) -> on.PlaceholderCreated:
+    """See `extender.kube.placeholders`. Nothing in a scenario depends on the image."""
+    there = api.pod_named(wanted.namespace, wanted.name)
+    if there is not None:
+        taken = not there.facts.placeholder or there.facts.owner != wanted.originator.uid
+        why = f"pod {wanted.name} is there already and is no placeholder of this gang" if taken else ""
+        return _created(wanted, why)
+    body = placeholder_pod(wanted, PlaceholderSettings())
+    try:
+        api.post_pod(msgspec.json.decode(msgspec.json.encode(body)))
+    except Refusal as refusal:
+        return _created(wanted, str(refusal))
+    return _created(wanted)
+
+
+def _created(wanted: CreatePlaceholder, refused: str = "") -> on.PlaceholderCreated:
+    outcome = CreationOutcome.REFUSED if refused else CreationOutcome.DONE
+    return on.PlaceholderCreated(wanted.app, wanted.name, outcome, refused)
 
 
 def _pod(api: PlayedApi, uid: PodUid, namespace: str, name: str) -> Pod | None:

@@ -123,7 +123,11 @@ Change = PodChange | NodeChange
 
 
 class PlayedApi:
-    """``publish`` is told every change, in order. Pods that ended or went stay known, for the reports."""
+    """``publish`` is told every change, in order. Pods that ended or went stay known, for the reports.
+
+    ``on_deleted``: who hears that a pod leaves; ``post_pod``: how a pod of Paddock's own is created, with all
+    that policies do to it, raises `Refusal`.
+    """
 
     def __init__(self, clock: Clock, publish: Callable[[Change], None]) -> None:
         self._clock = clock
@@ -138,6 +142,7 @@ class PlayedApi:
         self.namespaces: dict[str, NamespaceFacts] = {}
         self.priority_classes: dict[str, Json] = {}
         self.on_deleted: Callable[[Pod], None] = _nobody_cares
+        self.post_pod: Callable[[Json], None] = _nobody_admits
 
     @property
     def version(self) -> int:
@@ -362,6 +367,11 @@ class PlayedApi:
 def _nobody_cares(pod: Pod) -> None:
     """Before a controller is there."""
     del pod
+
+
+def _nobody_admits(body: Json) -> None:
+    """Before policies are there."""
+    raise Refusal(f"pod {body['metadata']['name']} is not admitted yet")
 
 
 def conditions_of(body: Mapping[str, Any], kind: str) -> Json:

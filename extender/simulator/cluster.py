@@ -12,11 +12,13 @@ from core.errors import PaddockError
 from extender.simulator.api import Change, PlayedApi, Pod, PodChange, Refusal
 from extender.simulator.budgets import PlayedBudgets
 from extender.simulator.clock import Clock, HandLoop, Kind
+from extender.simulator.garbage import GarbageCollector
 from extender.simulator.node_cache import shape_of
 from extender.simulator.objects import (
     SYSTEM_CLASSES,
     Json,
     add_gate,
+    admitted,
     anonymous_class,
     config_map_of,
     namespace_object,
@@ -29,6 +31,7 @@ from extender.simulator.paddock import News, Paddock, World
 from extender.simulator.recorder import Recorder
 from extender.simulator.scenario import NodeEntry, PodEntry, Scenario
 from extender.simulator.scheduler import PlayedScheduler, Server, Settings
+from extender.simulator.validating import objections
 from extender.wire.translate import POD, pod_from
 
 PROFILES = frozenset({"default-scheduler", "yunikorn", "paddock"})
@@ -49,6 +52,8 @@ class Cluster:
         self.recorder = Recorder(self.clock)
         self.api = PlayedApi(self.clock, self._publish)
         self.api.on_deleted = self._recreate
+        self.api.post_pod = self._create
+        self._garbage = GarbageCollector(self.api)
         self._scheduler_news: deque[Change] = deque()
         self._scheduler: PlayedScheduler | None = None
         self._paddock: Paddock | None = None
@@ -144,6 +149,17 @@ class Cluster:
         made = self.api.create_pod(body, entry=pod.entry, root=pod.root, created=self.clock.now)
         made.copies = copies
 
+    def _create(self, posted: Json) -> None:
+        """A pod that Paddock posts. Raises `Refusal`."""
+        refused = "; ".join(objections(posted, self.api.priority_classes))
+        if refused:
+            raise Refusal(refused)
+        body = admitted(posted, self.api.priority_classes, at=self.clock.now)
+        _check(body)
+        if self.scenario.gates and self.paddock.manages(body):
+            add_gate(body)
+        self.api.create_pod(body, entry=None, root=body["metadata"]["name"], created=self.clock.now)
+
     def _body(self, entry: PodEntry, name: str, *, created: int, node: str | None) -> Json:
         """The pod as it is stored, with our gate when the scenario asks for gates and Paddock manages it."""
         body = pod_object(entry, name, self.api.priority_classes, at=created, node=node)
@@ -156,7 +172,9 @@ class Cluster:
 
     def _publish(self, change: Change) -> None:
         self.recorder.changed(change)
-        self._pods_changed |= isinstance(change, PodChange)
+        if isinstance(change, PodChange):
+            self._pods_changed = True
+            self._garbage.heard(change)
         if self._scheduler is not None:
             self._scheduler_news.append(change)
         self._tell_paddock(change)
@@ -191,6 +209,7 @@ class Cluster:
         """Rule 2c: until nothing changes. Raises `Spinning`."""
         busy = True
         while busy:
+            self._garbage.collect()
             self._reconcile_budgets()
             busy = self.paddock.read_news()
             while self._scheduler_news:

@@ -66,10 +66,26 @@ def pod_object(entry: PodEntry, name: str, classes: Mapping[str, Json], *, at: i
     return {"metadata": {key: value for key, value in meta.items() if value}, "spec": spec, "status": status}
 
 
+def admitted(body: Json, classes: Mapping[str, Json], *, at: int) -> Json:
+    """A pod that somebody posts, as the API server would store it, without uid and version.
+
+    Its class is one of ``classes``, or none. ``at``: when it is created.
+    """
+    found = classes.get(body["spec"].get("priorityClassName", ""), {})
+    policy = found.get("preemptionPolicy", "PreemptLowerPriority")
+    spec = {"priority": found.get("value", 0), "preemptionPolicy": policy, **body["spec"]}
+    status: Json = {"phase": "Pending"}
+    if spec.get("schedulingGates"):
+        status["conditions"] = [GATED]
+    return {"metadata": {**body["metadata"], "creationTimestamp": stamp(at)}, "spec": spec, "status": status}
+
+
 def add_gate(body: Json) -> None:
     """What the shipped admission policy does to a managed pod when gates are wanted (design section 6)."""
-    spec = body["spec"]
-    spec["schedulingGates"] = [*spec.get("schedulingGates", ()), {"name": OWN_GATE}]
+    spec, gate = body["spec"], {"name": OWN_GATE}
+    gates = spec.get("schedulingGates", ())
+    if gate not in gates:
+        spec["schedulingGates"] = [*gates, gate]
     body["status"]["conditions"] = [GATED]
 
 

@@ -63,6 +63,10 @@ class ResourceClaim(Wire, frozen=True):
     name: str = ""
 
 
+class PullSecret(Wire, frozen=True):
+    name: str = ""
+
+
 class SelectorRequirement(Wire, frozen=True):
     key: str = ""
     operator: str = ""
@@ -140,6 +144,7 @@ class PodSpec(Wire, frozen=True):
     termination_grace_period_seconds: int | None = None
     topology_spread_constraints: list[SpreadConstraint] | None = None
     volumes: list[Volume] | None = None
+    image_pull_secrets: list[PullSecret] | None = None
 
 
 class PodCondition(Wire, frozen=True):

@@ -107,11 +107,8 @@ def _resize_is_infeasible(pod: WirePod) -> bool:
     )
 
 
-def asks_filter(pod: WirePod) -> bool:
-    """Whether kube-scheduler calls filter for a pod: one with markers of ours, but not that one, is left out.
-
-    As ``IsInterested`` looks at it (pkg/scheduler/extender.go); defaulting copies limits into requests.
-    """
+def markers_of(pod: WirePod) -> tuple[str, ...]:
+    """The marker resources that a pod asks for, sorted; defaulting copies limits into requests."""
     spec = pod.spec
     markers = {
         name
@@ -120,7 +117,21 @@ def asks_filter(pod: WirePod) -> bool:
         for name in container.resources.requests or ()
         if name.startswith(MARKER_PREFIX)
     }
+    return _one_of_each(tuple(sorted(markers))) if markers else ()
+
+
+def asks_filter(markers: tuple[str, ...]) -> bool:
+    """Whether kube-scheduler calls filter for a pod: one with markers of ours, but not that one, is left out.
+
+    As ``IsInterested`` looks at it (pkg/scheduler/extender.go).
+    """
     return not markers or FILTER_MARKER in markers
+
+
+@lru_cache(maxsize=256)
+def _one_of_each(markers: tuple[str, ...]) -> tuple[str, ...]:
+    """One value for all pods that are marked alike."""
+    return markers
 
 
 def _with_pod_level(size: Resource, requests: Quantities) -> Resource:

@@ -10,13 +10,15 @@ from sys import intern
 
 import msgspec
 
-from core.ids import NodeName, PodUid
+from core.ids import NO_POD, NodeName, PodUid
 from core.workload.affinity import Requirement
 from core.workload.budget import BudgetFacts
 from core.workload.node import NodeFacts, Taint
 from core.workload.pod import (
     ADMITTED,
+    GANG,
     PREEMPTED_FOR,
+    REPLACES,
     RESERVED_NODE,
     TRIGGERED,
     NamespaceFacts,
@@ -34,8 +36,8 @@ from extender.wire.namespace import (
     quota_from,
 )
 from extender.wire.node import WireNode
-from extender.wire.pod import PodMetadata, PodStatus, Wire, WirePod
-from extender.wire.sizing import asks_filter, node_size, pod_size
+from extender.wire.pod import PodMetadata, PodSpec, PodStatus, Wire, WirePod
+from extender.wire.sizing import asks_filter, markers_of, node_size, pod_size
 
 APP_ID = DOMAIN + "app-id"
 QUEUE = DOMAIN + "queue"
@@ -48,6 +50,7 @@ ALLOW_PREEMPTION = DOMAIN + "allow-preemption"
 _TERMINAL = ("Succeeded", "Failed")
 _DEFAULT_GRACE = 30
 _NO_KEYS: Mapping[str, str] = {}
+_POD = ("v1", "Pod")
 
 
 class WireNamespace(Wire, frozen=True):
@@ -63,6 +66,7 @@ def pod_from(pod: WirePod) -> PodFacts:
     """What core needs to know of a pod. Cost: about ten microseconds."""
     meta, spec, status = pod.metadata, pod.spec, pod.status
     labels, annotations = meta.labels or _NO_KEYS, meta.annotations or _NO_KEYS
+    markers = markers_of(pod)
     return PodFacts(
         uid=PodUid(meta.uid),
         namespace=intern(meta.namespace or "default"),
@@ -86,7 +90,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         constraints=constraints_from(spec),
         gate_told=_refused_by(status, ADMITTED),
         reserved_node=NodeName(annotations.get(RESERVED_NODE, "")),
-        asks_filter=asks_filter(pod),
+        asks_filter=asks_filter(markers),
         triggered=annotations.get(TRIGGERED, ""),
         preempted_for=annotations.get(PREEMPTED_FOR, "").partition(" ")[0],
         preempted_why=annotations.get(PREEMPTED_FOR, "").partition(" ")[2],
@@ -103,6 +107,11 @@ def pod_from(pod: WirePod) -> PodFacts:
         placeholder=is_placeholder(annotations),
         gang=gang_from(annotations),
         pod_group=pod_group_from(labels),
+        owner=owner_of(meta) if meta.owner_references else NO_POD,
+        pull_secrets=_pull_secrets(spec) if spec.image_pull_secrets else (),
+        markers=markers,
+        replaces=PodUid(annotations.get(REPLACES, "")),
+        gang_noted=annotations.get(GANG, ""),
     )
 
 
@@ -155,6 +164,12 @@ def _selector(selector: LabelSelector | None) -> tuple[Requirement, ...] | None:
     return (*equal, *requirements_from(selector.match_expressions))
 
 
+def owner_of(meta: PodMetadata) -> PodUid:
+    """The pod that owns this one, the first if there are several (GANG-2)."""
+    owners = meta.owner_references or ()
+    return PodUid(next((each.uid for each in owners if (each.api_version, each.kind) == _POD), NO_POD))
+
+
 def version_from(text: str) -> int:
     """A resourceVersion as a number, 0 when it is none: versions of one kind compare as numbers."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
@@ -192,6 +207,10 @@ def _allow_preemption(annotations: Mapping[str, str]) -> str:
     """PRE-4: any other text counts as none."""
     text = annotations.get(ALLOW_PREEMPTION, "")
     return text if text in ("true", "false") else ""
+
+
+def _pull_secrets(spec: PodSpec) -> tuple[str, ...]:
+    return tuple(intern(each.name) for each in spec.image_pull_secrets or () if each.name)
 
 
 def _was_preempted(status: PodStatus) -> bool:

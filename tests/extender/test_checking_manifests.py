@@ -153,8 +153,6 @@ def test_every_value_that_refuses_the_reload_is_a_problem_with_its_place() -> No
     [
         ("service.clusterId", "REST answers"),
         ("service.volumeBindTimeout", "bindTimeoutSeconds"),
-        ("service.placeholderImage", "placeholders are still to come"),
-        ("service.placeholderRunAsUser", "placeholders are still to come"),
         ("log.core.scheduler.level", "--log-level"),
         ("event.maxStreams", "event stream"),
         ("admissionController.accessControl.externalUsers", "manifests/identity"),
@@ -177,6 +175,11 @@ def test_keys_that_work_are_no_warning() -> None:
         "service.enableConfigHotRefresh": "'false'",
         "admissionController.filtering.generateUniqueAppId": "'true'",
         "paddock.turn.lease": "1s",
+        "paddock.gang.maxPods": "'5'",
+        "service.placeholderImage": "pause",
+        "service.placeholderRunAsUser": "'1'",
+        "service.placeholderRunAsGroup": "'1'",
+        "service.placeholderFsGroup": "'1'",
     }
     assert checked(config_map(document(), **keys)) == Verdict("m", ())
 

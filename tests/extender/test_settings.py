@@ -12,6 +12,7 @@ from extender.settings import (
     seconds_of,
     settings_from,
 )
+from extender.wire.placeholder import PlaceholderSettings
 
 
 @pytest.mark.parametrize(
@@ -88,6 +89,11 @@ def test_every_key_of_the_config_map() -> None:
             "paddock.preemption.complexAsks": "tick",
             "admissionController.filtering.generateUniqueAppId": "true",
             "service.enableConfigHotRefresh": "F",
+            "paddock.gang.maxPods": "7",
+            "service.placeholderImage": "pause:1",
+            "service.placeholderRunAsUser": "1",
+            "service.placeholderRunAsGroup": "2",
+            "service.placeholderFsGroup": "3",
         },
         {},
     )
@@ -106,7 +112,15 @@ def test_every_key_of_the_config_map() -> None:
         preemption_complex_asks="tick",
         unique_app_ids=True,
         hot_refresh=False,
+        gang_max_pods=7,
+        placeholder_image="pause:1",
+        placeholder_run_as_user=1,
+        placeholder_run_as_group=2,
+        placeholder_fs_group=3,
     )
+    assert settings.placeholders == PlaceholderSettings("pause:1", 1, 2, 3)
+    assert Settings().placeholders == PlaceholderSettings("registry.k8s.io/pause:3.7")
+    assert Settings().gang_max_pods == 10_000
     assert settings.ledger.scheduler_names == {"a", "b"}
     assert settings.ledger.reservation_ttl == 60.0
     assert settings.ledger.unique_app_ids
@@ -147,6 +161,12 @@ def test_a_bad_value_of_the_core_falls_back(key: str) -> None:
         ("paddock.preemption.complexAsks", ""),
         ("service.enableConfigHotRefresh", "yes"),
         ("admissionController.filtering.generateUniqueAppId", "tRUE"),
+        ("paddock.gang.maxPods", "0"),
+        ("paddock.gang.maxPods", "-1"),
+        ("paddock.gang.maxPods", "many"),
+        ("paddock.gang.maxPods", ""),
+        ("service.placeholderRunAsUser", "nobody"),
+        ("service.placeholderFsGroup", "1e3"),
     ],
 )
 def test_a_bad_value_names_its_key_and_refuses_them_all(key: str, value: str) -> None:
@@ -191,3 +211,15 @@ def test_some_settings_hold_until_a_restart() -> None:
     assert (settings.bind_deadline, settings.lease, settings.unique_app_ids) == (100.0, "", False)
     assert settings.reservation_ttl == 5.0
     assert reloaded(settings, settings) == (settings, ())
+
+
+@pytest.mark.rule("SRC-6", "GANG-3")
+def test_what_placeholders_are_made_of_holds_until_a_restart() -> None:
+    keys = ("service.placeholderImage", "service.placeholderRunAsUser", "service.placeholderRunAsGroup")
+    fresh = settings_from(
+        {**dict.fromkeys(keys, "5"), "service.placeholderFsGroup": "6", "paddock.gang.maxPods": "4"}, {}
+    )
+    settings, held = reloaded(Settings(), fresh)
+    assert held == ("service.placeholderFsGroup", *keys[:1], keys[2], keys[1])
+    assert settings.placeholders == Settings().placeholders
+    assert settings.gang_max_pods == 4

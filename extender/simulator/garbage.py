@@ -1,0 +1,39 @@
+"""The played garbage collector: a pod whose owner is a pod that is gone goes too.
+
+Source: pkg/controller/garbagecollector. It takes no virtual time.
+"""
+
+from collections import deque
+
+from core.ids import PodUid
+from extender.simulator.api import PlayedApi, Pod, PodChange
+
+
+class GarbageCollector:
+    """Follows the changes of pods; `collect` deletes what they leave without an owner."""
+
+    def __init__(self, api: PlayedApi) -> None:
+        self._api = api
+        self._owned: dict[PodUid, dict[PodUid, Pod]] = {}
+        self._left: deque[Pod] = deque()
+
+    def heard(self, change: PodChange) -> None:
+        pod, owner = change.pod, change.facts.owner
+        if change.gone:
+            self._left.extend(self._owned.pop(pod.uid, {}).values())
+            self._owned.get(owner, {}).pop(pod.uid, None)
+        elif owner and pod.uid not in (owned := self._owned.setdefault(owner, {})):
+            owned[pod.uid] = pod
+            if not self._exists(owner):
+                self._left.append(pod)
+
+    def _exists(self, uid: PodUid) -> bool:
+        pod = self._api.pods.get(uid)
+        return pod is not None and pod.exists
+
+    def collect(self) -> None:
+        """In order of creation."""
+        while self._left:
+            pod = self._left.popleft()
+            if pod.exists:
+                self._api.delete(pod)
