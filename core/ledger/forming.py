@@ -34,6 +34,9 @@ ASKED_AT_MOST = 100
 AGAIN = 2.0
 """Seconds until what could not be done is tried again."""
 
+SHOWN_WITHIN = 10.0
+"""Seconds from the creation of a placeholder to the moment when the watch shows it, at most."""
+
 MARKED_APART = 30.0
 """Seconds until a pod that should be Failed, and is not, is marked again."""
 
@@ -155,7 +158,7 @@ def _reserve(state: State, application: Application, formation: Formation) -> No
     elif len(application.pods) == len(application.holders):
         # Nobody is left for whom room could be held; the originator owned the placeholders (GANG-21).
         _disband(state, application, formation, "none of its pods is left")
-    elif not (application.holders or formation.missing or formation.asked):
+    elif not (application.holders or formation.missing or formation.asked or formation.made):
         _time_out(state, application, formation)
     else:
         _create(state, application, formation)
@@ -218,9 +221,9 @@ def _create(state: State, application: Application, formation: Formation) -> Non
     if first is None:
         formation.missing.clear()
         return
-    if formation.retry_at is not None and not has_come(formation.retry_at, now=state.now):
+    if formation.rests_until is not None and not has_come(formation.rests_until, now=state.now):
         return
-    formation.retry_at = None
+    formation.rests_until = None
     groups = groups_by_name(formation, application.id, first.uid)
     originator = _as_originator(first)
     while formation.missing and len(formation.asked) < ASKED_AT_MOST:
@@ -255,14 +258,30 @@ def note_created(state: State, event: on.PlaceholderCreated) -> None:
     state.stirred[application.id] = None
     match event.outcome:
         case on.CreationOutcome.DONE:
-            pass
+            if not _is_there(state, application, event.name):
+                formation.made[event.name] = state.now
+                try_again(state, formation, SHOWN_WITHIN)
         case on.CreationOutcome.FAILED:
             formation.missing.append(event.name)
-            try_again(state, formation)
+            formation.rests_until = state.now + AGAIN
         case on.CreationOutcome.REFUSED if formation.phase is Phase.RESERVING:
             _fail_creation(state, application, formation, event.why)
         case _:
             pass
+
+
+def _is_there(state: State, application: Application, name: str) -> bool:
+    known = state.by_name.get((application.namespace, name), ())
+    return any(uid in application.holders for uid in known)
+
+
+def forget_made(state: State, formation: Formation) -> None:
+    """Those that no watch shows have gone again."""
+    for name, at in list(formation.made.items()):
+        if has_come(at + SHOWN_WITHIN, now=state.now):
+            del formation.made[name]
+        else:
+            try_again(state, formation, SHOWN_WITHIN)
 
 
 def _fail_creation(state: State, application: Application, formation: Formation, why: str) -> None:
@@ -290,7 +309,9 @@ def note_seen(state: State, record: PodRecord) -> None:
     if formation is None or progress is None:
         return
     progress.count += 1
+    formation.swept = False
     formation.asked.discard(record.facts.name)
+    formation.made.pop(record.facts.name, None)
     if record.facts.name in formation.missing:
         formation.missing.remove(record.facts.name)
 
@@ -336,7 +357,7 @@ def _take_back(state: State, application: Application, formation: Formation) -> 
             formation.retry_at = None
             note(state, application, formation)
         return
-    if application.holders or formation.asked:
+    if application.holders or formation.asked or formation.made:
         release_all(state, application)
         return
     if formation.phase is Phase.FAILING:
@@ -368,7 +389,11 @@ def _fail_members(state: State, formation: Formation) -> None:
 
 
 def release_all(state: State, application: Application) -> None:
-    """Those that nobody is about to take over."""
+    """Those that nobody is about to take over; once, unless there is a new one."""
+    formation = application.formation
+    if formation is None or formation.swept or not state.acts:
+        return
+    formation.swept = True
     for uid in sorted(application.holders):
         record = state.pods[uid]
         if not record.yields_to:

@@ -12,7 +12,7 @@ from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.accounts import settle
 from core.ledger.formations import awaits_gang, formation_of, progress_of
-from core.ledger.forming import AGAIN, advance, arm, delete, left_over, note, release, try_again
+from core.ledger.forming import AGAIN, advance, arm, delete, forget_made, left_over, note, release, try_again
 from core.ledger.keeping import nominate, note_kept, take_back
 from core.ledger.marks import write
 from core.ledger.record import PodRecord, Slot
@@ -87,6 +87,7 @@ def _awaits_call(member: PodRecord) -> bool:
 def _repeat(state: State, application: Application, formation: Formation) -> None:
     """What was not answered well is asked for again."""
     formation.retry_at = None
+    forget_made(state, formation)
     if not state.acts:
         return
     if not formation.noted and formation.phase in (Phase.STARTED, Phase.ORDINARY):
@@ -123,6 +124,8 @@ def _match(state: State, formation: Formation) -> None:
 
 def _match_group(state: State, formation: Formation, progress: Progress) -> None:
     """Members by rank, each with the first placeholder that it fits; on another node where it must."""
+    if not progress.held:
+        return
     in_vain: set[tuple[Resource, Constraints]] = set()
     for rank in list(progress.wanting):
         if not progress.held:
@@ -131,7 +134,6 @@ def _match_group(state: State, formation: Formation, progress: Progress) -> None
         facts = member.facts
         if (facts.size, facts.constraints) in in_vain:
             continue
-        _drop_smaller(state, member, progress)
         chosen = _choose(state, member, progress)
         if chosen is None:
             in_vain.add((facts.size, facts.constraints))
@@ -141,25 +143,23 @@ def _match_group(state: State, formation: Formation, progress: Progress) -> None
             _link(state, member, *chosen)
 
 
-def _drop_smaller(state: State, member: PodRecord, progress: Progress) -> None:
-    """Placeholders that are smaller than a member in anything are of no use (GANG-11)."""
-    size = member.facts.size
-    for rank in list(progress.held):
-        holder = state.pods[rank[-1]]
-        room = holder.facts.size
-        if any(amount > room.get(name) for name, amount in size.items()):
-            release(state, holder)
-
-
 def _choose(state: State, member: PodRecord, progress: Progress) -> tuple[PodRecord, NodeName] | None:
-    constraints = member.facts.constraints
-    first: PodRecord | None = None
-    for rank in progress.held:
-        holder = state.pods[rank[-1]]
-        first = first or holder
+    """A placeholder and where the member runs in its stead: there, or on another node when it fits none.
+
+    Those that are smaller than the member in anything go on the way (GANG-11).
+    """
+    constraints, first = member.facts.constraints, None
+    rank = progress.held.first() if progress.held else None
+    while rank is not None:
+        holder, after = state.pods[rank[-1]], progress.held.after(rank)
         node = state.nodes.get(holder.node)
-        if node is not None and admits(node, constraints):
+        if not holder.facts.size.covers(member.facts.size):
+            release(state, holder)
+        elif node is not None and admits(node, constraints):
             return holder, holder.node
+        else:
+            first = first or holder
+        rank = after
     if first is None:
         return None
     elsewhere = state.node_room.tightest(member.facts.size, constraints, state.nodes, besides=state.kept)
@@ -245,7 +245,9 @@ def member_gone(state: State, record: PodRecord) -> None:
 def _give_back(state: State, holder: PodRecord) -> None:
     """It may be taken over by another, unless it is on its way out already."""
     holder.yields_to = NO_POD
-    progress = progress_of(state, holder)
+    formation, progress = formation_of(state, holder), progress_of(state, holder)
+    if formation is not None:
+        formation.swept = False
     if progress is not None and progress.closed and not (holder.released or holder.facts.deleting):
         _reopen(state, holder, progress)
     settle(state, holder)

@@ -61,11 +61,12 @@ class Formation:
     ``groups``: by name, in the order of definition; of several with one name the largest counts;
     ``originator``: whom its placeholders belong to (GANG-2); ``lifetime``: seconds that they have from the
     first that is given room (GANG-15), and ``due`` when that is over; ``missing``: names of placeholders
-    still to be asked for, ``asked``: of those asked for; ``retry_at``: when what could not be done is tried
-    again, ``rests_until``: members take nothing over before; ``noted``: what has become of it is on the
-    originator; ``cancelled``: take-overs that came to nothing; ``waiting``: pods that wait for the gang;
-    ``failure``: why it is no gang any more; ``left``: the application completes, and what was left of the
-    placeholders is taken back (APP-6); ``begun_at`` and ``started_at``: when it began, and when all
+    still to be asked for, ``asked``: of those asked for, ``made``: of those that no watch has shown yet, and
+    when they were made; ``retry_at``: when what was not answered well is asked for again; ``rests_until``:
+    nothing new is begun before; ``noted``: what has become of it is on the originator; ``cancelled``:
+    take-overs that came to nothing; ``waiting``: pods that wait for the gang; ``failure``: why it is no gang
+    any more; ``left``: the application completes, and what was left of the placeholders is taken back
+    (APP-6), as all were once ``swept``; ``begun_at`` and ``started_at``: when it began, and when all
     placeholders had their nodes.
     """
 
@@ -76,6 +77,7 @@ class Formation:
     due: float | None = None
     missing: deque[str] = field(default_factory=deque)
     asked: set[str] = field(default_factory=set)
+    made: dict[str, float] = field(default_factory=dict)
     retry_at: float | None = None
     rests_until: float | None = None
     noted: bool = False
@@ -83,6 +85,7 @@ class Formation:
     waiting: set[PodUid] = field(default_factory=set)
     failure: str = ""
     left: bool = False
+    swept: bool = False
     begun_at: float = 0.0
     started_at: float | None = None
 
