@@ -288,9 +288,17 @@ class Cluster:
             await asyncio.sleep(0.05)
 
     async def _mine(self, kind: str) -> list[Object]:
+        """Of pods also what others made in the run's namespaces, such as placeholders."""
+        if kind == "Pod":
+            found = await self.request("GET", path_of(kind))
+            return [each for each in found["items"] if self._is_mine(each["metadata"])]
         found = await self.request("GET", path_of(kind), params={"labelSelector": f"{RUN_LABEL}={self.run}"})
         items: list[Object] = found["items"]
         return items
+
+    def _is_mine(self, metadata: Object) -> bool:
+        labelled: bool = metadata.get("labels", {}).get(RUN_LABEL) == self.run
+        return labelled or metadata.get("namespace", "").startswith(f"e2e-{self.run}-")
 
     async def _left(self, kind: str) -> bool:
         return bool(await self._mine(kind))

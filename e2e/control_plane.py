@@ -189,6 +189,7 @@ class ControlPlane:
             f"--cert-dir={self.folder / 'apiserver'}",
             f"--token-auth-file={self.folder / 'tokens.csv'}",
             "--authorization-mode=RBAC",
+            "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
             "--disable-admission-plugins=ServiceAccount",
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={key}",

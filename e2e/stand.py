@@ -18,6 +18,7 @@ import yaml
 from e2e.binaries import ROOT, binary
 from e2e.cluster import Cluster, Object, PodCache
 from e2e.control_plane import Scheduler
+from e2e.garbage import GarbageCollector
 from e2e.kubelet import StubKubelet
 from e2e.observer import Observer
 from e2e.paddock import PaddockProcess
@@ -188,6 +189,7 @@ class Stand:
         await self._install()
         self.pods = await enter(PodCache(cluster))
         self.kubelet = await enter(StubKubelet(cluster))
+        await enter(GarbageCollector(cluster))
         self.observer = await enter(Observer(cluster, queue_of=queue_of, limits=limits(self._tree)))
         self.proxy = await enter(ApiProxy(cluster.control_plane.url))
         server = self.proxy.url if self._proxied else None

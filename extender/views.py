@@ -83,13 +83,13 @@ def _property_members(queue: Queue) -> dict[str, Any]:
 
 
 def application_view(snapshot: Snapshot, application: Application) -> dict[str, Any]:
-    """An application (REST-7)."""
+    """An application (REST-7). What placeholders hold is not used by it (GANG-8)."""
     records = [record for uid in sorted(application.pods) if (record := snapshot.pod(uid)) is not None]
     records.sort(key=lambda record: (record.seq, record.uid))
     held = [record for record in records if _holds(record)]
     asking = [record for record in records if record.is_ask and not _holds(record)]
     view = {
-        "usedResource": _amounts(_sum(held)),
+        "usedResource": _amounts(_sum([record for record in held if not record.facts.placeholder])),
         "pendingResource": _amounts(_sum(asking)),
         "requests": [_request(application, record) for record in asking],
         "allocations": [_allocation(application, record) for record in held],
@@ -180,6 +180,7 @@ def _allocation(application: Application, record: PodRecord) -> dict[str, Any]:
     view = _pod(application, record)
     view["requestTime"] = _nanoseconds(record.facts.created)
     view["nodeId"] = record.node or (record.binding if record.binding != NO_NODE else "")
+    view["placeholderUsed"] = bool(record.facts.replaces)
     return _without_empty(view)
 
 
@@ -194,6 +195,7 @@ def _pod(application: Application, record: PodRecord) -> dict[str, Any]:
         "applicationId": application.id,
         "taskGroupName": facts.task_group,
         "placeholder": facts.placeholder,
+        "originator": application.originator is not None and application.originator[2] == facts.uid,
     }
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.ids import AppId
+from core.ids import AppId, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from extender.views import application_view, queue_view
@@ -94,6 +94,28 @@ def test_a_member_of_a_task_group_and_a_placeholder() -> None:
     assert (request["taskGroupName"], "placeholder" in request) == ("g", False)
     assert (allocation["taskGroupName"], allocation["placeholder"]) == ("g", True)
     assert "placeholderData" not in view
+
+
+@pytest.mark.rule("REST-7", "GANG-2", "GANG-8")
+def test_what_placeholders_hold_is_not_used_and_the_originator_is_marked() -> None:
+    ledger = make_ledger(make_queue("root.a"))
+    replaced = {"task_group": "g", "replaces": PodUid("uid-tg-0")}
+    for pod in (
+        make_pod("tg-1", cpu=500, placeholder=True, node="n1"),
+        make_pod("first", cpu=100),
+        make_pod("member", cpu=400, node="n1", **replaced),
+    ):
+        ledger.apply(on.PodObserved(pod), now=START)
+    application = ledger.snapshot.application(AppId("app-1"))
+    assert application is not None
+    view = application_view(ledger.snapshot, application)
+    assert view["usedResource"] == {"pods": 1, "vcore": 400}
+    flags = ("originator", "placeholder", "placeholderUsed")
+    shown = {
+        each["allocationTags"]["kubernetes.io/meta/podName"]: {flag for flag in flags if flag in each}
+        for each in (*view["requests"], *view["allocations"])
+    }
+    assert shown == {"first": {"originator"}, "tg-1": {"placeholder"}, "member": {"placeholderUsed"}}
 
 
 @pytest.mark.rule("REST-7")
