@@ -10,6 +10,7 @@ from typing import Any
 
 from core.durations import duration_text
 from core.ids import NO_NODE
+from core.ledger.formations import slot_node
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.headroom import headroom
@@ -19,6 +20,7 @@ from core.queues.queue import Queue
 from core.queues.spec import TemplateSpec
 from core.resource import Limit, Resource, usage_percent
 from core.workload.application import Application
+from core.workload.formation import Formation
 from core.workload.states import AppState
 
 PARTITION = "default"
@@ -87,7 +89,7 @@ def application_view(snapshot: Snapshot, application: Application) -> dict[str, 
     records = [record for uid in sorted(application.pods) if (record := snapshot.pod(uid)) is not None]
     records.sort(key=lambda record: (record.seq, record.uid))
     held = [record for record in records if _holds(record)]
-    asking = [record for record in records if record.is_ask and not _holds(record)]
+    asking = [record for record in records if _asks(snapshot, record)]
     view = {
         "usedResource": _amounts(_sum([record for record in held if not record.facts.placeholder])),
         "pendingResource": _amounts(_sum(asking)),
@@ -106,6 +108,7 @@ def application_view(snapshot: Snapshot, application: Application) -> dict[str, 
             for since, state in application.states
             if state is not AppState.NEW
         ],
+        "placeholderData": _placeholder_data(application.formation),
     }
     always = {
         "applicationID": application.id,
@@ -159,7 +162,7 @@ def _usage(snapshot: Snapshot, queue: Queue, kind: str, name: str) -> dict[str, 
 
 
 def _holds(record: PodRecord) -> bool:
-    return bool(record.node) or record.reservation is not None
+    return bool(record.node) or record.reservation is not None or bool(slot_node(record))
 
 
 def _sum(records: list[PodRecord]) -> Resource:
@@ -197,6 +200,25 @@ def _pod(application: Application, record: PodRecord) -> dict[str, Any]:
         "placeholder": facts.placeholder,
         "originator": application.originator is not None and application.originator[2] == facts.uid,
     }
+
+
+def _asks(snapshot: Snapshot, record: PodRecord) -> bool:
+    """Pods that wait for their gang are no requests yet (APP-11)."""
+    return record.is_ask and not _holds(record) and snapshot.gang_refusal(record) is None
+
+
+def _placeholder_data(formation: Formation | None) -> list[dict[str, Any]]:
+    """By task group, in the order of definition (GANG-16)."""
+    return [
+        {
+            "taskGroupName": name,
+            "count": each.count,
+            "minResource": _amounts(each.group.size),
+            "replaced": each.replaced,
+            "timedout": each.timed_out,
+        }
+        for name, each in (formation.groups.items() if formation is not None else ())
+    ]
 
 
 def _template(template: TemplateSpec | None) -> dict[str, Any]:

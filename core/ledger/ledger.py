@@ -39,7 +39,7 @@ from core.ledger.groups import forget_groups, learn_groups
 from core.ledger.keeping import note_written
 from core.ledger.lifecycle import leave_parents, pass_time
 from core.ledger.marks import expire_kept, unmark
-from core.ledger.news import is_late, is_same_pod, is_under_way, time_runs
+from core.ledger.news import is_late, is_same_pod, is_under_way, lasting, time_runs
 from core.ledger.reclaiming import find_reclaims, note_terms, terms_now
 from core.ledger.record import PodRecord
 from core.ledger.rejections import mark_rejected
@@ -178,7 +178,7 @@ class Ledger:
             self._note_no_place(record, facts)
             if facts.deleting and not record.facts.deleting:
                 note_leaving(self._state, record)
-            record.facts = facts
+            record.facts = lasting(record.facts, facts)
         self._refresh(record, now)
         note_placed(state, record)
 
@@ -194,7 +194,7 @@ class Ledger:
         elif not is_same_pod(record, facts):
             return
         elif facts.version > record.facts.version:
-            record.facts = facts
+            record.facts = lasting(record.facts, facts)
         record.offered_version = max(record.offered_version, facts.version)
         self._refresh(record, now)
 

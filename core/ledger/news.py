@@ -1,5 +1,7 @@
 """What is told of a pod, beside what is known of it already."""
 
+from dataclasses import replace
+
 from core.ledger.record import PodRecord
 from core.workload.pod import PodFacts
 
@@ -21,3 +23,10 @@ def time_runs(record: PodRecord) -> bool:
 def is_under_way(record: PodRecord) -> bool:
     """It shows a nominated node that we did not write."""
     return bool(record.facts.nominated) and record.facts.nominated != record.nominated
+
+
+def lasting(known: PodFacts, facts: PodFacts) -> PodFacts:
+    """What a pod is to its gang is read once: whoever may write on it could turn it into something else."""
+    if (known.placeholder, known.task_group) == (facts.placeholder, facts.task_group):
+        return facts
+    return replace(facts, placeholder=known.placeholder, task_group=known.task_group)

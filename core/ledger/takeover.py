@@ -55,6 +55,8 @@ def gangs_due(state: State) -> None:
         if formation is None:
             continue
         state.stirred[app_id] = None
+        if formation.rests_until is not None and has_come(formation.rests_until, now=state.now):
+            formation.rests_until = None
         if formation.retry_at is not None and has_come(formation.retry_at, now=state.now):
             _repeat(state, application, formation)
     for uid in sorted(state.slots_at):

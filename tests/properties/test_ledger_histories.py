@@ -15,7 +15,7 @@ from core.decisions.admission import decide_preemption, refusal_of
 from core.decisions.decision import BindNow, Ignored
 from core.decisions.explain import explain
 from core.decisions.scoring import decide_scores
-from core.ids import NO_NODE, NO_POD, NodeName, PodUid
+from core.ids import NO_NODE, NO_POD, AppId, NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
@@ -26,12 +26,15 @@ from core.queues.tree import over_max
 from core.reasons import Code, Refusal, Said
 from core.resource import Limit
 from core.workload.budget import BudgetFacts
+from core.workload.formation import names_of
 from core.workload.gang import Misdefined
 from core.workload.node import NodeFacts
 from core.workload.node_ranking import score_of
 from core.workload.pod import (
+    GANG,
     OWN_GATE,
     PREEMPTED_FOR,
+    REPLACES,
     RESERVED_NODE,
     TRIGGERED,
     NamespaceFacts,
@@ -141,7 +144,11 @@ def any_pod(draw: st.DrawFn) -> PodFacts:
         reserved_node=draw(st.sampled_from([NO_NODE, NO_NODE, *NODES])),
         asks_filter=draw(st.booleans()),
         gang=draw(st.sampled_from([None, None, make_gang(2), make_gang(2, cpu=1500), Misdefined("broken")])),
-        placeholder=draw(st.integers(0, 9)) == 0,
+        placeholder=draw(st.integers(0, 5)) == 0,
+        task_group=draw(st.sampled_from(["", "g", "g", "h"])),
+        replaces=draw(st.sampled_from([NO_POD, NO_POD, NO_POD, *UIDS])),
+        gang_noted=draw(st.sampled_from(["", "", "Started", "Ordinary", "Failing"])),
+        owner=draw(st.sampled_from([NO_POD, *UIDS])),
         triggered=draw(st.sampled_from(["", "", "1-a"])),
         preempted_for=draw(st.sampled_from(["", "", "", *UIDS, "root.p"])),
         name=f"p{draw(pods)}" if draw(st.integers(0, 19)) == 0 else "",
@@ -171,6 +178,16 @@ records = st.sampled_from(
             for node, plan in zip((None, *NODES), (None, "1-a", "2-b"), strict=True)
         ),
         *(((PREEMPTED_FOR, text),) for text in (None, "uid-p1 why")),
+        *(((REPLACES, uid),) for uid in (None, *UIDS)),
+        *(((GANG, phase),) for phase in (None, "Started", "Ordinary", "Failing")),
+    ]
+)
+apps = st.sampled_from([AppId(f"app-{at}") for at in range(4)])
+placeholders = st.sampled_from(
+    [
+        name
+        for at in range(PODS)
+        for name in names_of(AppId(f"app-{at % 4}"), UIDS[at], make_gang(2).groups[0])
     ]
 )
 namespaces = st.sampled_from(NAMESPACES)
@@ -203,6 +220,7 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.NodeNominated: (uids, nodes, st.booleans()),
     on.RecordWritten: (uids, records, st.booleans()),
     on.PodEvicted: (uids, st.sampled_from(on.EvictionOutcome), st.just(NO_POD) | uids),
+    on.PlaceholderCreated: (apps, placeholders, st.sampled_from(on.CreationOutcome)),
     on.GateHeld: (uids, st.just(SAID)),
     on.GateToldNot: (uids,),
     on.PlanOffered: (uids, plans, nodes, chosen),
