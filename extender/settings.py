@@ -151,6 +151,7 @@ class Settings(BaseModel):
                 self.preemption_complex_asks == "tick",
             ),
             gangs=not self.gangs_disabled,
+            gang_max_pods=self.gang_max_pods,
         )
 
     @property

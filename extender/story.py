@@ -20,6 +20,7 @@ from core.decisions.explain import Explanation, explain
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.resource import Limit, Resource
+from core.workload.formation import Formation
 from core.workload.gang import Gang, Misdefined, PodGroup
 from extender.journal import Journal
 
@@ -67,6 +68,10 @@ def _gang(snapshot: Snapshot, record: PodRecord) -> Mapping[str, Any] | None:
     told: dict[str, Any] = {"wrong": wrong}
     if gang is not None:
         told |= _task_groups(gang, facts.task_group)
+    if application is not None and application.formation is not None:
+        told |= _formation(application.formation)
+    if record.slot is not None:
+        told |= {"takesOver": record.slot.placeholder, "on": record.slot.node}
     if isinstance(group, PodGroup):
         told |= {"podGroup": group.name, "minAvailable": group.min_available}
     return told
@@ -82,6 +87,28 @@ def _task_groups(gang: Gang, named: str) -> Mapping[str, Any]:
             {"name": each.name, "members": each.members, "size": _amounts(each.size)} for each in gang.groups
         ],
         "total": _amounts(gang.total),
+    }
+
+
+def _formation(formation: Formation) -> Mapping[str, Any]:
+    """How far its gang has come. Times in seconds since the epoch, as text."""
+    return {
+        "phase": formation.phase.value,
+        "why": formation.failure,
+        "begun": _stamp(formation.begun_at),
+        "timesOut": _stamp(formation.due) if formation.due is not None else "",
+        "progress": [
+            {
+                "name": name,
+                "needed": each.needed,
+                "placeholdersPending": len(each.pending),
+                "placeholdersBound": len(each.held),
+                "membersWaiting": len(each.wanting),
+                "replaced": each.replaced,
+                "timedOut": each.timed_out,
+            }
+            for name, each in formation.groups.items()
+        ],
     }
 
 

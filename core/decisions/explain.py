@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from core.decisions.admission import refusal_of
 from core.ids import QueuePath
+from core.ledger.formations import slot_node
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.headroom import headroom
@@ -51,7 +52,7 @@ def _state(record: PodRecord) -> str:
         return "leaving"
     if not record.managed:
         return "unmanaged"
-    if record.reservation is not None:
+    if record.reservation is not None or slot_node(record):
         return "reserved"
     return "pending" if record.is_ask else "gated"
 

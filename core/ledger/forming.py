@@ -113,14 +113,14 @@ def _list_missing(state: State, application: Application, formation: Formation) 
         names = names_of(application.id, first.uid, progress.group)
         formation.missing.extend(each for each in names if each not in there)
     if formation.missing:
-        _tell(state, first, CREATING, f"{len(formation.missing)} placeholders", warning=False)
+        say(state, first, CREATING, f"{len(formation.missing)} placeholders", warning=False)
 
 
 def _elapse(state: State, application: Application, formation: Formation) -> None:
     """The time was over before there was any placeholder: there will be none (GANG-17)."""
     first = _originator(state, application)
     if first is not None:
-        _tell(state, first, ELAPSED, "its time was over before its placeholders were made")
+        say(state, first, ELAPSED, "its time was over before its placeholders were made")
     _time_out(state, application, formation)
 
 
@@ -167,10 +167,12 @@ def _reserve(state: State, application: Application, formation: Formation) -> No
 def _start(state: State, application: Application, formation: Formation) -> None:
     """All placeholders have their nodes: members may take them over now (GANG-9)."""
     formation.phase, formation.started_at = Phase.STARTED, state.now
+    state.gang_tally.started += 1
+    state.gang_tally.seconds += state.now - formation.begun_at
     formation.missing.clear()
     first = _originator(state, application)
     if first is not None:
-        _tell(state, first, COMPLETE, "all placeholders have their nodes", warning=False)
+        say(state, first, COMPLETE, "all placeholders have their nodes", warning=False)
     note(state, application, formation)
     fire(state, application, Move.RUN)
     resettle(state, formation)
@@ -287,8 +289,9 @@ def forget_made(state: State, formation: Formation) -> None:
 def _fail_creation(state: State, application: Application, formation: Formation, why: str) -> None:
     """One that the API server does not take: the application is placed without its gang (GANG-4)."""
     first = _originator(state, application)
+    state.gang_tally.refused += 1
     if first is not None:
-        _tell(state, first, CREATE_FAILED, why)
+        say(state, first, CREATE_FAILED, why)
     _disband(state, application, formation, why)
 
 
@@ -325,6 +328,9 @@ def _run_out(state: State, application: Application, formation: Formation) -> No
     if formation.phase is Phase.RESERVING:
         _time_out(state, application, formation)
     else:
+        for uid in sorted(application.holders):
+            if not state.pods[uid].yields_to:
+                say(state, state.pods[uid], PLACEHOLDER_TIMED_OUT, "no member came for it in time")
         release_all(state, application)
 
 
@@ -335,13 +341,14 @@ def _time_out(state: State, application: Application, formation: Formation) -> N
     formation.phase = Phase.FAILING if hard else Phase.RESUMING
     formation.failure, formation.due, formation.retry_at = _words(application), None, None
     formation.missing.clear()
+    style = GangStyle.HARD if hard else GangStyle.SOFT
+    state.gang_tally.timed_out[style.value] = state.gang_tally.timed_out.get(style.value, 0) + 1
     fire(state, application, Move.FAIL if hard else Move.RESUME)
     first = _originator(state, application)
     if first is not None:
-        _tell(state, first, FAILED, f"{TIMED_OUT}: {formation.failure}")
+        say(state, first, FAILED, f"{TIMED_OUT}: {formation.failure}")
     for uid in sorted(application.holders):
-        record = state.pods[uid]
-        _tell(state, record, PLACEHOLDER_TIMED_OUT, "its gang did not come together in time")
+        say(state, state.pods[uid], PLACEHOLDER_TIMED_OUT, "its gang did not come together in time")
     note(state, application, formation)
 
 
@@ -439,7 +446,8 @@ def _owner(state: State, application: Application) -> PodUid:
     return known or (application.originator[2] if application.originator is not None else NO_POD)
 
 
-def _tell(state: State, record: PodRecord, action: str, message: str, *, warning: bool = True) -> None:
+def say(state: State, record: PodRecord, action: str, message: str, *, warning: bool = True) -> None:
+    """An Event about a gang, on a pod of it."""
     facts = record.facts
     state.outbox.append(
         PostEvent("Pod", facts.namespace, facts.name, facts.uid, REASON, message, warning, action)

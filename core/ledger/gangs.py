@@ -14,6 +14,8 @@ from core.workload.gang_room import refusal_of_gang
 REASON = "GangScheduling"
 MISDEFINED = "TaskGroupsError"
 POD_GROUP = "PodGroupError"
+MAX_PODS = "paddock.gang.maxPods"
+"""The setting that bounds what a text on one pod makes us create."""
 
 UNREAD = Refusal(Code.NOT_READY, "the pods of its gang have not been read yet")
 
@@ -47,6 +49,9 @@ def refusal_of_application(state: State, application: Application, path: QueuePa
     leaf = state.tree.get(path)
     if leaf is None or application.gang is None:
         return None
+    pods, most = application.gang.total.get("pods"), state.settings.gang_max_pods
+    if pods > most:
+        return Refusal(Code.GANG_TOO_LARGE, path, f"{MAX_PODS}={most}, below the gang's {pods}")
     return refusal_of_gang(leaf, application.gang)
 
 

@@ -27,6 +27,7 @@ from core.workload.affinity import admits
 from core.workload.application import Application
 from core.workload.ask import Waiting
 from core.workload.budget import Budgets
+from core.workload.formation import GangTally
 from core.workload.lineup import Kind
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.node_ranking import NodeRanking
@@ -287,6 +288,11 @@ class Snapshot:
         turn, charge = state.turns.get(record.uid), state.charges.get(record.uid)
         counted = (turn is not None and turn.node == node) or (charge is not None and charge.node == node)
         return counted or state.node_room.has(node, record.facts.size)
+
+    @property
+    def gang_tally(self) -> GangTally:
+        """What has become of gangs since the process began; only to be read."""
+        return self._state.gang_tally
 
     def gang_refusal(self, record: PodRecord) -> Refusal | None:
         """Why a pod must wait for its gang."""

@@ -20,6 +20,7 @@ from core.workload.affinity import Constraints
 from core.workload.application import Application
 from core.workload.ask import Rank
 from core.workload.budget import BudgetFacts
+from core.workload.formation import GangTally
 from core.workload.lineup import Kind, Lineup
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.node_room import NodeRoom
@@ -134,10 +135,10 @@ class State:
     scored; ``resolver``: where groups come from that no pod names (ID-4);
     ``resolved``: what it answered lately; ``looking_up``: users that it was asked about and has not
     answered; ``outbox``: effects to hand out;
-    ``stirred``: gangs in which something has changed; ``acts``: whether this instance acts on its own
-    account; ``now``: the time of the event that is being applied; ``terminated``: applications that have
-    ended, the latest last; ``generation``: number of documents applied; ``node_set``: changes whenever a node
-    comes or goes.
+    ``stirred``: gangs in which something has changed; ``gang_tally``: what has become of gangs; ``acts``:
+    whether this instance acts on its own account; ``now``: the time of the event that is being applied;
+    ``terminated``: applications that have ended, the latest last; ``generation``: number of documents
+    applied; ``node_set``: changes whenever a node comes or goes.
     """
 
     settings: LedgerSettings = field(default_factory=LedgerSettings)
@@ -201,6 +202,7 @@ class State:
     nowhere: set[Kind] = field(default_factory=set)
     stirred: dict[AppId, None] = field(default_factory=dict)
     acts: bool = True
+    gang_tally: GangTally = field(default_factory=GangTally)
     freed: bool = False
     due: bool = False
     passing: bool = False

@@ -12,7 +12,18 @@ from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.accounts import settle
 from core.ledger.formations import awaits_gang, formation_of, progress_of
-from core.ledger.forming import AGAIN, advance, arm, delete, forget_made, left_over, note, release, try_again
+from core.ledger.forming import (
+    AGAIN,
+    advance,
+    arm,
+    delete,
+    forget_made,
+    left_over,
+    note,
+    release,
+    say,
+    try_again,
+)
 from core.ledger.keeping import nominate, note_kept, take_back
 from core.ledger.marks import write
 from core.ledger.record import PodRecord, Slot
@@ -23,6 +34,9 @@ from core.workload.affinity import Constraints, admits
 from core.workload.application import Application
 from core.workload.formation import Formation, Phase, Progress
 from core.workload.pod import OWN_GATE, REPLACES, RESERVED_NODE
+
+MATCHED = "TaskGroupMatch"
+"""What is done to a member, as Events name it (REST-17)."""
 
 OPEN_AT_MOST = 10.0
 """Seconds from the end of a placeholder to the Binding of its member."""
@@ -173,6 +187,7 @@ def _link(state: State, member: PodRecord, holder: PodRecord, node: NodeName) ->
     settle(state, holder)
     settle(state, member)
     write(state, member, (RESERVED_NODE, str(node)), (REPLACES, str(holder.uid)))
+    say(state, member, MATCHED, f"takes over the room of {holder.facts.name} on {node}", warning=False)
 
 
 # -- the steps of one take-over ----------------------------------------------------------------------------
@@ -313,10 +328,9 @@ def _is_bound_soon(member: PodRecord) -> bool:
 
 def _cancel(state: State, member: PodRecord, slot: Slot) -> None:
     """A take-over comes to nothing: the member is an ordinary ask now, with first claim on its node."""
-    formation, progress = formation_of(state, member), progress_of(state, member)
+    progress = progress_of(state, member)
     member.slot, member.forgone = None, True
-    if formation is not None:
-        formation.cancelled += 1
+    state.gang_tally.cancelled += 1
     if progress is not None:
         progress.timed_out += 1
     take_back(state, member)
@@ -348,6 +362,7 @@ def note_placed(state: State, record: PodRecord) -> None:
         return
     progress = progress_of(state, record)
     record.slot, record.nominated = None, NO_NODE
+    state.gang_tally.taken_over += 1
     if progress is not None:
         progress.replaced += 1
     holder = state.pods.get(slot.placeholder)

@@ -63,11 +63,10 @@ class Formation:
     first that is given room (GANG-15), and ``due`` when that is over; ``missing``: names of placeholders
     still to be asked for, ``asked``: of those asked for, ``made``: of those that no watch has shown yet, and
     when they were made; ``retry_at``: when what was not answered well is asked for again; ``rests_until``:
-    nothing new is begun before; ``noted``: what has become of it is on the originator; ``cancelled``:
-    take-overs that came to nothing; ``waiting``: pods that wait for the gang; ``failure``: why it is no gang
-    any more; ``left``: the application completes, and what was left of the placeholders is taken back
-    (APP-6), as all were once ``swept``; ``begun_at`` and ``started_at``: when it began, and when all
-    placeholders had their nodes.
+    nothing new is begun before; ``noted``: what has become of it is on the originator; ``waiting``: pods that
+    wait for the gang; ``failure``: why it is no gang any more; ``left``: the application completes, and what
+    was left of the placeholders is taken back (APP-6), as all were once ``swept``; ``begun_at`` and
+    ``started_at``: when it began, and when all placeholders had their nodes.
     """
 
     groups: dict[str, Progress]
@@ -81,7 +80,6 @@ class Formation:
     retry_at: float | None = None
     rests_until: float | None = None
     noted: bool = False
-    cancelled: int = 0
     waiting: set[PodUid] = field(default_factory=set)
     failure: str = ""
     left: bool = False
@@ -99,6 +97,23 @@ class Formation:
     def complete(self) -> bool:
         """Whether every group has as many placeholders on nodes as it needs (GANG-9)."""
         return all(len(each.held) >= each.needed for each in self.groups.values())
+
+
+@dataclass(slots=True)
+class GangTally:
+    """What has become of gangs since the process began.
+
+    ``started`` and ``seconds``: how many came together, and how long that took them in all; ``timed_out``: by
+    style; ``refused``: whose placeholders the API server did not take; ``taken_over`` and ``cancelled``:
+    take-overs that were completed, and that came to nothing.
+    """
+
+    started: int = 0
+    seconds: float = 0.0
+    timed_out: dict[str, int] = field(default_factory=dict)
+    refused: int = 0
+    taken_over: int = 0
+    cancelled: int = 0
 
 
 def formation_of(gang: Gang, *, lifetime: float, now: float) -> Formation:

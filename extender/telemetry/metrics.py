@@ -3,11 +3,18 @@
 from collections.abc import Callable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
 from prometheus_client.registry import Collector
 
 from core.ledger.snapshot import Snapshot
 from core.queues.queue import Queue
+from core.workload.formation import Phase
+from core.workload.gang import GangStyle
 
 QUEUES_SHOWN = 2_000
 """Queues with series of their own; more of them are summed in none, and counted in paddock_queues."""
@@ -74,7 +81,7 @@ class _QueueSeries(Collector):
     def __init__(self, snapshot: Callable[[], Snapshot]) -> None:
         self._snapshot = snapshot
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
+    def collect(self) -> Iterator[Metric]:
         snapshot = self._snapshot()
         for name, value, words in (
             ("paddock_queues", len(snapshot.tree), "Queues in the tree"),
@@ -90,6 +97,7 @@ class _QueueSeries(Collector):
         ):
             yield GaugeMetricFamily(name, words, value=value)
         yield from self._queue_families(snapshot)
+        yield from _gang_families(snapshot)
 
     def _queue_families(self, snapshot: Snapshot) -> Iterator[GaugeMetricFamily]:
         queues = [queue for queue, _ in zip(snapshot.tree, range(QUEUES_SHOWN), strict=False)]
@@ -101,6 +109,31 @@ class _QueueSeries(Collector):
                 for resource, value in _amounts(queue, amount):
                     family.add_metric([queue.path, resource], value)
             yield family
+
+
+def _gang_families(snapshot: Snapshot) -> Iterator[Metric]:
+    formations = [each.formation for each in snapshot.applications() if each.formation is not None]
+    alive = sum(len(each.holders) for each in snapshot.applications())
+    waiting = sum(each.phase is Phase.RESERVING for each in formations)
+    yield GaugeMetricFamily("paddock_gangs_waiting", "Gangs whose placeholders are not all bound", waiting)
+    yield GaugeMetricFamily("paddock_gang_placeholders", "Placeholders alive", alive)
+    tally = snapshot.gang_tally
+    yield SummaryMetricFamily(
+        "paddock_gang_complete_seconds",
+        "From the first placeholder asked for to all bound",
+        count_value=tally.started,
+        sum_value=tally.seconds,
+    )
+    timed_out = CounterMetricFamily("paddock_gang_timeouts", "Gangs timed out, by style", labels=["style"])
+    for style in GangStyle:
+        timed_out.add_metric([style.value], tally.timed_out.get(style.value, 0))
+    yield timed_out
+    for name, words, count in (
+        ("paddock_gang_creations_refused", "Gangs whose placeholders were refused", tally.refused),
+        ("paddock_gang_takeovers", "Members that took a placeholder over", tally.taken_over),
+        ("paddock_gang_takeovers_cancelled", "Take-overs that came to nothing", tally.cancelled),
+    ):
+        yield CounterMetricFamily(name, words, count)
 
 
 def _amounts(queue: Queue, name: str) -> list[tuple[str, int]]:

@@ -65,6 +65,7 @@ TOLD = {
     "terminated",
     "stirred",
     "acts",
+    "gang_tally",
 }
 """What was told or is only a note: nothing follows it from, so there is nothing to compare it with."""
 

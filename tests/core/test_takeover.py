@@ -237,7 +237,7 @@ def test_room_that_a_member_does_not_take_is_given_back_after_ten_seconds() -> N
     world.wait(2)
     assert usage(world.ledger, "root.a") == (0, 0, 1000)
     assert world.counts() == [(1, 0, 1)]
-    assert world.formation().cancelled == 1
+    assert world.ledger.snapshot.gang_tally.cancelled == 1
     assert world.pods[PodUid("uid-m1")].replaces == ""
     assert world.ledger.snapshot.kept == {"n1": "uid-m1"}
     assert world.admitted("uid-m1")
@@ -251,7 +251,7 @@ def test_a_bind_call_that_is_open_keeps_the_room() -> None:
     world.tell(on.BindCalled(PodUid("uid-m1"), NodeName("n1")))
     world.wait(20)
     assert usage(world.ledger, "root.a") == (0, 1000, 0)
-    assert world.formation().cancelled == 0
+    assert world.ledger.snapshot.gang_tally.cancelled == 0
 
 
 @pytest.mark.rule("GANG-12")
@@ -261,7 +261,7 @@ def test_a_foreign_pod_that_takes_the_room_ends_the_take_over_at_once() -> None:
     world.create("m1", gang=make_gang(1), task_group="g")
     world.bind_placeholders()
     world.create("foreign", scheduler_name="x", app="", queue="", node="n1")
-    assert world.formation().cancelled == 1
+    assert world.ledger.snapshot.gang_tally.cancelled == 1
     assert world.counts() == [(1, 0, 1)]
     world.wait(3)
     world.bind("uid-m1", "n2")
