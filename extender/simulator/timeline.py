@@ -80,8 +80,9 @@ def summary(recording: Recording) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Placeholders are no pods here. ``placed``: pods that were ever bound; ``waiting``: pods that exist and have no node at the end;
-    ``evicted`` and ``refusals`` count happenings, so a pod can be in them more than once."""
+    """``pods``: without placeholders, as are the next two; ``placed``: pods that were ever bound; ``waiting``:
+    pods that exist and have no node at the end; ``evicted`` and ``refusals`` count happenings, so a pod can
+    be in them more than once."""
 
     pods: int
     placed: int
