@@ -15,9 +15,19 @@ from extender.queueconfig.load import check_document
 from extender.queueconfig.problems import ConfigError, Problem, path_text, reported, shown
 from extender.queueconfig.sources import checksum
 from extender.queueconfig.surprises import told, warnings_of
-from extender.service_keys import POLICY_GROUP, SERVICE_KEYS, service_key
+from extender.service_keys import (
+    PLACEHOLDER_FS_GROUP,
+    PLACEHOLDER_GROUP,
+    PLACEHOLDER_IMAGE,
+    PLACEHOLDER_USER,
+    POLICY_GROUP,
+    SERVICE_KEYS,
+    int64_of,
+    service_key,
+)
 from extender.settings import KEYS, SettingsError, settings_from
 
+_LARGEST_ID = 2**31 - 1
 _UNREADABLE = "is no base64 of gzip and counts as absent; pack it with gzip"
 _EMPTIED = "sets an empty text: only a suffix .gz is unpacked; pack it with gzip, or put it in data"
 
@@ -49,7 +59,9 @@ def check_text(text: bytes, *, name: str) -> Verdict:
         return Verdict(name, check_document(text), warnings_of(text))
     document, lines = manifest.flat.queues_text, _Lines(text, manifest)
     problems = chain(manifest.problems, lines.placed(check_document(document)), _refused_values(manifest))
-    warnings = chain(lines.placed(warnings_of(document)), _surprising_keys(manifest))
+    warnings = chain(
+        lines.placed(warnings_of(document)), _surprising_keys(manifest), _unfit_for_placeholders(manifest)
+    )
     return Verdict(name, reported(problems), told(warnings))
 
 
@@ -115,6 +127,21 @@ def _without_effect(manifest: Manifest, key: str) -> Iterator[Problem]:
         yield _at(manifest, key, "SRC-5", f"nobody knows the key {shown(key)}, so it has no effect; {hint}")
     elif known.no_effect:
         yield _at(manifest, key, "SRC-4", f"has no effect here ({known.no_effect}); it can be left out")
+
+
+def _unfit_for_placeholders(manifest: Manifest) -> Iterator[Problem]:
+    """Values that YuniKorn reads too, and of which the API server takes no pod (GANG-4)."""
+    settings = manifest.flat.settings
+    if settings.get(PLACEHOLDER_IMAGE) == "":
+        yield _at(manifest, PLACEHOLDER_IMAGE, "GANG-3", "names no image, so every placeholder is refused")
+    for key in (PLACEHOLDER_USER, PLACEHOLDER_GROUP, PLACEHOLDER_FS_GROUP):
+        try:
+            number = int64_of(settings.get(key, "0"))
+        except ValueError:
+            continue
+        if not 0 <= number <= _LARGEST_ID:
+            why = f"must be 0 to {_LARGEST_ID} in a pod, so every placeholder is refused"
+            yield _at(manifest, key, "GANG-3", why)
 
 
 # -- what is printed -----------------------------------------------------------------------------------------

@@ -274,6 +274,7 @@ class Recorder:
                 "created": pod.created,
                 "bound": pod.bound_at,
                 "gone": pod.gone_at,
+                "placeholder": pod.entry is None,
             }
             for pod in pods
         }

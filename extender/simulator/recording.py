@@ -93,8 +93,8 @@ class Difference:
 @dataclass(frozen=True, slots=True)
 class Recording:
     """One run. ``end``: time of the last step; ``pods``: the last state of every pod that ever was, by name,
-    in order of creation: queue, node, phase, reason, message, created, bound, gone; ``checks``: number of
-    expectations compared."""
+    in order of creation: queue, node, phase, reason, message, created, bound, gone, placeholder; ``checks``:
+    number of expectations compared."""
 
     name: str
     file: str

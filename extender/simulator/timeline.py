@@ -80,8 +80,9 @@ def summary(recording: Recording) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """``placed``: pods that were ever bound; ``waiting``: pods that exist and have no node at the end;
-    ``evicted`` and ``refusals`` count happenings, so a pod can be in them more than once."""
+    """``pods``, ``placed`` and ``waiting``: without placeholders. ``placed``: pods that were ever bound;
+    ``waiting``: pods that exist and have no node at the end; ``evicted`` and ``refusals`` count happenings, so
+    a pod can be in them more than once."""
 
     pods: int
     placed: int
@@ -91,7 +92,7 @@ class Totals:
 
 
 def totals_of(recording: Recording) -> Totals:
-    pods = recording.pods.values()
+    pods = [pod for pod in recording.pods.values() if not pod.get("placeholder")]
     return Totals(
         pods=len(pods),
         placed=sum(pod.get("bound") is not None for pod in pods),

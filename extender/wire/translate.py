@@ -50,7 +50,6 @@ ALLOW_PREEMPTION = DOMAIN + "allow-preemption"
 _TERMINAL = ("Succeeded", "Failed")
 _DEFAULT_GRACE = 30
 _NO_KEYS: Mapping[str, str] = {}
-_POD = ("v1", "Pod")
 
 
 class WireNamespace(Wire, frozen=True):
@@ -67,6 +66,7 @@ def pod_from(pod: WirePod) -> PodFacts:
     meta, spec, status = pod.metadata, pod.spec, pod.status
     labels, annotations = meta.labels or _NO_KEYS, meta.annotations or _NO_KEYS
     markers = markers_of(pod)
+    preempted_for, _, preempted_why = annotations.get(PREEMPTED_FOR, "").partition(" ")
     return PodFacts(
         uid=PodUid(meta.uid),
         namespace=intern(meta.namespace or "default"),
@@ -92,8 +92,8 @@ def pod_from(pod: WirePod) -> PodFacts:
         reserved_node=NodeName(annotations.get(RESERVED_NODE, "")),
         asks_filter=asks_filter(markers),
         triggered=annotations.get(TRIGGERED, ""),
-        preempted_for=annotations.get(PREEMPTED_FOR, "").partition(" ")[0],
-        preempted_why=annotations.get(PREEMPTED_FOR, "").partition(" ")[2],
+        preempted_for=preempted_for,
+        preempted_why=preempted_why,
         starts_at_once=bool(labels.get(STATE_AWARE_OFF) or annotations.get(STATE_AWARE_OFF)),
         never_preempts=spec.preemption_policy == "Never",
         allow_preemption=_allow_preemption(annotations),
@@ -166,8 +166,10 @@ def _selector(selector: LabelSelector | None) -> tuple[Requirement, ...] | None:
 
 def owner_of(meta: PodMetadata) -> PodUid:
     """The pod that owns this one, the first if there are several (GANG-2)."""
-    owners = meta.owner_references or ()
-    return PodUid(next((each.uid for each in owners if (each.api_version, each.kind) == _POD), NO_POD))
+    for each in meta.owner_references or ():
+        if each.kind == "Pod" and each.api_version == "v1":
+            return PodUid(each.uid)
+    return NO_POD
 
 
 def version_from(text: str) -> int:

@@ -184,6 +184,23 @@ def test_keys_that_work_are_no_warning() -> None:
     assert checked(config_map(document(), **keys)) == Verdict("m", ())
 
 
+@pytest.mark.rule("GANG-3")
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("service.placeholderImage", "''"),
+        ("service.placeholderRunAsUser", "'-1'"),
+        ("service.placeholderRunAsGroup", "'2147483648'"),
+        ("service.placeholderFsGroup", "'9223372036854775807'"),
+    ],
+)
+def test_what_no_placeholder_can_be_made_of_is_a_warning(key: str, value: str) -> None:
+    verdict = checked(config_map(document(), **{key: value}))
+    assert verdict.right
+    assert places(verdict.warnings) == [("GANG-3", f'data["{key}"]', 5)]
+    assert "every placeholder is refused" in verdict.warnings[0].message
+
+
 @pytest.mark.rule("SRC-5")
 @pytest.mark.parametrize(
     ("key", "hint"),

@@ -94,6 +94,8 @@ def test_a_placeholder_is_a_pod_that_is_placed_and_runs_for_ever() -> None:
     stage.cluster.advance(10**9, lambda: None)
     assert pod.phase == "Running"
     assert stage.cluster.recorder.since.placed == [stage.pod("first"), stage.pod("slow")]
+    states = stage.cluster.recorder.pod_states(stage.cluster.api.pods.values())
+    assert [name for name, state in states.items() if state["placeholder"]] == ["tg-0"]
 
 
 @pytest.mark.rule("GANG-4", "GANG-20")

@@ -152,3 +152,9 @@ def test_a_pod_that_was_bound_and_is_gone_was_placed_and_does_not_wait() -> None
     }
     totals = totals_of(make_recording(pods=pods))
     assert (totals.pods, totals.placed, totals.waiting) == (4, 1, 1)
+
+
+def test_placeholders_are_not_among_the_pods() -> None:
+    pods = {"tg-0": make_pod(bound=1, placeholder=True), "tg-1": make_pod(placeholder=True), "m": make_pod()}
+    totals = totals_of(make_recording(pods=pods))
+    assert (totals.pods, totals.placed, totals.waiting) == (1, 0, 1)
