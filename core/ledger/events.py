@@ -234,6 +234,12 @@ class GroupsResolved:
 
 
 @dataclass(frozen=True, slots=True)
+class ActingBegan:
+    """From now on effects on our own account are carried out by this instance; until now another's were, or
+    nobody's. What is written on the pods is believed again, as after a start."""
+
+
+@dataclass(frozen=True, slots=True)
 class PassDue:
     """Room has appeared a moment ago: see who can be woken."""
 
@@ -330,6 +336,7 @@ Event = (
     | GateHeld
     | GateToldNot
     | GroupsResolved
+    | ActingBegan
     | PassDue
     | TimePassed
     | CleanerDue

@@ -213,6 +213,7 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PassDue: (),
     on.TimePassed: (),
     on.CleanerDue: (),
+    on.ActingBegan: (),
 }
 """Every event but `Configured`, which has a step of its own; and what each is made of."""
 
