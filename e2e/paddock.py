@@ -15,20 +15,23 @@ from e2e.processes import Program, free_port
 
 READY_DEADLINE = 30.0
 ANSWER_DEADLINE = aiohttp.ClientTimeout(total=5.0)
+_ON_HOST = "import socket; socket.gethostname = lambda: {host!r}; from extender.cli import main; main()"
 _SUFFIXES = ("", "_total", "_count", "_sum", "_bucket")
 
 
 class PaddockProcess:
-    """``url`` is where kube-scheduler calls it."""
+    """``url`` is where kube-scheduler calls it. ``host``: what it takes this host's name for, if not what it
+    is."""
 
-    def __init__(self, kubeconfig: Path, folder: Path, *, arguments: Sequence[str] = ()) -> None:
+    def __init__(
+        self, kubeconfig: Path, folder: Path, *, arguments: Sequence[str] = (), host: str = ""
+    ) -> None:
         self.verbs_port, self.admin_port = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.verbs_port}/v1"
         self._program = Program(
             [
                 sys.executable,
-                "-m",
-                "extender.cli",
+                *(("-c", _ON_HOST.format(host=host)) if host else ("-m", "extender.cli")),
                 "serve",
                 f"--kubeconfig={kubeconfig}",
                 f"--verbs-port={self.verbs_port}",

@@ -182,9 +182,10 @@ async def contest(
     cores: int,
     ranks: Sequence[int] = (),
     proxied: bool = False,
+    lease: str = "",
 ) -> AsyncIterator[Contest]:
     """At its end nothing is kept or marked any more, and no law was broken."""
-    async with place(cluster, queues, nodes=nodes, cores=cores, proxied=proxied) as here:
+    async with place(cluster, queues, nodes=nodes, cores=cores, proxied=proxied, lease=lease) as here:
         found = Contest(here)
         await found.label_nodes(*(f"n{at}" for at in range(1, nodes + 1)))
         await found.ranks(*ranks)

@@ -192,23 +192,50 @@ class Stand:
         await enter(GarbageCollector(cluster))
         self.observer = await enter(Observer(cluster, queue_of=queue_of, limits=limits(self._tree)))
         self.proxy = await enter(ApiProxy(cluster.control_plane.url))
-        server = self.proxy.url if self._proxied else None
-        user, scheduler_user = self._users
-        self.paddock = PaddockProcess(
-            cluster.control_plane.kubeconfig(user, server),
-            cluster.control_plane.folder,
+        self.paddock = await self.another_paddock()
+        self.scheduler = await self._scheduler_of(self.paddock)
+
+    async def another_paddock(self, *, host: str = "") -> PaddockProcess:
+        """One that is ready; ``host``: as in `PaddockProcess`."""
+        control_plane = self.cluster.control_plane
+        paddock = PaddockProcess(
+            control_plane.kubeconfig(self._users[0], self.proxy.url if self._proxied else None),
+            control_plane.folder,
             arguments=[f"--lease={self._lease}", *(self._tls.arguments if self._tls else ())],
+            host=host,
         )
-        self._stack.push_async_callback(self.paddock.stop)
-        await self.paddock.start()
+        self._stack.push_async_callback(paddock.stop)
+        await paddock.start()
+        return paddock
+
+    async def _scheduler_of(self, paddock: PaddockProcess) -> Scheduler:
         config = scheduler_config(
             self._config,
-            self.paddock.url.replace("http:", "https:") if self._tls else self.paddock.url,
+            paddock.url.replace("http:", "https:") if self._tls else paddock.url,
             elect=self._elect,
             tls=self._tls.of_scheduler if self._tls else None,
         )
-        self.scheduler = await cluster.control_plane.scheduler(config, user=scheduler_user)
-        self._stack.push_async_callback(self.scheduler.stop)
+        scheduler = await self.cluster.control_plane.scheduler(config, user=self._users[1])
+        self._stack.push_async_callback(scheduler.stop)
+        return scheduler
+
+    async def lead(self, host: str) -> None:
+        """The kube-scheduler of that host holds the Lease from now on."""
+        namespace, _, name = self._lease.partition("/")
+        lease = {
+            "metadata": {"name": name, "namespace": namespace},
+            "spec": {"holderIdentity": f"{host}_e2e"},
+        }
+        await self.cluster.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", **lease})
+
+    async def fail_over(self, to: PaddockProcess, *, host: str) -> None:
+        """A host dies with its Paddock and its kube-scheduler, and those of another go on."""
+        await self.paddock.kill()
+        await self.scheduler.kill()
+        self.proxy.clear()
+        self.paddock = to
+        await self.lead(host)
+        self.scheduler = await self._scheduler_of(to)
 
     async def _install(self) -> None:
         """What the configuration's overlay ships, but for its workloads; then the queues."""

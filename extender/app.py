@@ -11,6 +11,7 @@ from typing import Any
 
 from watchfiles import awatch
 
+from core.ledger import events as on
 from core.ledger.effects import LookUpGroups, PostEvent
 from core.queues.tree import over_max
 from extender.checking import validation_of
@@ -113,6 +114,8 @@ class App:
             lease=lambda: self.configuration.settings.lease,
             host=socket.gethostname(),
             clock=time.monotonic,
+            began=lambda: self.engine.learn(on.ActingBegan()),
+            ended=lambda: self.engine.learn(on.ActingEnded()),
         )
         self._effector = Effector(
             client,

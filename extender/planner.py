@@ -59,17 +59,18 @@ class Planner:
 
     def wake(self) -> None:
         """Somebody may have a plan made for it now. An instance that may not act makes none."""
-        if not self._awaited and self._wanted and self._acts():
+        if not self._awaited and self.wanted and self._acts():
             self._awaited = True
             self._later(0.0, self._go)
 
     def finish(self) -> None:
         """Make every plan that is due, at once."""
-        while self._wanted:
+        while self.wanted:
             self._step()
 
     @property
-    def _wanted(self) -> bool:
+    def wanted(self) -> bool:
+        """Whether somebody waits for a plan, or one is in the making."""
         snapshot = self._snapshot()
         return self._planning is not None or bool(snapshot.trying or snapshot.reclaims)
 
@@ -90,9 +91,11 @@ class Planner:
                 return
             self._learn(on.PreemptionTried(uid))
             self._planning = Planning(self._snapshot(), uid, now=self._clock())
-        outcome = self._planning.slice()
-        if outcome is not None:
-            self._planning = None
+        if self._planning.result is None:
+            self._planning.slice()
+        else:
+            # In a slice of its own: it is judged anew, and carried out.
+            outcome, self._planning = self._planning.result, None
             self._settle(outcome)
 
     def _settle(self, outcome: Outcome) -> None:

@@ -29,8 +29,8 @@ from core.ledger.snapshot import Snapshot
 from core.queues.guarantees import remaining
 from core.queues.queue import Queue
 
-WORK_PER_SLICE = 200
-"""Units of about ten microseconds, so that no verb waits longer than some milliseconds for a plan."""
+WORK_PER_SLICE = 100
+"""Units of about ten microseconds, so that no verb waits longer than a millisecond or two for a plan."""
 
 NODES_COMPARED = 16
 """Nodes with victims that are compared, unless all of those would take pods that prefer to stay (PRE-15)."""
@@ -216,7 +216,8 @@ class Planning:
         choice.give_back()
         if not choice.victims:
             return self._no(open_, Stop.THERE_IS_ROOM, "PRE-16", "nobody needs to go")
-        yield _UNITS_PER_CANDIDATE * len(choice.victims)
+        # The judging is a slice of its own: it goes through all queues that take part.
+        yield WORK_PER_SLICE
         return self._judged(case, name, choice.victims)
 
     def _add_elsewhere(

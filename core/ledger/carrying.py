@@ -11,14 +11,13 @@ from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, EvictPod
 from core.ledger.events import EvictionOutcome
-from core.ledger.keeping import let_go, note_kept, remember
-from core.ledger.marks import mark, spare, tell, trigger, undo, unmark, write, write_plan, write_victim
+from core.ledger.keeping import let_go, note_kept
+from core.ledger.marks import mark, spare, tell, trigger, undo, write, write_plan, write_victim
 from core.ledger.reclaiming import reclaimed
 from core.ledger.record import PodRecord
 from core.ledger.state import Offer, State
-from core.ledger.takeover import remember_slot
 from core.ledger.tries import note_tried
-from core.workload.pod import GANG, PREEMPTED_FOR, REPLACES, RESERVED_NODE, TRIGGERED, PodFacts
+from core.workload.pod import PREEMPTED_FOR, TRIGGERED
 
 OFFERED_FOR = 5.0
 """Seconds in which kube-scheduler may take a plan it was told of."""
@@ -100,13 +99,13 @@ def _victim_written(state: State, uid: PodUid, *, reached: bool) -> None:
     record = state.pods.get(uid)
     if record is None or record.preempted_for is None or record.facts.deleting:
         return
-    if reached and _stands(state, record.preempted_for):
+    if reached and stands(state, record.preempted_for):
         evict(state, record)
     else:
         _give_up(state, record)
 
 
-def _stands(state: State, preemptor: PodUid | QueuePath) -> bool:
+def stands(state: State, preemptor: PodUid | QueuePath) -> bool:
     """Whether the plan of an ask, or the preemption of a queue, is still on."""
     ask = state.pods.get(PodUid(preemptor))
     return bool(ask.triggered) if ask is not None else state.tree.get(preemptor) is not None
@@ -184,58 +183,3 @@ def drop_offers(state: State) -> None:
     for uid, offer in list(state.offers.items()):
         if uid not in state.pods or has_come(offer.at + OFFERED_FOR, now=state.now):
             del state.offers[uid]
-
-
-# -- after a restart -------------------------------------------------------------------------------------
-
-
-def recall(state: State, record: PodRecord) -> None:
-    """A pod is seen for the first time, with what is written on it.
-
-    That is believed of the pods in the first list only. On one that comes later none of us can have written,
-    and whoever may create pods could keep nodes for himself.
-    """
-    facts = record.facts
-    if state.pods_listed:
-        forged = [(key, None) for key, value in _records_of(facts) if value]
-        if forged:
-            write(state, record, *forged)
-        return
-    record.believed = True
-    if facts.replaces:
-        remember_slot(state, record)
-    else:
-        remember(state, record)
-    if not facts.preempted_for:
-        return
-    record.preempted_for, record.preempted_why = PodUid(facts.preempted_for), facts.preempted_why
-    state.victims.setdefault(record.preempted_for, {})[record.uid] = None
-    if not record.node:
-        unmark(state, record)
-        write(state, record, (PREEMPTED_FOR, None))
-
-
-def _records_of(facts: PodFacts) -> tuple[tuple[str, str], ...]:
-    return (
-        (RESERVED_NODE, facts.reserved_node),
-        (TRIGGERED, facts.triggered),
-        (PREEMPTED_FOR, facts.preempted_for),
-        (REPLACES, facts.replaces),
-        (GANG, facts.gang_noted),
-    )
-
-
-def resume(state: State) -> None:
-    """All pods have been seen: go on where the process before this one stopped."""
-    for preemptor in sorted(state.victims):
-        for uid in sorted(state.victims.get(preemptor, ())):
-            _resume(state, state.pods[uid])
-
-
-def _resume(state: State, record: PodRecord) -> None:
-    if record.facts.deleting or record.preempted_for is None:
-        return
-    if _stands(state, record.preempted_for):
-        evict(state, record)
-    else:
-        spare(state, record)

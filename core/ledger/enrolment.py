@@ -15,7 +15,7 @@ from core.ledger.gangs import (
     warn_of_labels,
 )
 from core.ledger.groups import find_groups
-from core.ledger.lifecycle import emptied, fire, idle
+from core.ledger.lifecycle import emptied, fire, idle, note_completing
 from core.ledger.record import PodRecord
 from core.ledger.rejections import tell
 from core.ledger.state import State
@@ -103,6 +103,9 @@ def _join(state: State, record: PodRecord) -> None:
     warn_of_labels(state, record)
     if application.state is AppState.COMPLETING and not record.facts.placeholder:
         fire(state, application, Move.RUN)
+    leaf = state.tree.get(application.queue) if application.queue is not None else None
+    if leaf is not None:
+        note_completing(leaf, application)
 
 
 def _unique_ids(state: State, name: str) -> bool:

@@ -255,6 +255,17 @@ class GroupsResolved:
 
 
 @dataclass(frozen=True, slots=True)
+class ActingBegan:
+    """From now on effects on our own account are carried out by this instance; until now another's were, or
+    nobody's. What is written on the pods is believed again, as after a start."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActingEnded:
+    """From now on another instance, or nobody, carries effects out."""
+
+
+@dataclass(frozen=True, slots=True)
 class PassDue:
     """Room has appeared a moment ago: see who can be woken."""
 
@@ -352,6 +363,8 @@ Event = (
     | GateHeld
     | GateToldNot
     | GroupsResolved
+    | ActingBegan
+    | ActingEnded
     | PassDue
     | TimePassed
     | CleanerDue

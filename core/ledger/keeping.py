@@ -43,6 +43,14 @@ def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
         take_back(state, record)
 
 
+def drop(state: State, record: PodRecord) -> None:
+    """No node is kept for an ask as far as this instance knows; what is written on it may say otherwise."""
+    if record.keeps:
+        del state.kept[record.keeps]
+    record.keeps, record.triggered, record.nominations = NO_NODE, "", 0
+    record.nominated = NO_NODE
+
+
 def nominate(record: PodRecord, node: NodeName) -> tuple[NominateNode, ...]:
     """Make kube-scheduler try a node first, alone; in the moment when there is room on it."""
     facts = record.facts
@@ -62,7 +70,7 @@ def take_back(state: State, record: PodRecord) -> None:
 
 
 def remember(state: State, record: PodRecord) -> None:
-    """A pod is seen for the first time that says of itself that a node is kept for it."""
+    """Believe a pod that says of itself that a node is kept for it."""
     node = record.facts.reserved_node
     if not node:
         return
@@ -109,6 +117,8 @@ def note_written(state: State, event: on.NodeNominated | on.RecordWritten) -> No
         case on.RecordWritten(_, entries):
             if record.keeps and (RESERVED_NODE, record.keeps) in entries:
                 let_go(state, record)
+                # Not again at once: an instance that stands by would seek without end.
+                record.sought_at = state.now
 
 
 def note_kept(state: State, record: PodRecord, node: NodeName) -> None:

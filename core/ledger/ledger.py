@@ -18,8 +18,6 @@ from core.ledger.carrying import (
     note_eviction,
     note_leaving,
     note_preemption,
-    recall,
-    resume,
 )
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
@@ -39,7 +37,8 @@ from core.ledger.groups import forget_groups, learn_groups
 from core.ledger.keeping import note_written
 from core.ledger.lifecycle import leave_parents, pass_time
 from core.ledger.marks import expire_kept, unmark
-from core.ledger.news import is_late, is_same_pod, is_under_way, lasting, time_runs
+from core.ledger.news import is_late, is_same_pod, lasting, time_runs
+from core.ledger.recalling import recall, resume, take_over
 from core.ledger.reclaiming import find_reclaims, note_terms, terms_now
 from core.ledger.record import PodRecord
 from core.ledger.rejections import mark_rejected
@@ -63,7 +62,6 @@ from core.ledger.tries import await_try, find_due
 from core.ledger.turn_pass import TurnPass
 from core.ledger.turns import WAKES_APART, begin_lease, end_turn, expire_turns, return_turn
 from core.queues.limits import Limits
-from core.workload.ask import Reservation
 from core.workload.pod import PodFacts
 
 PROVISIONAL = 30.0
@@ -129,6 +127,10 @@ class Ledger:
                 note_preemption(self._state, event)
             case on.GroupsResolved(user, groups):
                 place_again(self._state, learn_groups(self._state, user, groups))
+            case on.ActingBegan():
+                take_over(self._state)
+            case on.ActingEnded():
+                self._state.acts = False
             case on.PassDue():
                 return (*self._on_pass_due(), *self._posted())
             case on.TimePassed():
@@ -169,7 +171,6 @@ class Ledger:
         if record is None:
             record = self._new_record(facts)
             recall(self._state, record)
-            self._reserve_if_under_way(record)
         else:
             self._confirm(record)
             if is_late(record, facts):
@@ -223,12 +224,6 @@ class Ledger:
     def _confirm(self, record: PodRecord) -> None:
         record.provisional_until = None
         self._state.provisional.discard(record.uid)
-
-    def _reserve_if_under_way(self, record: PodRecord) -> None:
-        """After a restart: a nominated node we did not write means that PreBind is under way."""
-        if not self._state.pods_listed and is_under_way(record) and record.is_ask:
-            ttl = self._state.settings.reservation_ttl
-            record.reservation = Reservation(ttl, None, record.facts.version)
 
     def _note_failure(self, record: PodRecord, facts: PodFacts, now: float) -> None:
         """A new failure text that is not ours says that the admitted pod found no place after all."""

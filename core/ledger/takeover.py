@@ -375,6 +375,22 @@ def note_placed(state: State, record: PodRecord) -> None:
 # -- after a restart ---------------------------------------------------------------------------------------
 
 
+def dissolve(state: State) -> None:
+    """Forget what was made of the gangs; it is made anew of what is on the objects."""
+    for record in state.pods.values():
+        record.slot, record.yields_to = None, NO_POD
+        record.released = record.forgone = False
+        record.believed = True
+    state.places.clear()
+    state.slots.clear()
+    state.slots_at.clear()
+    state.forming.clear()
+    for application in state.applications.values():
+        application.formation = None
+    for uid in sorted(state.pods):
+        settle(state, state.pods[uid])
+
+
 def remember_slot(state: State, record: PodRecord) -> None:
     """A pod is seen for the first time that says whose room it takes."""
     facts = record.facts

@@ -11,7 +11,7 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from core.decisions.preemption import Planning
 from core.decisions.receipts import Plan
@@ -96,11 +96,11 @@ def pod(name: str, queue: QueuePath, size: Resource, **facts: object) -> PodFact
     return PodFacts(PodUid(name), "default", name, size, **values)  # type: ignore[arg-type]
 
 
-def build(rng: random.Random) -> Ledger:
+def build(rng: random.Random, learn: Callable[[on.Event], object]) -> None:
     """Nodes are full to the last bit: the size of one is the sum of its pods."""
-    ledger, held, number = Ledger(), Held(), itertools.count()
-    ledger.apply(on.Configured(document({}), LedgerSettings()), now=NOW)
-    ledger.apply(on.NamespaceObserved(NamespaceFacts("default")), now=NOW)
+    held, number = Held(), itertools.count()
+    learn(on.Configured(document({}), LedgerSettings()))
+    learn(on.NamespaceObserved(NamespaceFacts("default")))
     running = [(tenant, leaf) for tenant in range(TENANTS) for leaf in range(1, LEAVES)]
     for at in range(NODES):
         name, total = NodeName(f"n{at:04}"), Resource({})
@@ -108,13 +108,12 @@ def build(rng: random.Random) -> Ledger:
         for place in range(PODS_PER_NODE):
             tenant, leaf = chosen[place % QUEUES_PER_NODE]
             running_pod = _running(rng, f"p{next(number)}", leaf_of(tenant, leaf), leaf, name)
-            ledger.apply(on.PodObserved(running_pod), now=NOW)
+            learn(on.PodObserved(running_pod))
             total += running_pod.size
             path = leaf_of(tenant, leaf)
             held[path] = held.get(path, Resource({})) + running_pod.size
-        ledger.apply(on.NodeObserved(NodeFacts(name, total)), now=NOW)
-    ledger.apply(on.Configured(document(held), LedgerSettings()), now=NOW)
-    return ledger
+        learn(on.NodeObserved(NodeFacts(name, total)))
+    learn(on.Configured(document(held), LedgerSettings()))
 
 
 def _running(rng: random.Random, name: str, path: QueuePath, leaf: int, node: NodeName) -> PodFacts:
@@ -170,7 +169,8 @@ def protected_share(ledger: Ledger) -> float:
 
 async def run() -> None:
     rng = random.Random(7)
-    ledger = build(rng)
+    ledger = Ledger()
+    build(rng, lambda event: ledger.apply(event, now=NOW))
     gc.collect()
     gc.freeze()
     took: dict[bool, list[float]] = {True: [], False: []}

@@ -28,7 +28,8 @@ class _Lease(msgspec.Struct):
 class Leadership:
     """``lease()``: namespace/name, or empty; ``held`` is kept up to date while `run` runs.
 
-    The name comes with the configuration, which is read after this has begun.
+    The name comes with the configuration, which is read after this has begun. ``began``: called in the moment
+    from which on a Lease is held that was not held before; ``ended``: when it is seen not to be held.
     """
 
     def __init__(
@@ -38,12 +39,17 @@ class Leadership:
         lease: Callable[[], str],
         host: str,
         clock: Callable[[], float],
+        began: Callable[[], None],
+        ended: Callable[[], None],
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._client = client
         self._lease = lease
         self._host = host
         self._clock = clock
+        self._began = began
+        self._ended = ended
+        self._acts = True
         self._sleep = sleep
         self._told = -STALE
         self._ours = False
@@ -59,6 +65,7 @@ class Leadership:
         while True:
             if self._lease():
                 await self.poll()
+                self._note_end()
             await self._sleep(POLL)
 
     async def poll(self) -> None:
@@ -70,8 +77,16 @@ class Leadership:
             holder = msgspec.json.decode(body, type=_Lease).spec.holder_identity or ""
         except (KubeError, msgspec.DecodeError):
             return
-        self._ours = is_held_by(holder, self._host)
-        self._told = self._clock()
+        held = self.held
+        self._ours, self._told = is_held_by(holder, self._host), self._clock()
+        if self._ours and not held:
+            self._acts = True
+            self._began()
+
+    def _note_end(self) -> None:
+        if self._acts and not self.held:
+            self._acts = False
+            self._ended()
 
 
 def is_held_by(holder: str, host: str) -> bool:

@@ -27,11 +27,12 @@ from extender.simulator.objects import (
     priority_class_object,
     priority_class_of_entry,
 )
-from extender.simulator.paddock import News, Paddock, World
+from extender.simulator.paddock import Paddock
 from extender.simulator.recorder import Recorder
 from extender.simulator.scenario import NodeEntry, PodEntry, Scenario
 from extender.simulator.scheduler import PlayedScheduler, Server, Settings
 from extender.simulator.validating import objections
+from extender.simulator.world import News, World
 from extender.wire.translate import POD, pod_from
 
 PROFILES = frozenset({"default-scheduler", "yunikorn", "paddock"})
@@ -215,10 +216,10 @@ class Cluster:
             while self._scheduler_news:
                 self.scheduler.deliver(self._scheduler_news.popleft())
                 busy = True
-            busy = self.paddock.life.run_effects() or busy
+            busy = self.paddock.run_effects() or busy
             busy = self.scheduler.cycle() or busy
             busy = self.world.loop.run_ready() or busy
-            self.paddock.life.plan_time()
+            self.paddock.plan_time()
             busy = self.clock.run_due() or busy
         self.recorder.sample(self.paddock.life.snapshot.tree)
 

@@ -7,8 +7,6 @@ virtual clock. A restart is a new `Life`; nothing of the former one is heard of 
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Protocol
 
 import msgspec
 
@@ -28,50 +26,18 @@ from extender.preemptions import Preemptions
 from extender.queueconfig.sources import CONFIGS_NAME, ConfigMapData
 from extender.reload import Configuration, Source
 from extender.simulator.acting import act
-from extender.simulator.api import Change, NodeChange, PlayedApi, PodChange, Refusal
-from extender.simulator.budgets import BudgetChange, PlayedBudgets
-from extender.simulator.clock import EPOCH, Clock, HandLoop, Kind, Timer
-from extender.simulator.evicting import Onlooker as EvictionOnlooker
+from extender.simulator.api import NodeChange, PodChange, Refusal
+from extender.simulator.budgets import BudgetChange
+from extender.simulator.clock import EPOCH, Kind, Timer
 from extender.simulator.extender_calls import CallFailed, bind_error
 from extender.simulator.objects import Json
+from extender.simulator.world import News, World
 from extender.verbs import Outcome, Verbs
 from extender.wire.extender_v1 import BOUND, faulted
 from extender.wire.translate import POD, pod_from
 
 CONNECTION_LOST = "failed bind with extender: connection lost"
 SOURCE = Source("ConfigMap", "default", CONFIGS_NAME, "config-map")
-
-
-News = Change | BudgetChange
-
-
-class Onlooker(EvictionOnlooker, Protocol):
-    """Who is told what Paddock decides and does."""
-
-    def decided(self, verb: str, record: PodRecord, verdict: object) -> None: ...
-
-    def acted(self, effect: Effect) -> None:
-        """An effect has been carried out."""
-        ...
-
-    def planned(self, outcome: Planned, pod: str) -> None: ...
-
-    def refused(self, message: str) -> None:
-        """A configuration was refused."""
-        ...
-
-
-@dataclass(slots=True)
-class World:
-    """What a life of Paddock has around it. ``config_map``: the data of `yunikorn-configs` as it is now."""
-
-    clock: Clock
-    loop: HandLoop
-    api: PlayedApi
-    budgets: PlayedBudgets
-    onlooker: Onlooker
-    bind_delay: int
-    config_map: dict[str, str]
 
 
 class Life:
@@ -83,13 +49,16 @@ class Life:
         self.on_decision: Callable[[str, PodRecord, object], None] | None = None
         self.preemptions = Preemptions()
         self.ended = False
+        self.acts = True
         self.effects: deque[Effect] = deque()
         self._passes: deque[Callable[[], None]] = deque()
         self._calls: dict[asyncio.Task[bytes], Callable[[str], None]] = {}
         self._timer: Timer | None = None
         self._planned: int | None = None
         self._refused = ""
-        self.engine = Engine(Outward(lambda: world.clock.seconds, self._later, self.effects.append, self))
+        self.engine = Engine(
+            Outward(lambda: world.clock.seconds, self._later, self.perform, self, lambda: self.acts)
+        )
         self.configuration = Configuration(
             self.engine, overrides={}, on_refused=self._on_refused, on_applied=self._on_applied
         )
@@ -180,6 +149,10 @@ class Life:
                 self.engine.learn(on.PodDeleted(pod.uid) if ended else on.PodObserved(facts))
             case BudgetChange(budget):
                 self.engine.learn(on.BudgetObserved(budget))
+
+    def perform(self, effect: Effect) -> None:
+        """Carry an effect out in this instant; see `run_effects`."""
+        self.effects.append(effect)
 
     def run_effects(self) -> bool:
         """Run planned passes and what has been asked for, in emission order. False when there was nothing."""
@@ -366,6 +339,17 @@ class Paddock:
             self.life.deliver(self._news.popleft()[1])
             heard = True
         return heard
+
+    def run_effects(self) -> bool:
+        """Do what has been asked for. False when that is nothing."""
+        return self.life.run_effects()
+
+    def plan_time(self) -> None:
+        self.life.plan_time()
+
+    def configure(self) -> None:
+        """The ConfigMap was edited."""
+        self.life.configure()
 
     # -- Server ----------------------------------------------------------------------------------
 

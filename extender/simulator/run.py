@@ -110,7 +110,7 @@ class _Run:
         world.config_map.clear()
         world.config_map.update(config_map_of(self._config_text, self._settings))
         recorder.note(kind, what)
-        self._cluster.paddock.life.configure()
+        self._cluster.paddock.configure()
         return recorder.config_error
 
     def _change_nodes(self, step: Step, path: str) -> None:

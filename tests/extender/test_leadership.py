@@ -43,8 +43,14 @@ class Bench:
         self.time = 1000.0
         self.lease = "kube-system/kube-scheduler"
         self.pauses: list[float] = []
+        self.begun: list[bool] = []
         self.leadership = Leadership(
-            client, lease=lambda: self.lease, host="mine", clock=lambda: self.time, sleep=self._sleep
+            client,
+            lease=lambda: self.lease,
+            host="mine",
+            clock=lambda: self.time,
+            began=lambda: self.begun.append(self.leadership.held),
+            sleep=self._sleep,
         )
 
     async def _sleep(self, seconds: float) -> None:
@@ -83,6 +89,26 @@ async def test_a_lease_that_changes_hands(bench: Bench) -> None:
         bench.hold(holder)
         await bench.leadership.poll()
         assert bench.leadership.held is held
+
+
+async def test_it_is_told_when_acting_begins_and_not_again_while_it_goes_on(bench: Bench) -> None:
+    """Then it may act already."""
+    begun = []
+    for holder in ("other_1", "mine_1", "mine_1", "mine_2", "other_1", "mine_2"):
+        bench.hold(holder)
+        await bench.leadership.poll()
+        begun.append(len(bench.begun))
+    assert begun == [0, 1, 1, 1, 1, 2]
+    assert all(bench.begun)
+
+
+async def test_acting_begins_again_after_nobody_knew_for_a_while(bench: Bench) -> None:
+    """Another one may have acted in between."""
+    bench.hold("mine_1")
+    await bench.leadership.poll()
+    bench.time += STALE
+    await bench.leadership.poll()
+    assert len(bench.begun) == 2
 
 
 async def test_the_last_answer_is_believed_until_it_is_stale(bench: Bench) -> None:

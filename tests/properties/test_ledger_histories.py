@@ -231,6 +231,8 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PassDue: (),
     on.TimePassed: (),
     on.CleanerDue: (),
+    on.ActingBegan: (),
+    on.ActingEnded: (),
 }
 """Every event but `Configured`, which has a step of its own; and what each is made of."""
 

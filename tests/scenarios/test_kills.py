@@ -1,4 +1,5 @@
-"""Paddock killed after each effect of a preemption in turn (design section 4).
+"""Paddock killed after each effect of a preemption in turn (design section 4): it starts again, or one that
+stood by goes on.
 
 In the end the ask has its place, nobody was evicted twice, and nobody who need not go.
 """
@@ -10,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from extender.simulator import cluster
 from extender.simulator.paddock import Paddock
 from extender.simulator.reading import scenario_from
 from extender.simulator.recording import Recording
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario import Kill, Scenario
+from tests.scenarios.standing_by import Pair
 
 HEAD = """\
 apiVersion: paddock.dev/v1
@@ -76,8 +79,12 @@ def evicted(recording: Recording) -> Counter[str]:
 
 
 @pytest.mark.rule("PRE-20", "PRE-22")
+@pytest.mark.parametrize("kind", [Paddock, Pair], ids=["restarted", "followed"])
 @pytest.mark.parametrize(("scenario", "kill"), list(kills()))
-def test_the_ask_gets_its_node_and_each_victim_goes_once(scenario: Scenario, kill: Kill) -> None:
+def test_the_ask_gets_its_node_and_each_victim_goes_once(
+    scenario: Scenario, kill: Kill, kind: type[Paddock], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "Paddock", kind)
     first, second, *rest = scenario.steps
     recording = run_scenario(replace(scenario, steps=(first, replace(second, kill=kill), *rest)))
     assert evicted(recording) == Counter(VICTIMS)

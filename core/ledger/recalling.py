@@ -1,0 +1,125 @@
+"""Believing what is written on objects: after a start, and when this instance becomes the one that acts.
+
+An instance that stands by knows the pods; what the one that acts has promised is only on them (design section
+4). Whatever else is to outlive the process is taken up here too.
+"""
+
+from core.ids import PodUid
+from core.ledger.accounts import settle
+from core.ledger.carrying import evict, stands
+from core.ledger.forming import begin_all
+from core.ledger.keeping import drop, remember
+from core.ledger.marks import spare, unmark, write
+from core.ledger.news import is_under_way
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+from core.ledger.takeover import dissolve, remember_slot, resume_slots
+from core.ledger.turns import end_turn
+from core.workload.ask import Reservation
+from core.workload.pod import GANG, PREEMPTED_FOR, REPLACES, RESERVED_NODE, TRIGGERED, PodFacts
+
+
+def recall(state: State, record: PodRecord) -> None:
+    """A pod is seen for the first time, with what is written on it.
+
+    That is believed of the pods in the first list only. On one that comes later none of us can have written,
+    and whoever may create pods could keep nodes for himself.
+    """
+    if not state.pods_listed:
+        record.believed = True
+        _believe(state, record)
+        return
+    forged = [(key, None) for key, value in _records_of(record.facts) if value]
+    if forged:
+        write(state, record, *forged)
+
+
+def resume(state: State) -> None:
+    """All pods have been seen: go on where the process before this one stopped."""
+    for preemptor in sorted(state.victims):
+        for uid in sorted(state.victims.get(preemptor, ())):
+            _resume(state, state.pods[uid])
+
+
+def take_over(state: State) -> None:
+    """This instance is the one that acts from now on, and goes on where the one before it stopped.
+
+    What it made of the objects when it could not act is void, and so are turns that nobody took because
+    kube-scheduler asked another. Before the first list nothing is known: that list does the same. Cost:
+    O(pods).
+    """
+    state.acts = True
+    if not state.pods_listed:
+        return
+    state.offers.clear()
+    records = list(state.pods.values())
+    dissolve(state)
+    promised = [record for record in records if _is_promised(record)]
+    for record in records:
+        record.overlooked, record.passed_over, record.rests_until = 0, False, None
+        end_turn(state, record.uid)
+    for record in promised:
+        _forget(state, record)
+    for record in promised:
+        _believe(state, record)
+    begin_all(state)
+    for record in promised:
+        settle(state, record)
+    resume(state)
+    resume_slots(state)
+    state.freed = True
+
+
+def _is_promised(record: PodRecord) -> bool:
+    """Something is, by what we know or by what is written on it."""
+    facts = record.facts
+    known = record.keeps or record.triggered or record.preempted_for
+    return bool(known or record.nominated or facts.nominated or any(value for _, value in _records_of(facts)))
+
+
+def _forget(state: State, record: PodRecord) -> None:
+    drop(state, record)
+    unmark(state, record)
+    record.plans = 0
+
+
+def _believe(state: State, record: PodRecord) -> None:
+    """A pod is what is written on it."""
+    if record.facts.replaces:
+        remember_slot(state, record)
+    else:
+        remember(state, record)
+    _believe_mark(state, record)
+    if record.reservation is None and record.is_ask and is_under_way(record):
+        # A nominated node that we did not write: PreBind is under way.
+        record.reservation = Reservation(state.settings.reservation_ttl, None, record.facts.version)
+
+
+def _believe_mark(state: State, record: PodRecord) -> None:
+    facts = record.facts
+    if not facts.preempted_for:
+        return
+    record.preempted_for, record.preempted_why = PodUid(facts.preempted_for), facts.preempted_why
+    state.victims.setdefault(record.preempted_for, {})[record.uid] = None
+    if not record.node:
+        unmark(state, record)
+        write(state, record, (PREEMPTED_FOR, None))
+
+
+def _records_of(facts: PodFacts) -> tuple[tuple[str, str], ...]:
+    return (
+        (RESERVED_NODE, facts.reserved_node),
+        (TRIGGERED, facts.triggered),
+        (PREEMPTED_FOR, facts.preempted_for),
+        (REPLACES, facts.replaces),
+        (GANG, facts.gang_noted),
+    )
+
+
+def _resume(state: State, record: PodRecord) -> None:
+    if record.facts.deleting or record.preempted_for is None or record.eviction is not None:
+        return
+    if stands(state, record.preempted_for):
+        evict(state, record)
+    else:
+        spare(state, record)

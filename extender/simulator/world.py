@@ -1,0 +1,43 @@
+"""What a life of Paddock has around it in the simulator: what tells it, whom it tells, what it acts on."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.decisions.preemption import Outcome
+from core.ledger.effects import Effect
+from core.ledger.record import PodRecord
+from extender.simulator.api import Change, PlayedApi
+from extender.simulator.budgets import BudgetChange, PlayedBudgets
+from extender.simulator.clock import Clock, HandLoop
+from extender.simulator.evicting import Onlooker as EvictionOnlooker
+
+News = Change | BudgetChange
+
+
+class Onlooker(EvictionOnlooker, Protocol):
+    """Who is told what Paddock decides and does."""
+
+    def decided(self, verb: str, record: PodRecord, verdict: object) -> None: ...
+
+    def acted(self, effect: Effect) -> None:
+        """An effect has been carried out."""
+        ...
+
+    def planned(self, outcome: Outcome, pod: str) -> None: ...
+
+    def refused(self, message: str) -> None:
+        """A configuration was refused."""
+        ...
+
+
+@dataclass(slots=True)
+class World:
+    """``config_map``: the data of `yunikorn-configs` as it is now."""
+
+    clock: Clock
+    loop: HandLoop
+    api: PlayedApi
+    budgets: PlayedBudgets
+    onlooker: Onlooker
+    bind_delay: int
+    config_map: dict[str, str]

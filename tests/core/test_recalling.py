@@ -1,0 +1,139 @@
+"""An instance that stood by becomes the one that acts: what is written on the pods is believed then."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
+from core.ledger.effects import Effect, EvictPod, NominateNode, WriteRecord
+from core.ledger.events import EvictionOutcome
+from core.ledger.ledger import Ledger
+from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
+from tests.builders import START, make_ledger, make_node, make_pod, make_queue
+
+N1 = NodeName("n1")
+ASK = make_pod("ask", queue="root.b", cpu=2000)
+VICTIM = make_pod("victim", queue="root.a", cpu=2000, node="n1")
+RECORDED = replace(ASK, reserved_node=N1, triggered="1-uid-ask", version=2)
+MARKED = replace(VICTIM, preempted_for="uid-ask", preempted_why="because", version=2)
+
+
+def standing_by(*later: object) -> Ledger:
+    """Its first list was before anything was written; ``later`` is what it has seen of the pods since."""
+    ledger = make_ledger(make_queue("root.a"), make_queue("root.b"))
+    for event in (on.NodeObserved(make_node("n1", cpu=2000)), *map(on.PodObserved, (ASK, VICTIM))):
+        ledger.apply(event, now=START)
+    for pod in later:
+        ledger.apply(on.PodObserved(pod), now=START)  # type: ignore[arg-type]
+    return ledger
+
+
+def took_over(ledger: Ledger) -> list[Effect]:
+    return list(ledger.apply(on.ActingBegan(), now=START + 20))
+
+
+def kept(ledger: Ledger) -> dict[str, str]:
+    return dict(ledger.snapshot.kept)
+
+
+@pytest.mark.rule("PRE-20", "PRE-22")
+def test_a_plan_is_gone_on_with_as_it_was_written() -> None:
+    ledger = standing_by(RECORDED, MARKED)
+    assert kept(ledger) == {}
+    (effect,) = took_over(ledger)
+    assert isinstance(effect, EvictPod)
+    assert (effect.uid, effect.preemptor, effect.why) == (VICTIM.uid, ASK.uid, "because")
+    assert kept(ledger) == {"n1": "uid-ask"}
+    root = ledger.snapshot.tree.root
+    assert (root.preempting.get("vcore"), root.triggered.get("vcore")) == (2000, 2000)
+
+
+def test_a_victim_that_is_on_its_way_out_is_not_evicted_again_and_the_node_is_nominated_then() -> None:
+    ledger = standing_by(RECORDED, replace(MARKED, deleting=True))
+    assert took_over(ledger) == []
+    effects = [
+        *ledger.apply(on.PodDeleted(VICTIM.uid), now=START + 21),
+        *ledger.apply(on.PassDue(), now=START + 21),
+    ]
+    assert [effect.node for effect in effects if isinstance(effect, NominateNode)] == ["n1"]
+
+
+def test_one_that_this_instance_has_evicted_itself_is_not_evicted_again() -> None:
+    """It lost the Lease for a moment, and the watch has not shown yet that the victim goes."""
+    ledger = standing_by(RECORDED, MARKED)
+    took_over(ledger)
+    ledger.apply(on.PodEvicted(VICTIM.uid, EvictionOutcome.DONE, ASK.uid), now=START + 20)
+    assert took_over(ledger) == []
+
+
+def test_a_mark_that_was_made_for_a_plan_that_does_not_stand_is_taken_off() -> None:
+    ledger = standing_by(MARKED)
+    (effect,) = took_over(ledger)
+    assert effect == WriteRecord(VICTIM.uid, "default", "victim", ((PREEMPTED_FOR, None),))
+    assert ledger.snapshot.tree.root.preempting.get("vcore") == 0
+
+
+def test_what_this_instance_believed_and_is_written_no_more_is_forgotten() -> None:
+    """It was in its first list; the one that acted has taken it off since."""
+    ledger = standing_by()
+    ledger._state.pods_listed = False
+    seen = replace(RECORDED, uid=PodUid("uid-other"), name="other")
+    ledger.apply(on.PodObserved(seen), now=START)
+    ledger.apply(on.PodsListed(frozenset(ledger._state.pods), 9), now=START)
+    assert kept(ledger) == {"n1": "uid-other"}
+    ledger.apply(
+        on.PodObserved(replace(seen, reserved_node=NodeName(""), triggered="", version=3)), now=START
+    )
+    assert took_over(ledger) == []
+    assert kept(ledger) == {}
+    assert ledger.snapshot.tree.root.triggered.get("vcore") == 0
+
+
+def test_the_record_of_an_ask_that_has_its_place_is_taken_off() -> None:
+    ledger = standing_by(replace(RECORDED, node="n1"))
+    assert took_over(ledger) == [
+        WriteRecord(ASK.uid, "default", "ask", ((RESERVED_NODE, None), (TRIGGERED, None)))
+    ]
+
+
+def test_an_ask_under_way_to_a_node_that_we_did_not_write_is_given_a_reservation() -> None:
+    ledger = standing_by(replace(ASK, nominated=N1, version=2))
+    took_over(ledger)
+    assert ledger.snapshot.reserved() == 1
+
+
+def test_a_nomination_of_ours_is_known_again() -> None:
+    ledger = standing_by(replace(RECORDED, nominated=N1))
+    took_over(ledger)
+    record = ledger.snapshot.pod(ASK.uid)
+    assert record is not None
+    assert (record.nominated, ledger.snapshot.reserved()) == (N1, 0)
+
+
+def test_nobody_rests_because_another_instance_was_asked() -> None:
+    ledger = standing_by()
+    record = ledger._state.pods[ASK.uid]
+    record.overlooked, record.passed_over, record.rests_until = 4, True, START + 60
+    took_over(ledger)
+    assert (record.overlooked, record.passed_over, record.rests_until) == (0, False, None)
+
+
+def test_before_the_first_list_there_is_nothing_to_take_up() -> None:
+    ledger = Ledger()
+    assert took_over(ledger) == []
+    ledger = standing_by()
+    ledger._state.pods_listed = False
+    ledger.apply(on.PodObserved(RECORDED), now=START)
+    assert took_over(ledger) == []
+
+
+@pytest.mark.parametrize("instance", ["stands by", "acts"])
+def test_a_node_that_could_not_be_kept_is_not_sought_again_at_once(instance: str) -> None:
+    """One that stands by would seek without end."""
+    ledger = standing_by()
+    record = ledger._state.pods[ASK.uid]
+    ledger._state.kept[N1], record.keeps = ASK.uid, N1
+    reached = instance == "acts"
+    ledger.apply(on.RecordWritten(ASK.uid, ((RESERVED_NODE, "n1"),), reached=reached), now=START)
+    assert record.sought_at == (None if reached else START)

@@ -1,0 +1,77 @@
+"""Two instances of Paddock, one of which stands by: what a restart is to one alone, a failover is here."""
+
+from collections.abc import Callable
+
+from core.ledger import events as on
+from core.ledger.effects import DeletePod, Effect, EvictPod, NominateNode, OpenGate, WakePod, WriteRecord
+from core.ledger.events import EvictionOutcome
+from extender.simulator.paddock import Life, Paddock
+from extender.simulator.world import World
+
+
+class Standby(Life):
+    """Hears what the other one hears, and may not act: its effects end as the real effector ends them."""
+
+    def __init__(self, world: World, after_effect: Callable[[str], None]) -> None:
+        super().__init__(world, after_effect)
+        self.acts = False
+
+    def perform(self, effect: Effect) -> None:
+        if self.acts:
+            super().perform(effect)
+            return
+        match effect:
+            case EvictPod() | DeletePod():
+                self.engine.learn(on.PodEvicted(effect.uid, EvictionOutcome.FAILED, effect.preemptor))
+            case WakePod() | OpenGate():
+                self.engine.learn(on.PodWoken(effect.uid, reached=False))
+            case NominateNode():
+                self.engine.learn(on.NodeNominated(effect.uid, effect.node, reached=False))
+            case WriteRecord():
+                self.engine.learn(on.RecordWritten(effect.uid, effect.entries, reached=False))
+            case _:
+                pass
+
+    def begin(self) -> None:
+        """The Lease is ours."""
+        self.acts = True
+        self.engine.learn(on.ActingBegan())
+
+
+class Pair(Paddock):
+    """A restart of the one that acts makes the other one act, which has heard all that was to be heard, and
+    another one stand by."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.standby = self._new_standby()
+
+    def _new_standby(self) -> Standby:
+        life = Standby(self._world, self._count_effect)
+        life.start()
+        return life
+
+    def restart(self) -> None:
+        self.read_news()
+        former, self.life = self.life, self.standby
+        self.standby = self._new_standby()
+        former.end()
+        self.life.begin()
+
+    def read_news(self) -> bool:
+        news = [change for due, change in self._news if due <= self._world.clock.now]
+        for change in news:
+            self.standby.deliver(change)
+        return super().read_news()
+
+    def run_effects(self) -> bool:
+        busy = self.standby.run_effects()
+        return super().run_effects() or busy
+
+    def plan_time(self) -> None:
+        super().plan_time()
+        self.standby.plan_time()
+
+    def configure(self) -> None:
+        super().configure()
+        self.standby.configure()

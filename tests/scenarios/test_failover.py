@@ -1,0 +1,52 @@
+"""Scenarios in which Paddock is restarted or killed, played once more with an instance that stands by.
+
+It takes over where the other one would have started again, and what happens must be the same.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from core.ledger import ledger
+from extender.simulator import cluster
+from extender.simulator.reading import read_scenario
+from extender.simulator.run import run_scenario
+from tests.scenarios.mutating import answering
+from tests.scenarios.standing_by import Pair
+
+FILES = [
+    path
+    for path in sorted(Path(__file__).parent.glob("*.yaml"))
+    if any(step.restart or step.kill for step in read_scenario(path).steps)
+    # A restart loses the time since when a queue is over its max; who stands by knows it.
+    and path.stem != "quota-change-after-a-restart"
+]
+
+NEED_NOTHING_TAKEN_UP = {
+    "gang-in-a-fair-queue",
+    "gang-that-runs-outlives-a-restart",
+    "killed-right-after-a-binding",
+    "guarantee-killed-after-the-ask-was-marked",
+    "restart-forgets-nothing",
+}
+"""What they are about is on no object, or is learned from the watch."""
+
+
+@pytest.fixture(autouse=True)
+def _somebody_stands_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "Paddock", Pair)
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in FILES])
+def test_a_failover_is_like_a_restart(path: Path) -> None:
+    recording = run_scenario(read_scenario(path))
+    assert recording.differences == ()
+    assert recording.checks > 0
+
+
+@pytest.mark.corrupts_ledger
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in FILES])
+def test_it_is_not_when_nothing_is_taken_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(ledger, "take_over", None)(monkeypatch)
+    differs = bool(run_scenario(read_scenario(path)).differences)
+    assert differs is (path.stem not in NEED_NOTHING_TAKEN_UP)
