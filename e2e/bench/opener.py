@@ -15,6 +15,7 @@ import uvloop
 from core.ids import PodUid
 from core.ledger.effects import OpenGate
 from e2e.control_plane import ControlPlane
+from e2e.processes import cpu_seconds_of
 from extender.kube.api import ObjectMeta
 from extender.kube.client import connect
 from extender.kube.effector import Effector
@@ -31,8 +32,14 @@ class Opener:
             target=_open, args=(theirs, kubeconfig, namespace), daemon=True
         )
         process.start()
+        assert process.pid is not None
+        self._pid = process.pid
         stack.callback(process.join)
         stack.callback(process.terminate)
+
+    @property
+    def cpu_seconds(self) -> float:
+        return cpu_seconds_of(self._pid)
 
     async def go(self) -> None:
         await self._tell("go")
