@@ -29,6 +29,8 @@ from core.workload.node import NodeFacts, NodeUse
 from core.workload.node_ranking import NodeRanking
 from core.workload.pod import OWN_GATE, NamespaceFacts, PriorityClassFacts
 
+_NOTHING = Tally()
+
 COUNTED_AT_MOST = 500
 """Applications that are looked at one by one for one answer."""
 
@@ -241,6 +243,22 @@ class Snapshot:
         """What they ask for at most, in a queue and below; only to be read."""
         state = self._state
         return queue.pending if state.freed or state.passing else queue.fresh
+
+    def beside_demand(self, queue: Queue) -> Tally:
+        """What turns hold that `demand_in` does not count; only to be read."""
+        state = self._state
+        return _NOTHING if state.freed or state.passing else state.given.of(queue)
+
+    def crowds(self, resource: str, more: int) -> bool:
+        """Whether that demand, with ``more``, exceeds what is left on the nodes that some of it could go to.
+
+        A cordoned node, or a tainted one, is of use to those only that tolerate it. Cost: see `BarredRoom`.
+        """
+        state, root = self._state, self._state.tree.root
+        left = state.node_room.barred.left(resource, state.tolerated)
+        counted_twice = state.given.of(root).get(resource) - self.beside_demand(root).get(resource)
+        asked = self.demand_in(root).get(resource) + state.afloat.get(resource) - counted_twice
+        return left is not None and asked + more > left
 
     def is_in_demand(self, uid: PodUid) -> bool:
         """Whether an ask is a part of that."""
