@@ -14,6 +14,7 @@ from core.ledger.record import Charge, PodRecord
 from core.ledger.rejections import marks_due
 from core.ledger.settings import LedgerSettings
 from core.ledger.state import State, Turn
+from core.ledger.turns import leases
 from core.queues.limits import Limits, Tracked, UsageBook, entry_for
 from core.queues.queue import Queue
 from core.queues.room import Extra, Room
@@ -81,7 +82,7 @@ class Snapshot:
         moments = [state.deferred, state.age_due, state.tries_due]
         moments += state.quota_starts.values() if state.quota_preempts else ()
         moments += [offer.at + OFFERED_FOR for offer in state.offers.values()]
-        moments += [turn.at + state.settings.turn_lease for turn in state.turns.values()]
+        moments += [end for _, end in leases(state)]
         for uid in state.reserved:
             reservation = state.pods[uid].reservation
             moments.append(reservation.ends if reservation is not None else None)
