@@ -3,10 +3,15 @@
 Churn: 1,000 short pods in 20 queues for 100 slots; filter calls per bound pod. Then on a full cluster, where
 400 wait, a slot is freed every 50 ms: how long until Paddock's PATCH, a gate opened or a wake-up, and until
 the Binding, as a watch shows all three. Shipped `kubeadm` configuration.
+
+kube-scheduler tries every refused pod again at each event, and keeps one that it has tried in a back-off of a
+second. So the wake-ups are told apart: of pods refused less than a second before, and of others.
 """
 
 import asyncio
 import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from core.workload.pod import ADMITTED
@@ -16,11 +21,14 @@ from e2e.cluster import Object, PodCache, condition, node_of
 from e2e.course import WAKE
 from e2e.kubelet import StubKubelet
 from e2e.stand import scheduler_config
+from extender.telemetry.logs import FLUSH_DELAY
 
 NODES, CORES, QUEUES = 25, 4, 20
 SLOTS = NODES * CORES
 CHURN, RUN_FOR = 1_000, 0.5
 FREED, SLOTS_APART = 300, 0.05
+BACK_OFF = 1.0
+"""Seconds, `podInitialBackoffSeconds` and `podMaxBackoffSeconds` as shipped."""
 
 KINDS: dict[str, Any] = {"refused": {}, "gated": GATED}
 
@@ -85,7 +93,7 @@ async def _churn(here: Arena, spec: dict[str, Any]) -> dict[str, float]:
 
 async def _slots(here: Arena, spec: dict[str, Any]) -> dict[str, Any]:
     """One slot after the other is freed; the pod bound n-th took the n-th."""
-    cluster = here.cluster
+    cluster, began = here.cluster, time.perf_counter()
     async with PodCache(cluster, cluster.namespace) as pods:
         holding = [f"holds{at}" for at in range(SLOTS)]
         await cluster.create_pods(cluster.pod(name, queue="root.q0") for name in holding)
@@ -101,7 +109,8 @@ async def _slots(here: Arena, spec: dict[str, Any]) -> dict[str, Any]:
         await _free(here, holding, course)
         await pods.until(lambda: len(course.bound) >= FREED, "all slots are taken again")
         calls = await here.filter_calls() - before
-        found = _times(course)
+        await asyncio.sleep(2 * FLUSH_DELAY)
+        found = _times(course) | _by_back_off(course, _refusals(here, since=began))
         await here.delete_pods(pods)
     return {**found, "filter calls per bound pod": round(calls / FREED, 2)}
 
@@ -121,6 +130,33 @@ async def _free(here: Arena, holding: list[str], course: Course) -> None:
         await here.cluster.delete_pod(holding[at])
         due += SLOTS_APART
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
+
+
+def _refusals(here: Arena, *, since: float) -> dict[str, list[float]]:
+    """When each pod was refused by filter, from Paddock's log; seconds on the clock of a `Course`."""
+    found: dict[str, list[float]] = {}
+    ahead = time.time() - time.perf_counter()
+    for line in here.paddock.logs():
+        if line.get("verb") != "filter" or line["code"] == "Admitted":
+            continue
+        at = datetime.fromisoformat(line["timestamp"]).timestamp() - ahead
+        if at > since:
+            found.setdefault(line["pod"], []).append(at)
+    return found
+
+
+def _by_back_off(course: Course, refusals: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """From the patch to the bind, by whether the pod's back-off was over when it was woken."""
+    within, over, early = [], [], 0
+    for name, let_go in course.let_go.items():
+        refused = [at for at in refusals.get(name, ()) if at < let_go]
+        if name not in course.bound or not refused:
+            continue
+        (within if let_go - refused[-1] < BACK_OFF else over).append(course.bound[name] - let_go)
+        early += let_go - refused[-1] < BACK_OFF and course.bound[name] - refused[-1] < BACK_OFF
+    kinds = {"woken in its back-off": within, "woken after it": over}
+    shown = {kind: {**percentiles(each), "pods": len(each)} for kind, each in kinds.items() if each}
+    return {"from the patch to the bind": shown, "bound before the back-off was over": early} if shown else {}
 
 
 def _times(course: Course) -> dict[str, Any]:
