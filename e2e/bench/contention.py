@@ -4,8 +4,9 @@ Churn: 1,000 short pods in 20 queues for 100 slots; filter calls per bound pod. 
 400 wait, a slot is freed every 50 ms: how long until Paddock's PATCH, a gate opened or a wake-up, and until
 the Binding, as a watch shows all three. Shipped `kubeadm` configuration.
 
-kube-scheduler tries every refused pod again at each event, and keeps one that it has tried in a back-off of a
-second. So the wake-ups are told apart: of pods refused less than a second before, and of others.
+kube-scheduler tries every refused pod again at each event, and then keeps it in a back-off of a second. So
+wake-ups are told apart: of pods that wait there until it is over, of those that are taken out early, when nobody
+is left to be tried, and of others.
 """
 
 import asyncio
@@ -92,7 +93,7 @@ async def _churn(here: Arena, spec: dict[str, Any]) -> dict[str, float]:
 
 
 async def _slots(here: Arena, spec: dict[str, Any]) -> dict[str, Any]:
-    """One slot after the other is freed; the pod bound n-th took the n-th."""
+    """One slot after the other is freed."""
     cluster, began = here.cluster, time.perf_counter()
     async with PodCache(cluster, cluster.namespace) as pods:
         holding = [f"holds{at}" for at in range(SLOTS)]
@@ -146,26 +147,31 @@ def _refusals(here: Arena, *, since: float) -> dict[str, list[float]]:
 
 
 def _by_back_off(course: Course, refusals: Mapping[str, Sequence[float]]) -> dict[str, Any]:
-    """From the patch to the bind, by whether the pod's back-off was over when it was woken."""
-    within, over, early = [], [], 0
+    """From the patch to the bind, by what kube-scheduler made of a pod that it had tried a moment before."""
+    times: dict[str, list[float]] = {}
+    again = 0
     for name, let_go in course.let_go.items():
-        refused = [at for at in refusals.get(name, ()) if at < let_go]
-        if name not in course.bound or not refused:
+        before = [at for at in refusals.get(name, ()) if at < let_go]
+        if name not in course.bound or not before:
             continue
-        (within if let_go - refused[-1] < BACK_OFF else over).append(course.bound[name] - let_go)
-        early += let_go - refused[-1] < BACK_OFF and course.bound[name] - refused[-1] < BACK_OFF
-    kinds = {"woken in its back-off": within, "woken after it": over}
-    shown = {kind: {**percentiles(each), "pods": len(each)} for kind, each in kinds.items() if each}
-    return {"from the patch to the bind": shown, "bound before the back-off was over": early} if shown else {}
+        again += refusals[name][-1] > let_go
+        kind = "woken after its back-off"
+        if let_go - before[-1] < BACK_OFF:
+            waited = course.bound[name] - before[-1] >= BACK_OFF
+            kind = (
+                "in its back-off, which it waited out" if waited else "in its back-off, and taken out early"
+            )
+        times.setdefault(kind, []).append(course.bound[name] - let_go)
+    shown = {kind: {**percentiles(each), "pods": len(each)} for kind, each in times.items()}
+    return {"from the patch to the bind": {**shown, "refused again": again}} if shown else {}
 
 
 def _times(course: Course) -> dict[str, Any]:
-    let_go, bound = [], []
-    for freed, name in zip(course.freed[:FREED], course.bound, strict=False):
-        bound.append(course.bound[name] - freed)
-        if name in course.let_go:
-            let_go.append(course.let_go[name] - freed)
+    """Who was let go n-th, or bound without that, took the n-th slot."""
+    went = {name: course.let_go.get(name, bound) for name, bound in course.bound.items()}
+    taken = list(zip(course.freed[:FREED], sorted(went, key=went.__getitem__), strict=False))
+    let_go = [course.let_go[name] - freed for freed, name in taken if name in course.let_go]
     return {
         "to the patch": {**percentiles(let_go), "patches": len(let_go)},
-        "to the bind": percentiles(bound),
+        "to the bind": percentiles([course.bound[name] - freed for freed, name in taken]),
     }
