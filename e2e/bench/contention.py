@@ -5,8 +5,8 @@ Churn: 1,000 short pods in 20 queues for 100 slots; filter calls per bound pod. 
 the Binding, as a watch shows all three. Shipped `kubeadm` configuration.
 
 kube-scheduler tries every refused pod again at each event, and then keeps it in a back-off of a second. So
-wake-ups are told apart: of pods that wait there until it is over, of those that are taken out early, when nobody
-is left to be tried, and of others.
+wake-ups are told apart: of pods that wait there until it is over, of those that are taken out early, when
+nobody is left to be tried, and of others.
 """
 
 import asyncio
