@@ -3,6 +3,9 @@
 import asyncio
 import os
 import re
+from collections.abc import Mapping
+
+import pytest
 
 from e2e.binaries import ROOT, binary
 from e2e.cluster import Cluster, Object
@@ -38,6 +41,35 @@ async def test_the_policy_gates_and_paddock_opens_in_turn(cluster: Cluster) -> N
         assert opened["reason"] == "Admitted"
         await _label(cluster, None)
         await stand.audited()
+
+
+@pytest.mark.parametrize("marked", [("preempt",), ("filter", "preempt")], ids="-".join)
+async def test_markers_say_which_verbs_are_called_for_gated_pods(
+    cluster: Cluster, marked: tuple[str, ...]
+) -> None:
+    """Down to none but preempt: the gate alone holds the quota, and the order of the queues."""
+    tree = {"a": {"max": {"vcore": "2"}}}
+    async with Stand(cluster, tree, config="kubeadm/scheduler-config-scoped.yaml") as stand:
+        markers = {f"paddock.dev/{verb}": "1" for verb in marked}
+        await cluster.add_nodes(1)
+        await cluster.create_pods(_marked(cluster, f"p{at}", markers) for at in range(6))
+        for left in (4, 2, 0):
+            await stand.pods.until(lambda: len(stand.pods.bound()) == 2, "two run")
+            for pod in stand.pods.bound():
+                await cluster.delete_pod(pod["metadata"]["name"])
+            await stand.pods.until(lambda left=left: len(stand.pods.pods) == left, "they are gone")  # type: ignore[misc]
+        for verb in ("filter", "bind"):
+            calls = await stand.paddock.metric("paddock_verb_seconds_count", verb=verb)
+            assert calls == (6 if verb in marked else 0)
+        await stand.audited()
+
+
+def _marked(cluster: Cluster, name: str, markers: Mapping[str, str]) -> Object:
+    pod = cluster.pod(name, queue="root.a", app=name, spec=GATED)
+    resources = pod["spec"]["containers"][0]["resources"]
+    resources["requests"] |= markers
+    resources["limits"] = dict(markers)
+    return pod
 
 
 async def test_gates_are_opened_after_a_restart(cluster: Cluster) -> None:
