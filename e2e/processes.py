@@ -37,6 +37,12 @@ def _die_with_parent() -> None:
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def cpu_seconds_of(pid: int) -> float:
+    """What a process that runs has used so far, of all cores."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Program:
     """One child process. Its output goes to ``log``."""
 
@@ -56,10 +62,9 @@ class Program:
 
     @property
     def cpu_seconds(self) -> float:
-        """What it has used so far, of all cores; it must be running."""
+        """It must be running."""
         assert self._process is not None
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_seconds_of(self._process.pid)
 
     def start(self) -> None:
         with self.log.open("ab") as output:

@@ -1,11 +1,20 @@
 """Pods held by Paddock's own scheduling gate, set by the shipped policy, on the real control plane."""
 
+import asyncio
+import os
+import re
+from collections.abc import Mapping
+
+import pytest
+
+from e2e.binaries import ROOT, binary
 from e2e.cluster import Cluster, Object
-from e2e.stand import Stand, eventually
+from e2e.stand import MANIFESTS, Stand, eventually
 
 POLICY = "gates/gate-managed-pods.yaml"
 GATE = "paddock.dev/queue"
 CONDITION = "paddock.dev/Admitted"
+GATED = {"schedulingGates": [{"name": GATE}]}
 
 
 async def test_the_policy_gates_and_paddock_opens_in_turn(cluster: Cluster) -> None:
@@ -14,10 +23,12 @@ async def test_the_policy_gates_and_paddock_opens_in_turn(cluster: Cluster) -> N
         await cluster.add_nodes(1)
         await _label(cluster, "true")
         await _until_gated(cluster)
-        for name in ("p1", "p2", "p3"):
+        for name in ("p1", "p2"):
             await cluster.create_pod(name, queue="root.a", app=name)
         await stand.pods.until(lambda: len(stand.pods.bound()) == 2, "two opened and bound")
-        (left,) = (each["metadata"]["name"] for each in stand.pods.waiting())
+        await eventually(lambda: _allocated(stand, 2000), "Paddock knows that the queue is full")
+        left = "p3"
+        await cluster.create_pod(left, queue="root.a", app=left)
         said = await eventually(lambda: _condition(cluster, left), "a condition")
         assert (said["status"], said["reason"]) == ("False", "QuotaExceeded")
         assert said["message"] == "QuotaExceeded: root.a max vcore=2"
@@ -30,6 +41,86 @@ async def test_the_policy_gates_and_paddock_opens_in_turn(cluster: Cluster) -> N
         assert opened["reason"] == "Admitted"
         await _label(cluster, None)
         await stand.audited()
+
+
+@pytest.mark.parametrize("marked", [("preempt",), ("filter", "preempt")], ids="-".join)
+async def test_markers_say_which_verbs_are_called_for_gated_pods(
+    cluster: Cluster, marked: tuple[str, ...]
+) -> None:
+    """Down to none but preempt: the gate alone holds the quota, and the order of the queues."""
+    tree = {"a": {"max": {"vcore": "2"}}}
+    async with Stand(cluster, tree, config="kubeadm/scheduler-config-scoped.yaml") as stand:
+        markers = {f"paddock.dev/{verb}": "1" for verb in marked}
+        await cluster.add_nodes(1)
+        await cluster.create_pods(_marked(cluster, f"p{at}", markers) for at in range(6))
+        for left in (4, 2, 0):
+            await stand.pods.until(lambda: len(stand.pods.bound()) == 2, "two run")
+            for pod in stand.pods.bound():
+                await cluster.delete_pod(pod["metadata"]["name"])
+            await stand.pods.until(lambda left=left: len(stand.pods.pods) == left, "they are gone")  # type: ignore[misc]
+        for verb in ("filter", "bind"):
+            calls = await stand.paddock.metric("paddock_verb_seconds_count", verb=verb)
+            assert calls == (6 if verb in marked else 0)
+        await stand.audited()
+
+
+def _marked(cluster: Cluster, name: str, markers: Mapping[str, str]) -> Object:
+    pod = cluster.pod(name, queue="root.a", app=name, spec=GATED)
+    resources = pod["spec"]["containers"][0]["resources"]
+    resources["requests"] |= markers
+    resources["limits"] = dict(markers)
+    return pod
+
+
+async def test_gates_are_opened_after_a_restart(cluster: Cluster) -> None:
+    """A slot is freed while Paddock is away; half of those that wait were told why, the others were not."""
+    async with Stand(cluster, {"a": {"max": {"vcore": "2"}}}) as stand:
+        await cluster.add_nodes(1)
+        for at in range(2):
+            await cluster.create_pod(f"p{at}", queue="root.a")
+        await stand.pods.until(lambda: len(stand.pods.bound()) == 2, "the queue is full")
+        await cluster.create_pod("p2", queue="root.a", spec=GATED)
+        await eventually(lambda: _condition(cluster, "p2"), "a condition")
+        await stand.paddock.kill()
+        await cluster.create_pod("p3", queue="root.a", spec=GATED)
+        for at in range(2):
+            await cluster.delete_pod(f"p{at}")
+        await stand.paddock.start()
+        await stand.pods.until(lambda: len(stand.pods.bound()) == 2 and not stand.pods.waiting(), "both run")
+        await eventually(lambda: _opened(cluster, "p2"), "the condition, true")
+        assert await _condition(cluster, "p3") is None
+        await stand.audited()
+
+
+async def test_what_is_left_is_opened_as_documented_when_paddock_is_taken_out(cluster: Cluster) -> None:
+    """The commands of `manifests/README.md` as they stand there; others' gates stay."""
+    async with Stand(cluster, {"a": {"max": {"vcore": "1"}}}, policies=(POLICY,)) as stand:
+        await cluster.add_nodes(1)
+        both = {"schedulingGates": [*GATED["schedulingGates"], {"name": "example.com/other"}]}
+        for name, spec in (("p1", GATED), ("p2", GATED), ("p3", both)):
+            await cluster.create_pod(name, queue="root.a", spec=spec)
+        await stand.pods.until(lambda: len(stand.pods.bound()) == 1, "one runs")
+        await stand.paddock.stop()
+        await _taken_out(cluster)
+        await stand.pods.until(lambda: _gates(stand) <= {"example.com/other"}, "none of ours is left")
+        assert _gates(stand) == {"example.com/other"}
+
+
+def _gates(stand: Stand) -> set[str]:
+    """Of all who wait."""
+    return {gate["name"] for pod in stand.pods.waiting() for gate in pod["spec"].get("schedulingGates", ())}
+
+
+async def _taken_out(cluster: Cluster) -> None:
+    text = (MANIFESTS / "README.md").read_text()
+    (commands,) = re.findall(r"```sh\n(kubectl delete -k manifests/gates\n.*?)```", text, re.DOTALL)
+    environment = {
+        **os.environ,
+        "KUBECONFIG": str(cluster.control_plane.kubeconfig("admin")),
+        "PATH": f"{binary('kubectl').parent}:{os.environ['PATH']}",
+    }
+    shell = await asyncio.create_subprocess_exec("sh", "-euc", commands, cwd=ROOT, env=environment)
+    assert await asyncio.wait_for(shell.wait(), 60) == 0
 
 
 async def _label(cluster: Cluster, value: str | None) -> None:
@@ -47,6 +138,12 @@ async def _until_gated(cluster: Cluster) -> None:
         if any(gate["name"] == GATE for gate in made["spec"].get("schedulingGates", ())):
             return
     raise AssertionError("the policy gates no pod")
+
+
+async def _allocated(stand: Stand, millicores: int) -> bool:
+    return (
+        await stand.paddock.metric("paddock_queue_allocated", queue="root.a", resource="vcore") == millicores
+    )
 
 
 async def _opened(cluster: Cluster, pod: str) -> Object | None:

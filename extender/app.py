@@ -256,11 +256,11 @@ class App:
                 self._log.warning("clock skew", seconds=round(skew, 1), above_limit=warned)
 
     async def _audit_for_ever(self) -> None:
-        """Round and round, in slices between the verbs."""
+        """Round and round, in slices between the verbs; not at once, since a start is busy enough."""
         await self.synced.wait()
         while True:
-            await self._audit_once()
             await asyncio.sleep(AUDIT_EVERY)
+            await self._audit_once()
 
     async def _audit_once(self) -> list[str]:
         """One round; what it found, a sentence each."""

@@ -106,18 +106,19 @@ def _wants_more(snapshot: Snapshot, tracked: Tracked, cap: Limit, size: Resource
 
 
 def _demanded(snapshot: Snapshot, record: PodRecord, queue: Queue) -> bool:
-    """Whether what is asked for, with what is held, exceeds a max on the way to the root."""
+    """Whether what is asked for exceeds, with what is held, a max on the way to the root, or what is left on
+    nodes."""
     size = record.facts.size
     own = _NOTHING if snapshot.is_in_demand(record.uid) else size
     for each in queue.chain:
         cap = each.max
         if cap is None:
             continue
-        asked, given = snapshot.demand_in(each), snapshot.given.of(each)
+        asked, given = snapshot.demand_in(each), snapshot.beside_demand(each)
         for name, amount in size.items():
             most = cap.get(name)
             if amount and most is not None:
                 held = each.allocated.get(name) + each.reserved.get(name) + given.get(name)
                 if held + asked.get(name) + own.get(name) > most:
                     return True
-    return False
+    return any(snapshot.crowds(name, own.get(name)) for name, amount in size.items() if amount)

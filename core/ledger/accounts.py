@@ -143,6 +143,10 @@ def _count(state: State, record: PodRecord, charge: Charge, *, adding: bool) -> 
             _count_people(state, state.applications[record.application], leaf, charge.size, adding=adding)
     if charge.node:
         _count_on_node(state, record, charge, adding=adding)
+    elif charge.held is Held.RESERVED and adding:
+        state.afloat.add(charge.size)
+    elif charge.held is Held.RESERVED:
+        state.afloat.subtract(charge.size)
 
 
 def _count_priority(leaf: Queue, application: Application | None, charge: Charge, *, adding: bool) -> None:
@@ -263,6 +267,8 @@ def _enter(state: State, record: PodRecord, seat: Seat) -> None:
     key = seat.key
     state.waiting.setdefault(key.queue, Lineup()).add(key.app, (key.size, key.constraints), seat.rank)
     state.waits_at[record.uid] = seat
+    tolerated = key.constraints.tolerations
+    state.tolerated[tolerated] = state.tolerated.get(tolerated, 0) + 1
     note_fresh(state, seat)
     await_age(state, record)
     await_try(state, record)
@@ -275,6 +281,10 @@ def _leave(state: State, seat: Seat) -> None:
     key = seat.key
     lineup = state.waiting[key.queue]
     lineup.remove(key.app, (key.size, key.constraints), seat.rank)
+    tolerated = key.constraints.tolerations
+    state.tolerated[tolerated] -= 1
+    if not state.tolerated[tolerated]:
+        del state.tolerated[tolerated]
     del state.waits_at[seat.rank[-1]]
     forget_age(state, seat.rank[-1])
     forget_try(state, seat.rank[-1])

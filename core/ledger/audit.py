@@ -132,16 +132,22 @@ def _place_drifts(state: State, record: PodRecord, charge: Charge | None) -> Ste
 
 def _queue_steps(state: State) -> Iterator[Step]:
     """Adds up copies that were taken in one step, so that a busy ledger does not disturb the sum."""
-    charges = list(state.charges.values())
+    charges, afloat = list(state.charges.values()), state.afloat.copy()
     counters = {
         (queue.path, name): tally.copy() for queue in state.tree for name, tally in _counters(queue).items()
     }
     chains = {queue.path: [each.path for each in queue.chain] for queue in state.tree}
     yield []
     sums: dict[tuple[QueuePath, str], Tally] = {}
+    on_no_node = Tally()
     for start in range(0, len(charges), KEYS_PER_STEP):
-        _add_up(charges[start : start + KEYS_PER_STEP], chains, sums)
+        some = charges[start : start + KEYS_PER_STEP]
+        _add_up(some, chains, sums)
+        for charge in some:
+            if charge.held is Held.RESERVED and not charge.node:
+                on_no_node.add(charge.size)
         yield []
+    yield compare_tallies("reserved on no node", on_no_node, afloat)
     for key in sorted(counters.keys() | sums.keys()):
         path, name = key
         yield compare_tallies(f"{name} of {path}", sums.get(key, Tally()), counters.get(key, Tally()))

@@ -9,8 +9,9 @@ from core.ledger.state import Seat, State
 from core.queues.priority import exported
 from core.queues.queue import NO_PRIORITY, Queue
 from core.queues.room import Extra
-from core.resource import Tally
-from core.workload.node import NodeUse
+from core.resource import Resource, Tally
+from core.workload.affinity import Toleration, bars_of
+from core.workload.node import NodeUse, Taint
 from core.workload.node_ranking import score_of
 
 
@@ -22,7 +23,9 @@ def turn_steps(state: State) -> Iterator[Step]:
     yield from each(state.fresh, lambda uid: _fresh_drifts(state, uid))
     yield _given_drifts(state)
     yield from _room_steps(state)
+    yield from _barred_steps(state)
     yield from _demand_steps(state)
+    yield from _tolerated_steps(state)
 
 
 def _priority_drifts(state: State, path: QueuePath) -> Step:
@@ -94,6 +97,7 @@ def _room_steps(state: State) -> Iterator[Step]:
     known = {*state.nodes, *(name for name, _ in room), *room.ranking}
     yield from each(known, lambda name: _room_drifts(state, name))
     yield from each(known, lambda name: _order_drifts(state, name))
+    yield from each(known, lambda name: _bars_drifts(state, name))
     yield compare("room: places of nobody", (0, 0), (room.strays, room.ranking.strays))
 
 
@@ -127,6 +131,43 @@ def _order_drifts(state: State, name: NodeName) -> Step:
     if node is not None and ranking.sort is not None:
         score = score_of(ranking.sort, node.allocatable, room.free_on(name))
     return found + compare(f"score of {name}", score, ranking.score_filed(name))
+
+
+def _bars_drifts(state: State, name: NodeName) -> Step:
+    """What keeps pods off a node."""
+    node = state.nodes.get(name)
+    filed = state.node_room.barred.bars_of(name)
+    return compare(f"bars of {name}", bars_of(node) if node is not None else None, filed)
+
+
+def _barred_steps(state: State) -> Iterator[Step]:
+    """What is left behind which bars; adds up copies that were taken in one step."""
+    room = state.node_room
+    nodes = [(node, dict(room.free_on(name))) for name, node in state.nodes.items()]
+    actual = [(bars, count, dict(left)) for bars, count, left in room.barred]
+    yield []
+    expected: dict[frozenset[Taint], Tally] = {}
+    counts: Counter[frozenset[Taint]] = Counter()
+    for start in range(0, len(nodes), KEYS_PER_STEP):
+        for node, free in nodes[start : start + KEYS_PER_STEP]:
+            counts[bars_of(node)] += 1
+            positive = {resource: amount for resource, amount in free.items() if amount > 0}
+            expected.setdefault(bars_of(node), Tally()).add(Resource(positive))
+        yield []
+    yield compare("nodes behind bars", dict(counts), {bars: count for bars, count, _ in actual})
+    for bars, _, left in actual:
+        yield compare_tallies(f"left behind {sorted(bars)}", expected.get(bars, Tally()), Tally(left))
+
+
+def _tolerated_steps(state: State) -> Iterator[Step]:
+    """What those who wait tolerate; adds up copies that were taken in one step."""
+    seats, actual = list(state.waits_at.values()), dict(state.tolerated)
+    yield []
+    expected: Counter[tuple[Toleration, ...]] = Counter()
+    for start in range(0, len(seats), KEYS_PER_STEP):
+        expected.update(seat.key.constraints.tolerations for seat in seats[start : start + KEYS_PER_STEP])
+        yield []
+    yield compare("tolerated", dict(expected), actual)
 
 
 def _demand_steps(state: State) -> Iterator[Step]:

@@ -16,6 +16,7 @@ from core.ledger.rejections import marks_due
 from core.ledger.settings import LedgerSettings
 from core.ledger.state import State, Turn
 from core.ledger.takeover import slots_due
+from core.ledger.turns import leases
 from core.queues.limits import Limits, Tracked, UsageBook, entry_for
 from core.queues.queue import Queue
 from core.queues.room import Extra, Room
@@ -32,6 +33,8 @@ from core.workload.lineup import Kind
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.node_ranking import NodeRanking
 from core.workload.pod import OWN_GATE, NamespaceFacts, PriorityClassFacts
+
+_NOTHING = Tally()
 
 COUNTED_AT_MOST = 500
 """Applications that are looked at one by one for one answer."""
@@ -83,7 +86,7 @@ class Snapshot:
         moments = [state.deferred, state.age_due, state.tries_due]
         moments += state.quota_starts.values() if state.quota_preempts else ()
         moments += [offer.at + OFFERED_FOR for offer in state.offers.values()]
-        moments += [turn.at + state.settings.turn_lease for turn in state.turns.values()]
+        moments += [end for _, end in leases(state)]
         for uid in state.reserved:
             reservation = state.pods[uid].reservation
             moments.append(reservation.ends if reservation is not None else None)
@@ -247,6 +250,22 @@ class Snapshot:
         """What they ask for at most, in a queue and below; only to be read."""
         state = self._state
         return queue.pending if state.freed or state.passing else queue.fresh
+
+    def beside_demand(self, queue: Queue) -> Tally:
+        """What turns hold that `demand_in` does not count; only to be read."""
+        state = self._state
+        return _NOTHING if state.freed or state.passing else state.given.of(queue)
+
+    def crowds(self, resource: str, more: int) -> bool:
+        """Whether that demand, with ``more``, exceeds what is left on the nodes that some of it could go to.
+
+        A cordoned node, or a tainted one, is of use to those only that tolerate it. Cost: see `BarredRoom`.
+        """
+        state, root = self._state, self._state.tree.root
+        left = state.node_room.barred.left(resource, state.tolerated)
+        counted_twice = state.given.of(root).get(resource) - self.beside_demand(root).get(resource)
+        asked = self.demand_in(root).get(resource) + state.afloat.get(resource) - counted_twice
+        return left is not None and asked + more > left
 
     def is_in_demand(self, uid: PodUid) -> bool:
         """Whether an ask is a part of that."""

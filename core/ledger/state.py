@@ -16,7 +16,7 @@ from core.queues.room import Extra, Room
 from core.queues.spec import NodeSortSpec, RuleSpec
 from core.queues.tree import QueueTree
 from core.resource import Resource, Tally
-from core.workload.affinity import Constraints
+from core.workload.affinity import Constraints, Toleration
 from core.workload.application import Application
 from core.workload.ask import Rank
 from core.workload.budget import BudgetFacts
@@ -114,10 +114,11 @@ class State:
     Told: ``pods`` (with what was promised to each), ``nodes``, ``namespaces``, ``priority_classes``,
     ``budgets`` (by namespace and name), ``settings``, ``rules``, ``limits`` and the tree's shape. Derived,
     and so what the audit recomputes: ``charges`` and the counters they add up to (queues, ``uses``,
-    ``capacity``, ``node_room``, the ``book``
+    ``capacity``, ``node_room``, ``afloat``: what is reserved on no node yet, the ``book``
     of users and groups), ``applications``, and the indexes ``unplaced`` (applications without a queue),
     ``timers`` (when the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``,
-    ``waiting``, ``waits_at``, ``unclassified``, ``kept`` (nodes kept for an ask),
+    ``waiting``, ``waits_at``, ``tolerated`` (by how many who wait), ``unclassified``,
+    ``kept`` (nodes kept for an ask),
     ``victims`` (those marked, by whom they go for, in the order chosen), ``places`` (of pods in their gangs),
     ``slots`` (nodes on which room is there for one member only, ``slots_at`` by member), ``forming`` (when a
     gang is to be looked at again).
@@ -167,6 +168,8 @@ class State:
     uses: dict[NodeName, NodeUse] = field(default_factory=dict)
     capacity: Tally = field(default_factory=Tally)
     node_room: NodeRoom = field(default_factory=NodeRoom)
+    afloat: Tally = field(default_factory=Tally)
+    tolerated: dict[tuple[Toleration, ...], int] = field(default_factory=dict)
     book: UsageBook = field(default_factory=UsageBook)
     by_name: dict[tuple[str, str], tuple[PodUid, ...]] = field(default_factory=dict)
     reserved: set[PodUid] = field(default_factory=set)

@@ -39,7 +39,7 @@ def _file_room(state: State, name: NodeName, node: NodeFacts | None) -> None:
     if node is not None:
         use = state.uses.get(name, NodeUse())
         turns = (turn.seat.key.size for turn in state.turns.values() if turn.node == name)
-        state.node_room.add_node(name, node.allocatable, use.allocated, use.occupied, *turns)
+        state.node_room.add_node(node, use.allocated, use.occupied, *turns)
 
 
 def _count_capacity(state: State, known: NodeFacts | None, node: NodeFacts | None) -> None:

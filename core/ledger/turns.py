@@ -109,10 +109,21 @@ def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> Non
         state.deferred = earliest(state.deferred, record.rests_until)
 
 
+def leases(state: State) -> list[tuple[PodUid, float]]:
+    """When turns end.
+
+    While everybody who waits has one, or has come since the last pass, nobody would have the room and a pass
+    would give the same turns again. Then only asks that were refused lose theirs, to be woken once more.
+    """
+    lease, others_wait = state.settings.turn_lease, len(state.waits_at) > len(state.turns) + len(state.fresh)
+    return [
+        (uid, turn.at + lease) for uid, turn in state.turns.items() if others_wait or state.pods[uid].refused
+    ]
+
+
 def expire_turns(state: State) -> list[PodRecord]:
     """Turns whose lease is over; and passes that had to wait for a moment that has come. Answers whose."""
-    lease = state.settings.turn_lease
-    over = [uid for uid, turn in state.turns.items() if has_come(turn.at + lease, now=state.now)]
+    over = [uid for uid, end in leases(state) if has_come(end, now=state.now)]
     records = [state.pods[uid] for uid in over if uid not in state.unwoken]
     for record in records:
         return_turn(state, record, found_no_place=False)

@@ -5,12 +5,14 @@ ports and volumes are not known here.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from core.workload.node import NodeFacts, Taint
 
 CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 NODE_NAME = "metadata.name"
+_BARRING = ("NoSchedule", "NoExecute")
 
 
 class Toleration(NamedTuple):
@@ -58,7 +60,7 @@ def why_not(node: NodeFacts, constraints: Constraints) -> str:
     if node.unschedulable and not _tolerated(CORDON, constraints):
         return "cordon"
     for taint in node.taints:
-        if taint.effect in ("NoSchedule", "NoExecute") and not _tolerated(taint, constraints):
+        if taint.effect in _BARRING and not _tolerated(taint, constraints):
             return "taint"
     labels = node.labels
     if any(labels.get(key) != value for key, value in constraints.selector):
@@ -67,6 +69,18 @@ def why_not(node: NodeFacts, constraints: Constraints) -> str:
     if terms is not None and not any(_matches(term, node) for term in terms):
         return "affinity"
     return ""
+
+
+def bars_of(node: NodeFacts) -> frozenset[Taint]:
+    """What keeps pods off a node that do not tolerate it: its taints that do so, and its cordon."""
+    bars = {taint for taint in node.taints if taint.effect in _BARRING}
+    return frozenset(bars | {CORDON} if node.unschedulable else bars)
+
+
+@lru_cache(maxsize=4096)
+def passes(bars: frozenset[Taint], tolerations: tuple[Toleration, ...]) -> bool:
+    """Whether a pod that tolerates so much gets past all of them."""
+    return all(any(_tolerates(each, bar) for each in tolerations) for bar in bars)
 
 
 def meets(requirements: Iterable[Requirement], labels: Mapping[str, str]) -> bool:

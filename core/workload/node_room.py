@@ -6,7 +6,8 @@ from collections.abc import Container, Iterator, Mapping
 from core.ids import NodeName
 from core.queues.spec import NodeSortSpec
 from core.resource import Counted, Resource
-from core.workload.affinity import Constraints, admits
+from core.workload.affinity import Constraints, admits, bars_of
+from core.workload.barred_room import BarredRoom
 from core.workload.node import NodeFacts
 from core.workload.node_ranking import NodeRanking, score_of
 
@@ -23,24 +24,28 @@ class NodeRoom:
     def __init__(self) -> None:
         self.ranking = NodeRanking()
         """As it was when somebody asked last: see `ranked`."""
+        self.barred = BarredRoom()
         self._free: dict[NodeName, dict[str, int]] = {}
         self._order: list[tuple[int, NodeName]] = []
 
     def __iter__(self) -> Iterator[tuple[NodeName, Mapping[str, int]]]:
         return iter(self._free.items())
 
-    def add_node(self, name: NodeName, allocatable: Counted, *held: Counted) -> None:
+    def add_node(self, node: NodeFacts, *held: Counted) -> None:
         """A node is there, and pods hold some of it."""
-        free = dict(allocatable.items())
+        name, free = node.name, dict(node.allocatable.items())
         for each in held:
-            _shift(free, each, -1)
+            for resource, amount in each.items():
+                free[resource] = free.get(resource, 0) - amount
         self._free[name] = free
+        self.barred.add(name, bars_of(node), free)
         self._file(name, free)
 
     def drop_node(self, name: NodeName) -> None:
         free = self._free.pop(name, None)
         if free is not None:
             self._unfile(name, free)
+            self.barred.drop(name, free)
             self.ranking.drop(name)
 
     def take(self, name: NodeName, size: Resource) -> None:
@@ -102,7 +107,10 @@ class NodeRoom:
         if free is None:
             return
         self._unfile(name, free)
-        _shift(free, size, sign)
+        for resource, amount in size.items():
+            before = free.get(resource, 0)
+            free[resource] = before + sign * amount
+            self.barred.change(name, resource, before, free[resource])
         self._file(name, free)
 
     def _file(self, name: NodeName, free: Mapping[str, int]) -> None:
@@ -112,8 +120,3 @@ class NodeRoom:
     def _unfile(self, name: NodeName, free: Mapping[str, int]) -> None:
         at = bisect_left(self._order, (free.get(_FIRST, 0), name))
         del self._order[at]
-
-
-def _shift(free: dict[str, int], size: Counted, sign: int) -> None:
-    for name, amount in size.items():
-        free[name] = free.get(name, 0) + sign * amount

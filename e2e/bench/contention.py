@@ -3,10 +3,16 @@
 Churn: 1,000 short pods in 20 queues for 100 slots; filter calls per bound pod. Then on a full cluster, where
 400 wait, a slot is freed every 50 ms: how long until Paddock's PATCH, a gate opened or a wake-up, and until
 the Binding, as a watch shows all three. Shipped `kubeadm` configuration.
+
+kube-scheduler tries every refused pod again at each event, and then keeps it in a back-off of a second. So
+wake-ups are told apart: of pods that wait there until it is over, of those that are taken out early, when
+nobody is left to be tried, and of others.
 """
 
 import asyncio
 import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from core.workload.pod import ADMITTED
@@ -16,11 +22,14 @@ from e2e.cluster import Object, PodCache, condition, node_of
 from e2e.course import WAKE
 from e2e.kubelet import StubKubelet
 from e2e.stand import scheduler_config
+from extender.telemetry.logs import FLUSH_DELAY
 
 NODES, CORES, QUEUES = 25, 4, 20
 SLOTS = NODES * CORES
 CHURN, RUN_FOR = 1_000, 0.5
 FREED, SLOTS_APART = 300, 0.05
+BACK_OFF = 1.0
+"""Seconds, `podInitialBackoffSeconds` and `podMaxBackoffSeconds` as shipped."""
 
 KINDS: dict[str, Any] = {"refused": {}, "gated": GATED}
 
@@ -84,8 +93,8 @@ async def _churn(here: Arena, spec: dict[str, Any]) -> dict[str, float]:
 
 
 async def _slots(here: Arena, spec: dict[str, Any]) -> dict[str, Any]:
-    """One slot after the other is freed; the pod bound n-th took the n-th."""
-    cluster = here.cluster
+    """One slot after the other is freed."""
+    cluster, began = here.cluster, time.perf_counter()
     async with PodCache(cluster, cluster.namespace) as pods:
         holding = [f"holds{at}" for at in range(SLOTS)]
         await cluster.create_pods(cluster.pod(name, queue="root.q0") for name in holding)
@@ -101,7 +110,8 @@ async def _slots(here: Arena, spec: dict[str, Any]) -> dict[str, Any]:
         await _free(here, holding, course)
         await pods.until(lambda: len(course.bound) >= FREED, "all slots are taken again")
         calls = await here.filter_calls() - before
-        found = _times(course)
+        await asyncio.sleep(2 * FLUSH_DELAY)
+        found = _times(course) | _by_back_off(course, _refusals(here, since=began))
         await here.delete_pods(pods)
     return {**found, "filter calls per bound pod": round(calls / FREED, 2)}
 
@@ -123,13 +133,45 @@ async def _free(here: Arena, holding: list[str], course: Course) -> None:
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
 
 
+def _refusals(here: Arena, *, since: float) -> dict[str, list[float]]:
+    """When each pod was refused by filter, from Paddock's log; seconds on the clock of a `Course`."""
+    found: dict[str, list[float]] = {}
+    ahead = time.time() - time.perf_counter()
+    for line in here.paddock.logs():
+        if line.get("verb") != "filter" or line["code"] == "Admitted":
+            continue
+        at = datetime.fromisoformat(line["timestamp"]).timestamp() - ahead
+        if at > since:
+            found.setdefault(line["pod"], []).append(at)
+    return found
+
+
+def _by_back_off(course: Course, refusals: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """From the patch to the bind, by what kube-scheduler made of a pod that it had tried a moment before."""
+    times: dict[str, list[float]] = {}
+    again = 0
+    for name, let_go in course.let_go.items():
+        before = [at for at in refusals.get(name, ()) if at < let_go]
+        if name not in course.bound or not before:
+            continue
+        again += refusals[name][-1] > let_go
+        kind = "woken after its back-off"
+        if let_go - before[-1] < BACK_OFF:
+            waited = course.bound[name] - before[-1] >= BACK_OFF
+            kind = (
+                "in its back-off, which it waited out" if waited else "in its back-off, and taken out early"
+            )
+        times.setdefault(kind, []).append(course.bound[name] - let_go)
+    shown = {kind: {**percentiles(each), "pods": len(each)} for kind, each in times.items()}
+    return {"from the patch to the bind": {**shown, "refused again": again}} if shown else {}
+
+
 def _times(course: Course) -> dict[str, Any]:
-    let_go, bound = [], []
-    for freed, name in zip(course.freed[:FREED], course.bound, strict=False):
-        bound.append(course.bound[name] - freed)
-        if name in course.let_go:
-            let_go.append(course.let_go[name] - freed)
+    """Who was let go n-th, or bound without that, took the n-th slot."""
+    went = {name: course.let_go.get(name, bound) for name, bound in course.bound.items()}
+    taken = list(zip(course.freed[:FREED], sorted(went, key=went.__getitem__), strict=False))
+    let_go = [course.let_go[name] - freed for freed, name in taken if name in course.let_go]
     return {
         "to the patch": {**percentiles(let_go), "patches": len(let_go)},
-        "to the bind": percentiles(bound),
+        "to the bind": percentiles([course.bound[name] - freed for freed, name in taken]),
     }

@@ -8,6 +8,7 @@ is the only guard, and with filter and preempt. Rounds in alternation, median ra
 import os
 import statistics
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 from e2e.bench.arena import GATED, LEAVES, NODES, Arena, Finish, arena, extenders
 from e2e.bench.echo import start_echo
@@ -23,26 +24,71 @@ VERBS = ("filter", "preempt")
 
 Release = Callable[[], Awaitable[None]]
 
+GUARDS = ("no extender", "filter and preempt")
+
+
+class Opens(Protocol):
+    """Something that opens gates. ``cpu_seconds``: what its process has used."""
+
+    @property
+    def cpu_seconds(self) -> float: ...
+
+
+Rates = dict[str, list[float]]
+
 
 async def run() -> None:
-    """Print pods bound per second, and the ratios."""
+    """Print pods bound per second, the ratios, and the CPU of whoever opens, in microseconds per pod."""
     async with arena({f"q{at}": {"max": {"vcore": "1000"}} for at in range(LEAVES)}) as here:
         await here.paddock.stop()
-        control_plane = here.cluster.control_plane
-        echo = start_echo(control_plane, here.stack)
-        opener = Opener(control_plane, here.stack, here.cluster.namespace)
-        rates = {"no gates": [await _bound(here, [])]}
+        echo = start_echo(here.cluster.control_plane, here.stack)
+        opener = Opener(here.cluster.control_plane, here.stack, here.cluster.namespace)
+        rates: Rates = {"no gates": [(await _bound(here, []))[0]]}
+        cpu: Rates = {}
+
+        async def measure(who: str, guard: str, opens: Opens, release: Release, called: list[Object]) -> None:
+            rate, used = await _bound(here, called, opens=opens, release=release)
+            rates.setdefault(f"{who}, {guard}", []).append(rate)
+            cpu.setdefault(f"{who}, {guard}", []).append(used / PODS * 1e6)
+
         for _ in range(ROUNDS):
-            for guard, of_loop, of_paddock in (
-                ("no extender", [], []),
-                ("filter and preempt", extenders(echo, VERBS), extenders(here.url, VERBS)),
+            for guard, of_loop, of_paddock in zip(
+                GUARDS, ([], extenders(echo, VERBS)), ([], extenders(here.url, VERBS)), strict=True
             ):
-                rate = await _bound(here, of_loop, release=opener.go)
+                await measure("bare loop", guard, opener, opener.go, of_loop)
                 await opener.halt()
-                rates.setdefault(f"bare loop, {guard}", []).append(rate)
-                rate = await _bound(here, of_paddock, release=here.paddock.start)
+                await measure("paddock", guard, here.paddock, here.paddock.start, of_paddock)
                 await here.paddock.stop()
-                rates.setdefault(f"paddock, {guard}", []).append(rate)
+    _show(rates, cpu)
+
+
+async def _bound(
+    here: Arena, called: list[Object], *, opens: Opens | None = None, release: Release | None = None
+) -> tuple[float, float]:
+    """Pods bound per second from the first to the last, and CPU seconds of ``opens`` since it was let loose.
+
+    ``release``: lets it loose; without it the pods have no gates.
+    """
+    cluster, spec = here.cluster, GATED if release is not None else {}
+    async with PodCache(cluster, cluster.namespace) as pods:
+        finish = Finish(pods)
+        queues = (f"root.q{at % LEAVES}" for at in range(PODS))
+        manifests = (
+            cluster.pod(f"p{at}", cpu="100m", queue=queue, spec=spec) for at, queue in enumerate(queues)
+        )
+        await cluster.create_pods(manifests, most=64)
+        scheduler = await here.scheduler(called)
+        if release is not None:
+            await release()
+        before = opens.cpu_seconds if opens is not None else 0.0
+        await finish.until(PODS)
+        used = opens.cpu_seconds - before if opens is not None else 0.0
+        await scheduler.stop()
+        await here.delete_pods(pods)
+    return finish.rate, used
+
+
+def _show(rates: Rates, cpu: Rates) -> None:
     show(
         "gates",
         unit="pods/s",
@@ -55,28 +101,7 @@ async def run() -> None:
         **{name: round(statistics.median(each), 1) for name, each in rates.items()},
         ratios={
             f"paddock/bare loop, {guard}": ratio(rates[f"paddock, {guard}"], rates[f"bare loop, {guard}"])
-            for guard in ("no extender", "filter and preempt")
+            for guard in GUARDS
         },
+        cpu_us_per_pod={name: round(statistics.median(each)) for name, each in cpu.items()},
     )
-
-
-async def _bound(here: Arena, called: list[Object], *, release: Release | None = None) -> float:
-    """Pods bound per second from the first to the last. ``release``: lets those with gates go."""
-    cluster = here.cluster
-    spec = GATED if release is not None else {}
-    async with PodCache(cluster, cluster.namespace) as pods:
-        finish = Finish(pods)
-        await cluster.create_pods(
-            (
-                cluster.pod(f"p{at}", cpu="100m", queue=f"root.q{at % LEAVES}", spec=spec)
-                for at in range(PODS)
-            ),
-            most=64,
-        )
-        scheduler = await here.scheduler(called)
-        if release is not None:
-            await release()
-        await finish.until(PODS)
-        await scheduler.stop()
-        await here.delete_pods(pods)
-    return finish.rate

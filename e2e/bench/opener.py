@@ -15,14 +15,15 @@ import uvloop
 from core.ids import PodUid
 from core.ledger.effects import OpenGate
 from e2e.control_plane import ControlPlane
+from e2e.processes import cpu_seconds_of
 from extender.kube.api import ObjectMeta
-from extender.kube.client import connect
+from extender.kube.client import ApiClient, connect
 from extender.kube.effector import Effector
 from extender.kube.reflector import Reflector
 
 
 class Opener:
-    """A process of its own. It watches all the time, and opens from `go` until `halt`."""
+    """A process of its own. It watches and opens from `go` until `halt`, as Paddock does while it runs."""
 
     def __init__(self, control_plane: ControlPlane, stack: AsyncExitStack, namespace: str) -> None:
         self._ours, theirs = multiprocessing.Pipe()
@@ -31,8 +32,14 @@ class Opener:
             target=_open, args=(theirs, kubeconfig, namespace), daemon=True
         )
         process.start()
+        assert process.pid is not None
+        self._pid = process.pid
         stack.callback(process.join)
         stack.callback(process.terminate)
+
+    @property
+    def cpu_seconds(self) -> float:
+        return cpu_seconds_of(self._pid)
 
     async def go(self) -> None:
         await self._tell("go")
@@ -59,38 +66,21 @@ class _Pod(msgspec.Struct):
 
 
 class _Gates:
-    """Takes what a watch shows, and has each gate opened while it is told to."""
+    """Has each gate opened that a list or a watch shows."""
 
     def __init__(self, perform: Callable[[OpenGate], None]) -> None:
         self._perform = perform
-        self._shut: dict[str, OpenGate] = {}
-        self._going = False
 
     def on_changed(self, pod: _Pod) -> None:
         meta = pod.metadata
-        if not pod.spec.gates:
-            self._shut.pop(meta.uid, None)
-            return
-        gate = OpenGate(PodUid(meta.uid), meta.namespace, meta.name)
-        if self._going:
-            self._perform(gate)
-        else:
-            self._shut[meta.uid] = gate
+        if pod.spec.gates:
+            self._perform(OpenGate(PodUid(meta.uid), meta.namespace, meta.name))
 
     def on_deleted(self, pod: _Pod) -> None:
-        self._shut.pop(pod.metadata.uid, None)
+        pass
 
     def on_listed(self, keys: frozenset[str], resource_version: str) -> None:
-        self._shut = {uid: gate for uid, gate in self._shut.items() if uid in keys}
-
-    def go(self) -> None:
-        self._going = True
-        for gate in self._shut.values():
-            self._perform(gate)
-        self._shut.clear()
-
-    def halt(self) -> None:
-        self._going = False
+        pass
 
 
 def _open(pipe: Connection, kubeconfig: str, namespace: str) -> None:
@@ -101,22 +91,23 @@ def _open(pipe: Connection, kubeconfig: str, namespace: str) -> None:
 async def _serve(pipe: Connection, kubeconfig: str, namespace: str) -> None:
     client = await connect(kubeconfig=kubeconfig)
     effector = Effector(client, learn=lambda _: None, may_act=lambda: True, count=lambda *_: None)
-    gates = _Gates(effector.perform)
-    reflector = Reflector(
+    working = asyncio.create_task(effector.run())
+    following: asyncio.Task[None] | None = None
+    while not working.done():
+        word = await asyncio.to_thread(pipe.recv)
+        if following is not None:
+            following.cancel()
+        following = None
+        if word == "go":
+            following = asyncio.create_task(_reflector(client, namespace, effector.perform).run())
+        pipe.send("done")
+
+
+def _reflector(client: ApiClient, namespace: str, perform: Callable[[OpenGate], None]) -> Reflector[_Pod]:
+    return Reflector(
         client,
         path=f"/api/v1/namespaces/{namespace}/pods",
         decode=msgspec.json.Decoder(_Pod).decode,
         key=lambda pod: pod.metadata.uid,
-        sink=gates,
+        sink=_Gates(perform),
     )
-
-    async def obey() -> None:
-        while True:
-            word = await asyncio.to_thread(pipe.recv)
-            (gates.go if word == "go" else gates.halt)()
-            pipe.send("done")
-
-    async with asyncio.TaskGroup() as group:
-        group.create_task(effector.run())
-        group.create_task(reflector.run())
-        group.create_task(obey())

@@ -18,6 +18,7 @@ from core.reasons import Code, Refusal, Said
 from core.resource import Limit, Resource
 from core.workload.affinity import ANYWHERE
 from core.workload.application import Application
+from core.workload.barred_room import BarredRoom
 from core.workload.formation import Formation
 from core.workload.lineup import Lineup
 from core.workload.node import NodeUse
@@ -287,6 +288,13 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
         lambda state: state.node_room._order.append((99, NodeName("n7"))),
     ),
     *[("node_room", named, _ranking(corrupt)) for named, corrupt in RANKING],
+    ("node_room", "left behind []", lambda state: state.node_room.barred._left.clear()),
+    ("node_room", "nodes behind bars", lambda state: state.node_room.barred._nodes.clear()),
+    ("node_room", "left behind", lambda state: state.node_room.barred.change(NodeName("n1"), "vcore", 0, 1)),
+    ("node_room", "nodes behind bars", lambda state: state.node_room.barred._nodes.update({frozenset(): 7})),
+    ("node_room", "bars of n1", lambda state: state.node_room.barred._bars.clear()),
+    ("afloat", "reserved on no node", lambda state: state.afloat.add(ONE)),
+    ("tolerated", "tolerated", lambda state: state.tolerated.clear()),
     ("uses", "occupied on n1", lambda state: state.uses[NodeName("n1")].occupied.add(ONE)),
     ("uses", "pods on n1", lambda state: state.uses[NodeName("n1")].pods.add(PodUid("ghost"))),
     ("uses", "pods on n1", lambda state: state.uses[NodeName("n1")].pods.clear()),
@@ -368,7 +376,8 @@ def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
         *("fresh", "shown", "applications", "completing", "running", "asked", "raw_priority", "priority"),
     }
     assert {field.name for field in fields(NodeUse)} == {"allocated", "occupied", "pods", "evictable"}
-    assert set(vars(NodeRoom())) == {"_free", "_order", "ranking"}
+    assert set(vars(NodeRoom())) == {"_free", "_order", "ranking", "barred"}
+    assert set(BarredRoom.__slots__) == {"_bars", "_left", "_nodes"}
     assert set(vars(NodeRanking())) == {"sort", "_filed", "_scores", "_names", "_changed"}
     assert {field.name for field in fields(Application)} == {
         *("id", "requested", "namespace", "identity", "groups", "group", "refusal", "queue"),

@@ -96,3 +96,17 @@ def test_only_our_own_gate_is_spoken_of() -> None:
     ledger.apply(on.PodObserved(make_pod("plain", app="p")), now=START)
     assert told(ledger) == []
     assert decide_gate(ledger.snapshot, PodUid("uid-nobody"), now=START) is None
+
+
+def test_a_turn_lasts_while_everybody_who_waits_has_one() -> None:
+    """A pass would give it again. It ends when somebody waits for the room."""
+    ledger = make_ledger(A)
+    gated(ledger, "first")
+    first, late = PodUid("uid-first"), START + 2 * ledger.snapshot.settings.turn_lease
+    ledger.apply(on.TimePassed(), now=late)
+    assert ledger.snapshot.has_turn(first)
+    assert not ledger.snapshot.pass_wanted
+    assert ledger.snapshot.next_due() is None
+    gated(ledger, "second")
+    ledger.apply(on.TimePassed(), now=late)
+    assert not ledger.snapshot.has_turn(first)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -125,7 +126,7 @@ def room_of(**cores: int) -> tuple[NodeRoom, dict[NodeName, NodeFacts]]:
     for name, amount in cores.items():
         node = make_node(name, cpu=amount, memory=1000, pods=10)
         nodes[node.name] = node
-        room.add_node(node.name, node.allocatable)
+        room.add_node(node)
     return room, nodes
 
 
@@ -257,8 +258,61 @@ def test_who_fits_a_node_does_not_wait_with_those_that_do_not() -> None:
     woken(ledger, now=START)
     for name in ("one", "two"):
         ledger.apply(on.PodObserved(make_pod(name, cpu=100, app=name)), now=START)
-    ledger.apply(on.PodDeleted(blocker), now=START)
     assert code_of(ledger, "uid-one") is None
+    ledger.apply(on.PodDeleted(blocker), now=START)
+    assert code_of(ledger, "uid-two") is Code.WAITING_FOR_TURN
+    assert woken(ledger, now=START) == ["uid-two"]
+    assert ledger.snapshot.has_turn(PodUid("uid-high"))
+
+
+SHUT = {
+    "cordoned": {"unschedulable": True},
+    "for others": {"taints": (Taint("for", "others", "NoSchedule"),)},
+    "leaving": {"taints": (Taint("leaving", "", "NoExecute"),)},
+}
+
+
+@pytest.mark.parametrize("shut", SHUT.values(), ids=[*SHUT])
+def test_room_where_nobody_may_go_is_none_before_the_first_pass_either(shut: dict[str, Any]) -> None:
+    ledger = make_ledger(make_queue("root.a"), nodes=0)
+    ledger.apply(on.NodeObserved(make_node("n1", cpu=1000)), now=START)
+    ledger.apply(on.NodeObserved(replace(make_node("shut", cpu=9000), **shut)), now=START)
+    woken(ledger, now=START)
+    for name, priority in (("low", 0), ("high", 9)):
+        ledger.apply(on.PodObserved(make_pod(name, cpu=1000, app=name, priority=priority)), now=START)
+    assert code_of(ledger, "uid-low") is Code.WAITING_FOR_TURN
+
+
+@pytest.mark.parametrize("shut", SHUT.values(), ids=[*SHUT])
+def test_nobody_is_held_when_those_who_tolerate_it_have_room_on_a_node_that_is_shut(
+    shut: dict[str, Any],
+) -> None:
+    ledger = make_ledger(make_queue("root.a"), nodes=0)
+    ledger.apply(on.NodeObserved(make_node("n1", cpu=1000)), now=START)
+    ledger.apply(on.NodeObserved(replace(make_node("shut", cpu=9000), **shut)), now=START)
+    woken(ledger, now=START)
+    tolerant = make_pod("tolerant", cpu=9000, constraints=tolerates(operator="Exists"))
+    for pod in (make_pod("plain", cpu=1000), tolerant):
+        ledger.apply(on.PodObserved(pod), now=START)
+    assert code_of(ledger, "uid-plain") is None
+    assert code_of(ledger, "uid-tolerant") is None
+
+
+def test_what_was_let_through_before_is_off_the_room_that_is_left() -> None:
+    """It has no node yet; and a node on which more is held than it has takes nothing off the others."""
+    ledger = make_ledger(make_queue("root.a"), nodes=0)
+    for name in ("n1", "n2"):
+        ledger.apply(on.NodeObserved(make_node(name, cpu=1000)), now=START)
+    ledger.apply(on.NodeObserved(replace(make_node("shut", cpu=9000), unschedulable=True)), now=START)
+    ledger.apply(on.PodObserved(make_pod("too-large", node="n1", cpu=1500, app="b")), now=START)
+    woken(ledger, now=START)
+    ledger.apply(on.PodObserved(make_pod("first", cpu=600)), now=START)
+    assert code_of(ledger, "uid-first") is None
+    for name in ("second", "third"):
+        ledger.apply(on.PodObserved(make_pod(name, cpu=300)), now=START)
+    assert code_of(ledger, "uid-second") is Code.WAITING_FOR_TURN
+    ledger.apply(on.PodDeleted(PodUid("uid-third")), now=START)
+    assert woken(ledger, now=START) == ["uid-second"]
 
 
 @pytest.mark.rule("CYC-4")

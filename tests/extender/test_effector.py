@@ -137,8 +137,7 @@ async def test_what_pods_wait_for_is_not_slowed_down_by_events(bench: Bench) -> 
         await until(lambda: bench.outcomes[("WakePod", "done")] == WORKERS)
         assert bench.outcomes[("PostEvent", "done")] < 100
         await bench.settled(100 + WORKERS)
-    slow = [pause for pause in bench.pauses if pause > QUIET_WORKERS / QUIET_RATE]
-    assert slow == []
+    assert max(bench.pauses) <= max(QUIET_WORKERS / QUIET_RATE, WORKERS / RATE)
 
 
 async def test_an_event_as_it_is_written(bench: Bench) -> None:

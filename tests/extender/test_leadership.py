@@ -44,12 +44,14 @@ class Bench:
         self.lease = "kube-system/kube-scheduler"
         self.pauses: list[float] = []
         self.begun: list[bool] = []
+        self.ended: list[bool] = []
         self.leadership = Leadership(
             client,
             lease=lambda: self.lease,
             host="mine",
             clock=lambda: self.time,
             began=lambda: self.begun.append(self.leadership.held),
+            ended=lambda: self.ended.append(self.leadership.held),
             sleep=self._sleep,
         )
 

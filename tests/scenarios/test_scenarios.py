@@ -375,6 +375,7 @@ MUTATIONS: dict[str, Mutate] = {
         reload, "settings_from", lambda rule, keys, overrides: rule({}, overrides)
     ),
     "size-of-a-pod-with-init-containers": replaced(translate, "pod_size", _no_containers),
+    "turns-of-a-first-burst-beside-a-cordoned-node": answering(Snapshot, "crowds", False),
     "turns-beside-a-node-of-no-use": both(
         answering(Snapshot, "turns_leave_no_node", False), answering(Snapshot, "found_no_node", False)
     ),

@@ -1,0 +1,63 @@
+"""Room on all nodes together, by what keeps pods off them: how much is left for who tolerates so much."""
+
+from collections.abc import Collection, Iterator, Mapping
+
+from core.ids import NodeName
+from core.workload.affinity import Toleration, passes
+from core.workload.node import Taint
+
+Bars = frozenset[Taint]
+
+LOOKED_AT = 64
+"""Pairs of bars and tolerations, at most, that one answer looks at."""
+
+
+class BarredRoom:
+    """What is left behind each set of bars. A node on which more is held than it has counts as full."""
+
+    __slots__ = ("_bars", "_left", "_nodes")
+
+    def __init__(self) -> None:
+        self._bars: dict[NodeName, Bars] = {}
+        self._left: dict[Bars, dict[str, int]] = {}
+        self._nodes: dict[Bars, int] = {}
+
+    def add(self, name: NodeName, bars: Bars, free: Mapping[str, int]) -> None:
+        """A node is there, with so much left."""
+        self._bars[name] = bars
+        self._nodes[bars] = self._nodes.get(bars, 0) + 1
+        for resource, amount in free.items():
+            self.change(name, resource, 0, amount)
+
+    def drop(self, name: NodeName, free: Mapping[str, int]) -> None:
+        """A node is gone, on which so much was left."""
+        for resource, amount in free.items():
+            self.change(name, resource, amount, 0)
+        bars = self._bars.pop(name)
+        self._nodes[bars] -= 1
+        if not self._nodes[bars]:
+            del self._nodes[bars]
+            self._left.pop(bars, None)
+
+    def change(self, name: NodeName, resource: str, before: int, after: int) -> None:
+        """Of a resource there is more or less left on a node."""
+        left = self._left.setdefault(self._bars[name], {})
+        left[resource] = left.get(resource, 0) + max(after, 0) - max(before, 0)
+
+    def __iter__(self) -> Iterator[tuple[Bars, int, Mapping[str, int]]]:
+        """What stands behind which bars: the number of nodes, and what is left there."""
+        return ((bars, count, self._left.get(bars, {})) for bars, count in self._nodes.items())
+
+    def bars_of(self, name: NodeName) -> Bars | None:
+        """What a node is filed behind; None for one that is not known."""
+        return self._bars.get(name)
+
+    def left(self, resource: str, tolerated: Collection[tuple[Toleration, ...]]) -> int | None:
+        """What is left of a resource on nodes that one of some asks could go to; None: too much to look at.
+
+        ``tolerated``: what each of them tolerates.
+        """
+        if len(self._nodes) * len(tolerated) > LOOKED_AT:
+            return None
+        open_ = (bars for bars in self._nodes if not bars or any(passes(bars, each) for each in tolerated))
+        return sum(self._left.get(bars, {}).get(resource, 0) for bars in open_)

@@ -1,0 +1,61 @@
+"""A slot is freed, and kube-scheduler knows of it before Paddock does."""
+
+import asyncio
+
+from e2e.cluster import Cluster, message_of
+from e2e.course import Course, say
+from e2e.stand import Stand, eventually
+
+LATE = 0.3
+"""Seconds by which Paddock's watch of pods is late."""
+
+PROMPT = 0.1
+"""Seconds from the news to the wake-up, at most (design section 3), with some more for the Binding."""
+
+ROUNDS = 5
+RESTED = 1.5
+"""Seconds after which no back-off of kube-scheduler's is left."""
+
+
+async def test_a_call_that_came_before_the_news_is_made_good_at_once(cluster: Cluster) -> None:
+    """It is refused, and so the pod is in its back-off when it is woken; but nobody else waits for
+    kube-scheduler, which then takes it out before its time (SchedulerPopFromBackoffQ)."""
+    course = Course()
+    async with Stand(cluster, {"a": {"max": {"vcore": "1"}}}, proxied=True) as stand:
+        stand.pods.listeners.append(course.on_pod)
+        stand.proxy.delay_watch("/api/v1/pods", LATE)
+        stand.proxy.cut_watches("/api/v1/pods")
+        await cluster.add_nodes(1)
+        await cluster.create_pod("p0", queue="root.a")
+        await stand.pods.until(lambda: len(stand.pods.bound()) == 1, "the first is bound")
+        refused = [await _next_takes_the_slot(cluster, stand, at) for at in range(1, ROUNDS + 1)]
+    names = [f"p{at}" for at in range(1, ROUNDS + 1)]
+    woken = [course.woken[name][0] - freed for name, freed in zip(names, course.freed, strict=True)]
+    bound = [course.bound[name] - course.woken[name][-1] for name in names]
+    say(f"watch late by {LATE * 1000:.0f} ms, freed to woken", woken)
+    say("woken to bound", bound)
+    assert all(refused)
+    assert max(woken) < LATE + PROMPT
+    assert all(len(course.woken[name]) == 1 for name in names)
+    assert sorted(bound)[ROUNDS // 2] < PROMPT
+
+
+async def _next_takes_the_slot(cluster: Cluster, stand: Stand, at: int) -> bool:
+    """A pod waits for the slot of the one before; whether it was refused once more when the slot was free."""
+    name = f"p{at}"
+    await cluster.create_pod(name, queue="root.a")
+    await stand.pods.until(lambda: "QuotaExceeded" in message_of(stand.pods.named(name)), "it is refused")
+    await asyncio.sleep(RESTED)
+    before = await _refusals(stand)
+    await cluster.delete_pod(f"p{at - 1}")
+    await stand.pods.until(lambda: stand.pods.named(name) in stand.pods.bound(), "it takes the slot")
+
+    async def known() -> bool:
+        return await stand.paddock.metric("paddock_queue_allocated", queue="root.a", resource="vcore") == 1000
+
+    await eventually(known, "Paddock knows of it")
+    return await _refusals(stand) > before
+
+
+async def _refusals(stand: Stand) -> float:
+    return await stand.paddock.metric("paddock_decisions_total", verb="filter", code="QuotaExceeded")
