@@ -130,6 +130,7 @@ class Settings(BaseModel):
                 self.preemption_complex_asks == "tick",
             ),
             gangs=not self.gangs_disabled,
+            bind_deadline=self.bind_deadline,
         )
 
 

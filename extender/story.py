@@ -7,6 +7,7 @@ from typing import Any
 from core.decisions.decision import (
     Admitted,
     BindNow,
+    BindWaits,
     BoundAlready,
     Faulted,
     Offered,
@@ -127,6 +128,8 @@ def described(verdict: object) -> tuple[str, str]:
             return "Withheld", "no plan of its queue's is due"
         case BindNow():
             return "Binding", ""
+        case BindWaits():
+            return "WaitingForGroup", "its Binding waits for the others of its pod group"
         case BoundAlready():
             return "BoundAlready", ""
         case Scored():

@@ -8,6 +8,7 @@ should. Any order of events and any repeat ends in the same counters.
 from core.ids import AppId, NodeName, QueuePath
 from core.ledger.keeping import let_go
 from core.ledger.lifecycle import allocated
+from core.ledger.pod_groups import note_member
 from core.ledger.reclaiming import note_growth
 from core.ledger.record import Charge, Held, PodRecord, Standing
 from core.ledger.seeking import await_age, forget_age
@@ -65,6 +66,7 @@ def _queue_of(state: State, record: PodRecord) -> QueuePath | None:
 
 def settle(state: State, record: PodRecord) -> None:
     """Bring the counters and indexes in line with what is now known about a pod."""
+    note_member(state, record)
     new = charge_of(state, record)
     if record.node and not record.placed_at:
         record.placed_at = state.now

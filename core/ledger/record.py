@@ -10,6 +10,7 @@ from core.reasons import Said
 from core.resource import Resource
 from core.workload.ask import Rank, Reservation
 from core.workload.pod import PodFacts
+from core.workload.pod_group import GroupKey
 
 
 class Held(Enum):
@@ -64,7 +65,8 @@ class PodRecord:
     ``eviction``: how our last eviction of it ended; ``preempted_for``: the ask that it is a victim of,
     or the queue whose quota shrank, and ``preempted_why``; ``triggered``: the plan that is carried out for
     it (PRE-5), ``plans``: how many were; ``tried_at``: when one was sought last; ``placed_at``: when it was
-    first seen on a node.
+    first seen on a node; ``pod_group``: the group it is filed in, ``waits_bind``: its open bind
+    call waits for the others of that group.
     """
 
     facts: PodFacts
@@ -99,6 +101,8 @@ class PodRecord:
     plans: int = 0
     tried_at: float | None = None
     placed_at: float = 0.0
+    pod_group: GroupKey | None = None
+    waits_bind: bool = False
 
     @property
     def uid(self) -> PodUid:

@@ -23,7 +23,8 @@ class PreemptionSettings:
 class LedgerSettings:
     """``reservation_ttl`` and ``turn_lease`` in seconds; ``unique_app_ids``: POD-4; ``mark_failed``: pods of
     rejected applications are set to Failed (APP-8); ``scores_nodes``: also when the document names no policy
-    for them (NODE-1); ``gangs``: task groups count (POD-8)."""
+    for them (NODE-1); ``gangs``: task groups count (POD-8); ``bind_deadline``: seconds that a bind
+    call has."""
 
     scheduler_names: frozenset[str] = frozenset({"yunikorn", "paddock"})
     reservation_ttl: float = 30.0
@@ -33,3 +34,4 @@ class LedgerSettings:
     scores_nodes: bool = False
     preemption: PreemptionSettings = PreemptionSettings()
     gangs: bool = True
+    bind_deadline: float = 100.0

@@ -23,6 +23,7 @@ from core.workload.lineup import Kind, Lineup
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.node_room import NodeRoom
 from core.workload.pod import NamespaceFacts, PriorityClassFacts
+from core.workload.pod_group import Group, GroupKey, GroupNumbers, Terms
 
 
 class WaitingKey(NamedTuple):
@@ -92,7 +93,8 @@ class State:
     of users and groups), ``applications``, and the indexes ``unplaced`` (applications without a queue),
     ``timers`` (when the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``,
     ``waiting``, ``waits_at``, ``unclassified``, ``kept`` (nodes kept for an ask),
-    ``victims`` (those marked, by whom they go for, in the order chosen).
+    ``victims`` (those marked, by whom they go for, in the order chosen), ``pod_groups`` with who is in them,
+    and ``watched`` (those for which something ends by itself).
 
     ``gone``: uids deleted lately, with the time; ``turns``: the asks that may be placed now, and ``given``
     what that holds; ``unwoken``: those of them whose wake-up has to wait; ``fresh``: asks that no pass has
@@ -107,6 +109,8 @@ class State:
     scored; ``resolver``: where groups come from that no pod names (ID-4);
     ``resolved``: what it answered lately; ``looking_up``: users that it was asked about and has not
     answered; ``outbox``: effects to hand out;
+    ``group_terms``: what PodGroup objects say; ``stirred``: groups to look at once the event is applied;
+    ``group_numbers``: what became of groups;
     ``now``: the time of the event that is being applied; ``terminated``: applications that have ended, the
     latest last; ``generation``: number of documents applied; ``node_set``: changes whenever a node comes or
     goes.
@@ -147,11 +151,16 @@ class State:
     waits_at: dict[PodUid, Seat] = field(default_factory=dict)
     kept: dict[NodeName, PodUid] = field(default_factory=dict)
     victims: dict[PodUid | QueuePath, dict[PodUid, None]] = field(default_factory=dict)
+    pod_groups: dict[GroupKey, Group] = field(default_factory=dict)
+    watched: dict[GroupKey, None] = field(default_factory=dict)
 
     resolved: dict[str, Resolved] = field(default_factory=dict)
     looking_up: set[str] = field(default_factory=set)
     outbox: list[Effect] = field(default_factory=list)
     terminated: deque[Application] = field(default_factory=lambda: deque(maxlen=TERMINATED_KEPT))
+    group_terms: dict[GroupKey, Terms] = field(default_factory=dict)
+    stirred: dict[GroupKey, None] = field(default_factory=dict)
+    group_numbers: GroupNumbers = field(default_factory=GroupNumbers)
     gone: dict[PodUid, float] = field(default_factory=dict)
     turns: dict[PodUid, Turn] = field(default_factory=dict)
     given: Extra = field(default_factory=Extra)

@@ -14,6 +14,7 @@ from core.ledger import events as on
 from core.ledger.effects import (
     DeletePod,
     Effect,
+    EndWait,
     EvictPod,
     LookUpGroups,
     MarkFailed,
@@ -218,8 +219,8 @@ class Effector:
                 await self._client.patch(path, failed_body(effect))
             case PostBinding():
                 await self.post(effect, within=_CALL_TIMEOUT)
-            case LookUpGroups():
-                raise AssertionError("asked of the host, not of the API server")
+            case LookUpGroups() | EndWait():
+                raise AssertionError("not asked of the API server")
             case _:
                 assert_never(effect)
 

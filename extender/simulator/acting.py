@@ -7,6 +7,7 @@ from core.ledger import events as on
 from core.ledger.effects import (
     DeletePod,
     Effect,
+    EndWait,
     EvictPod,
     LookUpGroups,
     MarkFailed,
@@ -33,7 +34,7 @@ def act(effect: Effect, api: PlayedApi, budgets: PlayedBudgets, onlooker: Onlook
         case LookUpGroups(user):
             # A run must not depend on the host it runs on.
             learn(on.GroupsResolved(user, (user,)))
-        case PostEvent() | PostBinding():
+        case PostEvent() | PostBinding() | EndWait():
             pass
         case EvictPod():
             pod = _pod(api, effect.uid, effect.namespace, effect.name)

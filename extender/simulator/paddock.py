@@ -19,7 +19,7 @@ from core.errors import PaddockError
 from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.drift import Drift
-from core.ledger.effects import Effect, LookUpGroups, PostBinding, PostEvent
+from core.ledger.effects import Effect, EndWait, LookUpGroups, PostBinding, PostEvent
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.workload.pod import PodFacts
@@ -191,6 +191,9 @@ class Life:
             if self.ended:
                 break
             effect = self.effects.popleft()
+            if isinstance(effect, EndWait):
+                self.verbs.waits.end(effect.uid, effect.why)
+                continue
             world = self._world
             act(effect, world.api, world.budgets, world.onlooker, self.engine.learn)
             if not isinstance(effect, LookUpGroups):

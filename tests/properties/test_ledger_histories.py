@@ -26,7 +26,7 @@ from core.queues.tree import over_max
 from core.reasons import Code, Refusal, Said
 from core.resource import Limit
 from core.workload.budget import BudgetFacts
-from core.workload.gang import Misdefined
+from core.workload.gang import Misdefined, PodGroup
 from core.workload.node import NodeFacts
 from core.workload.node_ranking import score_of
 from core.workload.pod import (
@@ -64,6 +64,7 @@ SIZES = (500, 1000, 2500)
 OURS, THEIRS = "yunikorn", "default-scheduler"
 TEXTS = ("", "0/2 nodes are available: 2 Insufficient cpu.", "2 QuotaExceeded: root.p max vcore=3.")
 USERS = ("alice", "bob")
+POD_GROUPS = (None, None, PodGroup("g", 2), PodGroup("g", 3), PodGroup("h", 2), Misdefined("broken"))
 PODS = 6
 
 
@@ -143,6 +144,7 @@ def any_pod(draw: st.DrawFn) -> PodFacts:
         gang=draw(st.sampled_from([None, None, make_gang(2), make_gang(2, cpu=1500), Misdefined("broken")])),
         placeholder=draw(st.integers(0, 9)) == 0,
         triggered=draw(st.sampled_from(["", "", "1-a"])),
+        pod_group=draw(st.sampled_from(POD_GROUPS)),
         preempted_for=draw(st.sampled_from(["", "", "", *UIDS, "root.p"])),
         name=f"p{draw(pods)}" if draw(st.integers(0, 19)) == 0 else "",
     )
@@ -196,7 +198,7 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.FilterCalled: (uids,),
     on.PodAdmitted: (uids, st.integers(0, 6)),
     on.PodRefused: (uids, st.just(REFUSAL), st.just(SAID)),
-    on.BindCalled: (uids, nodes),
+    on.BindCalled: (uids, nodes, st.booleans()),
     on.PodBound: (uids, nodes),
     on.BindFailed: (uids, st.booleans()),
     on.PodWoken: (uids, st.booleans()),
