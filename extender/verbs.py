@@ -222,12 +222,18 @@ class Verbs:
         task = loop.create_task(self._bind(request, until, connected))
         self._open[uid] = task
         # Not when this call ends: one that is given up leaves its Binding under way.
-        task.add_done_callback(lambda _: self._open.pop(uid))
+        task.add_done_callback(lambda ended: self._close(uid, ended))
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             self.waits.end(uid, HUNG_UP)
             raise
+
+    def _close(self, uid: PodUid, ended: asyncio.Task[bytes]) -> None:
+        del self._open[uid]
+        if not ended.cancelled():
+            # Nobody hears of a fault whose caller has hung up.
+            ended.exception()
 
     async def _bind(self, request: v1.BindRequest, until: float, connected: Connected) -> bytes:
         loop = asyncio.get_running_loop()

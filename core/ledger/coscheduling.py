@@ -182,10 +182,10 @@ def _rest(state: State, group: Group, seconds: float) -> None:
 
 
 def found_no_place(state: State, record: PodRecord, group: Group) -> None:
-    """kube-scheduler has no node for a member that has leave to come: when it is needed nobody need wait."""
+    """kube-scheduler has no node for a member that has leave to come. The others wait on for it, if any do."""
     end_turn(state, record.uid)
-    if group.attempt is not None and group.held + len(has_turns(state, group)) < group.min_available:
-        give_up(state, group, "a member found no node")
+    if group.attempt is not None and group.held == group.count(*PLACED) and not has_turns(state, group):
+        give_up(state, group, "its members found no node")
 
 
 # -- time ------------------------------------------------------------------------------------------------

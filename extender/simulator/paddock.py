@@ -261,6 +261,8 @@ class Life:
 
     async def post(self, binding: PostBinding, *, within: float) -> Outcome:
         """Post a Binding; it takes its time and comes about whether or not anybody still waits."""
+        if self.ended:
+            return Outcome(False, message="Paddock has ended")
         arrived: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         delay = self._world.bind_delay
         if delay:
