@@ -182,7 +182,7 @@ def _rest(state: State, group: Group, seconds: float) -> None:
 
 
 def found_no_place(state: State, record: PodRecord, group: Group) -> None:
-    """kube-scheduler has no node for a member that has leave to come. The others wait on for it, if any do."""
+    """kube-scheduler has no node for a member whose turn it is. The others wait on for it, if any do."""
     end_turn(state, record.uid)
     if group.attempt is not None and group.held == group.count(*PLACED) and not has_turns(state, group):
         give_up(state, group, "its members found no node")

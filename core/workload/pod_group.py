@@ -207,6 +207,22 @@ def short_rest_of(ignored: int) -> float:
     return min(LONGEST_SHORT_REST, SHORT_REST * 2.0 ** min(ignored - 1, 5))
 
 
+STANDINGS = ("incomplete", "waiting", "coming", "open", "degraded")
+"""Of a group: too few members exist; they wait for room or rest; they have their turns; enough are on
+nodes; some are, and not enough."""
+
+
+def standing_of_group(group: Group) -> str:
+    """One of `STANDINGS`."""
+    if group.open:
+        return "open"
+    if group.degraded_since is not None:
+        return "degraded"
+    if not group.complete:
+        return "incomplete"
+    return "waiting" if group.attempt is None else "coming"
+
+
 BUCKETS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
 """Seconds, for the histogram of how long groups took."""
 

@@ -8,6 +8,7 @@ from prometheus_client.registry import Collector
 
 from core.ledger.snapshot import Snapshot
 from core.queues.queue import Queue
+from extender.telemetry.group_series import GroupSeries
 
 QUEUES_SHOWN = 2_000
 """Queues with series of their own; more of them are summed in none, and counted in paddock_queues."""
@@ -62,6 +63,7 @@ class Metrics:
         )
         self.leading = Gauge("paddock_leading", "1 while effects may run", registry=registry)
         registry.register(_QueueSeries(snapshot))
+        registry.register(GroupSeries(snapshot))
 
     def exposition(self) -> bytes:
         """Everything, in the text format."""
