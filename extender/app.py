@@ -12,7 +12,7 @@ from typing import Any
 from watchfiles import awatch
 
 from core.ledger import events as on
-from core.ledger.effects import LookUpGroups, PostEvent
+from core.ledger.effects import EndWait, LookUpGroups, PostEvent
 from core.queues.tree import over_max
 from extender.checking import validation_of
 from extender.collector import spare_no_more, spare_what_lives
@@ -222,6 +222,8 @@ class App:
     def _perform(self, effect: Any) -> None:
         if isinstance(effect, LookUpGroups):
             self._host_groups.look_up(effect.user)
+        elif isinstance(effect, EndWait):
+            self._verbs.waits.end(effect.uid, effect.why)
         else:
             self._effector.perform(effect)
 
@@ -283,8 +285,8 @@ class App:
                 "filter": verbs.filter,
                 "prioritize": verbs.prioritize,
                 "preempt": verbs.preempt,
-                "bind": verbs.bind,
             },
+            waiting={"bind": verbs.bind},
             measure=self._measure,
             on_bug=self._on_bug,
         )

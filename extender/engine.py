@@ -16,6 +16,7 @@ from core.decisions.decision import (
     Admitted,
     Binding,
     BindNow,
+    BindWaits,
     Ignored,
     Preemption,
     Refused,
@@ -220,7 +221,7 @@ class Engine:
     def bind(self, uid: PodUid, node: NodeName) -> Binding:
         """May this Binding be posted? If so, its node is charged when this returns."""
         verdict = decide_binding(self.snapshot, uid, node, now=self.now)
-        if isinstance(verdict, BindNow | Refused):
+        if isinstance(verdict, BindNow | BindWaits | Refused):
             self._keep(verdict.events)
         self._tell("bind", uid, verdict)
         return verdict

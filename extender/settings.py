@@ -152,6 +152,7 @@ class Settings(BaseModel):
             ),
             gangs=not self.gangs_disabled,
             gang_max_pods=self.gang_max_pods,
+            bind_deadline=self.bind_deadline,
         )
 
     @property

@@ -7,6 +7,7 @@ from typing import Any
 from core.decisions.decision import (
     Admitted,
     BindNow,
+    BindWaits,
     BoundAlready,
     Faulted,
     Offered,
@@ -22,6 +23,7 @@ from core.ledger.snapshot import Snapshot
 from core.resource import Limit, Resource
 from core.workload.formation import Formation
 from core.workload.gang import Gang, Misdefined, PodGroup
+from core.workload.pod_group import standing_of_group
 from extender.journal import Journal
 
 
@@ -74,6 +76,26 @@ def _gang(snapshot: Snapshot, record: PodRecord) -> Mapping[str, Any] | None:
         told |= {"takesOver": record.slot.placeholder, "on": record.slot.node}
     if isinstance(group, PodGroup):
         told |= {"podGroup": group.name, "minAvailable": group.min_available}
+        told |= _progress(snapshot, record)
+    return told
+
+
+def _progress(snapshot: Snapshot, record: PodRecord) -> Mapping[str, Any]:
+    """How its group stands: what each member is to it, and what it waits for."""
+    group = snapshot.pod_group_of(record)
+    if group is None:
+        return {}
+    told: dict[str, Any] = {
+        "minAvailable": group.min_available,
+        "standing": standing_of_group(group),
+        "queue": group.queue or "",
+        "members": {phase.value: count for phase, count in group.counts.items() if count},
+        "timeouts": group.timeouts,
+    }
+    if group.wait_until is not None:
+        told["waitsUntil"] = _stamp(group.wait_until)
+    if group.rests_until is not None:
+        told["restsUntil"] = _stamp(group.rests_until)
     return told
 
 
@@ -154,6 +176,8 @@ def described(verdict: object) -> tuple[str, str]:
             return "Withheld", "no plan of its queue's is due"
         case BindNow():
             return "Binding", ""
+        case BindWaits():
+            return "WaitingForGroup", "its Binding waits for the others of its pod group"
         case BoundAlready():
             return "BoundAlready", ""
         case Scored():

@@ -14,6 +14,7 @@ from core.decisions.admission import NODE_RESERVED
 from core.decisions.decision import (
     Admitted,
     BindNow,
+    BindWaits,
     BoundAlready,
     Faulted,
     Ignored,
@@ -31,6 +32,7 @@ from core.ledger import events as on
 from core.ledger.effects import PostBinding
 from core.reasons import Code, Refusal
 from core.workload.pod import PodFacts
+from extender.coscheduling import Connected, Waits, always
 from extender.engine import Engine
 from extender.wire import extender_v1 as v1
 from extender.wire.translate import pod_from, version_from
@@ -38,6 +40,9 @@ from extender.wire.translate import pod_from, version_from
 CLASSES_REMEMBERED = 10_000
 ENCODED_BYTES = 64 * 2**20
 """Memory for encoded refusals; one is about 80 bytes per node."""
+
+
+HUNG_UP = "the caller has hung up; nothing was sent"
 
 
 class CallFault(PaddockError):
@@ -86,6 +91,7 @@ class Verbs:
         self._binder = binder
         self._synced = synced
         self.bind_deadline = bind_deadline
+        self.waits = Waits()
         self._refusals = RefusalCache(ENCODED_BYTES)
         self._classes: OrderedDict[PodUid, bool] = OrderedDict()
         self._open: dict[PodUid, asyncio.Task[bytes]] = {}
@@ -201,25 +207,39 @@ class Verbs:
 
     # -- bind -----------------------------------------------------------------------------------------------
 
-    async def bind(self, body: bytes) -> bytes:
-        """Bind a pod, or say why not. Idempotent: a second call for a pod waits for the first one's end."""
+    async def bind(self, body: bytes, connected: Connected = always) -> bytes:
+        """Bind a pod, or say why not. Idempotent: a second call for a pod waits for the first one's end.
+
+        ``connected``: whether the caller still listens; nothing is posted for one that has gone. When the
+        call is cancelled a wait for others ends with it; what was sent is seen through.
+        """
         request = v1.bind_request_from(body)
         uid = PodUid(request.uid)
         loop = asyncio.get_running_loop()
         until = loop.time() + self.bind_deadline
         while (before := self._open.get(uid)) is not None:
             await asyncio.wait([before])
-        task = loop.create_task(self._bind(request, until))
+        task = loop.create_task(self._bind(request, until, connected))
         self._open[uid] = task
         # Not when this call ends: one that is given up leaves its Binding under way.
-        task.add_done_callback(lambda _: self._open.pop(uid))
-        return await asyncio.shield(task)
+        task.add_done_callback(lambda ended: self._close(uid, ended))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            self.waits.end(uid, HUNG_UP)
+            raise
 
-    async def _bind(self, request: v1.BindRequest, until: float) -> bytes:
+    def _close(self, uid: PodUid, ended: asyncio.Task[bytes]) -> None:
+        del self._open[uid]
+        if not ended.cancelled():
+            # Nobody hears of a fault whose caller has hung up.
+            ended.exception()
+
+    async def _bind(self, request: v1.BindRequest, until: float, connected: Connected) -> bytes:
         loop = asyncio.get_running_loop()
         if await self._is_bound_through_queues(request, until - loop.time()):
             await self._wait_until_synced(until - loop.time())
-            return await self._bind_managed(request, until)
+            return await self._bind_managed(request, until, connected)
         outcome = await self._binder.post(_binding(request), within=_left(until))
         if not outcome.bound:
             raise CallFault(outcome.message)
@@ -250,18 +270,43 @@ class Verbs:
         except TimeoutError:
             raise NotReady from None
 
-    async def _bind_managed(self, request: v1.BindRequest, until: float) -> bytes:
-        uid, node = PodUid(request.uid), NodeName(request.node)
+    async def _bind_managed(self, request: v1.BindRequest, until: float, connected: Connected) -> bytes:
+        uid = PodUid(request.uid)
         await self._know(request, until)
-        match self._engine.bind(uid, node):
+        others = self.waits.begin(uid)
+        try:
+            return await self._bind_admitted(request, until, connected, others)
+        finally:
+            self.waits.forget(uid, others)
+
+    async def _bind_admitted(
+        self, request: v1.BindRequest, until: float, connected: Connected, others: "asyncio.Future[str]"
+    ) -> bytes:
+        uid = PodUid(request.uid)
+        match self._engine.bind(uid, NodeName(request.node)):
             case BoundAlready():
                 return v1.BOUND
             case Refused(_, said, _):
                 raise CallFault(said.text)
             case Faulted(message):
                 raise CallFault(message)
+            case BindWaits():
+                await self._wait_for(others, uid, until)
+                return await self._see_through(_binding(request), until, connected)
             case BindNow() | Ignored():
-                return await self._see_through(_binding(request), until)
+                return await self._see_through(_binding(request), until, connected)
+
+    async def _wait_for(self, others: "asyncio.Future[str]", uid: PodUid, until: float) -> None:
+        """Until the group is complete. Raises `CallFault` when it will not be, and at our own deadline."""
+        try:
+            why = await asyncio.wait_for(others, until - asyncio.get_running_loop().time())
+        except TimeoutError:
+            self._engine.learn(on.BindFailed(uid, certain=True))
+            raise DeadlinePassed("the time for this bind call is over; nothing was sent") from None
+        if why == HUNG_UP:
+            self._engine.learn(on.BindFailed(uid, certain=True))
+        if why:
+            raise CallFault(why)
 
     async def _know(self, request: v1.BindRequest, until: float) -> None:
         """After a restart the ledger may not have shown the pod yet: read it."""
@@ -272,10 +317,12 @@ class Verbs:
             if facts is not None and facts.uid == uid:
                 self._engine.learn(on.PodOffered(facts))
 
-    async def _see_through(self, binding: PostBinding, until: float) -> bytes:
+    async def _see_through(self, binding: PostBinding, until: float, connected: Connected) -> bytes:
         try:
             within = _left(until)
-        except DeadlinePassed:
+            if not connected():
+                raise CallFault(HUNG_UP)
+        except CallFault:
             self._engine.learn(on.BindFailed(binding.uid, certain=True))
             raise
         try:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from core.decisions.admission import decide_admission
 from core.decisions.binding import decide_binding
-from core.decisions.decision import Admission, Admitted, Binding, BindNow, Refused
+from core.decisions.decision import Admission, Admitted, Binding, BindNow, BindWaits, Refused
 from core.ids import NO_NODE, AppId, NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.drift import Drift
@@ -147,7 +147,7 @@ def bind_called(ledger: Ledger, uid: str, node: str = "n1", *, now: float) -> Bi
 
 
 def _keep(ledger: Ledger, verdict: Admission | Binding, now: float) -> None:
-    if isinstance(verdict, Admitted | Refused | BindNow):
+    if isinstance(verdict, Admitted | Refused | BindNow | BindWaits):
         for event in verdict.events:
             ledger.apply(event, now=now)
 

@@ -17,21 +17,15 @@ from core.decisions.decision import (
 from core.ids import NodeName, PodUid
 from core.ledger.events import PodAdmitted, PodRefused
 from core.ledger.formations import slot_node
+from core.ledger.pod_groups import refusal_of_member
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
+from core.queues.queue import Queue
 from core.reasons import Code, Refusal, said_next
 
 GONE = Faulted("pod is gone")
 NODE_RESERVED = Refusal(Code.NODE_RESERVED, "kept for another pod")
 """The text for nodes that are kept; the same for all, as kube-scheduler counts texts."""
-
-_BEFORE_GANGS = frozenset(
-    {
-        Code.MAX_APPLICATIONS_REACHED,
-        Code.USER_MAX_APPLICATIONS_REACHED,
-        Code.GROUP_MAX_APPLICATIONS_REACHED,
-    }
-)
 
 _NO_NODES: Callable[[], Sequence[NodeName]] = tuple
 
@@ -85,12 +79,33 @@ def refusal_of(
         return unplaced or Refusal(Code.NOT_READY, "the pod is not an ask yet")
     size = record.facts.size
     refusal = snapshot.room.refusal(queue.chain, application.claimant, size, with_root=with_root)
-    waits = snapshot.gang_refusal(record)
-    if waits is not None:
-        return refusal if refusal is not None and refusal.code in _BEFORE_GANGS else waits
-    if refusal is not None or not in_turn or snapshot.has_turn(record.uid):
+    refusal = _first(snapshot.gang_refusal(record), refusal_of_group(snapshot, record, queue), refusal)
+    if refusal is not None or not in_turn or _may_go(snapshot, record):
         return refusal
     return hold(snapshot, record, application, queue)
+
+
+_ORDER = tuple(Code)
+
+
+def _first(*refusals: Refusal | None) -> Refusal | None:
+    """The one whose code comes first in the list of codes."""
+    found = (each for each in refusals if each is not None)
+    return min(found, key=lambda each: _ORDER.index(each.code), default=None)
+
+
+def refusal_of_group(snapshot: Snapshot, record: PodRecord, queue: Queue) -> Refusal | None:
+    """Why a pod must wait for the others of its group, or None (COS-4)."""
+    group = snapshot.pod_group_of(record)
+    return refusal_of_member(group, record.uid, queue) if group is not None else None
+
+
+def _may_go(snapshot: Snapshot, record: PodRecord) -> bool:
+    """Whether its turn has come, and that of its whole group."""
+    if not snapshot.has_turn(record.uid):
+        return False
+    group = snapshot.pod_group_of(record)
+    return group is None or group.open or group.attempt is not None
 
 
 def kept_from(snapshot: Snapshot, uid: PodUid, names: Iterable[NodeName]) -> tuple[NodeName, ...]:
@@ -122,6 +137,10 @@ def decide_preemption(snapshot: Snapshot, uid: PodUid, offer: Callable[[], Offer
         return GONE if record is None or record.facts.deleting else Faulted("pod is already bound")
     if not record.managed:
         return Ignored()
+    group = snapshot.pod_group_of(record)
+    if group is not None and not group.open:
+        # Victims for one member would go in vain when the others find no room.
+        return Withheld()
     offered = None if record.reservation else offer()
     if offered is not None:
         return offered

@@ -1,10 +1,20 @@
 """May this Binding be posted? The rule behind bind."""
 
 from core.decisions.admission import decide_admission
-from core.decisions.decision import Admitted, Binding, BindNow, BoundAlready, Faulted, Refused
+from core.decisions.decision import (
+    Admitted,
+    Binding,
+    BindNow,
+    BindWaits,
+    BoundAlready,
+    Faulted,
+    Refused,
+)
 from core.ids import NodeName, PodUid
+from core.instants import has_come
 from core.ledger.events import BindCalled
 from core.ledger.snapshot import Snapshot
+from core.workload.pod_group import Group
 
 
 def decide_binding(snapshot: Snapshot, uid: PodUid, node: NodeName, *, now: float) -> Binding:
@@ -17,10 +27,23 @@ def decide_binding(snapshot: Snapshot, uid: PodUid, node: NodeName, *, now: floa
     if record is not None and record.node == node:
         return BoundAlready()
     verdict = decide_admission(snapshot, uid, now=now, in_turn=False, offered=lambda: (node,))
+    group = snapshot.pod_group_of(record) if record is not None else None
     match verdict:
+        case Admitted() if group is not None and not group.open:
+            return _with_the_others(group, verdict, uid, node, now=now)
         case Admitted(events, _):
             return BindNow((*events, BindCalled(uid, node)))
         case Refused() | Faulted():
             return verdict
         case _:
             return BindNow((BindCalled(uid, node),))
+
+
+def _with_the_others(group: Group, admitted: Admitted, uid: PodUid, node: NodeName, *, now: float) -> Binding:
+    """A member of a group waits for the others (COS-5); one that comes too late has failed with them.
+
+    What was lost in a restart is made good: calls that come without anybody's leave wait too.
+    """
+    if group.rests_until is not None and not has_come(group.rests_until, now=now):
+        return Faulted(f"the members of pod group {group.key.name} have just waited in vain")
+    return BindWaits((*admitted.events, BindCalled(uid, node, waits=True)))

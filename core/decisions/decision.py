@@ -65,6 +65,13 @@ class BindNow:
 
 
 @dataclass(frozen=True, slots=True)
+class BindWaits:
+    """The Binding may be posted when the ledger says so: the pod waits for the others of its group."""
+
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BoundAlready:
     """The pod is bound to the node asked for: nothing is left to do."""
 
@@ -93,4 +100,4 @@ class Unscored:
 Admission = Ignored | Admitted | Refused | Faulted
 Preemption = Ignored | Offered | Vetoed | Withheld | Faulted
 Scoring = Ignored | Scored | Unscored
-Binding = Ignored | BindNow | BoundAlready | Refused | Faulted
+Binding = Ignored | BindNow | BindWaits | BoundAlready | Refused | Faulted

@@ -47,8 +47,14 @@ def limited(snapshot: Snapshot, record: PodRecord, queue: Queue) -> NoPlan | Non
 
 
 def is_pending(snapshot: Snapshot, record: PodRecord | None) -> bool:
-    """Whether it is a managed ask in a queue: bound, leaving, gated or unplaced ones have nothing to plan."""
+    """Whether it is a managed ask in a queue: bound, leaving, gated or unplaced ones have nothing to plan.
+
+    Nor have members of a pod group that has not started: victims for some of them could go in vain.
+    """
     if record is None or not record.is_ask:
+        return False
+    group = snapshot.pod_group_of(record)
+    if group is not None and not group.open:
         return False
     charge = snapshot.charge_of(record.uid)
     return charge is not None and charge.held in (Held.PENDING, Held.RESERVED)

@@ -9,6 +9,7 @@ from core.ids import AppId, NodeName, QueuePath
 from core.ledger.formations import awaits_gang, file, slot_node, unfile
 from core.ledger.keeping import let_go
 from core.ledger.lifecycle import allocated, room_held, room_left
+from core.ledger.pod_groups import note_member
 from core.ledger.reclaiming import note_growth
 from core.ledger.record import Charge, Held, PodRecord, Standing
 from core.ledger.seeking import await_age, forget_age
@@ -69,6 +70,7 @@ def _queue_of(state: State, record: PodRecord) -> QueuePath | None:
 
 def settle(state: State, record: PodRecord) -> None:
     """Bring the counters and indexes in line with what is now known about a pod."""
+    note_member(state, record)
     new = charge_of(state, record)
     if record.node and not record.placed_at:
         record.placed_at = state.now

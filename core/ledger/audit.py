@@ -12,6 +12,7 @@ from core.ids import NO_NODE, AppId, NodeName, PodUid, QueuePath
 from core.ledger.accounts import charge_of, holds, waiting_key
 from core.ledger.audit_applications import application_steps
 from core.ledger.audit_gangs import gang_steps
+from core.ledger.audit_pod_groups import pod_group_steps
 from core.ledger.audit_turns import turn_steps
 from core.ledger.drift import KEYS_PER_STEP, Drift, Step, amounts, compare, compare_tallies, each
 from core.ledger.record import Charge, Held, PodRecord, Standing
@@ -42,6 +43,7 @@ def audit_steps(state: State) -> Iterator[Step]:
     yield from application_steps(state)
     yield from turn_steps(state)
     yield from gang_steps(state)
+    yield from pod_group_steps(state)
 
 
 def _unknown(state: State, index: str, uid: PodUid, filed: bool) -> Step:

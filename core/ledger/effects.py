@@ -65,6 +65,17 @@ class PostBinding:
 
 
 @dataclass(frozen=True, slots=True)
+class EndWait:
+    """Let a bind call go on that waits for the other members of a pod's group (COS-5). Needs no Lease.
+
+    ``why``: why it is to fail; empty for one that is to be posted.
+    """
+
+    uid: PodUid
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LookUpGroups:
     """Find the groups of a user where the partition's resolver has them (ID-4). Needs no Lease."""
 
@@ -167,6 +178,7 @@ Effect = (
     | PostBinding
     | PostEvent
     | LookUpGroups
+    | EndWait
     | MarkFailed
     | SetCondition
 )

@@ -140,10 +140,14 @@ class PodRefused:
 
 @dataclass(frozen=True, slots=True)
 class BindCalled:
-    """kube-scheduler asked for a pod to be bound: from now on its node is charged (design section 3)."""
+    """kube-scheduler asked for a pod to be bound: from now on its node is charged (design section 3).
+
+    ``waits``: for the others of its group (COS-5); nothing is posted before the ledger says so.
+    """
 
     uid: PodUid
     node: NodeName
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,14 @@ from core.ids import NO_NODE
 from core.ledger import events as on
 from core.ledger.accounts import settle
 from core.ledger.news import time_runs
+from core.ledger.pod_groups import end_wait
 from core.ledger.record import PodRecord
 from core.ledger.state import State
 from core.ledger.turns import end_turn, looked_at
 from core.reasons import Code, Refusal
 from core.workload.ask import Reservation
+
+_KEEPS_TURN = (Code.NODE_RESERVED, Code.WAITING_FOR_TURN)
 
 
 def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRefused) -> None:
@@ -20,7 +23,7 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
         return
     match event:
         case on.FilterCalled():
-            _note_call(record)
+            _note_call(state, record)
         case on.PodAdmitted(_, version):
             _reserve(state, record, version)
         case on.PodRefused(_, _, said):
@@ -29,8 +32,9 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
     settle(state, record)
 
 
-def _note_call(record: PodRecord) -> None:
+def _note_call(state: State, record: PodRecord) -> None:
     """A Binding that was already sent may still come about, so its room is kept over a new call."""
+    end_wait(state, record, "kube-scheduler tries the pod anew")
     record.overlooked, record.passed_over, record.rests_until = 0, False, None
     if not record.binding:
         record.reservation, record.noted = None, NO_NODE
@@ -39,9 +43,10 @@ def _note_call(record: PodRecord) -> None:
 def _note_refusal(state: State, record: PodRecord, refusal: Refusal) -> None:
     """A turn that was refused after all leaves its room to others; whoever waits for one needs a pass.
 
-    Not one that was offered kept nodes only: kube-scheduler has not seen all of them yet.
+    Not one that was offered kept nodes only: kube-scheduler has not seen all of them yet; nor one whose group
+    is just being given its turns.
     """
-    if refusal.code is not Code.NODE_RESERVED:
+    if refusal.code not in _KEEPS_TURN:
         end_turn(state, record.uid)
     if refusal.code is Code.WAITING_FOR_TURN:
         state.due = state.due or bool(state.fresh)

@@ -93,7 +93,7 @@ def _move(state: State, uid: PodUid, place: Place | None, *, adding: bool) -> No
     if place is None or application is None or application.formation is None:
         return
     formation = application.formation
-    state.stirred[place.app] = None
+    state.stirred_gangs[place.app] = None
     if adding:
         state.places[uid] = place
     else:

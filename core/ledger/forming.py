@@ -63,7 +63,7 @@ def begin(state: State, application: Application) -> None:
             formation.due = state.now + lifetime
         if 0 < gang.policy.timeout <= age and not application.holders:
             _elapse(state, application, formation)
-    state.stirred[application.id] = None
+    state.stirred_gangs[application.id] = None
 
 
 def begin_all(state: State) -> None:
@@ -203,7 +203,7 @@ def note_noted(state: State, event: on.RecordWritten) -> None:
         formation.noted, formation.retry_at = True, None
     else:
         try_again(state, formation)
-    state.stirred[application.id] = None
+    state.stirred_gangs[application.id] = None
 
 
 def resettle(state: State, formation: Formation) -> None:
@@ -257,7 +257,7 @@ def note_created(state: State, event: on.PlaceholderCreated) -> None:
     if application is None or formation is None or event.name not in formation.asked:
         return
     formation.asked.discard(event.name)
-    state.stirred[application.id] = None
+    state.stirred_gangs[application.id] = None
     match event.outcome:
         case on.CreationOutcome.DONE:
             if not _is_there(state, application, event.name):
@@ -428,7 +428,7 @@ def left_over(state: State, application_id: AppId, record: PodRecord) -> None:
     progress = formation.groups.get(record.facts.task_group) if formation is not None else None
     if progress is not None:
         progress.timed_out += 1
-    state.stirred[application_id] = None
+    state.stirred_gangs[application_id] = None
 
 
 # -- telling -----------------------------------------------------------------------------------------------

@@ -7,11 +7,12 @@ A handler per event. Each only notes what was told or promised on the pod's reco
 from collections.abc import Iterator
 from typing import assert_never
 
-from core.ids import NO_NODE, PodUid
+from core.ids import PodUid
 from core.instants import earliest, has_come
 from core.ledger import events as on
 from core.ledger.accounts import discharge, recount_people, settle
 from core.ledger.audit import audit_steps
+from core.ledger.bindings import note_bind
 from core.ledger.carrying import (
     drop_offers,
     go_on,
@@ -19,6 +20,7 @@ from core.ledger.carrying import (
     note_leaving,
     note_preemption,
 )
+from core.ledger.coscheduling import expire_groups, found_no_place, tend
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.enrolment import (
@@ -38,6 +40,7 @@ from core.ledger.keeping import note_written
 from core.ledger.lifecycle import leave_parents, pass_time
 from core.ledger.marks import expire_kept, unmark
 from core.ledger.news import is_late, is_same_pod, lasting, time_runs
+from core.ledger.pod_groups import forget_member, unopened
 from core.ledger.recalling import recall, resume, take_over
 from core.ledger.reclaiming import find_reclaims, note_terms, terms_now
 from core.ledger.record import PodRecord
@@ -142,8 +145,10 @@ class Ledger:
         return self._posted()
 
     def _posted(self) -> tuple[Effect, ...]:
-        """What handlers put out, in their order, and what follows for gangs."""
+        """What handlers put out, in their order, and what follows for gangs and groups."""
         advance_all(self._state)
+        if self._state.stirred:
+            tend(self._state)
         if not self._state.outbox:
             return ()
         posted = tuple(self._state.outbox)
@@ -238,8 +243,13 @@ class Ledger:
         """A failure text that is new and not ours, of an ask whose turn it is: no node takes it."""
         text = facts.unscheduled
         ours = record.said is not None and record.said.text in text
-        if text and text != record.facts.unscheduled and not ours:
+        if not text or text == record.facts.unscheduled or ours:
+            return
+        group = unopened(self._state, record)
+        if group is None:
             return_turn(self._state, record, found_no_place=True)
+        elif record.uid in self._state.turns:
+            found_no_place(self._state, record, group)
 
     def _on_pod_deleted(self, uid: PodUid, now: float) -> None:
         self._state.gone.pop(uid, None)
@@ -260,9 +270,11 @@ class Ledger:
             begin_all(state)
             resume(state)
             resume_slots(state)
+            state.stirred.update(dict.fromkeys(state.pod_groups))
 
     def _forget(self, record: PodRecord) -> None:
         state, facts = self._state, record.facts
+        forget_member(state, record)
         record.reservation = None
         note_leaving(state, record)
         unmark(state, record)
@@ -286,27 +298,10 @@ class Ledger:
     # -- filter and bind ---------------------------------------------------------------------------
 
     def _on_bind(self, event: on.BindCalled | on.PodBound | on.BindFailed, now: float) -> None:
-        record = self._state.pods.get(event.uid)
-        if record is None:
-            return
-        match event:
-            case on.BindCalled(_, node):
-                record.binding = node
-                if record.reservation is not None:
-                    record.reservation = record.reservation.running(False, now=now)
-            case on.PodBound(_, node):
-                record.bound_to, record.binding, record.reservation = node, NO_NODE, None
-            case on.BindFailed(_, certain):
-                self._end_bind(record, now, certain=certain)
-        self._refresh(record, now)
-        note_placed(self._state, record)
-
-    def _end_bind(self, record: PodRecord, now: float, *, certain: bool) -> None:
-        record.binding = NO_NODE
-        if certain:
-            record.reservation = None
-        elif record.reservation is not None:
-            record.reservation = record.reservation.running(time_runs(record), now=now)
+        record = note_bind(self._state, event)
+        if record is not None:
+            self._refresh(record, now)
+            note_placed(self._state, record)
 
     # -- configuration ------------------------------------------------------------
 
@@ -330,6 +325,7 @@ class Ledger:
         place_all(state)
         for uid in state.waits_at:
             await_try(state, state.pods[uid])
+        state.stirred.update(dict.fromkeys(state.pod_groups))
         state.freed = True
 
     # -- time ----------------------------------------------------------------------------------------
@@ -383,6 +379,7 @@ class Ledger:
         for record in expire_turns(self._state):
             settle(self._state, record)
         gangs_due(self._state)
+        expire_groups(self._state)
         drop_offers(self._state)
         expire_kept(self._state)
         find_due(self._state)

@@ -86,7 +86,7 @@ def room_held(state: State, application: Application) -> None:
         _count(state, application, leaf, runs=True)
     if formation is not None and formation.due is None and formation.phase is Phase.RESERVING:
         formation.due = state.now + formation.lifetime
-        state.stirred[application.id] = None
+        state.stirred_gangs[application.id] = None
 
 
 def room_left(state: State, application: Application) -> None:
@@ -99,7 +99,7 @@ def room_left(state: State, application: Application) -> None:
         _count(state, application, leaf, runs=False)
     if application.formation is not None:
         application.formation.due = None
-        state.stirred[application.id] = None
+        state.stirred_gangs[application.id] = None
 
 
 def idle(state: State, application: Application) -> None:
@@ -134,7 +134,7 @@ def pass_time(state: State) -> None:
         elif application.holders and application.formation is not None:
             # What was left of its placeholders goes first (APP-6).
             application.formation.left = True
-            state.stirred[app_id] = None
+            state.stirred_gangs[app_id] = None
             state.timers[app_id] = state.now + COMPLETING_FOR
         else:
             _complete(state, application)

@@ -10,6 +10,7 @@ from core.reasons import Said
 from core.resource import Resource
 from core.workload.ask import Rank, Reservation
 from core.workload.pod import PodFacts
+from core.workload.pod_group import GroupKey
 
 
 class Held(Enum):
@@ -79,7 +80,8 @@ class PodRecord:
     first seen on a node; ``believed``: it was in the first list, so that what is written on it is from us;
     ``slot``: the room that it takes over from a placeholder; ``forgone``: it did once,
     and that came to nothing; ``yields_to``: the member that a placeholder's room is for; ``released``: a
-    placeholder that is taken back.
+    placeholder that is taken back; ``pod_group``: the group it is filed in, ``waits_bind``: its open bind
+    call waits for the others of that group.
     """
 
     facts: PodFacts
@@ -119,6 +121,8 @@ class PodRecord:
     forgone: bool = False
     yields_to: PodUid = NO_POD
     released: bool = False
+    pod_group: GroupKey | None = None
+    waits_bind: bool = False
 
     @property
     def uid(self) -> PodUid:

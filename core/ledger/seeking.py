@@ -11,6 +11,7 @@ from typing import NamedTuple
 from core.ids import NodeName, PodUid
 from core.instants import earliest, has_come
 from core.ledger.keeping import keep
+from core.ledger.pod_groups import unopened
 from core.ledger.record import PodRecord
 from core.ledger.state import State
 from core.resource import Resource, Tally
@@ -36,7 +37,7 @@ class Candidate(NamedTuple):
 
 def may_seek(state: State, record: PodRecord) -> bool:
     """Whether to look for a node to keep for an ask now. One that is too young is looked at again later."""
-    if record.keeps or 2 * len(state.kept) >= len(state.nodes):
+    if record.keeps or unopened(state, record) is not None or 2 * len(state.kept) >= len(state.nodes):
         return False
     if not has_come(record.facts.created + KEPT_AFTER, now=state.now):
         await_age(state, record)

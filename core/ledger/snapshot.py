@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.backoff import backs_off
 from core.ledger.carrying import OFFERED_FOR
+from core.ledger.coscheduling import moments_of
 from core.ledger.formations import refusal_of_gang_pod
 from core.ledger.keeping import KEPT_AT_MOST, kept_could_take
 from core.ledger.lifecycle import last_ended
+from core.ledger.pod_groups import group_of, unopened
 from core.ledger.record import Charge, PodRecord
 from core.ledger.rejections import marks_due
 from core.ledger.settings import LedgerSettings
@@ -33,6 +35,7 @@ from core.workload.lineup import Kind
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.node_ranking import NodeRanking
 from core.workload.pod import OWN_GATE, NamespaceFacts, PriorityClassFacts
+from core.workload.pod_group import Group, GroupNumbers
 
 _NOTHING = Tally()
 
@@ -86,7 +89,8 @@ class Snapshot:
         moments = [state.deferred, state.age_due, state.tries_due]
         moments += state.quota_starts.values() if state.quota_preempts else ()
         moments += [offer.at + OFFERED_FOR for offer in state.offers.values()]
-        moments += [end for _, end in leases(state)]
+        moments += [end for uid, end in leases(state) if unopened(state, state.pods[uid]) is None]
+        moments += moments_of(state)
         for uid in state.reserved:
             reservation = state.pods[uid].reservation
             moments.append(reservation.ends if reservation is not None else None)
@@ -182,6 +186,18 @@ class Snapshot:
     def budgets(self) -> Budgets:
         """The PodDisruptionBudgets, to be read with `core.workload.budget`."""
         return self._state.budgets
+
+    def pod_group_of(self, record: PodRecord) -> Group | None:
+        """The group that a pod starts together with (COS-1); only to be read."""
+        return group_of(self._state, record)
+
+    def pod_groups(self) -> Iterator[Group]:
+        return iter(self._state.pod_groups.values())
+
+    @property
+    def group_numbers(self) -> GroupNumbers:
+        """What became of groups since the start; only to be read."""
+        return self._state.group_numbers
 
     @property
     def namespaces_listed(self) -> bool:

@@ -25,6 +25,7 @@ from core.workload.lineup import Kind, Lineup
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.node_room import NodeRoom
 from core.workload.pod import NamespaceFacts, PriorityClassFacts
+from core.workload.pod_group import Group, GroupKey, GroupNumbers, Terms
 
 
 class WaitingKey(NamedTuple):
@@ -121,7 +122,8 @@ class State:
     ``kept`` (nodes kept for an ask),
     ``victims`` (those marked, by whom they go for, in the order chosen), ``places`` (of pods in their gangs),
     ``slots`` (nodes on which room is there for one member only, ``slots_at`` by member), ``forming`` (when a
-    gang is to be looked at again).
+    gang is to be looked at again), ``pod_groups`` with who is in them, and ``watched`` (those for which
+    something ends by itself).
 
     ``gone``: uids deleted lately, with the time; ``turns``: the asks that may be placed now, and ``given``
     what that holds; ``unwoken``: those of them whose wake-up has to wait; ``fresh``: asks that no pass has
@@ -136,10 +138,12 @@ class State:
     scored; ``resolver``: where groups come from that no pod names (ID-4);
     ``resolved``: what it answered lately; ``looking_up``: users that it was asked about and has not
     answered; ``outbox``: effects to hand out;
-    ``stirred``: gangs in which something has changed; ``gang_tally``: what has become of gangs; ``acts``:
-    whether this instance acts on its own account; ``now``: the time of the event that is being applied;
-    ``terminated``: applications that have ended, the latest last; ``generation``: number of documents
-    applied; ``node_set``: changes whenever a node comes or goes.
+    ``stirred_gangs``: gangs in which something has changed; ``gang_tally``: what has become of gangs;
+    ``group_terms``: what PodGroup objects say; ``stirred``: groups to look at once the event is applied;
+    ``group_numbers``: what became of groups; ``acts``: whether this instance acts on its own account;
+    ``now``: the time of the event that is being applied; ``terminated``: applications that have ended, the
+    latest last; ``generation``: number of documents applied; ``node_set``: changes whenever a node comes or
+    goes.
     """
 
     settings: LedgerSettings = field(default_factory=LedgerSettings)
@@ -183,11 +187,16 @@ class State:
     slots: dict[NodeName, set[PodUid]] = field(default_factory=dict)
     slots_at: dict[PodUid, NodeName] = field(default_factory=dict)
     forming: dict[AppId, float] = field(default_factory=dict)
+    pod_groups: dict[GroupKey, Group] = field(default_factory=dict)
+    watched: dict[GroupKey, None] = field(default_factory=dict)
 
     resolved: dict[str, Resolved] = field(default_factory=dict)
     looking_up: set[str] = field(default_factory=set)
     outbox: list[Effect] = field(default_factory=list)
     terminated: deque[Application] = field(default_factory=lambda: deque(maxlen=TERMINATED_KEPT))
+    group_terms: dict[GroupKey, Terms] = field(default_factory=dict)
+    stirred: dict[GroupKey, None] = field(default_factory=dict)
+    group_numbers: GroupNumbers = field(default_factory=GroupNumbers)
     gone: dict[PodUid, float] = field(default_factory=dict)
     turns: dict[PodUid, Turn] = field(default_factory=dict)
     given: Extra = field(default_factory=Extra)
@@ -203,7 +212,7 @@ class State:
     quota_starts: dict[QueuePath, float] = field(default_factory=dict)
     reclaims: dict[QueuePath, None] = field(default_factory=dict)
     nowhere: set[Kind] = field(default_factory=set)
-    stirred: dict[AppId, None] = field(default_factory=dict)
+    stirred_gangs: dict[AppId, None] = field(default_factory=dict)
     acts: bool = True
     gang_tally: GangTally = field(default_factory=GangTally)
     freed: bool = False

@@ -47,9 +47,9 @@ TRIED_APART = 2.0
 
 def advance_all(state: State) -> None:
     """Look at every gang in which something has changed."""
-    while state.stirred:
-        app_id = next(iter(state.stirred))
-        del state.stirred[app_id]
+    while state.stirred_gangs:
+        app_id = next(iter(state.stirred_gangs))
+        del state.stirred_gangs[app_id]
         application = state.applications.get(app_id)
         if application is None or application.formation is None:
             state.forming.pop(app_id, None)
@@ -68,7 +68,7 @@ def gangs_due(state: State) -> None:
         formation = application.formation
         if formation is None:
             continue
-        state.stirred[app_id] = None
+        state.stirred_gangs[app_id] = None
         if formation.rests_until is not None and has_come(formation.rests_until, now=state.now):
             formation.rests_until = None
         if formation.retry_at is not None and has_come(formation.retry_at, now=state.now):
@@ -230,7 +230,7 @@ def note_released(state: State, event: on.PodEvicted) -> None:
         return
     if record.eviction is None and record.application is not None:
         try_again(state, formation)
-        state.stirred[record.application] = None
+        state.stirred_gangs[record.application] = None
 
 
 def holder_gone(state: State, record: PodRecord) -> None:
@@ -352,7 +352,7 @@ def _unlink(state: State, member: PodRecord, slot: Slot) -> None:
     settle(state, member)
     if formation is not None and member.application is not None:
         formation.rests_until = state.now + AGAIN
-        state.stirred[member.application] = None
+        state.stirred_gangs[member.application] = None
 
 
 def note_placed(state: State, record: PodRecord) -> None:

@@ -15,6 +15,8 @@ from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.keeping import kept_could_take, nominate, still_helps
 from core.ledger.lanes import Lane, Line
 from core.ledger.marks import undo
+from core.ledger.muster import Muster, has_leave
+from core.ledger.pod_groups import unopened
 from core.ledger.record import PodRecord
 from core.ledger.seeking import come_of_age, may_seek, seek
 from core.ledger.state import Seat, State, WaitingKey
@@ -53,6 +55,7 @@ class TurnPass:
         self._nowhere_before = set(state.nowhere) if fresh_only else set()
         self._searches = 0
         self._seeker: PodRecord | None = None
+        self._muster = Muster(state)
         self._steps = self._walk(fresh_only=fresh_only)
         self.done = False
         state.aged.clear()
@@ -98,6 +101,7 @@ class TurnPass:
                 if number % _FILED_PER_UNIT == 0:
                     yield 1, []
         yield from self._kept_first()
+        yield from self._muster.those_under_way()
         walk = Walk(self._state)
         for _ in walk.build(lineups):
             yield 1, []
@@ -111,6 +115,9 @@ class TurnPass:
         for rank, name in kept:
             record, seat = state.pods.get(rank[-1]), state.waits_at.get(rank[-1])
             if record is None or seat is None or record.keeps != name or record.uid in state.turns:
+                continue
+            if unopened(state, record) is not None:
+                undo(state, record)
                 continue
             yield _KEPT, []
             leave = self._has_leave(seat.key)
@@ -139,12 +146,17 @@ class TurnPass:
                         yield 1, []
             work, woken = self._step(walk, leaf, late)
             yield work, woken
+            if self._muster.wanted is not None:
+                yield from self._muster.give_turns(leaf)
+                leaf = walk.next_leaf()
+                continue
             if self._seeker is not None:
                 yield from ((1, []) for _ in seek(self._state, self._seeker))
                 self._seeker = None
             if work == _TURN or not leaf.open:
                 leaf = walk.next_leaf()
         yield from self._late(late)
+        yield from self._muster.the_late()
 
     def _step(self, walk: Walk, leaf: Branch, late: list[tuple[Rank, Seat]]) -> tuple[int, Effects]:
         """Look at the next ask of a leaf: give it a turn, or leave out all that are like it."""
@@ -161,7 +173,7 @@ class TurnPass:
             lane.drop()
             return 1, []
         record = self._ask(seat, late)
-        if record is None or record.keeps:
+        if record is None or record.keeps or self._muster.takes(record):
             lane.advance()
             return 1, []
         node = self._node_for(seat.key, own=record.facts.required_node)
@@ -225,14 +237,7 @@ class TurnPass:
 
     def _has_leave(self, key: WaitingKey, *, with_root: bool = True) -> bool:
         """Whether queues and limits, and the cluster as a whole, have room for such an ask."""
-        state = self._state
-        leaf, application = state.tree.get(key.queue), state.applications.get(key.app)
-        if leaf is None or application is None:
-            return False
-        room, extra = state.room, state.given
-        return (
-            room.refusal(leaf.chain, application.claimant, key.size, extra=extra, with_root=with_root) is None
-        )
+        return has_leave(self._state, key, with_root=with_root)
 
     def _late(self, late: list[tuple[Rank, Seat]]) -> Iterator[tuple[int, Effects]]:
         """Those whose turn came to nothing before: behind everybody else, in their own order."""
@@ -242,7 +247,10 @@ class TurnPass:
             uid = seat.rank[-1]
             record = self._state.pods.get(uid)
             waits = (
-                record is not None and self._state.waits_at.get(uid) == seat and uid not in self._state.turns
+                record is not None
+                and self._state.waits_at.get(uid) == seat
+                and uid not in self._state.turns
+                and unopened(self._state, record) is None
             )
             own = record.facts.required_node if record is not None else NO_NODE
             node = self._node_for(seat.key, own=own) if waits else None

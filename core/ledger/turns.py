@@ -9,6 +9,7 @@ from core.instants import earliest, has_come
 from core.ledger.effects import OpenGate, WakePod
 from core.ledger.gates import tell_opened
 from core.ledger.keeping import let_go
+from core.ledger.pod_groups import group_of, unopened
 from core.ledger.record import PodRecord
 from core.ledger.state import Seat, State, Turn
 from core.resource import Tally
@@ -32,14 +33,19 @@ def give_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> tu
 
     ``node``: where it is counted until its Binding names the real one.
     """
+    return wake(state, record) if set_turn(state, record, seat, node) else ()
+
+
+def set_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> bool:
+    """The same without waking it; whether it has one now."""
     leaf = state.tree.get(seat.key.queue)
     application = state.applications.get(seat.key.app)
     if leaf is None or application is None:
-        return ()
+        return False
     state.turns[record.uid] = Turn(seat, state.now, leaf.chain, application.claimant, node)
     state.node_room.take(node, seat.key.size)
     state.given.add(leaf.chain, application.claimant, seat.key.size)
-    return wake(state, record)
+    return True
 
 
 def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
@@ -77,6 +83,9 @@ def begin_lease(state: State, uid: PodUid) -> None:
     turn = state.turns.get(uid)
     if turn is not None:
         state.turns[uid] = turn._replace(at=state.now)
+        group = group_of(state, state.pods[uid])
+        if group is not None:
+            group.leased = state.now
 
 
 def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:
@@ -124,7 +133,9 @@ def leases(state: State) -> list[tuple[PodUid, float]]:
 def expire_turns(state: State) -> list[PodRecord]:
     """Turns whose lease is over; and passes that had to wait for a moment that has come. Answers whose."""
     over = [uid for uid, end in leases(state) if has_come(end, now=state.now)]
-    records = [state.pods[uid] for uid in over if uid not in state.unwoken]
+    # Members of a group come, or do not, together.
+    found = [state.pods[uid] for uid in over if uid not in state.unwoken]
+    records = [record for record in found if unopened(state, record) is None]
     for record in records:
         return_turn(state, record, found_no_place=False)
     if state.deferred is not None and has_come(state.deferred, now=state.now):

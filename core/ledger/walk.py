@@ -4,7 +4,7 @@ A branch per queue with something to look at, a lane per application, a line per
 are those of the ledger, less what the pass has given away by then. What nobody comes to is never built.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
 
 from core.ids import AppId, QueuePath
@@ -246,6 +246,25 @@ class Branch:
             branch._pending.subtract(size)
             branch._contender = branch._priority = None
             branch = branch.parent
+
+    def took_all(self, seats: Iterable[Seat]) -> None:
+        """Asks of several applications were given their turns at once."""
+        self._took = True
+        lanes = {lane.app_id: lane for _, lane in self._keys}
+        for seat in seats:
+            priority, size = -seat.rank[0], seat.key.size
+            if seat.key.app in lanes:
+                lanes[seat.key.app].promised.add(priority, size)
+            self._forget(priority, 1)
+            branch: Branch | None = self
+            while branch is not None:
+                branch._pending.subtract(size)
+                branch._contender = branch._priority = None
+                branch = branch.parent
+        self._found.alive.clear()
+        known = self._state.applications
+        self._keys = [(self._key(known[lane.app_id], lane), lane) for _, lane in self._keys]
+        heapify(self._keys)
 
     def _key(self, application: Application, lane: Lane) -> OrderKey:
         properties = self.queue.properties

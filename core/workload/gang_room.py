@@ -16,6 +16,11 @@ def refusal_of_gang(leaf: Queue, gang: Gang) -> Refusal | None:
     return _too_large(leaf, gang.total) or _not_fifo(leaf)
 
 
+def refusal_of_size(leaf: Queue, total: Resource) -> Refusal | None:
+    """Why pods that start together fit into no empty queue like this one, whatever kind of gang they are."""
+    return _too_large(leaf, total)
+
+
 def _too_large(leaf: Queue, total: Resource) -> Refusal | None:
     """The nearest queue below the root whose max is less than all placeholders together (GANG-6).
 

@@ -4,6 +4,7 @@ A fault of filter and bind is an answer of its own (200 with ``Error``), because
 never reaches the pod; prioritize and preempt have no such field.
 """
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
@@ -17,6 +18,11 @@ from extender.verbs import CallFault, DeadlinePassed, NotReady
 from extender.wire.extender_v1 import BadBody, faulted
 
 Answer = Callable[[bytes], bytes | Awaitable[bytes]]
+CallerAnswer = Callable[[bytes, Callable[[], bool]], Awaitable[bytes]]
+"""An answer that takes long: it is told how to see whether the caller still listens."""
+
+AnswerTo = Callable[[web.BaseRequest], Answer]
+
 Measure = Callable[[str, float, str], None]
 """Told after each call: verb, seconds, fault (empty without one)."""
 
@@ -29,17 +35,31 @@ _BROKEN_OFF = (web.RequestPayloadError, aiohttp.ClientError, HttpProcessingError
 """What reading a body raises when the caller hangs up or sends what its headers did not promise."""
 
 
+def whoever_asks(answer: Answer, _: web.BaseRequest) -> Answer:
+    """An answer that does not look at its caller."""
+    return answer
+
+
+def while_connected(answer: CallerAnswer, request: web.BaseRequest) -> Answer:
+    """An answer for one call."""
+
+    def connected() -> bool:
+        return request.transport is not None and not request.transport.is_closing()
+
+    return lambda body: answer(body, connected)
+
+
 def handler_of(
-    verb: str, answer: Answer, *, most_bytes: int, measure: Measure, on_bug: OnBug
+    verb: str, answer_to: AnswerTo, *, most_bytes: int, measure: Measure, on_bug: OnBug
 ) -> Callable[[web.BaseRequest], Awaitable[web.Response]]:
-    """A request handler around one verb. It never raises, whatever comes in."""
+    """A request handler around one verb. It never raises, whatever comes in, unless its caller hangs up."""
 
     async def handle(request: web.BaseRequest) -> web.Response:
         started = time.perf_counter()
         fault, body = "", b""
         try:
             body = await _body_of(request, most_bytes)
-            answered = answer(body)
+            answered = answer_to(request)(body)
             response = _ok(answered if isinstance(answered, bytes) else await answered)
         except _TooLarge as error:
             fault, response = "too large", _fault(verb, str(error), status=400)
@@ -47,6 +67,10 @@ def handler_of(
         except _Incomplete as error:
             fault, response = "incomplete body", _fault(verb, str(error), status=400)
             response.force_close()
+        except asyncio.CancelledError:
+            # Nobody is left to answer.
+            measure(verb, time.perf_counter() - started, "hung up" if body else "incomplete body")
+            raise
         except BadBody as error:
             fault, response = "bad body", _fault(verb, str(error), status=400)
         except DeadlinePassed as error:

@@ -3,10 +3,21 @@
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
 
 from aiohttp import web
 
-from extender.http.middleware import Answer, Measure, OnBug, handler_of
+from extender.http.middleware import (
+    Answer,
+    AnswerTo,
+    CallerAnswer,
+    Measure,
+    OnBug,
+    handler_of,
+    while_connected,
+    whoever_asks,
+)
 
 MOST_BYTES = 128 * 2**20
 """Longest body taken: full Node objects of some 12,000 nodes."""
@@ -40,12 +51,19 @@ class MutualTls:
 
 
 def verbs_app(
-    verbs: Mapping[str, Answer], *, measure: Measure, on_bug: OnBug, most_bytes: int = MOST_BYTES
+    verbs: Mapping[str, Answer],
+    *,
+    measure: Measure,
+    on_bug: OnBug,
+    most_bytes: int = MOST_BYTES,
+    waiting: Mapping[str, CallerAnswer] = MappingProxyType({}),
 ) -> web.Application:
-    """``POST /v1/<verb>`` for each verb."""
+    """``POST /v1/<verb>`` for each verb. ``waiting``: those whose answer may take long."""
     app = web.Application(client_max_size=most_bytes)
-    for verb, answer in verbs.items():
-        handler = handler_of(verb, answer, most_bytes=most_bytes, measure=measure, on_bug=on_bug)
+    answers: dict[str, AnswerTo] = {verb: partial(whoever_asks, answer) for verb, answer in verbs.items()}
+    answers |= {verb: partial(while_connected, answer) for verb, answer in waiting.items()}
+    for verb, answer_to in answers.items():
+        handler = handler_of(verb, answer_to, most_bytes=most_bytes, measure=measure, on_bug=on_bug)
         app.router.add_post(f"/v1/{verb}", handler)
     return app
 
@@ -54,7 +72,14 @@ async def listen(
     app: web.Application, address: Address, *, tls: MutualTls | None = None, shutdown: float = 5.0
 ) -> web.AppRunner:
     """Serve an app; the runner's ``cleanup`` ends it. Raises OSError when the port is taken."""
-    runner = web.AppRunner(app, access_log=None, keepalive_timeout=KEEP_ALIVE, shutdown_timeout=shutdown)
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        keepalive_timeout=KEEP_ALIVE,
+        shutdown_timeout=shutdown,
+        # A bind call that waits for others ends when nobody listens any more.
+        handler_cancellation=True,
+    )
     await runner.setup()
     site = web.TCPSite(
         runner,

@@ -15,6 +15,7 @@ from core.ledger.effects import (
     CreatePlaceholder,
     DeletePod,
     Effect,
+    EndWait,
     EvictPod,
     LookUpGroups,
     MarkFailed,
@@ -233,8 +234,8 @@ class Effector:
                 await self._client.patch(path, failed_body(effect))
             case PostBinding():
                 await self.post(effect, within=_CALL_TIMEOUT)
-            case LookUpGroups():
-                raise AssertionError("asked of the host, not of the API server")
+            case LookUpGroups() | EndWait():
+                raise AssertionError("not asked of the API server")
             case _:
                 assert_never(effect)
 

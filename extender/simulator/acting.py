@@ -10,6 +10,7 @@ from core.ledger.effects import (
     CreatePlaceholder,
     DeletePod,
     Effect,
+    EndWait,
     EvictPod,
     LookUpGroups,
     MarkFailed,
@@ -38,7 +39,7 @@ def act(effect: Effect, api: PlayedApi, budgets: PlayedBudgets, onlooker: Onlook
         case LookUpGroups(user):
             # A run must not depend on the host it runs on.
             learn(on.GroupsResolved(user, (user,)))
-        case PostEvent() | PostBinding():
+        case PostEvent() | PostBinding() | EndWait():
             pass
         case EvictPod():
             pod = _pod(api, effect.uid, effect.namespace, effect.name)

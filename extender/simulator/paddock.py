@@ -17,7 +17,7 @@ from core.errors import PaddockError
 from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.drift import Drift
-from core.ledger.effects import Effect, LookUpGroups, PostBinding, PostEvent
+from core.ledger.effects import Effect, EndWait, LookUpGroups, PostBinding, PostEvent
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.workload.pod import PodFacts
@@ -164,6 +164,9 @@ class Life:
             if self.ended:
                 break
             effect = self.effects.popleft()
+            if isinstance(effect, EndWait):
+                self.verbs.waits.end(effect.uid, effect.why)
+                continue
             world = self._world
             act(effect, world.api, world.budgets, world.onlooker, self.engine.learn)
             if not isinstance(effect, LookUpGroups):
@@ -231,6 +234,8 @@ class Life:
 
     async def post(self, binding: PostBinding, *, within: float) -> Outcome:
         """Post a Binding; it takes its time and comes about whether or not anybody still waits."""
+        if self.ended:
+            return Outcome(False, message="Paddock has ended")
         arrived: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         delay = self._world.bind_delay
         if delay:

@@ -15,6 +15,7 @@ from core.ledger.snapshot import Snapshot
 from core.queues.queue import Queue
 from core.workload.formation import Phase
 from core.workload.gang import GangStyle
+from extender.telemetry.group_series import GroupSeries
 
 QUEUES_SHOWN = 2_000
 """Queues with series of their own; more of them are summed in none, and counted in paddock_queues."""
@@ -69,6 +70,7 @@ class Metrics:
         )
         self.leading = Gauge("paddock_leading", "1 while effects may run", registry=registry)
         registry.register(_QueueSeries(snapshot))
+        registry.register(GroupSeries(snapshot))
 
     def exposition(self) -> bytes:
         """Everything, in the text format."""

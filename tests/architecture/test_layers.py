@@ -35,6 +35,7 @@ ROWS: dict[str, int] = {
     "extender.journal": 7,
     "extender.story": 7,
     "extender.preemptions": 7,
+    "extender.coscheduling": 7,
     "extender.planner": 8,
     "extender.engine": 8,
     "extender.verbs": 8,

@@ -24,10 +24,12 @@ from core.workload.lineup import Lineup
 from core.workload.node import NodeUse
 from core.workload.node_ranking import NodeRanking
 from core.workload.node_room import NodeRoom
+from core.workload.pod_group import Group, GroupKey
 from core.workload.states import AppState
 from tests.builders import START, make_gang, make_ledger, make_pod, make_queue, marked, triggered
 
 ONE = Resource({"vcore": 1})
+GHOSTS = GroupKey("g", "g")
 GHOST = Claimant(AppId("ghost"), "ghost", "", True)
 TOLD = {
     "settings",
@@ -43,6 +45,9 @@ TOLD = {
     "namespaces_listed",
     "nodes_listed",
     "gone",
+    "group_terms",
+    "group_numbers",
+    "stirred_gangs",
     "freed",
     "nowhere",
     "deferred",
@@ -353,6 +358,8 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     *[("applications", named, _formation(corrupt)) for named, corrupt in FORMATION],
     ("waits_at", "waiting index of uid-waiting", _lost_seat),
     ("waiting", "waiting: uid-waiting", lambda state: state.waiting.clear()),
+    ("pod_groups", "pod group g", lambda state: state.pod_groups.update({GHOSTS: Group(GHOSTS)})),
+    ("watched", "watched: g", lambda state: state.watched.update({GHOSTS: None})),
 ]
 
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from aiohttp import ClientSession
@@ -16,14 +17,16 @@ from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.audit import audit
 from core.ledger.drift import Drift
-from core.ledger.effects import Effect, PostBinding
+from core.ledger.effects import Effect, EndWait, PostBinding
 from core.ledger.ledger import Ledger
 from core.ledger.record import PodRecord
 from core.queues.spec import QueueSpec
 from core.workload.pod import PodFacts
 from extender.engine import Engine, Outward
+from extender.http.middleware import CallerAnswer
 from extender.http.server import MOST_BYTES, Address, listen, verbs_app
 from extender.verbs import Outcome, Verbs
+from extender.wire.gang import POD_GROUP_MIN, POD_GROUP_NAME
 from tests.builders import START, make_ledger, make_queue
 
 VERBS = ("filter", "prioritize", "preempt", "bind")
@@ -92,9 +95,15 @@ class Rig:
         if self.ledger.snapshot.synced:
             self.synced.set()
         self.engine = Engine(
-            Outward(lambda: self.time, self._later, self.effects.append, self.witness), self.ledger
+            Outward(lambda: self.time, self._later, self._perform, self.witness), self.ledger
         )
         self.verbs = Verbs(self.engine, self.api, synced=self.synced, bind_deadline=5.0)
+
+    def _perform(self, effect: Effect) -> None:
+        if isinstance(effect, EndWait):
+            self.verbs.waits.end(effect.uid, effect.why)
+        else:
+            self.effects.append(effect)
 
     def _later(self, _seconds: float, call: Callable[[], None]) -> None:
         self.planned.append(call)
@@ -126,8 +135,11 @@ def pod_body(
     namespace: str = "default",
     scheduler: str = "yunikorn",
     version: str = "5",
+    group: tuple[str, int] | None = None,
 ) -> dict[str, Any]:
     labels = {"yunikorn.apache.org/queue": queue, "yunikorn.apache.org/app-id": app} if queue else {}
+    if group is not None:
+        labels |= {POD_GROUP_NAME: group[0], POD_GROUP_MIN: str(group[1])}
     return {
         "metadata": {
             "name": name,
@@ -210,7 +222,10 @@ class Door:
 
 @asynccontextmanager
 async def serving(
-    answers: Mapping[str, Callable[[bytes], Any]], *, most_bytes: int = MOST_BYTES
+    answers: Mapping[str, Callable[[bytes], Any]],
+    *,
+    most_bytes: int = MOST_BYTES,
+    waiting: Mapping[str, CallerAnswer] = MappingProxyType({}),
 ) -> AsyncIterator[Door]:
     """The real listener for these verbs, on a loopback port."""
     told: list[Door] = []
@@ -219,6 +234,7 @@ async def serving(
         measure=lambda *call: told[0].measure(*call),
         on_bug=lambda *bug: told[0].on_bug(*bug),
         most_bytes=most_bytes,
+        waiting=waiting,
     )
     runner = await listen(app, Address("127.0.0.1", 0), shutdown=0.2)
     port = runner.addresses[0][1]

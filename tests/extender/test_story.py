@@ -53,7 +53,15 @@ def test_what_is_wrong_with_its_keys() -> None:
 def test_a_pod_of_a_lightweight_group() -> None:
     ledger = make_ledger(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod("p", pod_group=PodGroup("solo", 3))), now=START)
-    assert story(ledger, "p")["gang"] == {"wrong": [], "podGroup": "solo", "minAvailable": 3}
+    assert story(ledger, "p")["gang"] == {
+        "wrong": [],
+        "podGroup": "solo",
+        "minAvailable": 3,
+        "standing": "incomplete",
+        "queue": "root.a",
+        "members": {"pending": 1},
+        "timeouts": 0,
+    }
 
 
 def test_a_pod_in_no_gang() -> None:

@@ -27,7 +27,7 @@ from core.reasons import Code, Refusal, Said
 from core.resource import Limit
 from core.workload.budget import BudgetFacts
 from core.workload.formation import names_of
-from core.workload.gang import Misdefined
+from core.workload.gang import Misdefined, PodGroup
 from core.workload.node import NodeFacts
 from core.workload.node_ranking import score_of
 from core.workload.pod import (
@@ -67,6 +67,7 @@ SIZES = (500, 1000, 2500)
 OURS, THEIRS = "yunikorn", "default-scheduler"
 TEXTS = ("", "0/2 nodes are available: 2 Insufficient cpu.", "2 QuotaExceeded: root.p max vcore=3.")
 USERS = ("alice", "bob")
+POD_GROUPS = (None, None, PodGroup("g", 2), PodGroup("g", 3), PodGroup("h", 2), Misdefined("broken"))
 PODS = 6
 
 
@@ -150,6 +151,7 @@ def any_pod(draw: st.DrawFn) -> PodFacts:
         gang_noted=draw(st.sampled_from(["", "", "Started", "Ordinary", "Failing"])),
         owner=draw(st.sampled_from([NO_POD, *UIDS])),
         triggered=draw(st.sampled_from(["", "", "1-a"])),
+        pod_group=draw(st.sampled_from(POD_GROUPS)),
         preempted_for=draw(st.sampled_from(["", "", "", *UIDS, "root.p"])),
         name=f"p{draw(pods)}" if draw(st.integers(0, 19)) == 0 else "",
     )
@@ -213,7 +215,7 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.FilterCalled: (uids,),
     on.PodAdmitted: (uids, st.integers(0, 6)),
     on.PodRefused: (uids, st.just(REFUSAL), st.just(SAID)),
-    on.BindCalled: (uids, nodes),
+    on.BindCalled: (uids, nodes, st.booleans()),
     on.PodBound: (uids, nodes),
     on.BindFailed: (uids, st.booleans()),
     on.PodWoken: (uids, st.booleans()),

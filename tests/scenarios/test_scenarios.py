@@ -47,6 +47,7 @@ from extender.simulator.reading import read_scenario
 from extender.simulator.recording import Recording
 from extender.simulator.run import run_scenario
 from extender.wire import sizing, translate
+from tests.scenarios.coscheduling_mutations import COSCHEDULING
 from tests.scenarios.mutating import Mutate, answering, both, replaced, valued
 from tests.scenarios.order_mutations import ORDER
 from tests.scenarios.preemption_mutations import PREEMPTION
@@ -81,7 +82,7 @@ class Play(NamedTuple):
 
 
 PLAYS = [Play(path, gates=False) for path in FILES]
-WITH_GATES = ("gang-", "guarantee-", "order-", "quota-change", "required-node-")
+WITH_GATES = ("coscheduling-", "gang-", "guarantee-", "order-", "quota-change", "required-node-")
 PLAYS += [Play(path, gates=True) for path in FILES if path.stem.startswith(WITH_GATES)]
 
 every_play = pytest.mark.parametrize(
@@ -289,6 +290,7 @@ def _large_if_broken(rule: Callable[..., Any], state: Any, record: PodRecord) ->
 
 
 MUTATIONS: dict[str, Mutate] = {
+    **COSCHEDULING,
     **ORDER,
     **PREEMPTION,
     **QUOTA_CHANGE,

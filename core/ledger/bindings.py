@@ -1,0 +1,42 @@
+"""What a bind call, and how it ended, leave on a pod's record (design section 3)."""
+
+from core.ids import NO_NODE
+from core.ledger import events as on
+from core.ledger.coscheduling import note_arrival
+from core.ledger.news import time_runs
+from core.ledger.pod_groups import unopened
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+
+
+def note_bind(state: State, event: on.BindCalled | on.PodBound | on.BindFailed) -> PodRecord | None:
+    """Whom it was about, for what follows from that; None for a pod that is gone."""
+    record = state.pods.get(event.uid)
+    if record is None:
+        return None
+    match event:
+        case on.BindCalled():
+            _note_call(state, record, event)
+        case on.PodBound(_, node):
+            record.bound_to, record.binding, record.reservation = node, NO_NODE, None
+            record.waits_bind = False
+        case on.BindFailed(_, certain):
+            _end_bind(record, state.now, certain=certain)
+    return record
+
+
+def _note_call(state: State, record: PodRecord, event: on.BindCalled) -> None:
+    group = unopened(state, record) if event.waits else None
+    record.binding, record.waits_bind = event.node, group is not None
+    if record.reservation is not None:
+        record.reservation = record.reservation.running(False, now=state.now)
+    if group is not None:
+        note_arrival(state, group)
+
+
+def _end_bind(record: PodRecord, now: float, *, certain: bool) -> None:
+    record.binding, record.waits_bind = NO_NODE, False
+    if certain:
+        record.reservation = None
+    elif record.reservation is not None:
+        record.reservation = record.reservation.running(time_runs(record), now=now)

@@ -1,0 +1,333 @@
+"""What becomes of groups of pods that start together (COS-4 to COS-6, design section 5).
+
+A group has an *attempt* from the moment its members are given their turns until enough of them are bound or
+wait in bind, which lets them all go, or until the time is up or one of them is gone, which fails them all.
+`tend` looks at every group that an event has stirred; what ends by itself does so in `expire_groups`.
+"""
+
+from collections.abc import Iterator
+
+from core.ids import PodUid
+from core.instants import earliest, has_come
+from core.ledger.accounts import settle
+from core.ledger.effects import PostEvent
+from core.ledger.pod_groups import end_wait, has_turns, members
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+from core.ledger.turns import begin_lease, end_turn
+from core.workload.affinity import admits
+from core.workload.pod_group import (
+    HOLDING,
+    PLACED,
+    Group,
+    Phase,
+    rest_of,
+    short_rest_of,
+    wait_of,
+)
+
+TIMED_OUT = "not enough members of its pod group came in time"
+DEGRADED = "GangDegraded"
+"""The reason of the Event for a group of which some members are on nodes, and not enough."""
+
+
+def tend(state: State) -> None:
+    """Draw the consequences of what an event did to groups."""
+    while state.stirred:
+        key = next(iter(state.stirred))
+        del state.stirred[key]
+        group = state.pod_groups.get(key)
+        if group is not None:
+            _tend(state, group)
+
+
+def _tend(state: State, group: Group) -> None:
+    if not group.phases:
+        del state.pod_groups[group.key]
+        state.watched.pop(group.key, None)
+        return
+    _note_completeness(state, group)
+    if group.attempt is not None and group.count(*HOLDING):
+        group.came, group.ignored = True, 0
+    if group.open:
+        _let_go(state, group)
+    elif group.lost:
+        state.group_numbers.losses += 1
+        fail(state, group, group.lost)
+    elif group.count(*PLACED, Phase.WAITING) >= group.min_available:
+        _release(state, group)
+    _note_degradation(state, group)
+    if is_watched(group):
+        state.watched[group.key] = None
+    else:
+        state.watched.pop(group.key, None)
+
+
+def is_watched(group: Group) -> bool:
+    """Whether something of it ends by itself."""
+    return group.attempt is not None or group.urgent
+
+
+def _note_completeness(state: State, group: Group) -> None:
+    """The last member that was missing makes a pass look at the group, which wakes them all."""
+    complete = group.there >= group.min_available
+    if complete and not group.complete:
+        group.complete_since = state.now
+        call(state, group)
+    group.complete = complete
+
+
+def call(state: State, group: Group) -> None:
+    """See that the next pass looks at it."""
+    for uid, phase in group.phases.items():
+        if phase is Phase.PENDING and uid in state.waits_at:
+            state.aged.add(uid)
+            state.due = True
+            return
+
+
+def _release(state: State, group: Group) -> None:
+    """Enough are bound or wait: all that wait may go, in the order in which they came."""
+    for record in waiting_in_bind(state, group):
+        end_wait(state, record, "")
+        settle(state, record)
+
+
+def _let_go(state: State, group: Group) -> None:
+    """Enough are on nodes or on their way: what is left of the attempt is over."""
+    _release(state, group)
+    for uid in has_turns(state, group) if group.attempt is not None else ():
+        begin_lease(state, uid)
+    if group.attempt is not None and group.complete_since is not None:
+        state.group_numbers.note_completed(max(0.0, state.now - group.complete_since))
+    group.attempt, group.wait_until, group.lost = None, None, ""
+    group.timeouts, group.ignored, group.rests_until = 0, 0, None
+    group.started, group.broken = True, False
+
+
+def _note_degradation(state: State, group: Group) -> None:
+    """Some are on nodes, and not enough: after a crash in between, or as a Binding failed.
+
+    A group that has run with enough members only runs down. One that was seen first with some on nodes and
+    nobody pending may have; nothing tells, and it is left alone.
+    """
+    if group.open or not group.count(*PLACED):
+        group.degraded_since, group.reported = None, False
+        if not group.open:
+            group.started = group.broken = False
+        return
+    if group.broken:
+        group.started = False
+    unfinished = group.broken or group.there > group.count(*PLACED)
+    if group.degraded_since is None and not group.started and unfinished and state.pods_listed:
+        group.degraded_since = state.now
+        call(state, group)
+
+
+def waiting_in_bind(state: State, group: Group) -> list[PodRecord]:
+    """In the order in which they came."""
+    if not group.counts[Phase.WAITING]:
+        return []
+    return [state.pods[uid] for uid, phase in group.phases.items() if phase is Phase.WAITING]
+
+
+# -- an attempt ------------------------------------------------------------------------------------------
+
+
+def begin_attempt(state: State, group: Group) -> None:
+    """Its members have leave to come from now on."""
+    if group.attempt is None:
+        group.attempt, group.came, group.wait_until = state.now, False, None
+    group.leased = state.now
+    state.watched[group.key] = None
+
+
+def note_arrival(state: State, group: Group) -> None:
+    """A member has come to its bind call and waits there."""
+    begin_attempt(state, group)
+    group.came = True
+    if group.wait_until is None:
+        group.wait_until = state.now + _wait(state, group)
+
+
+def fail(state: State, group: Group, why: str) -> None:
+    """All that wait fail together; nobody keeps room for it (COS-6)."""
+    for record in waiting_in_bind(state, group):
+        end_wait(state, record, f"pod group {group.key.name}: {why}")
+        record.reservation = None
+        settle(state, record)
+    for uid in has_turns(state, group):
+        end_turn(state, uid)
+    group.attempt, group.wait_until, group.lost, group.came = None, None, "", False
+    state.watched.pop(group.key, None)
+    if group.urgent:
+        state.watched[group.key] = None
+    state.freed = True
+
+
+def give_up(state: State, group: Group, why: str) -> None:
+    """An attempt has come to nothing: the group rests, and goes behind its rank then."""
+    if group.first is None:
+        return
+    group.timeouts += 1
+    state.group_numbers.timeouts += 1
+    _rest(state, group, rest_of(group.first.uid, group.timeouts))
+    _post(state, group, "PodGroupTimeout", f"{why}; tried again later")
+    fail(state, group, why)
+
+
+def _rest(state: State, group: Group, seconds: float) -> None:
+    group.rests_until = state.now + seconds
+    state.deferred = earliest(state.deferred, group.rests_until)
+
+
+def found_no_place(state: State, record: PodRecord, group: Group) -> None:
+    """kube-scheduler has no node for a member whose turn it is. The others wait on for it, if any do."""
+    end_turn(state, record.uid)
+    if group.attempt is not None and group.held == group.count(*PLACED) and not has_turns(state, group):
+        give_up(state, group, "its members found no node")
+
+
+# -- time ------------------------------------------------------------------------------------------------
+
+
+def _wait(state: State, group: Group) -> float:
+    terms = state.group_terms.get(group.key)
+    own = terms.timeout if terms is not None else None
+    return wait_of(group.there, deadline=state.settings.bind_deadline, own=own)
+
+
+def moments_of(state: State) -> Iterator[float]:
+    """When something ends by itself."""
+    for key in state.watched:
+        group = state.pod_groups[key]
+        if group.attempt is not None:
+            yield _deadline(state, group)
+            if not _is_coming(state, group):
+                yield group.leased + state.settings.turn_lease
+        if group.urgent and group.degraded_since is not None:
+            yield group.degraded_since + _wait(state, group)
+
+
+def _deadline(state: State, group: Group) -> float:
+    if group.wait_until is not None:
+        return group.wait_until
+    return (group.attempt or 0.0) + _wait(state, group)
+
+
+def _is_coming(state: State, group: Group) -> bool:
+    """Whether somebody has come, or needs no filter call; and somebody still holds anything."""
+    if group.held > group.count(*PLACED):
+        return True
+    pending = has_turns(state, group)
+    return bool(pending) and (group.came or not all(state.pods[uid].facts.asks_filter for uid in pending))
+
+
+def expire_groups(state: State) -> None:
+    """Attempts whose time is up, and groups that stayed degraded."""
+    for key in list(state.watched):
+        group = state.pod_groups[key]
+        if group.attempt is not None:
+            _expire_attempt(state, group)
+        if group.urgent and group.degraded_since is not None:
+            due = group.degraded_since + _wait(state, group)
+            if has_come(due, now=state.now):
+                _report(state, group)
+    _drop_strays(state)
+
+
+def _expire_attempt(state: State, group: Group) -> None:
+    if has_come(_deadline(state, group), now=state.now):
+        give_up(state, group, TIMED_OUT)
+    elif not _is_coming(state, group) and has_come(group.leased + state.settings.turn_lease, now=state.now):
+        if has_turns(state, group):
+            group.ignored += 1
+            _rest(state, group, short_rest_of(group.ignored))
+        fail(state, group, "none of its members came")
+
+
+def _drop_strays(state: State) -> None:
+    """Turns that a pass gave to some members before it was broken off."""
+    if state.passing:
+        return
+    for uid in list(state.turns):
+        record = state.pods[uid]
+        group = state.pod_groups.get(record.pod_group) if record.pod_group is not None else None
+        if group is not None and group.attempt is None and not group.open:
+            end_turn(state, uid)
+
+
+def _report(state: State, group: Group) -> None:
+    group.reported = True
+    state.group_numbers.degraded += 1
+    state.watched.pop(group.key, None)
+    if group.attempt is not None:
+        state.watched[group.key] = None
+    placed = group.count(*PLACED)
+    text = f"{placed} of {group.min_available} members are on nodes, which stay there"
+    _post(state, group, DEGRADED, text)
+    state.freed = True
+
+
+def _post(state: State, group: Group, reason: str, text: str) -> None:
+    """A Warning event on the group's first pod."""
+    record = state.pods.get(group.first.uid) if group.first is not None else None
+    if record is not None:
+        facts = record.facts
+        message = f"pod group {group.key.namespace}/{group.key.name}: {text}"
+        state.outbox.append(PostEvent("Pod", facts.namespace, facts.name, facts.uid, reason, message))
+
+
+# -- who may begin ---------------------------------------------------------------------------------------
+
+
+def may_begin(state: State, group: Group) -> bool:
+    """Whether its members may be given their turns, as far as other groups go.
+
+    Turns hold room, so groups that all have theirs start side by side. Where the ledger cannot tell whether
+    nodes take the members, and where part of a group is on nodes already, one goes at a time.
+    """
+    if not group.complete or group.open or rests(state, group):
+        return False
+    if group.attempt is not None:
+        return True
+    alone = is_alone(state, group)
+    for key in state.watched:
+        other = state.pod_groups[key]
+        if other is group:
+            continue
+        goes_first = other.urgent and not group.urgent and other.complete and not rests(state, other)
+        under_way = other.attempt is not None and (alone or is_alone(state, other))
+        if (goes_first or under_way) and _share_nodes(state, group, other):
+            return False
+    return True
+
+
+def rests(state: State, group: Group) -> bool:
+    return group.rests_until is not None and not has_come(group.rests_until, now=state.now)
+
+
+def is_alone(state: State, group: Group) -> bool:
+    return group.urgent or any(record.facts.complex for record in members(state, group))
+
+
+def _share_nodes(state: State, group: Group, other: Group) -> bool:
+    """Whether some node admits members of both."""
+    ours = {record.facts.constraints for record in members(state, group)}
+    theirs = {record.facts.constraints for record in members(state, other)}
+    if ours & theirs:
+        return True
+    return any(
+        any(admits(node, each) for each in ours) and any(admits(node, each) for each in theirs)
+        for node in state.nodes.values()
+    )
+
+
+def candidates(state: State, group: Group) -> list[PodRecord]:
+    """Members that want a turn, the best first."""
+    wanting: list[PodUid] = [
+        uid
+        for uid, phase in group.phases.items()
+        if phase is Phase.PENDING and uid not in state.turns and uid in state.waits_at
+    ]
+    return sorted((state.pods[uid] for uid in wanting), key=lambda each: each.rank)

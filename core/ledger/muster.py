@@ -1,0 +1,136 @@
+"""The part of a pass that gives turns to groups: to all members that must start together, or to none (COS-3).
+
+A group stands in the order where its best member does. Its members' turns hold their room one after another,
+so that the last one is counted beside the first; when one finds none, all give theirs back.
+"""
+
+from collections.abc import Iterator
+
+from core.ids import NodeName
+from core.ledger.coscheduling import begin_attempt, candidates, may_begin
+from core.ledger.effects import NominateNode, OpenGate, WakePod
+from core.ledger.pod_groups import has_turns, unopened
+from core.ledger.record import PodRecord
+from core.ledger.state import Seat, State, WaitingKey
+from core.ledger.turns import end_turn, set_turn, wake
+from core.ledger.walk import Branch
+from core.workload.lineup import Kind
+from core.workload.pod_group import Group, GroupKey
+
+_TURN = 8
+_LOOK = 2
+
+Effects = list[WakePod | OpenGate | NominateNode]
+Steps = Iterator[tuple[int, Effects]]
+
+
+class Muster:
+    """What one pass does for groups. ``wanted``: the group that the walk has come to."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._seen: set[GroupKey] = set()
+        self._late: list[GroupKey] = []
+        self.wanted: Group | None = None
+
+    def takes(self, record: PodRecord) -> bool:
+        """Whether a pod is a matter of its group; the first of each group makes it wanted."""
+        group = unopened(self._state, record)
+        if group is None:
+            return False
+        if group.key not in self._seen:
+            self._seen.add(group.key)
+            if group.timeouts:
+                self._late.append(group.key)
+            else:
+                self.wanted = group
+        return True
+
+    def those_under_way(self) -> Steps:
+        """Before everybody else: groups that have begun, and those of which some are on nodes already."""
+        state = self._state
+        for key in sorted(state.watched, key=lambda each: not state.pod_groups[each].urgent):
+            group = state.pod_groups.get(key)
+            if group is not None and not group.open and group.held < group.min_available:
+                self._seen.add(key)
+                yield from self._give(group, None)
+
+    def give_turns(self, leaf: Branch) -> Steps:
+        """Those of the wanted group."""
+        group, self.wanted = self.wanted, None
+        if group is not None:
+            yield from self._give(group, leaf)
+
+    def the_late(self) -> Steps:
+        """Groups that waited in vain before: behind everybody, in their order."""
+        for key in self._late:
+            group = self._state.pod_groups.get(key)
+            if group is not None and not group.open:
+                yield from self._give(group, None)
+
+    # -- one group -------------------------------------------------------------------------------------------
+
+    def _give(self, group: Group, leaf: Branch | None) -> Steps:
+        """Turns for as many as it needs, and then for whoever else of it fits."""
+        state = self._state
+        if not may_begin(state, group):
+            yield 1, []
+            return
+        needed = group.min_available - group.held - len(has_turns(state, group))
+        given: list[PodRecord] = []
+        full: set[Kind] = set()
+        asking = candidates(state, group)
+        for number, record in enumerate(asking):
+            if len(given) + len(asking) - number < needed:
+                break
+            seat = state.waits_at.get(record.uid)
+            if seat is None or record.uid in state.turns:
+                continue
+            if self._place(record, seat, full):
+                given.append(record)
+                yield _TURN, []
+            else:
+                yield _LOOK, []
+        yield 1, self._conclude(group, given, needed, leaf)
+
+    def _place(self, record: PodRecord, seat: Seat, full: set[Kind]) -> bool:
+        """Give a member its turn, not waking it yet; False when there is no room for it."""
+        kind = seat.key.size, seat.key.constraints
+        if kind in full or not has_leave(self._state, seat.key):
+            return False
+        node = self._node_for(seat.key, own=record.facts.required_node)
+        if node is None:
+            full.add(kind)
+            return False
+        return set_turn(self._state, record, seat, node)
+
+    def _node_for(self, key: WaitingKey, *, own: NodeName) -> NodeName | None:
+        state = self._state
+        besides = () if own else state.kept
+        return state.node_room.tightest(key.size, key.constraints, state.nodes, besides=besides)
+
+    def _conclude(self, group: Group, given: list[PodRecord], needed: int, leaf: Branch | None) -> Effects:
+        """Wake them, if they are enough and nothing has happened to them meanwhile; else take it all back."""
+        state = self._state
+        standing = [each for each in given if each.uid in state.turns and each.uid in state.pods]
+        if len(standing) < needed or not standing or state.pod_groups.get(group.key) is not group:
+            for record in standing:
+                end_turn(state, record.uid, used=True)
+            state.freed = state.freed or len(standing) < len(given)
+            return []
+        begin_attempt(state, group)
+        if leaf is not None:
+            leaf.took_all([state.turns[each.uid].seat for each in standing])
+        effects: Effects = []
+        for record in standing:
+            effects += wake(state, record)
+        return effects
+
+
+def has_leave(state: State, key: WaitingKey, *, with_root: bool = True) -> bool:
+    """Whether queues and limits, and the cluster as a whole, have room for such an ask."""
+    leaf, application = state.tree.get(key.queue), state.applications.get(key.app)
+    if leaf is None or application is None:
+        return False
+    extra, claimant = state.given, application.claimant
+    return state.room.refusal(leaf.chain, claimant, key.size, extra=extra, with_root=with_root) is None

@@ -1,0 +1,224 @@
+"""Which pods belong to which group, and what each is to it (COS-1, COS-2). Filing only.
+
+What follows when a group changes is the matter of `coscheduling`, which looks at every group that was
+`stirred` once an event has been applied.
+"""
+
+from collections.abc import Iterator
+
+from core.ids import NO_NODE, PodUid
+from core.ledger.effects import EndWait, PostEvent
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+from core.queues.queue import Queue
+from core.reasons import Code, Refusal
+from core.workload.gang import PodGroup
+from core.workload.gang_room import refusal_of_size
+from core.workload.pod_group import HOLDING, Group, GroupKey, Phase, Seniority
+
+LEFT = "a member was deleted"
+GOING = "the pod is being deleted"
+POD_GROUP = "PodGroupError"
+"""The action of Events about groups that are not as they should be (REST-17)."""
+
+
+def key_of(record: PodRecord) -> GroupKey | None:
+    """The group that a managed pod belongs to."""
+    group = record.facts.pod_group
+    if not isinstance(group, PodGroup) or not record.managed:
+        return None
+    return GroupKey(record.facts.namespace, group.name)
+
+
+def group_of(state: State, record: PodRecord) -> Group | None:
+    """Cost: two look-ups for a pod of a group, one comparison for any other."""
+    if record.facts.pod_group is None:
+        return None
+    key = key_of(record)
+    return state.pod_groups.get(key) if key is not None else None
+
+
+def unopened(state: State, record: PodRecord) -> Group | None:
+    """The group of a pod while not enough of its members are on nodes."""
+    group = group_of(state, record)
+    return None if group is None or group.open else group
+
+
+def phase_of(state: State, record: PodRecord, group: Group) -> Phase:
+    """What a member is to its group now."""
+    application = state.applications.get(record.application) if record.application else None
+    if application is None or application.queue is None or record.facts.deleting:
+        return Phase.AWAY
+    if group.queue is not None and application.queue != group.queue:
+        return Phase.STRAY
+    if record.node:
+        return Phase.BOUND
+    if not record.is_ask:
+        return Phase.AWAY
+    if record.binding:
+        return Phase.WAITING if record.waits_bind else Phase.POSTING
+    return Phase.PENDING if record.reservation is None else Phase.RESERVED
+
+
+def note_member(state: State, record: PodRecord) -> None:
+    """Bring a pod's group in line with what is now known about it."""
+    if record.facts.pod_group is None and record.pod_group is None:
+        return
+    key = key_of(record)
+    if record.pod_group is not None and record.pod_group != key:
+        _drop(state, record)
+    if key is None:
+        return
+    group = state.pod_groups.get(key)
+    if group is None:
+        group = state.pod_groups[key] = Group(key)
+    if record.pod_group is None:
+        _join(state, record, group)
+    if group.sizes[record.uid] != record.facts.size or group.min_available != least_of(state, group):
+        group.measure(record.uid, record.facts.size)
+        group.min_available = least_of(state, group)
+        state.stirred[key] = None
+    _choose_queue(state, record, group)
+    _file(state, record, group)
+
+
+def forget_member(state: State, record: PodRecord) -> None:
+    """A pod is gone."""
+    if record.pod_group is not None:
+        _drop(state, record)
+
+
+def end_wait(state: State, record: PodRecord, why: str) -> None:
+    """A bind call need not wait any more: for its Binding, or for nothing, as ``why`` says."""
+    if record.waits_bind:
+        record.waits_bind = False
+        if why:
+            record.binding = NO_NODE
+        state.outbox.append(EndWait(record.uid, why))
+
+
+def members(state: State, group: Group) -> Iterator[PodRecord]:
+    """In no order that means anything."""
+    return (state.pods[uid] for uid in group.phases)
+
+
+def least_of(state: State, group: Group) -> int:
+    """How many must start together: as the first member says (COS-2), or the group's object (COS-10)."""
+    terms = state.group_terms.get(group.key)
+    if terms is not None:
+        return terms.min_available
+    record = state.pods.get(group.first.uid) if group.first is not None else None
+    labelled = record.facts.pod_group if record is not None else None
+    return labelled.min_available if isinstance(labelled, PodGroup) else 1
+
+
+def refusal_of_member(group: Group, uid: PodUid, leaf: Queue) -> Refusal | None:
+    """Why a member must wait whatever room there is, or None (COS-4, GANG-6)."""
+    if group.phases.get(uid) is Phase.STRAY:
+        return Refusal(Code.GANG_INCOMPLETE, _named(group), f"is in queue {group.queue}")
+    if group.open:
+        return None
+    return refusal_of_size(leaf, group.least) or (None if group.complete else incomplete(group))
+
+
+def incomplete(group: Group) -> Refusal:
+    """Its text names what is asked for, never how many there are (design section 3)."""
+    return Refusal(Code.GANG_INCOMPLETE, _named(group), f"min-available={group.min_available}")
+
+
+def _named(group: Group) -> str:
+    return f"pod group {group.key.namespace}/{group.key.name}"
+
+
+# -- filing ----------------------------------------------------------------------------------------------
+
+
+def _join(state: State, record: PodRecord, group: Group) -> None:
+    record.pod_group = group.key
+    _compare_with_first(state, record, group)
+    age = Seniority(record.facts.created, record.seq, record.uid)
+    group.ages[record.uid] = age
+    group.measure(record.uid, record.facts.size)
+    if group.first is None or age < group.first:
+        group.first = age
+    group.file(record.uid, Phase.AWAY)
+    group.min_available = least_of(state, group)
+    state.stirred[group.key] = None
+
+
+def _compare_with_first(state: State, record: PodRecord, group: Group) -> None:
+    """Members that differ in what should be one thing are told once, and the group goes on (COS-1)."""
+    first = state.pods.get(group.first.uid) if group.first is not None else None
+    if first is None:
+        return
+    if first.facts.priority != record.facts.priority:
+        _warn(state, record, group, "priority", "its members differ in priority: the highest counts")
+    if group.key not in state.group_terms and first.facts.pod_group != record.facts.pod_group:
+        _warn(
+            state, record, group, "min", f"its members differ in min-available: {group.min_available} counts"
+        )
+
+
+def _warn(state: State, record: PodRecord, group: Group, once: str, message: str) -> None:
+    if once not in group.warned:
+        group.warned.add(once)
+        facts = record.facts
+        text = f"{_named(group)}: {message}"
+        event = PostEvent(
+            "Pod", facts.namespace, facts.name, facts.uid, "GangScheduling", text, action=POD_GROUP
+        )
+        state.outbox.append(event)
+
+
+def _choose_queue(state: State, record: PodRecord, group: Group) -> None:
+    """That of the first member that has one; when nobody is left in it, another one."""
+    application = state.applications.get(record.application) if record.application else None
+    if application is None or application.queue is None:
+        return
+    if group.queue is None or (application.queue != group.queue and not group.there):
+        group.queue = application.queue
+        for each in list(members(state, group)):
+            _file(state, each, group)
+
+
+def _file(state: State, record: PodRecord, group: Group) -> None:
+    phase, before = phase_of(state, record, group), group.phases[record.uid]
+    if record.waits_bind and phase is not Phase.WAITING:
+        end_wait(state, record, GOING if record.facts.deleting else "it is bound already")
+    if phase is before:
+        return
+    if phase is Phase.AWAY:
+        _note_loss(state, record, group)
+    if phase is Phase.STRAY:
+        _warn(state, record, group, record.uid, f"all members belong into one queue, which is {group.queue}")
+    if before is Phase.POSTING and phase is not Phase.BOUND:
+        group.broken = True
+    group.file(record.uid, phase)
+    state.stirred[group.key] = None
+
+
+def _drop(state: State, record: PodRecord) -> None:
+    key, record.pod_group = record.pod_group, None
+    group = state.pod_groups[key] if key is not None else None
+    if group is None:
+        return
+    _note_loss(state, record, group)
+    group.broken = group.broken or group.phases[record.uid] is Phase.POSTING
+    end_wait(state, record, "the pod is gone")
+    group.drop(record.uid)
+    if group.first is not None and group.first.uid == record.uid:
+        group.first = min(group.ages.values(), default=None)
+        group.min_available = least_of(state, group)
+    state.stirred[group.key] = None
+
+
+def _note_loss(state: State, record: PodRecord, group: Group) -> None:
+    """Whoever had leave to come and goes takes the others' attempt with it (COS-6)."""
+    held = group.phases[record.uid] in HOLDING or record.uid in state.turns
+    if held and group.attempt is not None:
+        group.lost = LEFT
+
+
+def has_turns(state: State, group: Group) -> list[PodUid]:
+    """Members that have a turn and have not come yet."""
+    return [uid for uid, phase in group.phases.items() if phase is Phase.PENDING and uid in state.turns]

@@ -1,0 +1,280 @@
+"""Pods that start together by their labels, on a real kube-scheduler: all run, or nobody holds room."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+from e2e.cluster import Cluster, Object, is_terminal, message_of, node_of
+from e2e.stand import Stand, eventually
+
+NAME, LEAST = "pod-group.scheduling.x-k8s.io/name", "pod-group.scheduling.x-k8s.io/min-available"
+TREE = {"a": {}}
+PORT = {
+    "containers": [
+        {
+            "name": "c",
+            "image": "pause",
+            "ports": [{"containerPort": 80, "hostPort": 80}],
+            "resources": {"requests": {"cpu": "1"}},
+        }
+    ]
+}
+"""One of them per node, of which the ledger knows nothing: so the bind wait has to settle it."""
+
+
+def members(cluster: Cluster, name: str, count: int, *, of: int | None = None, **pod: Any) -> list[Object]:
+    labels = {NAME: name, LEAST: str(of or count)}
+    return [
+        cluster.pod(f"{name}-{at}", queue="root.a", app=name, labels=labels, **pod) for at in range(count)
+    ]
+
+
+def group_of(pod: Object) -> str:
+    return str(pod["metadata"]["labels"].get(NAME, ""))
+
+
+class Groups:
+    """How many members of each group have a node, and when one was last given; kept up by the watch."""
+
+    def __init__(self, stand: Stand) -> None:
+        self.stand = stand
+        self.bound: dict[str, set[str]] = {}
+        self.moments: list[float] = [time.monotonic()]
+        stand.pods.listeners.append(self._on_pod)
+
+    def _on_pod(self, kind: str, pod: Object) -> None:
+        known = self.bound.setdefault(group_of(pod), set())
+        name = pod["metadata"]["name"]
+        if node_of(pod) and name not in known:
+            known.add(name)
+            self.moments.append(time.monotonic())
+
+    def sizes(self) -> Counter[str]:
+        return Counter({name: len(pods) for name, pods in self.bound.items() if pods})
+
+    @property
+    def longest_stall(self) -> float:
+        """Seconds in which nobody was given a node, at most."""
+        return max((after - at for at, after in zip(self.moments, self.moments[1:], strict=False)), default=0)
+
+    async def until(self, sizes: dict[str, int], *, timeout: float = 20.0) -> None:
+        await self.stand.pods.until(lambda: self.sizes() == sizes, f"bound are {sizes}", timeout=timeout)
+
+
+async def until_waiting(stand: Stand, count: int) -> None:
+    """So many wait in their bind calls."""
+
+    async def look() -> bool:
+        return await stand.paddock.metric("paddock_binds_waiting") == count
+
+    await eventually(look, f"{count} wait in bind")
+
+
+def told(stand: Stand, code: str) -> Callable[[], bool]:
+    return lambda: all(code in message_of(pod) for pod in stand.pods.waiting())
+
+
+async def events_of(cluster: Cluster, reason: str) -> list[Object]:
+    path = f"/api/v1/namespaces/{cluster.namespace}/events"
+    found = await cluster.request("GET", path, params={"fieldSelector": f"reason={reason}"})
+    items: list[Object] = found["items"]
+    return items
+
+
+async def settled(stand: Stand) -> None:
+    """Nobody waits in bind, nothing is reserved, and the counters are those that the onlooker has."""
+
+    async def quiet() -> bool:
+        waiting = await stand.paddock.metric("paddock_binds_waiting")
+        return waiting == 0 and await stand.paddock.metric("paddock_reservations") == 0
+
+    await eventually(quiet, "nothing is under way")
+    await stand.audited()
+    assert stand.kubelet.refused == []
+
+
+@pytest.mark.parametrize("policies", [(), ("gates/gate-managed-pods.yaml",)], ids=["refused", "gated"])
+async def test_eight_start_when_the_last_one_is_there(cluster: Cluster, policies: tuple[str, ...]) -> None:
+    async with Stand(cluster, TREE, policies=policies) as stand:
+        if policies:
+            labels = {"metadata": {"labels": {"paddock.dev/gate": "true"}}}
+            await cluster.patch(f"/api/v1/namespaces/{cluster.namespace}", labels)
+        groups = Groups(stand)
+        await cluster.add_nodes(2, cpu="4")
+        *early, last = members(cluster, "g", 8)
+        await cluster.create_pods(early)
+        await stand.pods.until(lambda: len(stand.pods.waiting()) == 7, "seven are there")
+        if not policies:
+            await stand.pods.until(told(stand, "GangIncomplete"), "they are told that one is missing")
+        await cluster.create(last)
+        created = time.monotonic()
+        await groups.until({"g": 8})
+        print(f"eight bound {time.monotonic() - created:.2f} s after the last one was created")
+        assert time.monotonic() - created < 5
+        await settled(stand)
+
+
+async def test_twenty_groups_with_room_for_three(cluster: Cluster) -> None:
+    """Their members are created in turn, one of each group after the other."""
+    async with Stand(cluster, TREE) as stand:
+        groups = Groups(stand)
+        await cluster.add_nodes(6, cpu="4")
+        every = [members(cluster, f"g{at}", 8, run_for=0.5) for at in range(20)]
+        started = time.monotonic()
+        await cluster.create_pods(_in_turn(every))
+        await stand.pods.until(
+            lambda: sum(map(is_terminal, stand.pods.pods.values())) == 160, "all have finished", timeout=120
+        )
+        print(
+            "twenty groups of eight with room for three: "
+            f"finished in {time.monotonic() - started:.1f} s, longest stall {groups.longest_stall:.1f} s"
+        )
+        assert groups.sizes() == {f"g{at}": 8 for at in range(20)}
+        assert groups.longest_stall < 18
+        await settled(stand)
+
+
+def _in_turn(groups: list[list[Object]]) -> Iterable[Object]:
+    return (pod for row in zip(*groups, strict=True) for pod in row)
+
+
+async def test_two_groups_that_would_starve_each_other(cluster: Cluster) -> None:
+    """Four nodes with a port each, two groups of three: that the ports are short only kube-scheduler sees."""
+    async with Stand(cluster, TREE) as stand:
+        groups = Groups(stand)
+        await cluster.add_nodes(4)
+        both = [members(cluster, name, 3, run_for=1, spec=PORT) for name in ("g", "h")]
+        await cluster.create_pods(_in_turn(both), most=1)
+        await stand.pods.until(
+            lambda: sum(map(is_terminal, stand.pods.pods.values())) == 6, "all have finished", timeout=60
+        )
+        print(f"two groups that would starve each other: longest stall {groups.longest_stall:.1f} s")
+        await settled(stand)
+
+
+async def _two_wait(cluster: Cluster, stand: Stand) -> Groups:
+    """Two of three are in their bind calls; the third has no node."""
+    groups = Groups(stand)
+    await cluster.add_nodes(2)
+    await cluster.create_pods(members(cluster, "g", 3, spec=PORT), most=1)
+    await until_waiting(stand, 2)
+    assert groups.sizes() == {}
+    return groups
+
+
+async def test_the_last_one_ends_the_wait(cluster: Cluster) -> None:
+    async with Stand(cluster, TREE) as stand:
+        groups = await _two_wait(cluster, stand)
+        await cluster.add_nodes(1, prefix="late")
+        await groups.until({"g": 3})
+        await settled(stand)
+
+
+async def test_paddock_killed_during_the_wait(cluster: Cluster) -> None:
+    async with Stand(cluster, TREE) as stand:
+        groups = await _two_wait(cluster, stand)
+        await stand.paddock.restart()
+        await until_waiting(stand, 2)
+        assert groups.sizes() == {}
+        await cluster.add_nodes(1, prefix="late")
+        await groups.until({"g": 3})
+        await settled(stand)
+
+
+async def test_kube_scheduler_killed_during_the_wait(cluster: Cluster) -> None:
+    """Its connections break with it: nothing is bound for a scheduler that knows nothing of it."""
+    async with Stand(cluster, TREE) as stand:
+        groups = await _two_wait(cluster, stand)
+        await stand.scheduler.kill()
+        await until_waiting(stand, 0)
+        assert groups.sizes() == {}
+        await stand.scheduler.start()
+        await until_waiting(stand, 2)
+        await cluster.add_nodes(1, prefix="late")
+        await groups.until({"g": 3})
+        await settled(stand)
+
+
+async def test_a_member_deleted_while_it_waits(cluster: Cluster) -> None:
+    async with Stand(cluster, TREE) as stand:
+        groups = await _two_wait(cluster, stand)
+        held = [pod for pod in stand.pods.waiting() if "free ports" not in message_of(pod)]
+        await cluster.delete_pod(held[0]["metadata"]["name"])
+        await until_waiting(stand, 0)
+        await stand.pods.until(told(stand, "GangIncomplete"), "the others are told")
+        await cluster.add_nodes(1, prefix="late")
+        await cluster.create({**members(cluster, "g", 4, of=3, spec=PORT)[3]})
+        await groups.until({"g": 3})
+        await settled(stand)
+
+
+async def test_a_wait_in_vain_and_the_rest_after_it(cluster: Cluster) -> None:
+    async with Stand(cluster, TREE) as stand:
+        groups = await _two_wait(cluster, stand)
+        began = time.monotonic()
+        await until_timed_out(stand, 1)
+        assert 10 < time.monotonic() - began < 14.5
+        await cluster.add_nodes(1, prefix="late")
+        added = time.monotonic()
+        await groups.until({"g": 3})
+        print(f"bound {time.monotonic() - added:.1f} s after the node that was missing came")
+        assert time.monotonic() - added < 10
+        assert len(await events_of(cluster, "PodGroupTimeout")) == 1
+        await settled(stand)
+
+
+async def until_timed_out(stand: Stand, count: int) -> None:
+    async def look() -> bool:
+        return await stand.paddock.metric("paddock_pod_group_failures_total", why="timeout") == count
+
+    await eventually(look, f"{count} waits were in vain", timeout=20)
+
+
+async def test_paddock_killed_between_two_bindings(cluster: Cluster) -> None:
+    """One is bound, and Paddock dies before it hears of that: the others follow, before pods of others."""
+    async with Stand(cluster, TREE, proxied=True) as stand:
+        groups = Groups(stand)
+        await cluster.add_nodes(1, cpu="3")
+        done = stand.proxy.hold_next("POST", "/g-0/binding$", "")
+        stand.proxy.drop_next("POST", "/g-[12]/binding$", n=2)
+        await cluster.create_pods(members(cluster, "g", 3))
+        await asyncio.wait_for(done.wait(), 20)
+        await stand.paddock.kill()
+        stand.proxy.clear()
+        assert groups.sizes() == {"g": 1}
+        await cluster.create_pods(cluster.pod(f"x{at}", queue="root.a", app="x") for at in range(2))
+        await stand.paddock.start()
+        await groups.until({"g": 3})
+        assert not any(pod["metadata"]["name"].startswith("x") for pod in stand.pods.bound())
+        await settled(stand)
+
+
+async def test_a_group_that_stays_on_nodes_in_part_is_told(cluster: Cluster) -> None:
+    """No node takes the others after the crash: the one that is bound stays, and an Event says so."""
+    async with Stand(cluster, TREE, proxied=True) as stand:
+        groups = Groups(stand)
+        await cluster.add_nodes(3, cpu="1")
+        done = stand.proxy.hold_next("POST", "/g-0/binding$", "")
+        stand.proxy.drop_next("POST", "/g-[12]/binding$", n=2)
+        await cluster.create_pods(members(cluster, "g", 3))
+        await asyncio.wait_for(done.wait(), 20)
+        await stand.paddock.kill()
+        for pod in stand.pods.waiting():
+            await cluster.delete_pod(pod["metadata"]["name"])
+        stand.proxy.clear()
+        await cluster.create(members(cluster, "g", 2, of=3, cpu="2")[1])
+        await stand.paddock.start()
+
+        async def told_of_it() -> bool:
+            return bool(await events_of(cluster, "GangDegraded"))
+
+        await eventually(told_of_it, "the Event is there", timeout=25)
+        (event,) = await events_of(cluster, "GangDegraded")
+        assert (event["type"], event["involvedObject"]["name"]) == ("Warning", "g-0")
+        assert groups.sizes() == {"g": 1}
+        assert await stand.paddock.metric("paddock_pod_groups", standing="degraded") == 1
+        await settled(stand)

@@ -1,0 +1,51 @@
+"""What Prometheus sees of groups of pods that start together, read from the ledger when asked."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from core.ledger.snapshot import Snapshot
+from core.workload.pod_group import BUCKETS, STANDINGS, Phase, standing_of_group
+
+
+class GroupSeries(Collector):
+    """Labels are bounded: the standings of a group, and how an attempt ended."""
+
+    def __init__(self, snapshot: Callable[[], Snapshot]) -> None:
+        self._snapshot = snapshot
+
+    def collect(self) -> Iterator[Metric]:
+        snapshot = self._snapshot()
+        yield from self._now(snapshot)
+        numbers = snapshot.group_numbers
+        failed = CounterMetricFamily(
+            "paddock_pod_group_failures", "Attempts of pod groups that failed, by why", labels=["why"]
+        )
+        failed.add_metric(["timeout"], numbers.timeouts)
+        failed.add_metric(["member gone"], numbers.losses)
+        yield failed
+        yield CounterMetricFamily(
+            "paddock_pod_groups_degraded", "Pod groups that stayed on nodes in part", value=numbers.degraded
+        )
+        seconds = HistogramMetricFamily(
+            "paddock_pod_group_seconds", "From when enough members existed until all of those could be bound"
+        )
+        buckets = [(str(bound), float(numbers.within[bound])) for bound in BUCKETS]
+        seconds.add_metric([], [*buckets, ("+Inf", float(numbers.completed))], numbers.seconds)
+        yield seconds
+
+    def _now(self, snapshot: Snapshot) -> Iterator[Metric]:
+        counted: Counter[str] = Counter()
+        waiting = 0
+        for group in snapshot.pod_groups():
+            counted[standing_of_group(group)] += 1
+            waiting += group.counts[Phase.WAITING]
+        groups = GaugeMetricFamily("paddock_pod_groups", "Pod groups by how they stand", labels=["standing"])
+        for standing in STANDINGS:
+            groups.add_metric([standing], counted[standing])
+        yield groups
+        yield GaugeMetricFamily(
+            "paddock_binds_waiting", "Bind calls that wait for others of their pod group", value=waiting
+        )
