@@ -210,13 +210,15 @@ def _asks(snapshot: Snapshot, record: PodRecord) -> bool:
 def _placeholder_data(formation: Formation | None) -> list[dict[str, Any]]:
     """By task group, in the order of definition (GANG-16)."""
     return [
-        {
-            "taskGroupName": name,
-            "count": each.count,
-            "minResource": _amounts(each.group.size),
-            "replaced": each.replaced,
-            "timedout": each.timed_out,
-        }
+        _without_empty(
+            {
+                "taskGroupName": name,
+                "count": each.count,
+                "minResource": _amounts(each.group.size),
+                "replaced": each.replaced,
+                "timedout": each.timed_out,
+            }
+        )
         for name, each in (formation.groups.items() if formation is not None else ())
     ]
 

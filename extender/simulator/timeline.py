@@ -80,9 +80,9 @@ def summary(recording: Recording) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """``pods``, ``placed`` and ``waiting``: without placeholders. ``placed``: pods that were ever bound;
-    ``waiting``: pods that exist and have no node at the end; ``evicted`` and ``refusals`` count happenings,
-    so a pod can be in them more than once."""
+    """``pods``: those that are no placeholders, of which ``placed``: were ever bound, ``waiting``: exist and
+    have no node at the end. ``evicted`` and ``refusals`` count happenings, so a pod can be in them more than
+    once."""
 
     pods: int
     placed: int

@@ -5,8 +5,10 @@ import pytest
 from core.ids import AppId, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
+from core.workload.application import Application
+from core.workload.formation import Formation, Progress
 from extender.views import application_view, queue_view
-from tests.builders import START, bind_called, filtered, make_ledger, make_pod, make_queue
+from tests.builders import START, bind_called, filtered, make_gang, make_ledger, make_pod, make_queue
 
 
 @pytest.fixture
@@ -94,6 +96,25 @@ def test_a_member_of_a_task_group_and_a_placeholder() -> None:
     assert (request["taskGroupName"], "placeholder" in request) == ("g", False)
     assert (allocation["taskGroupName"], allocation["placeholder"]) == ("g", True)
     assert "placeholderData" not in view
+
+
+@pytest.mark.rule("REST-3", "REST-7")
+def test_what_became_of_the_placeholders_of_each_group() -> None:
+    """In order of definition; numbers that are zero are left out."""
+    large, small = make_gang(cpu=2000, name="z").groups[0], make_gang(cpu=500, name="a").groups[0]
+    groups = {"z": Progress(large, 2, count=2), "a": Progress(small, 3, count=3, replaced=1, timed_out=2)}
+    ledger = make_ledger(make_queue("root.a"))
+    application = Application(AppId("app-1"), "root.a", formation=Formation(groups, 900.0))
+    assert application_view(ledger.snapshot, application)["placeholderData"] == [
+        {"taskGroupName": "z", "count": 2, "minResource": {"pods": 1, "vcore": 2000}},
+        {
+            "taskGroupName": "a",
+            "count": 3,
+            "minResource": {"pods": 1, "vcore": 500},
+            "replaced": 1,
+            "timedout": 2,
+        },
+    ]
 
 
 @pytest.mark.rule("REST-7", "GANG-2", "GANG-8")
