@@ -5,20 +5,19 @@ Each look does what is to be done now and is harmless when repeated, so that a r
 on the objects: the placeholders, whose names follow from the gang, and a note on the originator.
 """
 
-from core.ids import NO_POD, AppId, PodUid
-from core.instants import earliest, has_come
+from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.accounts import settle
-from core.ledger.effects import CreatePlaceholder, DeletePod, MarkFailed, PostEvent, WriteRecord
-from core.ledger.gangs import REASON
+from core.ledger.effects import CreatePlaceholder, MarkFailed, PostEvent, WriteRecord
 from core.ledger.lifecycle import fire, idle
 from core.ledger.record import PodRecord
+from core.ledger.releasing import AGAIN, originator_of, owner_of, release_all, say, try_again
 from core.ledger.state import State
 from core.workload.application import Application
 from core.workload.formation import Formation, Phase, formation_of, groups_by_name, names_of
 from core.workload.gang import GangStyle, Originator
 from core.workload.pod import GANG, OWN_GATE
-from core.workload.states import AppState, Move
+from core.workload.states import Move
 
 TIMED_OUT = "ResourceReservationTimeout"
 """What a gang's failure is called on its pods (APP-9)."""
@@ -30,9 +29,6 @@ CREATE_FAILED, FAILED = "PlaceholderCreateFailed", "GangSchedulingFailed"
 
 ASKED_AT_MOST = 100
 """Placeholders of one gang that are being created at the same time."""
-
-AGAIN = 2.0
-"""Seconds until what could not be done is tried again."""
 
 SHOWN_WITHIN = 10.0
 """Seconds from the creation of a placeholder to the moment when the watch shows it, at most."""
@@ -51,7 +47,7 @@ def begin(state: State, application: Application) -> None:
     age = state.now - application.submitted
     lifetime = max(_SHORTEST, gang.policy.placeholder_timeout - age)
     formation = application.formation = formation_of(gang, lifetime=lifetime, now=state.now)
-    formation.originator = _owner(state, application)
+    formation.originator = owner_of(state, application)
     for uid in sorted(application.holders):
         progress = formation.groups.get(state.pods[uid].facts.task_group)
         if progress is not None:
@@ -78,7 +74,7 @@ def begin_all(state: State) -> None:
 
 def _take_up(state: State, application: Application, formation: Formation) -> None:
     """What is known already of a gang that had begun before (GANG-5, GANG-20)."""
-    first = _originator(state, application)
+    first = originator_of(state, application)
     noted = first.facts.gang_noted if first is not None and first.believed else ""
     members = [state.pods[uid] for uid in sorted(application.pods - application.holders)]
     if noted in (Phase.ORDINARY, Phase.FAILING):
@@ -105,7 +101,7 @@ def _recount(formation: Formation, members: list[PodRecord]) -> None:
 
 
 def _list_missing(state: State, application: Application, formation: Formation) -> None:
-    first = _originator(state, application)
+    first = originator_of(state, application)
     if first is None:
         return
     there = {state.pods[uid].facts.name for uid in application.holders}
@@ -118,7 +114,7 @@ def _list_missing(state: State, application: Application, formation: Formation) 
 
 def _elapse(state: State, application: Application, formation: Formation) -> None:
     """The time was over before there was any placeholder: there will be none (GANG-17)."""
-    first = _originator(state, application)
+    first = originator_of(state, application)
     if first is not None:
         say(state, first, ELAPSED, "its time was over before its placeholders were made")
     _time_out(state, application, formation)
@@ -148,10 +144,6 @@ def arm(state: State, application: Application, formation: Formation | None) -> 
         state.forming[application.id] = moment
 
 
-def try_again(state: State, formation: Formation, seconds: float = AGAIN) -> None:
-    formation.retry_at = earliest(formation.retry_at, state.now + seconds)
-
-
 def _reserve(state: State, application: Application, formation: Formation) -> None:
     if formation.complete:
         _start(state, application, formation)
@@ -170,7 +162,7 @@ def _start(state: State, application: Application, formation: Formation) -> None
     state.gang_tally.started += 1
     state.gang_tally.seconds += state.now - formation.begun_at
     formation.missing.clear()
-    first = _originator(state, application)
+    first = originator_of(state, application)
     if first is not None:
         say(state, first, COMPLETE, "all placeholders have their nodes", warning=False)
     note(state, application, formation)
@@ -180,7 +172,7 @@ def _start(state: State, application: Application, formation: Formation) -> None
 
 def note(state: State, application: Application, formation: Formation) -> None:
     """Write on the originator what has become of its gang."""
-    first = _originator(state, application)
+    first = originator_of(state, application)
     if first is None or formation.noted:
         formation.noted = True
         return
@@ -217,7 +209,7 @@ def resettle(state: State, formation: Formation) -> None:
 
 
 def _create(state: State, application: Application, formation: Formation) -> None:
-    first, gang = _originator(state, application), application.gang
+    first, gang = originator_of(state, application), application.gang
     if gang is None or not formation.missing or not state.acts:
         return
     if first is None:
@@ -227,7 +219,7 @@ def _create(state: State, application: Application, formation: Formation) -> Non
         return
     formation.rests_until = None
     groups = groups_by_name(formation, application.id, first.uid)
-    originator = _as_originator(first)
+    originator = _asoriginator_of(first)
     while formation.missing and len(formation.asked) < ASKED_AT_MOST:
         name = formation.missing.popleft()
         formation.asked.add(name)
@@ -237,7 +229,7 @@ def _create(state: State, application: Application, formation: Formation) -> Non
         )
 
 
-def _as_originator(record: PodRecord) -> Originator:
+def _asoriginator_of(record: PodRecord) -> Originator:
     facts = record.facts
     return Originator(
         facts.uid,
@@ -288,7 +280,7 @@ def forget_made(state: State, formation: Formation) -> None:
 
 def _fail_creation(state: State, application: Application, formation: Formation, why: str) -> None:
     """One that the API server does not take: the application is placed without its gang (GANG-4)."""
-    first = _originator(state, application)
+    first = originator_of(state, application)
     state.gang_tally.refused += 1
     if first is not None:
         say(state, first, CREATE_FAILED, why)
@@ -344,7 +336,7 @@ def _time_out(state: State, application: Application, formation: Formation) -> N
     style = GangStyle.HARD if hard else GangStyle.SOFT
     state.gang_tally.timed_out[style.value] = state.gang_tally.timed_out.get(style.value, 0) + 1
     fire(state, application, Move.FAIL if hard else Move.RESUME)
-    first = _originator(state, application)
+    first = originator_of(state, application)
     if first is not None:
         say(state, first, FAILED, f"{TIMED_OUT}: {formation.failure}")
     for uid in sorted(application.holders):
@@ -390,70 +382,3 @@ def _fail_members(state: State, formation: Formation) -> None:
             record.failing_since = state.now
             state.outbox.append(MarkFailed(facts.uid, facts.namespace, facts.name, TIMED_OUT, message))
     formation.retry_at = state.now + MARKED_APART if formation.waiting else None
-
-
-# -- taking placeholders back ------------------------------------------------------------------------------
-
-
-def release_all(state: State, application: Application) -> None:
-    """Those that nobody is about to take over; once, unless there is a new one."""
-    formation = application.formation
-    if formation is None or formation.swept or not state.acts:
-        return
-    formation.swept = True
-    for uid in sorted(application.holders):
-        record = state.pods[uid]
-        if not record.yields_to:
-            release(state, record)
-
-
-def release(state: State, record: PodRecord) -> None:
-    """Take a placeholder back; asked for once, and again when that failed."""
-    if record.released or record.facts.deleting or not state.acts:
-        return
-    record.released = True
-    settle(state, record)
-    delete(state, record)
-
-
-def delete(state: State, record: PodRecord) -> None:
-    facts = record.facts
-    state.outbox.append(DeletePod(facts.uid, facts.namespace, facts.name, at_once=True))
-
-
-def left_over(state: State, application_id: AppId, record: PodRecord) -> None:
-    """A placeholder is gone that no member was to take over: it counts as timed out (GANG-18)."""
-    application = state.applications.get(application_id)
-    formation = application.formation if application is not None else None
-    progress = formation.groups.get(record.facts.task_group) if formation is not None else None
-    if progress is not None:
-        progress.timed_out += 1
-    state.stirred_gangs[application_id] = None
-
-
-# -- telling -----------------------------------------------------------------------------------------------
-
-
-def _originator(state: State, application: Application) -> PodRecord | None:
-    formation = application.formation
-    return state.pods.get(formation.originator) if formation is not None else None
-
-
-def _owner(state: State, application: Application) -> PodUid:
-    """Whom the placeholders that are there belong to; of a new gang the first pod (GANG-2)."""
-    owners = [state.pods[uid].facts.owner for uid in sorted(application.holders)]
-    known = next((owner for owner in owners if owner), NO_POD)
-    return known or (application.originator[2] if application.originator is not None else NO_POD)
-
-
-def say(state: State, record: PodRecord, action: str, message: str, *, warning: bool = True) -> None:
-    """An Event about a gang, on a pod of it."""
-    facts = record.facts
-    state.outbox.append(
-        PostEvent("Pod", facts.namespace, facts.name, facts.uid, REASON, message, warning, action)
-    )
-
-
-def is_over(application: Application) -> bool:
-    """Whether its gang has failed for good."""
-    return application.state in (AppState.FAILING, AppState.FAILED)

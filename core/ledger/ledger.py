@@ -20,7 +20,7 @@ from core.ledger.carrying import (
     note_leaving,
     note_preemption,
 )
-from core.ledger.coscheduling import expire_groups, found_no_place, tend
+from core.ledger.coscheduling import expire_groups, tend
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.enrolment import (
@@ -32,6 +32,7 @@ from core.ledger.enrolment import (
     place_gangs,
     place_overdue,
 )
+from core.ledger.failures import note_failure, note_no_place
 from core.ledger.filtering import note_filter
 from core.ledger.forming import begin_all, note_created, note_noted
 from core.ledger.gates import tell_why
@@ -40,7 +41,7 @@ from core.ledger.keeping import note_written
 from core.ledger.lifecycle import leave_parents, pass_time
 from core.ledger.marks import expire_kept, unmark
 from core.ledger.news import is_late, is_same_pod, lasting, time_runs
-from core.ledger.pod_groups import forget_member, unopened
+from core.ledger.pod_groups import forget_member
 from core.ledger.recalling import recall, resume, take_over
 from core.ledger.reclaiming import find_reclaims, note_terms, terms_now
 from core.ledger.record import PodRecord
@@ -63,7 +64,7 @@ from core.ledger.takeover import (
 )
 from core.ledger.tries import await_try, find_due
 from core.ledger.turn_pass import TurnPass
-from core.ledger.turns import WAKES_APART, begin_lease, end_turn, expire_turns, return_turn
+from core.ledger.turns import WAKES_APART, begin_lease, end_turn, expire_turns
 from core.queues.limits import Limits
 from core.workload.pod import PodFacts
 
@@ -72,9 +73,6 @@ PROVISIONAL = 30.0
 
 REMEMBERED_GONE = 600.0
 """Seconds that a deleted uid is remembered, so that a late call for it is answered as such."""
-
-FAILED_ELSEWHERE = 2.0
-"""Seconds left to a reservation once kube-scheduler reported a failure that was not our refusal."""
 
 
 class Ledger:
@@ -180,8 +178,8 @@ class Ledger:
             self._confirm(record)
             if is_late(record, facts):
                 return
-            self._note_failure(record, facts, now)
-            self._note_no_place(record, facts)
+            note_failure(state, record, facts)
+            note_no_place(state, record, facts)
             if facts.deleting and not record.facts.deleting:
                 note_leaving(self._state, record)
             record.facts = lasting(record.facts, facts)
@@ -229,27 +227,6 @@ class Ledger:
     def _confirm(self, record: PodRecord) -> None:
         record.provisional_until = None
         self._state.provisional.discard(record.uid)
-
-    def _note_failure(self, record: PodRecord, facts: PodFacts, now: float) -> None:
-        """A new failure text that is not ours says that the admitted pod found no place after all."""
-        reservation, text = record.reservation, facts.unscheduled
-        if reservation is None or not text or text == record.facts.unscheduled:
-            return
-        ours = record.said is not None and record.said.text in text
-        if not ours and facts.version > reservation.version:
-            record.reservation = reservation.cut_to(FAILED_ELSEWHERE, now=now)
-
-    def _note_no_place(self, record: PodRecord, facts: PodFacts) -> None:
-        """A failure text that is new and not ours, of an ask whose turn it is: no node takes it."""
-        text = facts.unscheduled
-        ours = record.said is not None and record.said.text in text
-        if not text or text == record.facts.unscheduled or ours:
-            return
-        group = unopened(self._state, record)
-        if group is None:
-            return_turn(self._state, record, found_no_place=True)
-        elif record.uid in self._state.turns:
-            found_no_place(self._state, record, group)
 
     def _on_pod_deleted(self, uid: PodUid, now: float) -> None:
         self._state.gone.pop(uid, None)

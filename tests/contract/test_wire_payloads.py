@@ -8,9 +8,10 @@ import pytest
 
 from core.ids import PodUid
 from core.ledger import events as on
+from core.ledger.settings import LedgerSettings
 from extender.wire.extender_v1 import whole_pod_from
 from extender.wire.translate import pod_from
-from tests.builders import make_queue
+from tests.builders import make_ledger, make_queue
 from tests.extender.rigs import Rig, answers_of, serving
 
 PAYLOADS = Path(__file__).parent / "payloads"
@@ -20,7 +21,10 @@ MODES = sorted(path for path in PAYLOADS.glob("*/*") if path.is_dir())
 
 def rig_for_payloads(cpu: int = 100_000) -> Rig:
     blue = make_queue("root.tenants.blue", max={"vcore": cpu})
-    return Rig(make_queue("root.tenants", leaf=False), blue, nodes=3)
+    # The recorded pod defines task groups, and without its placeholders it would have to wait.
+    settings = LedgerSettings(gangs=False)
+    ledger = make_ledger(make_queue("root.tenants", leaf=False), blue, nodes=3, settings=settings)
+    return Rig(ledger=ledger)
 
 
 def payload(path: Path) -> bytes:

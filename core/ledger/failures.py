@@ -1,0 +1,34 @@
+"""What a failure that kube-scheduler writes on a pod says of what we promised it."""
+
+from core.ledger.coscheduling import found_no_place
+from core.ledger.pod_groups import unopened
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+from core.ledger.turns import return_turn
+from core.workload.pod import PodFacts
+
+FAILED_ELSEWHERE = 2.0
+"""Seconds left to a reservation once kube-scheduler reported a failure that was not our refusal."""
+
+
+def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
+    """A new failure text that is not ours says that the admitted pod found no place after all."""
+    reservation, text = record.reservation, facts.unscheduled
+    if reservation is None or not text or text == record.facts.unscheduled:
+        return
+    ours = record.said is not None and record.said.text in text
+    if not ours and facts.version > reservation.version:
+        record.reservation = reservation.cut_to(FAILED_ELSEWHERE, now=state.now)
+
+
+def note_no_place(state: State, record: PodRecord, facts: PodFacts) -> None:
+    """A failure text that is new and not ours, of an ask whose turn it is: no node takes it."""
+    text = facts.unscheduled
+    ours = record.said is not None and record.said.text in text
+    if not text or text == record.facts.unscheduled or ours:
+        return
+    group = unopened(state, record)
+    if group is None:
+        return_turn(state, record, found_no_place=True)
+    elif record.uid in state.turns:
+        found_no_place(state, record, group)

@@ -1,0 +1,74 @@
+"""Taking placeholders back, and what is said of gangs: the parts that every step of a gang uses."""
+
+from core.ids import NO_POD, AppId, PodUid
+from core.instants import earliest
+from core.ledger.accounts import settle
+from core.ledger.effects import DeletePod, PostEvent
+from core.ledger.gangs import REASON
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+from core.workload.application import Application
+from core.workload.formation import Formation
+
+AGAIN = 2.0
+"""Seconds until what could not be done is tried again."""
+
+
+def try_again(state: State, formation: Formation, seconds: float = AGAIN) -> None:
+    formation.retry_at = earliest(formation.retry_at, state.now + seconds)
+
+
+def release_all(state: State, application: Application) -> None:
+    """Those that nobody is about to take over; once, unless there is a new one."""
+    formation = application.formation
+    if formation is None or formation.swept or not state.acts:
+        return
+    formation.swept = True
+    for uid in sorted(application.holders):
+        record = state.pods[uid]
+        if not record.yields_to:
+            release(state, record)
+
+
+def release(state: State, record: PodRecord) -> None:
+    """Take a placeholder back; asked for once, and again when that failed."""
+    if record.released or record.facts.deleting or not state.acts:
+        return
+    record.released = True
+    settle(state, record)
+    delete(state, record)
+
+
+def delete(state: State, record: PodRecord) -> None:
+    facts = record.facts
+    state.outbox.append(DeletePod(facts.uid, facts.namespace, facts.name, at_once=True))
+
+
+def left_over(state: State, application_id: AppId, record: PodRecord) -> None:
+    """A placeholder is gone that no member was to take over: it counts as timed out (GANG-18)."""
+    application = state.applications.get(application_id)
+    formation = application.formation if application is not None else None
+    progress = formation.groups.get(record.facts.task_group) if formation is not None else None
+    if progress is not None:
+        progress.timed_out += 1
+    state.stirred_gangs[application_id] = None
+
+
+def originator_of(state: State, application: Application) -> PodRecord | None:
+    formation = application.formation
+    return state.pods.get(formation.originator) if formation is not None else None
+
+
+def owner_of(state: State, application: Application) -> PodUid:
+    """Whom the placeholders that are there belong to; of a new gang the first pod (GANG-2)."""
+    owners = [state.pods[uid].facts.owner for uid in sorted(application.holders)]
+    known = next((owner for owner in owners if owner), NO_POD)
+    return known or (application.originator[2] if application.originator is not None else NO_POD)
+
+
+def say(state: State, record: PodRecord, action: str, message: str, *, warning: bool = True) -> None:
+    """An Event about a gang, on a pod of it."""
+    facts = record.facts
+    state.outbox.append(
+        PostEvent("Pod", facts.namespace, facts.name, facts.uid, REASON, message, warning, action)
+    )
