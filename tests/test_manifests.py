@@ -92,7 +92,10 @@ def test_the_image_runs_paddock_as_an_ordinary_user_from_hashed_requirements() -
 
 def test_the_cluster_role_has_exactly_the_verbs_used() -> None:
     assert rules("ClusterRole", "paddock") == {
-        *(("", "pods", "", verb) for verb in ("get", "list", "watch", "patch", "delete")),
+        *(
+            ("", "pods", "", verb)
+            for verb in ("get", "list", "watch", "patch", "delete", "set-paddock-records")
+        ),
         ("", "pods/binding", "", "create"),
         ("", "pods/eviction", "", "create"),
         ("", "pods/status", "", "patch"),
