@@ -2,6 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import NamedTuple
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
@@ -71,6 +72,16 @@ class Offer(NamedTuple):
     at: float
 
 
+class Stage(Enum):
+    """How far a victim is on its way out."""
+
+    CHOSEN = "chosen"
+    MARKED = "marked"
+    """It says on itself for whom it goes."""
+    ASKED = "asked"
+    """Its eviction was asked for, and perhaps is not answered yet."""
+
+
 class Turn(NamedTuple):
     """Leave to be placed, since ``at``. What it holds is taken back from where it was given."""
 
@@ -92,7 +103,7 @@ class State:
     of users and groups), ``applications``, and the indexes ``unplaced`` (applications without a queue),
     ``timers`` (when the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``,
     ``waiting``, ``waits_at``, ``unclassified``, ``kept`` (nodes kept for an ask),
-    ``victims`` (those marked, by whom they go for, in the order chosen).
+    ``victims`` (those marked, by whom they go for, in the order chosen, and how far each is).
 
     ``gone``: uids deleted lately, with the time; ``turns``: the asks that may be placed now, and ``given``
     what that holds; ``unwoken``: those of them whose wake-up has to wait; ``fresh``: asks that no pass has
@@ -146,7 +157,7 @@ class State:
     waiting: dict[QueuePath, Lineup] = field(default_factory=dict)
     waits_at: dict[PodUid, Seat] = field(default_factory=dict)
     kept: dict[NodeName, PodUid] = field(default_factory=dict)
-    victims: dict[PodUid | QueuePath, dict[PodUid, None]] = field(default_factory=dict)
+    victims: dict[PodUid | QueuePath, dict[PodUid, Stage]] = field(default_factory=dict)
 
     resolved: dict[str, Resolved] = field(default_factory=dict)
     looking_up: set[str] = field(default_factory=set)

@@ -5,7 +5,7 @@ from typing import Any
 
 from core.decisions import admission, case, preemption, required_node, selection
 from core.decisions.receipts import NoPlan, Stop, Victim
-from core.ledger import keeping, ledger, marks, recalling, snapshot, tries, turn_pass
+from core.ledger import carrying, keeping, ledger, marks, recalling, snapshot, tries, turn_pass
 from core.ledger.settings import PreemptionSettings
 from core.workload.node_room import NodeRoom
 from extender import engine
@@ -100,7 +100,7 @@ ROOM: dict[str, Mutate] = {
     "guarantee-nominates-when-all-are-gone": answering(turn_pass, "nominate", ()),
     "guarantee-of-an-ask-that-goes": replaced(ledger.Ledger, "_on_pod_deleted", _only_of_nodes),
     "guarantee-on-which-nodes": answering(preemption, "why_unfit", ""),
-    "guarantee-refused-by-a-budget": answering(recalling, "_give_up", None),
+    "guarantee-refused-by-a-budget": answering(carrying, "_give_up", None),
     "guarantee-spares-who-is-guarded": NO_BUDGETS,
     "guarantee-takes-no-more-than-needed": answering(selection.Choice, "give_back", None),
     "guarantee-waits-for-a-budget": valued(tries, "TRIES_APART", 60.0),
