@@ -33,7 +33,8 @@ def recall(state: State, record: PodRecord) -> None:
 
 def resume(state: State) -> None:
     """All pods have been seen: go on where the process before this one stopped."""
-    for preemptor in sorted(state.victims):
+    triggered = {uid for uid in state.kept.values() if state.pods[uid].triggered}
+    for preemptor in sorted({*state.victims, *triggered}):
         ask = state.pods.get(PodUid(preemptor))
         if ask is not None and ask.triggered and not _comes_together(state, ask):
             # Not all of its victims were marked: a plan that is made now finds what is needed beside them.

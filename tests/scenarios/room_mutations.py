@@ -95,7 +95,7 @@ ROOM: dict[str, Mutate] = {
     "guarantee-keeps-the-room-for-two-hours": _for_ever,
     "guarantee-killed-after-a-victim-was-marked": answering(ledger, "resume", None),
     "guarantee-killed-after-an-eviction": answering(ledger, "resume", None),
-    "guarantee-killed-after-the-ask-was-marked": answering(turn_pass.TurnPass, "_comes_together", True),
+    "guarantee-killed-after-the-ask-was-marked": answering(recalling, "_comes_together", True),
     "guarantee-killed-after-the-nomination": NOTHING_RECALLED,
     "guarantee-nominates-when-all-are-gone": answering(turn_pass, "nominate", ()),
     "guarantee-of-an-ask-that-goes": replaced(ledger.Ledger, "_on_pod_deleted", _only_of_nodes),
@@ -110,7 +110,9 @@ ROOM: dict[str, Mutate] = {
     "guarantee-with-victims-of-another-node": valued(preemption.Planning, "_with_room", _nowhere),
     "required-node-and-a-budget": NO_BUDGETS,
     "required-node-at-once": replaced(preemption, "plan_required_node", _by_the_switch),
-    "required-node-chooses-once": replaced(preemption, "plan_required_node", _again),
+    "required-node-chooses-once": both(
+        replaced(preemption, "plan_required_node", _again), answering(snapshot.Snapshot, "coming", {})
+    ),
     "required-node-credits-free-room": required("lacking", lambda rule, free, wanted: dict(wanted)),
     "required-node-order-opted-out": required("kind_of", _as_documented),
     "required-node-order-originators": required(
