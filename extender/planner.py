@@ -65,7 +65,7 @@ class Planner:
 
     def finish(self) -> None:
         """Make every plan that is due, at once."""
-        while self.wanted:
+        while self.wanted and self._acts():
             self._step()
 
     @property

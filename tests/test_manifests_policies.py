@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from core.workload.pod import OWN_GATE
+from core.workload.pod import OWN_GATE, PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
 from extender.settings import Settings
 from tests.manifests import (
     MANIFESTS,
@@ -143,3 +143,26 @@ def test_the_gates_are_opt_in_and_for_the_pods_that_are_marked() -> None:
     assert (opted["key"], opted["operator"], opted["values"]) == ("paddock.dev/gate", "In", ["true"])
     assert (own["operator"], own["values"]) == ("NotIn", [flags("service")["namespace"]])
     assert f'"{OWN_GATE}"' in spec["mutations"][0]["jsonPatch"]["expression"]
+
+
+# --- the policy of records -------------------------------------------------------------------------
+
+
+def test_records_are_written_only_by_who_holds_the_verb_of_paddocks_role() -> None:
+    """That the API server refuses others is shown in e2e/test_records."""
+    policy, binding = documents(MANIFESTS / "records" / "protect-records.yaml")
+    spec = policy["spec"]
+    assert (spec["failurePolicy"], binding["spec"]["validationActions"]) == ("Fail", ["Deny"])
+    assert policy["metadata"]["name"] == binding["spec"]["policyName"]
+    assert "matchResources" not in binding["spec"], "no namespace is without protection"
+    assert covered(spec, "CREATE") == covered(spec, "UPDATE") >= {"pods", "pods/status", "pods/binding"}
+    (validation,) = spec["validations"]
+    (verb,) = re.findall(r'check\("(.*?)"\)', validation["expression"])
+    roles = [each for each in documents(MANIFESTS / "base" / "rbac.yaml") if each["kind"] == "ClusterRole"]
+    assert verb in {name for role in roles for rule in role["rules"] for name in rule["verbs"]}
+
+
+def test_all_that_is_written_on_pods_is_protected() -> None:
+    policy, _ = documents(MANIFESTS / "records" / "protect-records.yaml")
+    (prefix,) = set(re.findall(r'startsWith\("(.*?)"\)', variable(policy["spec"], "unchanged")))
+    assert all(key.startswith(prefix) for key in (RESERVED_NODE, TRIGGERED, PREEMPTED_FOR))

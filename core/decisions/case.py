@@ -19,7 +19,8 @@ from core.workload.budget import forbids
 @dataclass(frozen=True, slots=True)
 class Case:
     """``wanted``: what it wants more than nothing of; ``usage``: of the queues, without what it holds itself;
-    ``reach``: the leaves to search, by path; ``held_on``: a node on which room is held for it already."""
+    ``reach``: the leaves to search, by path; ``held_on``: a node on which room is held for it already;
+    ``coming``: the room that is being made for it on the node that it keeps."""
 
     record: PodRecord
     leaf: Queue
@@ -30,13 +31,14 @@ class Case:
     fence: Fence
     reach: Mapping[QueuePath, Reach]
     held_on: NodeName
+    coming: Mapping[str, int]
 
     def free_on(self, snapshot: Snapshot, node: NodeName) -> Mapping[str, int]:
-        """What is free for the ask; only to be read."""
+        """What is free for the ask, or will be when those are gone that go for it; only to be read."""
         free = snapshot.free_on(node)
-        if node != self.held_on or not node:
-            return free
-        return {name: free.get(name, 0) + self.size.get(name) for name in {*free, *self.size.names()}}
+        if self.coming and node == self.record.keeps:
+            free = with_room(free, self.coming)
+        return free if node != self.held_on or not node else with_room(free, dict(self.size.items()))
 
 
 def case_of(snapshot: Snapshot, record: PodRecord, leaf: Queue) -> Case:
@@ -56,7 +58,13 @@ def case_of(snapshot: Snapshot, record: PodRecord, leaf: Queue) -> Case:
         fence,
         {each.leaf.path: each for each in found},
         held_on,
+        snapshot.coming(record),
     )
+
+
+def with_room(free: Mapping[str, int], more: Mapping[str, int]) -> Mapping[str, int]:
+    """What is free, and what will be."""
+    return {name: free.get(name, 0) + more.get(name, 0) for name in {*free, *more}}
 
 
 def _held(snapshot: Snapshot, record: PodRecord) -> tuple[bool, NodeName]:

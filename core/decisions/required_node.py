@@ -5,7 +5,7 @@ Neither guarantees nor fences nor switches count here, and pods of the same appl
 
 from collections import Counter
 
-from core.decisions.case import victim_of
+from core.decisions.case import victim_of, with_room
 from core.decisions.receipts import (
     Finding,
     Kind,
@@ -44,7 +44,7 @@ def plan_required_node(snapshot: Snapshot, record: PodRecord, leaf: Queue) -> Pl
     if short_of is not None:
         return NoPlan(uid, Stop.HEADROOM, "RNP-1", f"{short_of.queue.path} {short_of.limit}")
     wanted = {name: amount for name, amount in record.facts.size.items() if amount > 0}
-    missing = lacking(snapshot.free_on(node), wanted)
+    missing = lacking(with_room(snapshot.free_on(node), snapshot.coming(record)), wanted)
     if not missing:
         return NoPlan(uid, Stop.THERE_IS_ROOM, "RNP-1", f"{node} has room for it")
     candidates, left_out = _candidates(snapshot, record, node)

@@ -1,22 +1,36 @@
 """Carrying plans out (design section 4): each step waits for the one before, so that a restart finds its way.
 
 First the ask says by which plan which node is kept for it; then each victim says for whom it goes; then it is
-evicted. What was written is taken off when the ask has its place, or the plan has come to nothing.
+evicted, those first that a budget may hold back, so that its refusal costs nobody else his place. What was
+written is taken off when the ask has its place, or the plan has come to nothing.
 """
 
 from typing import assert_never
 
-from core.ids import PodUid, QueuePath
+from core.ids import NO_POD, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger import events as on
+from core.ledger.accounts import settle
 from core.ledger.effects import DeletePod, EvictPod
 from core.ledger.events import EvictionOutcome
 from core.ledger.keeping import let_go, note_kept
-from core.ledger.marks import mark, spare, tell, trigger, undo, write, write_plan, write_victim
+from core.ledger.marks import (
+    is_leaving,
+    mark,
+    spare,
+    spare_who_stay,
+    tell,
+    trigger,
+    undo,
+    write,
+    write_plan,
+    write_victim,
+)
 from core.ledger.reclaiming import reclaimed
 from core.ledger.record import PodRecord
-from core.ledger.state import Offer, State
+from core.ledger.state import Offer, Stage, State
 from core.ledger.tries import note_tried
+from core.workload.budget import disruptions_left
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED
 
 OFFERED_FOR = 5.0
@@ -100,7 +114,9 @@ def _victim_written(state: State, uid: PodUid, *, reached: bool) -> None:
     if record is None or record.preempted_for is None or record.facts.deleting:
         return
     if reached and stands(state, record.preempted_for):
-        evict(state, record)
+        stages = state.victims[record.preempted_for]
+        stages[uid] = Stage.MARKED
+        send_off(state, record.preempted_for)
     else:
         _give_up(state, record)
 
@@ -111,8 +127,42 @@ def stands(state: State, preemptor: PodUid | QueuePath) -> bool:
     return bool(ask.triggered) if ask is not None else state.tree.get(preemptor) is not None
 
 
-def evict(state: State, record: PodRecord) -> None:
-    """Ask for a victim to go."""
+def send_off(state: State, preemptor: PodUid | QueuePath, *, without: PodUid = NO_POD) -> None:
+    """Ask those victims to go whose turn it is. ``without``: one that goes by itself.
+
+    Of an ask's first those that a budget is about, one after the other; all others when the last of these is
+    let go. What a queue gives up it gives up one by one: there nobody waits.
+    """
+    if not stands(state, preemptor):
+        spare_who_stay(state, PodUid(preemptor))
+        return
+    stages = state.victims.get(preemptor, {})
+    staying = [
+        state.pods[uid] for uid in stages if uid != without and not _has_begun_to_leave(state.pods[uid])
+    ]
+    guarded = [each for each in staying if _guard(state, each) is not None] if preemptor in state.pods else []
+    if any(stages[each.uid] is Stage.ASKED for each in guarded):
+        return
+    chosen = [min(guarded, key=lambda each: _guard(state, each) or 0)] if guarded else staying
+    for victim in chosen:
+        if stages[victim.uid] is Stage.MARKED:
+            stages[victim.uid] = Stage.ASKED
+            _evict(state, victim)
+
+
+def _has_begun_to_leave(record: PodRecord) -> bool:
+    return record.facts.deleting or record.eviction is not None
+
+
+def _guard(state: State, record: PodRecord) -> int | None:
+    """How many pods like this one its budget lets go now; None when nothing holds it back."""
+    facts = record.facts
+    if state.settings.preemption.direct_delete:
+        return None
+    return disruptions_left(state.budgets, facts.namespace, facts.labels)
+
+
+def _evict(state: State, record: PodRecord) -> None:
     facts, preemptor = record.facts, PodUid(record.preempted_for or "")
     kind = DeletePod if state.settings.preemption.direct_delete else EvictPod
     why = record.preempted_why
@@ -123,10 +173,12 @@ def note_eviction(state: State, event: on.PodEvicted) -> None:
     """How the eviction of a victim has ended; that it goes is seen by its deletionTimestamp."""
     record = state.pods.get(event.uid)
     if record is None:
+        send_off(state, event.preemptor)
         return
     match event.outcome:
         case EvictionOutcome.DONE | EvictionOutcome.GONE:
             record.eviction = event.outcome
+            send_off(state, record.preempted_for or event.preemptor)
         case EvictionOutcome.BUDGET | EvictionOutcome.FAILED:
             record.eviction = None
             if record.preempted_for is not None and not record.facts.deleting:
@@ -151,12 +203,18 @@ def _give_up(state: State, record: PodRecord) -> None:
     """A victim stays: its plan is short of room, and another one is looked for."""
     ask = state.pods.get(PodUid(record.preempted_for or ""))
     spare(state, record)
-    if ask is None or not ask.triggered:
-        return
-    if any(state.pods[each].eviction for each in state.victims.get(ask.uid, ())):
-        # Others are on their way out: what they leave is kept.
+    if ask is not None and ask.triggered:
+        fall_short(state, ask)
+
+
+def fall_short(state: State, ask: PodRecord) -> None:
+    """Not all victims of a plan can be had: nobody else goes for it, and another one is looked for."""
+    if any(is_leaving(state, state.pods[each]) for each in state.victims.get(ask.uid, ())):
+        # What they leave is kept.
         ask.triggered = ""
         write(state, ask, (TRIGGERED, None))
+        settle(state, ask)
+        spare_who_stay(state, ask.uid)
     else:
         ask.plans -= 1
         undo(state, ask)
@@ -176,6 +234,7 @@ def note_leaving(state: State, record: PodRecord) -> None:
             _commit(state, ask, offer)
     if record.preempted_for is not None and not record.facts.deleting:
         tell(state, record, _told(state, record))
+        send_off(state, record.preempted_for, without=record.uid)
 
 
 def drop_offers(state: State) -> None:

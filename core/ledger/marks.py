@@ -1,12 +1,12 @@
 """Who was chosen as a victim, and for whom: marks on pods that change what they are charged (PRE-20)."""
 
-from core.ids import PodUid, QueuePath
+from core.ids import NO_POD, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger.accounts import settle
 from core.ledger.effects import PostEvent, WriteRecord
 from core.ledger.keeping import KEPT_AT_MOST, let_go, note_kept
 from core.ledger.record import PodRecord
-from core.ledger.state import State
+from core.ledger.state import Stage, State
 from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
 
 PLANS_AT_MOST = 3
@@ -17,7 +17,7 @@ def mark(state: State, record: PodRecord, preemptor: PodUid | QueuePath, why: st
     """A pod is a victim from now on."""
     unmark(state, record)
     record.preempted_for, record.preempted_why = preemptor, why
-    state.victims.setdefault(preemptor, {})[record.uid] = None
+    state.victims.setdefault(preemptor, {})[record.uid] = Stage.CHOSEN
     settle(state, record)
 
 
@@ -52,10 +52,21 @@ def undo(state: State, record: PodRecord) -> None:
     record.triggered = ""
     let_go(state, record)
     settle(state, record)
-    for uid in sorted(state.victims.get(record.uid, ())):
+    spare_who_stay(state, record.uid)
+
+
+def spare_who_stay(state: State, preemptor: PodUid) -> None:
+    """Those victims of a plan that nobody has asked to go yet."""
+    for uid in sorted(state.victims.get(preemptor, ())):
         victim = state.pods[uid]
-        if victim.eviction is None and not victim.facts.deleting:
+        if not is_leaving(state, victim):
             spare(state, victim)
+
+
+def is_leaving(state: State, victim: PodRecord) -> bool:
+    """Whether a victim is on its way out, or may be for all that is known."""
+    asked = state.victims.get(victim.preempted_for or NO_POD, {}).get(victim.uid) is Stage.ASKED
+    return asked or victim.eviction is not None or victim.facts.deleting
 
 
 def expire_kept(state: State) -> None:

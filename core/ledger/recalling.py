@@ -6,13 +6,13 @@ An instance that stands by knows the pods; what the one that acts has promised i
 
 from core.ids import PodUid
 from core.ledger.accounts import settle
-from core.ledger.carrying import evict, stands
+from core.ledger.carrying import fall_short, send_off
 from core.ledger.forming import begin_all
 from core.ledger.keeping import drop, remember
-from core.ledger.marks import spare, unmark, write
+from core.ledger.marks import unmark, write
 from core.ledger.news import is_under_way
 from core.ledger.record import PodRecord
-from core.ledger.state import State
+from core.ledger.state import Stage, State
 from core.ledger.takeover import dissolve, remember_slot, resume_slots
 from core.ledger.turns import end_turn
 from core.workload.ask import Reservation
@@ -36,9 +36,29 @@ def recall(state: State, record: PodRecord) -> None:
 
 def resume(state: State) -> None:
     """All pods have been seen: go on where the process before this one stopped."""
-    for preemptor in sorted(state.victims):
-        for uid in sorted(state.victims.get(preemptor, ())):
-            _resume(state, state.pods[uid])
+    triggered = {uid for uid in state.kept.values() if state.pods[uid].triggered}
+    for preemptor in sorted({*state.victims, *triggered}):
+        ask = state.pods.get(PodUid(preemptor))
+        if ask is not None and ask.triggered and not _comes_together(state, ask):
+            # Not all of its victims were marked: a plan that is made now finds what is needed beside them.
+            fall_short(state, ask)
+        else:
+            send_off(state, preemptor)
+
+
+def _comes_together(state: State, ask: PodRecord) -> bool:
+    """Whether an ask has its room when those that say so have left its node; so it is when the node is not
+    known yet."""
+    node = ask.keeps
+    if node not in state.nodes:
+        return True
+    leaving = [state.pods[uid] for uid in state.victims.get(ask.uid, ())]
+    free = state.node_room.free_on(node)
+    return all(
+        free.get(name, 0) + sum(each.facts.size.get(name) for each in leaving if each.node == node) >= amount
+        for name, amount in ask.facts.size.items()
+        if amount
+    )
 
 
 def take_over(state: State) -> None:
@@ -100,7 +120,7 @@ def _believe_mark(state: State, record: PodRecord) -> None:
     if not facts.preempted_for:
         return
     record.preempted_for, record.preempted_why = PodUid(facts.preempted_for), facts.preempted_why
-    state.victims.setdefault(record.preempted_for, {})[record.uid] = None
+    state.victims.setdefault(record.preempted_for, {})[record.uid] = Stage.MARKED
     if not record.node:
         unmark(state, record)
         write(state, record, (PREEMPTED_FOR, None))
@@ -114,12 +134,3 @@ def _records_of(facts: PodFacts) -> tuple[tuple[str, str], ...]:
         (REPLACES, facts.replaces),
         (GANG, facts.gang_noted),
     )
-
-
-def _resume(state: State, record: PodRecord) -> None:
-    if record.facts.deleting or record.preempted_for is None or record.eviction is not None:
-        return
-    if stands(state, record.preempted_for):
-        evict(state, record)
-    else:
-        spare(state, record)

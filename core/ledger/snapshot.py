@@ -12,6 +12,7 @@ from core.ledger.coscheduling import moments_of
 from core.ledger.formations import refusal_of_gang_pod
 from core.ledger.keeping import KEPT_AT_MOST, kept_could_take
 from core.ledger.lifecycle import last_ended
+from core.ledger.marks import is_leaving
 from core.ledger.pod_groups import group_of, unopened
 from core.ledger.record import Charge, PodRecord
 from core.ledger.rejections import marks_due
@@ -121,6 +122,16 @@ class Snapshot:
     def free_on(self, node: NodeName) -> Mapping[str, int]:
         """What is left on a node, turns and reservations taken off; only to be read."""
         return self._state.node_room.free_on(node)
+
+    def coming(self, record: PodRecord) -> Mapping[str, int]:
+        """The room that those leave who were made to go for an ask, on the node kept for it; they still take
+        it."""
+        state, room = self._state, Tally()
+        for uid in state.victims.get(record.uid, ()):
+            victim = state.pods[uid]
+            if record.keeps and victim.node == record.keeps and is_leaving(state, victim):
+                room.add(victim.facts.size)
+        return dict(room.items())
 
     def node_ranking(self) -> NodeRanking:
         """All nodes as `node_sort` orders them; costs what has changed since it was asked for last."""

@@ -98,6 +98,16 @@ class Offer(NamedTuple):
     at: float
 
 
+class Stage(Enum):
+    """How far a victim is on its way out."""
+
+    CHOSEN = "chosen"
+    MARKED = "marked"
+    """It says on itself for whom it goes."""
+    ASKED = "asked"
+    """Its eviction was asked for, and perhaps is not answered yet."""
+
+
 class Turn(NamedTuple):
     """Leave to be placed, since ``at``. What it holds is taken back from where it was given."""
 
@@ -120,7 +130,8 @@ class State:
     ``timers`` (when the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``,
     ``waiting``, ``waits_at``, ``tolerated`` (by how many who wait), ``unclassified``,
     ``kept`` (nodes kept for an ask),
-    ``victims`` (those marked, by whom they go for, in the order chosen), ``places`` (of pods in their gangs),
+    ``victims`` (those marked, by whom they go for, in the order chosen, and how far each is),
+    ``places`` (of pods in their gangs),
     ``slots`` (nodes on which room is there for one member only, ``slots_at`` by member), ``forming`` (when a
     gang is to be looked at again), ``pod_groups`` with who is in them, and ``watched`` (those for which
     something ends by itself).
@@ -182,7 +193,7 @@ class State:
     waiting: dict[QueuePath, Lineup] = field(default_factory=dict)
     waits_at: dict[PodUid, Seat] = field(default_factory=dict)
     kept: dict[NodeName, PodUid] = field(default_factory=dict)
-    victims: dict[PodUid | QueuePath, dict[PodUid, None]] = field(default_factory=dict)
+    victims: dict[PodUid | QueuePath, dict[PodUid, Stage]] = field(default_factory=dict)
     places: dict[PodUid, Place] = field(default_factory=dict)
     slots: dict[NodeName, set[PodUid]] = field(default_factory=dict)
     slots_at: dict[PodUid, NodeName] = field(default_factory=dict)

@@ -67,6 +67,26 @@ def test_one_that_this_instance_has_evicted_itself_is_not_evicted_again() -> Non
     assert took_over(ledger) == []
 
 
+@pytest.mark.rule("PRE-20")
+def test_a_plan_of_which_only_a_part_was_written_evicts_nobody() -> None:
+    """Whoever else was to go is not known any more: a plan that is made now says."""
+    small = replace(MARKED, size=make_pod(cpu=1000).size)
+    other = make_pod("other", queue="root.a", cpu=1000, node="n1")
+    ledger = standing_by(RECORDED, small, other)
+    assert not any(isinstance(effect, EvictPod) for effect in took_over(ledger))
+    assert (kept(ledger), dict(ledger._state.victims)) == ({}, {})
+
+
+@pytest.mark.rule("PRE-20")
+def test_what_such_a_plan_has_sent_away_already_counts_for_the_next_one() -> None:
+    small = replace(MARKED, size=make_pod(cpu=1000).size, deleting=True)
+    other = make_pod("other", queue="root.a", cpu=1000, node="n1")
+    ledger = standing_by(RECORDED, small, other)
+    assert took_over(ledger) == [WriteRecord(ASK.uid, "default", "ask", ((TRIGGERED, None),))]
+    assert kept(ledger) == {"n1": "uid-ask"}
+    assert ledger.snapshot.coming(ledger._state.pods[ASK.uid])["vcore"] == 1000
+
+
 def test_a_mark_that_was_made_for_a_plan_that_does_not_stand_is_taken_off() -> None:
     ledger = standing_by(MARKED)
     (effect,) = took_over(ledger)
@@ -77,6 +97,7 @@ def test_a_mark_that_was_made_for_a_plan_that_does_not_stand_is_taken_off() -> N
 def test_what_this_instance_believed_and_is_written_no_more_is_forgotten() -> None:
     """It was in its first list; the one that acted has taken it off since."""
     ledger = standing_by()
+    ledger.apply(on.PodDeleted(VICTIM.uid), now=START)
     ledger._state.pods_listed = False
     seen = replace(RECORDED, uid=PodUid("uid-other"), name="other")
     ledger.apply(on.PodObserved(seen), now=START)
@@ -104,7 +125,7 @@ def test_an_ask_under_way_to_a_node_that_we_did_not_write_is_given_a_reservation
 
 
 def test_a_nomination_of_ours_is_known_again() -> None:
-    ledger = standing_by(replace(RECORDED, nominated=N1))
+    ledger = standing_by(replace(RECORDED, nominated=N1), replace(MARKED, deleting=True))
     took_over(ledger)
     record = ledger.snapshot.pod(ASK.uid)
     assert record is not None

@@ -5,7 +5,7 @@ from typing import Any
 
 from core.decisions import admission, case, preemption, required_node, selection
 from core.decisions.receipts import NoPlan, Stop, Victim
-from core.ledger import keeping, ledger, marks, recalling, snapshot, tries, turn_pass
+from core.ledger import carrying, keeping, ledger, marks, recalling, snapshot, tries, turn_pass
 from core.ledger.settings import PreemptionSettings
 from core.workload.node_room import NodeRoom
 from extender import engine
@@ -95,12 +95,12 @@ ROOM: dict[str, Mutate] = {
     "guarantee-keeps-the-room-for-two-hours": _for_ever,
     "guarantee-killed-after-a-victim-was-marked": answering(ledger, "resume", None),
     "guarantee-killed-after-an-eviction": answering(ledger, "resume", None),
-    "guarantee-killed-after-the-ask-was-marked": answering(turn_pass.TurnPass, "_comes_together", True),
+    "guarantee-killed-after-the-ask-was-marked": answering(recalling, "_comes_together", True),
     "guarantee-killed-after-the-nomination": NOTHING_RECALLED,
     "guarantee-nominates-when-all-are-gone": answering(turn_pass, "nominate", ()),
     "guarantee-of-an-ask-that-goes": replaced(ledger.Ledger, "_on_pod_deleted", _only_of_nodes),
     "guarantee-on-which-nodes": answering(preemption, "why_unfit", ""),
-    "guarantee-refused-by-a-budget": answering(recalling, "_give_up", None),
+    "guarantee-refused-by-a-budget": answering(carrying, "_give_up", None),
     "guarantee-spares-who-is-guarded": NO_BUDGETS,
     "guarantee-takes-no-more-than-needed": answering(selection.Choice, "give_back", None),
     "guarantee-waits-for-a-budget": valued(tries, "TRIES_APART", 60.0),
@@ -110,7 +110,9 @@ ROOM: dict[str, Mutate] = {
     "guarantee-with-victims-of-another-node": valued(preemption.Planning, "_with_room", _nowhere),
     "required-node-and-a-budget": NO_BUDGETS,
     "required-node-at-once": replaced(preemption, "plan_required_node", _by_the_switch),
-    "required-node-chooses-once": replaced(preemption, "plan_required_node", _again),
+    "required-node-chooses-once": both(
+        replaced(preemption, "plan_required_node", _again), answering(snapshot.Snapshot, "coming", {})
+    ),
     "required-node-credits-free-room": required("lacking", lambda rule, free, wanted: dict(wanted)),
     "required-node-order-opted-out": required("kind_of", _as_documented),
     "required-node-order-originators": required(

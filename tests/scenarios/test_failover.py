@@ -26,10 +26,11 @@ NEED_NOTHING_TAKEN_UP = {
     "gang-in-a-fair-queue",
     "gang-that-runs-outlives-a-restart",
     "killed-right-after-a-binding",
+    "guarantee-killed-after-a-victim-was-marked",
     "guarantee-killed-after-the-ask-was-marked",
     "restart-forgets-nothing",
 }
-"""What they are about is on no object, or is learned from the watch."""
+"""What they are about is on no object, comes from the watch, or leads to a new plan, which is the same."""
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,172 @@
+"""In which order the victims of a plan go, and what a budget that says no costs."""
+
+import pytest
+
+from core.ids import NodeName, PodUid, QueuePath
+from core.ledger import events as on
+from core.ledger.effects import DeletePod, Effect, EvictPod, WriteRecord
+from core.ledger.events import EvictionOutcome
+from core.ledger.settings import LedgerSettings, PreemptionSettings
+from core.workload.affinity import Requirement
+from core.workload.budget import BudgetFacts
+from core.workload.pod import PREEMPTED_FOR, TRIGGERED
+from tests.builders import START, make_ledger, make_node, make_partition, make_pod, make_queue
+
+ASK, PLAN = PodUid("uid-ask"), "1-uid-ask"
+QUEUES = (make_queue("root.a"), make_queue("root.b"))
+
+
+class Plan:
+    """Of pods on one node, for an ask that needs them all; ``name-one`` and ``name-two`` have a budget each."""
+
+    def __init__(self, *victims: str, allowed: int = 1, direct: bool = False) -> None:
+        self.ledger = make_ledger(*QUEUES)
+        self.effects: list[Effect] = []
+        settings = LedgerSettings(preemption=PreemptionSettings(direct_delete=direct))
+        self.tell(on.Configured(make_partition(*QUEUES), settings))
+        self.tell(on.NodeObserved(make_node("n1", cpu=1000 * len(victims))))
+        for name in ("one", "two"):
+            covers = (Requirement("budget", "In", (name,)),)
+            self.tell(on.BudgetObserved(BudgetFacts("default", name, covers, allowed)))
+        for name in victims:
+            budget = name.partition("-")[2]
+            labels = {"budget": budget} if budget else {}
+            self.tell(on.PodObserved(make_pod(name, queue="root.b", node="n1", labels=labels)))
+        self.tell(on.PodObserved(make_pod("ask", queue="root.a", cpu=1000 * len(victims))))
+        chosen = tuple(on.ChosenVictim(PodUid(f"uid-{name}"), "why") for name in victims)
+        self.tell(on.PlanCommitted(ASK, PLAN, NodeName("n1"), chosen))
+
+    def tell(self, event: on.Event) -> None:
+        self.effects += self.ledger.apply(event, now=START)
+
+    def write(self) -> None:
+        """All that is to be written on pods is."""
+        while pending := [each for each in self.effects if isinstance(each, WriteRecord)]:
+            self.effects = [each for each in self.effects if each not in pending]
+            for each in pending:
+                self.tell(on.RecordWritten(each.uid, each.entries, reached=True))
+
+    def asked(self) -> list[str]:
+        """Who was asked to go since the last look."""
+        found = [each.name for each in self.effects if isinstance(each, EvictPod | DeletePod)]
+        self.effects = [each for each in self.effects if not isinstance(each, EvictPod | DeletePod)]
+        return found
+
+    def answer(self, name: str, outcome: EvictionOutcome = EvictionOutcome.DONE) -> None:
+        self.tell(on.PodEvicted(PodUid(f"uid-{name}"), outcome, ASK))
+
+    def spared(self) -> list[str]:
+        written = [each for each in self.effects if isinstance(each, WriteRecord)]
+        return sorted(each.name for each in written if (PREEMPTED_FOR, None) in each.entries)
+
+    @property
+    def ledger_kept(self) -> dict[str, str]:
+        return dict(self.ledger.snapshot.kept)
+
+
+def test_without_budgets_all_go_at_once() -> None:
+    plan = Plan("a", "b")
+    plan.write()
+    assert plan.asked() == ["a", "b"]
+
+
+@pytest.mark.rule("PRE-20")
+def test_those_that_a_budget_may_hold_back_go_first_one_by_one() -> None:
+    plan = Plan("a", "x-one", "b", "y-two")
+    plan.write()
+    assert plan.asked() == ["x-one"]
+    plan.answer("x-one")
+    assert plan.asked() == ["y-two"]
+    plan.answer("y-two")
+    assert plan.asked() == ["a", "b"]
+
+
+def test_the_one_least_likely_to_be_let_go_is_the_first() -> None:
+    plan = Plan("x-one", "y-two")
+    plan.tell(on.BudgetObserved(BudgetFacts("default", "two", (Requirement("budget", "In", ("two",)),), 0)))
+    plan.write()
+    assert plan.asked() == ["y-two"]
+
+
+@pytest.mark.rule("PRE-20")
+@pytest.mark.parametrize("outcome", [EvictionOutcome.BUDGET, EvictionOutcome.FAILED])
+def test_where_the_first_may_not_go_nobody_goes(outcome: EvictionOutcome) -> None:
+    plan = Plan("a", "x-one")
+    plan.write()
+    assert plan.asked() == ["x-one"]
+    plan.answer("x-one", outcome)
+    assert plan.asked() == []
+    assert (plan.spared(), plan.ledger_kept) == (["a", "x-one"], {})
+
+
+@pytest.mark.rule("PRE-20")
+def test_where_the_second_may_not_go_only_the_first_has_gone_and_its_room_is_kept() -> None:
+    plan = Plan("a", "x-one", "y-two")
+    plan.write()
+    plan.answer("x-one")
+    plan.asked()
+    plan.answer("y-two", EvictionOutcome.BUDGET)
+    assert plan.asked() == []
+    assert (plan.spared(), plan.ledger_kept) == (["a", "y-two"], {"n1": ASK})
+    assert plan.ledger.snapshot.coming(plan.ledger._state.pods[ASK])["vcore"] == 1000
+    record = plan.ledger.snapshot.pod(ASK)
+    assert record is not None
+    assert record.triggered == ""
+
+
+def test_one_that_was_asked_to_go_counts_as_leaving_until_the_answer() -> None:
+    """Another one's eviction fails meanwhile: the room of both is not for others yet."""
+    plan = Plan("a", "b")
+    plan.write()
+    plan.answer("a", EvictionOutcome.FAILED)
+    assert (plan.spared(), plan.ledger_kept) == (["a"], {"n1": ASK})
+    plan.answer("b")
+    assert plan.ledger_kept == {"n1": ASK}
+
+
+@pytest.mark.parametrize("how", ["deleted", "deleting"])
+def test_a_guarded_one_that_goes_by_itself_holds_nobody_up(how: str) -> None:
+    plan = Plan("a", "x-one")
+    gone = make_pod("x-one", queue="root.b", node="n1", deleting=True, version=9)
+    plan.tell(on.PodDeleted(gone.uid) if how == "deleted" else on.PodObserved(gone))
+    plan.write()
+    assert plan.asked() == ["a"]
+
+
+@pytest.mark.parametrize("how", ["before it was asked", "while it is asked"])
+def test_nor_does_one_that_goes_when_the_others_are_marked(how: str) -> None:
+    plan = Plan("a", "x-one", "y-two")
+    plan.write()
+    assert plan.asked() == ["x-one"]
+    name = "x-one" if how == "while it is asked" else "y-two"
+    plan.tell(on.PodDeleted(PodUid(f"uid-{name}")))
+    plan.answer("x-one", EvictionOutcome.GONE)
+    if how == "while it is asked":
+        assert plan.asked() == ["y-two"]
+        plan.answer("y-two")
+    assert plan.asked() == ["a"]
+
+
+def test_nobody_goes_any_more_when_the_ask_is_gone() -> None:
+    plan = Plan("a", "x-one")
+    plan.write()
+    assert plan.asked() == ["x-one"]
+    plan.tell(on.PodDeleted(ASK))
+    plan.answer("x-one")
+    assert plan.asked() == []
+    assert plan.spared() == ["a"]
+
+
+def test_deletion_asks_no_budget() -> None:
+    plan = Plan("a", "x-one", direct=True)
+    plan.write()
+    assert plan.asked() == ["a", "x-one"]
+
+
+def test_what_a_queue_gives_up_it_gives_up_one_by_one() -> None:
+    plan = Plan("a", "x-one")
+    plan.tell(on.RecordWritten(ASK, ((TRIGGERED, PLAN),), reached=False))
+    chosen = tuple(on.ChosenVictim(PodUid(f"uid-{name}"), "why") for name in ("a", "x-one"))
+    plan.tell(on.QuotaReclaimed(PodUid(""), QueuePath("root.b"), chosen))
+    plan.write()
+    assert sorted(plan.asked()) == ["a", "x-one"]
