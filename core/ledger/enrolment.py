@@ -67,8 +67,16 @@ def enrol(state: State, record: PodRecord) -> None:
     if record.application is not None:
         # Again for a known pod: one that got a node without us must count somewhere, whatever it named.
         application = state.applications[record.application]
-        _place(state, application, forced=bool(record.node))
+        _place(state, application, forced=_is_forced(state, record))
         tell(state, record, application)
+
+
+def _is_forced(state: State, record: PodRecord) -> bool:
+    """Whether a pod runs already, so that it must count somewhere (PL-12).
+
+    A placeholder has nobody's identity: before all pods were seen another one may tell whose it is.
+    """
+    return bool(record.node) and (state.pods_listed or not record.facts.placeholder)
 
 
 def _join(state: State, record: PodRecord) -> None:
@@ -89,6 +97,10 @@ def _join(state: State, record: PodRecord) -> None:
             application.awaits_until = state.now + NAMESPACE_AWAITED
         state.applications[app_id] = application
         state.unplaced.add(app_id)
+    elif application.originator is None and application.queue is None and not record.facts.placeholder:
+        # Placeholders have told of it, and those have been made by us.
+        application.requested, application.namespace = record.facts.queue, record.facts.namespace
+        application.identity, application.starts_at_once = record.facts.identity, record.facts.starts_at_once
     application.pods.add(record.uid)
     if record.facts.placeholder:
         application.holders.add(record.uid)

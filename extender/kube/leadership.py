@@ -65,7 +65,7 @@ class Leadership:
         while True:
             if self._lease():
                 await self.poll()
-                self._note_end()
+                self.note_end()
             await self._sleep(POLL)
 
     async def poll(self) -> None:
@@ -83,7 +83,8 @@ class Leadership:
             self._acts = True
             self._began()
 
-    def _note_end(self) -> None:
+    def note_end(self) -> None:
+        """Tell, once, that nothing is held any more; asked for after each poll."""
         if self._acts and not self.held:
             self._acts = False
             self._ended()

@@ -9,6 +9,7 @@ from core.ledger import effects as do
 from core.ledger import events as on
 from core.ledger.effects import CreatePlaceholder, MarkFailed
 from core.ledger.ledger import Ledger
+from core.queues.identity import Identity
 from core.reasons import Code
 from core.workload.formation import Phase, names_of
 from core.workload.gang import Gang, GangPolicy, GangStyle, TaskGroup
@@ -384,6 +385,40 @@ def test_after_a_restart_a_time_out_goes_on(style: GangStyle) -> None:
     assert world.placeholders() == []
     assert bool(world.failed) is (style is GangStyle.HARD)
     assert world.failed or world.admitted("uid-m1")
+
+
+@pytest.mark.rule("GANG-20", "ID-3")
+def test_after_a_restart_the_user_is_that_of_the_pods_and_not_of_their_placeholders() -> None:
+    world = waiting_gang(2)
+    world.pods[PodUid("uid-m1")] = replace(world.pods[PodUid("uid-m1")], identity=Identity("alice", ()))
+    world.bind_placeholders(most=1)
+    placeholders = [pod for pod in world.pods.values() if pod.placeholder]
+    members = [pod for pod in world.pods.values() if not pod.placeholder]
+    for pod in placeholders:
+        world.pods[pod.uid] = replace(pod, identity=Identity("system:paddock", ()))
+    world.pods = {pod.uid: world.pods[pod.uid] for pod in (*placeholders, *members)}
+    world.restarted(fresh())
+    assert world.application().identity.user == "alice"
+    assert usage(world.ledger, "root.a") == (1000, 0, 1000)
+
+
+@pytest.mark.rule("GANG-20")
+def test_one_that_stands_by_creates_nothing_and_goes_on_when_it_acts() -> None:
+    world = play()
+    world.tell(on.ActingEnded())
+    world.create("m1", gang=make_gang(2), task_group="g")
+    world.wait(10)
+    assert not [each for each in world.done if isinstance(each, CreatePlaceholder)]
+    world.tell(on.ActingBegan())
+    assert len(world.placeholders()) == 2
+    world.bind_placeholders(most=1)
+    world.tell(on.ActingEnded())
+    world.bind_placeholders()
+    assert len(world.placeholders()) == 2
+    world.tell(on.ActingBegan())
+    assert world.placeholders() != []
+    world.bind("uid-m1")
+    assert world.counts() == [(2, 1, 0)]
 
 
 @pytest.mark.rule("GANG-20")

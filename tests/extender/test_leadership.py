@@ -104,6 +104,18 @@ async def test_it_is_told_when_acting_begins_and_not_again_while_it_goes_on(benc
     assert all(bench.begun)
 
 
+async def test_it_is_told_once_when_acting_has_ended(bench: Bench) -> None:
+    """Of one that never acts too, so that it begins nothing."""
+    ended = []
+    for holder in ("other_1", "other_1", "mine_1", "mine_1", "other_1", "other_2"):
+        bench.hold(holder)
+        await bench.leadership.poll()
+        bench.leadership.note_end()
+        ended.append(len(bench.ended))
+    assert ended == [1, 1, 1, 1, 2, 2]
+    assert not any(bench.ended)
+
+
 async def test_acting_begins_again_after_nobody_knew_for_a_while(bench: Bench) -> None:
     """Another one may have acted in between."""
     bench.hold("mine_1")
