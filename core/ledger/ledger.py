@@ -251,7 +251,6 @@ class Ledger:
 
     def _forget(self, record: PodRecord) -> None:
         state, facts = self._state, record.facts
-        forget_member(state, record)
         record.reservation = None
         note_leaving(state, record)
         unmark(state, record)
@@ -259,6 +258,7 @@ class Ledger:
         discharge(state, record)
         if facts.placeholder:
             holder_gone(state, record)
+        forget_member(state, record)
         leave(state, record)
         del state.pods[facts.uid]
         state.provisional.discard(facts.uid)
