@@ -57,4 +57,4 @@ def is_pending(snapshot: Snapshot, record: PodRecord | None) -> bool:
     if group is not None and not group.open:
         return False
     charge = snapshot.charge_of(record.uid)
-    return charge is not None and charge.held in (Held.PENDING, Held.RESERVED)
+    return charge is not None and charge.queue is not None and charge.held in (Held.PENDING, Held.RESERVED)

@@ -44,8 +44,10 @@ def charge_of(state: State, record: PodRecord) -> Charge | None:
         return _charge_of_running(record, queue)
     if record.reservation is not None:
         return Charge(Held.RESERVED, queue, record.binding or record.noted or slot_node(record), size)
-    if not record.is_ask or awaits_gang(state, record):
+    if not record.is_ask:
         return None
+    if awaits_gang(state, record):
+        return _charge_beside(state, record)
     if slot_node(record):
         # From the moment its placeholder is gone: the pair counts once (GANG-12).
         return Charge(Held.RESERVED, queue, record.binding or slot_node(record), size)
@@ -60,6 +62,16 @@ def _charge_of_running(record: PodRecord, queue: QueuePath) -> Charge:
     if record.evictable:
         return Charge(Held.ALLOCATED, queue, record.node, size, priority, Standing.EVICTABLE)
     return Charge(Held.ALLOCATED, queue, record.node, size)
+
+
+def _charge_beside(state: State, record: PodRecord) -> Charge | None:
+    """A member that goes to another node than that of its placeholder has room there, while the quota is
+    still the placeholder's (GANG-11)."""
+    slot = record.slot
+    holder = state.pods.get(slot.placeholder) if slot is not None else None
+    if slot is None or holder is None or holder.node == slot.node:
+        return None
+    return Charge(Held.RESERVED, None, slot.node, record.facts.size)
 
 
 def _queue_of(state: State, record: PodRecord) -> QueuePath | None:
@@ -93,7 +105,7 @@ def discharge(state: State, record: PodRecord) -> None:
 
 def holds(charge: Charge | None) -> bool:
     """Whether a charge takes quota: allocated or reserved, not merely asked for."""
-    return charge is not None and charge.held in (Held.ALLOCATED, Held.RESERVED)
+    return charge is not None and charge.queue is not None and charge.held in (Held.ALLOCATED, Held.RESERVED)
 
 
 def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:

@@ -64,7 +64,7 @@ def _counter_drifts(state: State, application: Application) -> Step:
         charge = state.charges.get(uid)
         if charge is not None and charge.held is Held.PENDING:
             asked[charge.priority] += 1
-        elif charge is not None:
+        elif charge is not None and charge.queue is not None:
             used.add(charge.size)
     return [
         *compare(f"asked by {application.id}", dict(asked), application.asked),

@@ -9,7 +9,7 @@ from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.accounts import settle
 from core.ledger.effects import CreatePlaceholder, MarkFailed, PostEvent, WriteRecord
-from core.ledger.lifecycle import fire, idle
+from core.ledger.lifecycle import fire, idle, run
 from core.ledger.record import PodRecord
 from core.ledger.releasing import AGAIN, originator_of, owner_of, release_all, say, try_again
 from core.ledger.state import State
@@ -56,7 +56,7 @@ def begin(state: State, application: Application) -> None:
     if formation.phase is Phase.RESERVING:
         _list_missing(state, application, formation)
         if application.holding:
-            formation.due = state.now + lifetime
+            formation.due = state.now + formation.lifetime
         if 0 < gang.policy.timeout <= age and not application.holders:
             _elapse(state, application, formation)
     state.stirred_gangs[application.id] = None
@@ -85,6 +85,7 @@ def _take_up(state: State, application: Application, formation: Formation) -> No
         formation.phase, formation.noted = Phase.STARTED, True
         formation.due = state.now + formation.lifetime if application.holders else None
         _recount(formation, members)
+        run(state, application)
 
 
 def _recount(formation: Formation, members: list[PodRecord]) -> None:
@@ -166,7 +167,7 @@ def _start(state: State, application: Application, formation: Formation) -> None
     if first is not None:
         say(state, first, COMPLETE, "all placeholders have their nodes", warning=False)
     note(state, application, formation)
-    fire(state, application, Move.RUN)
+    run(state, application)
     resettle(state, formation)
 
 

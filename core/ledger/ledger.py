@@ -61,6 +61,7 @@ from core.ledger.takeover import (
     note_released,
     resume_slots,
     room_taken,
+    seek_again,
 )
 from core.ledger.tries import await_try, find_due
 from core.ledger.turn_pass import TurnPass
@@ -341,6 +342,8 @@ class Ledger:
         """One slice of a pass over the waiting asks; `Snapshot.pass_wanted` says whether more is left."""
         state = self._state
         if self._pass is None:
+            if state.freed:
+                seek_again(state)
             self._pass = TurnPass(state, fresh_only=not state.freed)
             state.freed = state.due = False
         wakes = self._pass.slice()

@@ -75,6 +75,13 @@ def allocated(state: State, application: Application) -> None:
     fire(state, application, Move.START if aware and first else Move.RUN)
 
 
+def run(state: State, application: Application) -> None:
+    """All its placeholders have their nodes, or had them before a restart: it runs (APP-3)."""
+    if application.state is AppState.NEW:
+        fire(state, application, Move.RUN)
+    fire(state, application, Move.RUN)
+
+
 def room_held(state: State, application: Application) -> None:
     """One of its placeholders was given room: it counts as running from the first on (APP-15, GANG-15)."""
     if application.state is AppState.NEW:

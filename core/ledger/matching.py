@@ -44,7 +44,8 @@ def _match_group(state: State, formation: Formation, progress: Progress) -> None
         chosen = _choose(state, member, progress)
         if chosen is None:
             in_vain.add((facts.size, facts.constraints))
-            if progress.held:
+            if progress.held and member.application is not None:
+                state.elsewhere[member.application] = None
                 try_again(state, formation)
         else:
             _link(state, member, *chosen)

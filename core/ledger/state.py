@@ -149,7 +149,9 @@ class State:
     scored; ``resolver``: where groups come from that no pod names (ID-4);
     ``resolved``: what it answered lately; ``looking_up``: users that it was asked about and has not
     answered; ``outbox``: effects to hand out;
-    ``stirred_gangs``: gangs in which something has changed; ``gang_tally``: what has become of gangs;
+    ``stirred_gangs``: gangs in which something has changed; ``elsewhere``: those with a member that fits
+    beside no placeholder, and nowhere else either when it was last looked at; ``gang_tally``: what has become
+    of gangs;
     ``group_terms``: what PodGroup objects say; ``stirred``: groups to look at once the event is applied;
     ``group_numbers``: what became of groups; ``acts``: whether this instance acts on its own account;
     ``now``: the time of the event that is being applied; ``terminated``: applications that have ended, the
@@ -224,6 +226,7 @@ class State:
     reclaims: dict[QueuePath, None] = field(default_factory=dict)
     nowhere: set[Kind] = field(default_factory=set)
     stirred_gangs: dict[AppId, None] = field(default_factory=dict)
+    elsewhere: dict[AppId, None] = field(default_factory=dict)
     acts: bool = True
     gang_tally: GangTally = field(default_factory=GangTally)
     freed: bool = False

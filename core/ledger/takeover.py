@@ -47,6 +47,13 @@ def advance_all(state: State) -> None:
         arm(state, application, formation)
 
 
+def seek_again(state: State) -> None:
+    """Room has become free: members that no node took come before asks that wait for their turn (APP-18)."""
+    state.stirred_gangs |= state.elsewhere
+    state.elsewhere.clear()
+    advance_all(state)
+
+
 def gangs_due(state: State) -> None:
     """Gangs whose moment has come, and members whose room is there."""
     for app_id in sorted(each for each, at in state.forming.items() if has_come(at, now=state.now)):

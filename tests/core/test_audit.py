@@ -70,6 +70,7 @@ TOLD = {
     "now",
     "terminated",
     "stirred",
+    "elsewhere",
     "acts",
     "gang_tally",
 }

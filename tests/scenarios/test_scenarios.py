@@ -48,6 +48,7 @@ from extender.simulator.recording import Recording
 from extender.simulator.run import run_scenario
 from extender.wire import sizing, translate
 from tests.scenarios.coscheduling_mutations import COSCHEDULING
+from tests.scenarios.gang_mutations import GANG
 from tests.scenarios.mutating import Mutate, answering, both, replaced, valued
 from tests.scenarios.order_mutations import ORDER
 from tests.scenarios.preemption_mutations import PREEMPTION
@@ -291,6 +292,7 @@ def _large_if_broken(rule: Callable[..., Any], state: Any, record: PodRecord) ->
 
 MUTATIONS: dict[str, Mutate] = {
     **COSCHEDULING,
+    **GANG,
     **ORDER,
     **PREEMPTION,
     **QUOTA_CHANGE,
