@@ -18,6 +18,7 @@ from core.decisions.search import (
     candidates_in,
     candidates_on,
     could_help,
+    may_cover,
     may_suffice,
     names_of,
     why_unfit,
@@ -35,12 +36,16 @@ WORK_PER_SLICE = 100
 NODES_COMPARED = 16
 """Nodes with victims that are compared, unless all of those would take pods that prefer to stay (PRE-15)."""
 
+PODS_COMPARED = 2_000
+"""Pods that are compared where the queues are short (PRE-16); more only if these are not enough, or mind."""
+
 _NODES_PER_UNIT = 8
 _UNITS_PER_CANDIDATE = 4
 
 Outcome = Plan | NoPlan
 Steps = Generator[int, None, Outcome]
 Picked = list[tuple[Victim, Queue]]
+Heap = list[tuple[tuple[bool, bool, bool, float, int, PodUid], Victim, Queue]]
 
 
 def plan_preemption(
@@ -224,16 +229,26 @@ class Planning:
         self, case: Case, open_: Open, choice: Choice, trial: Trial, *, only: NodeName
     ) -> Generator[int, None, None]:
         """``only``: with whole asks to make up for, the node that needs victims gives them all (PRE-17)."""
+        leaves = [each.leaf for each in open_.leaves() if _could_help(choice, each.leaf)]
+        yield len(case.reach)
+        if not may_cover(case, open_, leaves, choice.short()):
+            return
         here = only if case.settings.whole_ask else NodeName("")
         taken = frozenset(victim.uid for victim in choice.victims)
-        heap: list[tuple[tuple[bool, bool, bool, float, int, PodUid], Victim, Queue]] = []
-        for each in open_.leaves():
-            for number, victim in enumerate(candidates_in(self._snapshot, case, open_, each.leaf, taken)):
-                if not here or victim.node == here:
-                    heappush(heap, (victim.order, victim, each.leaf))
-                if number % 2 == 0:
-                    yield 1
-        while heap and not choice.suffices():
+        heap: Heap = []
+        for number, (victim, leaf) in enumerate(candidates_in(self._snapshot, case, open_, leaves, taken), 1):
+            yield 1
+            if victim is not None and (not here or victim.node == here):
+                heappush(heap, (victim.order, victim, leaf))
+            if number % PODS_COMPARED == 0:
+                yield from self._take(heap, choice, trial, willing=True)
+                if choice.suffices():
+                    return
+        yield from self._take(heap, choice, trial, willing=False)
+
+    def _take(self, heap: Heap, choice: Choice, trial: Trial, *, willing: bool) -> Generator[int, None, None]:
+        """The first of those in ``heap``, as many as it takes. ``willing``: only who does not mind."""
+        while heap and not choice.suffices() and not (willing and any(heap[0][1].wishes)):
             _, victim, leaf = heappop(heap)
             if _helps(choice, victim, leaf) and not trial.take(victim, leaf):
                 choice.add(victim, leaf)
@@ -273,6 +288,11 @@ def _score(name: NodeName, picked: Picked) -> Score:
     """The lower the better (PRE-15)."""
     wishes = zip(*(victim.wishes for victim, _ in picked), strict=True)
     return tuple(any(each) for each in wishes), len(picked), name
+
+
+def _could_help(choice: Choice, leaf: Queue) -> bool:
+    """Whether pods of a leaf may free what the queues are short of, or add up to what victims must."""
+    return bool(choice.uncovered()) or any(queue in leaf.chain for queue, _, _ in choice.short())
 
 
 def _helps(choice: Choice, victim: Victim, leaf: Queue) -> bool:

@@ -4,12 +4,12 @@ Everything that rules out many pods at once: leaves by law before any pod is loo
 what could go from them. What is left is looked at pod by pod.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from core.decisions import laws
 from core.decisions.case import Case, victim_of
 from core.decisions.receipts import Finding, Victim
-from core.ids import NodeName, QueuePath
+from core.ids import NodeName, PodUid, QueuePath
 from core.ledger.snapshot import Snapshot
 from core.queues.fence import Reach
 from core.queues.guarantees import Amounts, below_common, losable, remaining
@@ -18,6 +18,9 @@ from core.queues.queue import Queue
 from core.resource import Resource
 from core.workload.affinity import ANYWHERE, why_not
 from core.workload.node import Evictable, NodeFacts, Rung
+
+_NOBODY = (0.0, 0, PodUid(""))
+"""In place of the originator of an application that has placeholders only."""
 
 
 class Open:
@@ -48,6 +51,10 @@ class Open:
 
     def leaves(self) -> Iterator[Reach]:
         return (self._case.reach[path] for path in self._spare)
+
+    def spare_of(self, leaf: Queue) -> Amounts:
+        """The most that an open leaf may lose; of a name that is absent, all."""
+        return self._spare[leaf.path]
 
     def spare(self, rung: Rung) -> Amounts | None:
         """What pods of a leaf and priority may lose in all; None when none of them may go."""
@@ -148,20 +155,48 @@ def candidates_on(
     return found
 
 
+def may_cover(
+    case: Case, open_: Open, leaves: Iterable[Queue], short: Iterable[tuple[Queue, str, int]]
+) -> bool:
+    """Whether all that may go from those leaves makes up for what queues are short of: an upper bound."""
+    leaves = list(leaves)
+    return all(
+        sum(_most(case, open_, leaf, name) for leaf in leaves if queue in leaf.chain) >= excess
+        for queue, name, excess in short
+    )
+
+
+def _most(case: Case, open_: Open, leaf: Queue, name: str) -> int:
+    used, spare = case.usage.used(leaf).get(name, 0), open_.spare_of(leaf)
+    return max(0, min(used, spare.get(name, used)))
+
+
 def candidates_in(
-    snapshot: Snapshot, case: Case, open_: Open, leaf: Queue, but: frozenset[str]
-) -> Iterator[Victim]:
-    """The pods of a leaf that may go, wherever they run, in no order. ``but``: uids left out."""
-    for app_id in leaf.applications:
-        application = snapshot.application(app_id)
-        for uid in application.pods if application is not None else ():
-            record = snapshot.pod(uid)
-            if record is None or not record.node or not record.evictable or uid in but:
-                continue
-            if laws.is_of_another(record.application, case.record.application):
-                victim = victim_of(snapshot, record, leaf.path)
-                if not open_.rules_out(victim):
-                    yield victim
+    snapshot: Snapshot, case: Case, open_: Open, leaves: Iterable[Queue], but: frozenset[str]
+) -> Iterator[tuple[Victim | None, Queue]]:
+    """The pods of leaves, wherever they run: as a victim, or None for one that may not go. ``but``: uids left
+    out. Those of the application that came last are the first, whatever names are."""
+    applications = [
+        (application.originator or _NOBODY, app_id, application, leaf)
+        for leaf in leaves
+        for app_id in leaf.applications
+        if (application := snapshot.application(app_id)) is not None
+    ]
+    for *_, application, leaf in sorted(applications, key=lambda each: each[:2], reverse=True):
+        if not laws.is_of_another(application.id, case.record.application):
+            continue
+        for uid in sorted(application.pods):
+            yield _candidate(snapshot, open_, leaf, uid, but), leaf
+
+
+def _candidate(
+    snapshot: Snapshot, open_: Open, leaf: Queue, uid: PodUid, but: frozenset[str]
+) -> Victim | None:
+    record = snapshot.pod(uid)
+    if record is None or not record.node or not record.evictable or uid in but:
+        return None
+    victim = victim_of(snapshot, record, leaf.path)
+    return None if open_.rules_out(victim) else victim
 
 
 def names_of(candidates: frozenset[NodeName] | None, snapshot: Snapshot) -> list[NodeName]:

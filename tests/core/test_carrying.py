@@ -17,7 +17,7 @@ QUEUES = (make_queue("root.a"), make_queue("root.b"))
 
 
 class Plan:
-    """Of pods on one node, for an ask that needs all; ``name-one`` and ``name-two`` have a budget each."""
+    """Of pods on one node, for an ask that needs them all; ``x-one`` and ``x-two`` have a budget each."""
 
     def __init__(self, *victims: str, allowed: int = 1, direct: bool = False) -> None:
         self.ledger = make_ledger(*QUEUES)
