@@ -8,8 +8,10 @@ from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec
 from core.reasons import Refusal, Said
 from core.workload.budget import BudgetFacts
+from core.workload.gang import GroupSource
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
+from core.workload.pod_group import GroupKey, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,38 @@ class BudgetsListed:
     """``names``: namespace and name of every one there is."""
 
     names: frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroupNews:
+    """Something about PodGroup objects of one kind; see those below."""
+
+    source: GroupSource
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroupObserved(PodGroupNews):
+    """The watch or a list showed a PodGroup object."""
+
+    key: GroupKey
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroupDeleted(PodGroupNews):
+    key: GroupKey
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroupsListed(PodGroupNews):
+    """The cluster has that kind of object, and these are all."""
+
+    keys: frozenset[GroupKey]
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroupsUnserved(PodGroupNews):
+    """The cluster does not have that kind of object any more: pods that name one are in no group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +349,10 @@ Event = (
     | BudgetObserved
     | BudgetDeleted
     | BudgetsListed
+    | PodGroupObserved
+    | PodGroupDeleted
+    | PodGroupsListed
+    | PodGroupsUnserved
     | Configured
     | PodOffered
     | FilterCalled

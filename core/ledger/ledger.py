@@ -36,6 +36,7 @@ from core.ledger.enrolment import (
 )
 from core.ledger.filtering import note_filter
 from core.ledger.gates import tell_why
+from core.ledger.gone import forget_gone, note_gone
 from core.ledger.groups import forget_groups, learn_groups
 from core.ledger.keeping import note_written
 from core.ledger.lifecycle import leave_parents, pass_time
@@ -48,7 +49,13 @@ from core.ledger.rejections import mark_rejected
 from core.ledger.seeking import come_of_age
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
-from core.ledger.surroundings import learn_budgets, learn_namespaces, learn_nodes, learn_priority_classes
+from core.ledger.surroundings import (
+    learn_budgets,
+    learn_namespaces,
+    learn_nodes,
+    learn_pod_groups,
+    learn_priority_classes,
+)
 from core.ledger.tries import await_try, find_due
 from core.ledger.turn_pass import TurnPass
 from core.ledger.turns import WAKES_APART, begin_lease, end_turn, expire_turns, return_turn
@@ -58,9 +65,6 @@ from core.workload.pod import PodFacts
 
 PROVISIONAL = 30.0
 """Seconds that a pod learned from a verb's body is believed in before a watch shows it."""
-
-REMEMBERED_GONE = 600.0
-"""Seconds that a deleted uid is remembered, so that a late call for it is answered as such."""
 
 FAILED_ELSEWHERE = 2.0
 """Seconds left to a reservation once kube-scheduler reported a failure that was not our refusal."""
@@ -102,6 +106,8 @@ class Ledger:
                 learn_priority_classes(self._state, event)
             case on.BudgetObserved() | on.BudgetDeleted() | on.BudgetsListed():
                 learn_budgets(self._state, event)
+            case on.PodGroupNews():
+                learn_pod_groups(self._state, event)
             case on.Configured():
                 self._on_configured(event)
             case on.PodWoken(uid, reached):
@@ -237,8 +243,7 @@ class Ledger:
             found_no_place(self._state, record, group)
 
     def _on_pod_deleted(self, uid: PodUid, now: float) -> None:
-        self._state.gone.pop(uid, None)
-        self._state.gone[uid] = now
+        note_gone(self._state, uid, now=now)
         record = self._state.pods.get(uid)
         if record is not None:
             self._forget(record)
@@ -359,7 +364,7 @@ class Ledger:
         find_due(self._state)
         find_reclaims(self._state)
         come_of_age(self._state)
-        self._expire_gone(now)
+        forget_gone(self._state)
         again = forget_groups(self._state)
         if again:
             place_again(self._state, again)
@@ -381,12 +386,3 @@ class Ledger:
             due = record.provisional_until is not None and has_come(record.provisional_until, now=now)
             if due and not (record.node or record.binding):
                 self._forget(record)
-
-    def _expire_gone(self, now: float) -> None:
-        """The oldest are the first."""
-        gone = self._state.gone
-        while gone:
-            uid, at = next(iter(gone.items()))
-            if not has_come(at + REMEMBERED_GONE, now=now):
-                return
-            del gone[uid]

@@ -122,8 +122,15 @@ class PodToleration(Wire, frozen=True):
     effect: str = ""
 
 
+class SchedulingGroup(Wire, frozen=True):
+    """Kubernetes' own PodGroup of a pod, from 1.36 on."""
+
+    pod_group_name: str = ""
+
+
 class PodSpec(Wire, frozen=True):
     scheduler_name: str = ""
+    scheduling_group: SchedulingGroup | None = None
     node_name: str = ""
     priority: int | None = None
     priority_class_name: str = ""
@@ -140,6 +147,11 @@ class PodSpec(Wire, frozen=True):
     termination_grace_period_seconds: int | None = None
     topology_spread_constraints: list[SpreadConstraint] | None = None
     volumes: list[Volume] | None = None
+
+    @property
+    def native_group(self) -> str:
+        """The name of its PodGroup, or empty."""
+        return self.scheduling_group.pod_group_name if self.scheduling_group is not None else ""
 
 
 class PodCondition(Wire, frozen=True):

@@ -102,7 +102,9 @@ def pod_from(pod: WirePod) -> PodFacts:
         task_group=intern(annotations.get(TASK_GROUP_NAME, "")),
         placeholder=is_placeholder(annotations),
         gang=gang_from(annotations),
-        pod_group=pod_group_from(labels),
+        pod_group=pod_group_from(
+            labels, spec.scheduling_group.pod_group_name if spec.scheduling_group else ""
+        ),
     )
 
 

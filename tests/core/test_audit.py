@@ -44,6 +44,7 @@ TOLD = {
     "nodes_listed",
     "gone",
     "group_terms",
+    "group_sources",
     "group_numbers",
     "stirred",
     "freed",
