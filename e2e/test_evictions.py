@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, Effect, EvictPod
-from core.ledger.events import EvictionOutcome
+from core.ledger.outcomes import EvictionOutcome
 from core.workload.budget import BudgetFacts, disruptions_left
 from e2e.cluster import ApiFailure, Cluster, Object, PodCache, node_of, path_of
 from e2e.stand import Stand, eventually

@@ -13,7 +13,7 @@ import pytest
 from core.ids import AppId, PodUid
 from core.ledger import events as on
 from core.ledger.effects import CreatePlaceholder
-from core.ledger.events import CreationOutcome
+from core.ledger.outcomes import CreationOutcome
 from core.workload.gang import Gang, Originator
 from e2e.cluster import ApiFailure, Cluster, Object, node_of, path_of
 from e2e.stand import INSTALLED, Stand, eventually, manifest, rendered

@@ -100,6 +100,11 @@ def test_the_cluster_role_has_exactly_the_verbs_used() -> None:
         ("", "pods/status", "", "patch"),
         *(("", kind, "", verb) for kind in ("nodes", "namespaces") for verb in ("list", "watch")),
         *(("scheduling.k8s.io", "priorityclasses", "", verb) for verb in ("list", "watch")),
+        *(
+            (group, "podgroups", "", verb)
+            for group in ("scheduling.k8s.io", "scheduling.x-k8s.io")
+            for verb in ("list", "watch")
+        ),
         *(("policy", "poddisruptionbudgets", "", verb) for verb in ("list", "watch")),
         *(("", "events", "", verb) for verb in ("create",)),
     }

@@ -20,12 +20,13 @@ def _member_drifts(state: State, record: PodRecord | None) -> Step:
     """A pod is filed where its labels say, as what it is; one that waits in bind is a member."""
     if record is None:
         return []
-    key = key_of(record)
+    key = key_of(state, record)
     group = state.pod_groups.get(key) if key is not None else None
     filed = group.phases.get(record.uid) if group is not None else None
     expected = phase_of(state, record, group) if group is not None else None
     return [
         *compare(f"pod group of {record.uid}", key, record.pod_group),
+        *compare(f"pod group of {record.uid}: any", key is not None, group is not None),
         *compare(f"phase of {record.uid}", expected, filed),
         *compare(f"waits in bind: {record.uid}", filed is Phase.WAITING, record.waits_bind),
     ]

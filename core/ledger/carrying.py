@@ -12,7 +12,6 @@ from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.accounts import settle
 from core.ledger.effects import DeletePod, EvictPod
-from core.ledger.events import EvictionOutcome
 from core.ledger.keeping import let_go, note_kept
 from core.ledger.marks import (
     is_leaving,
@@ -26,6 +25,7 @@ from core.ledger.marks import (
     write_plan,
     write_victim,
 )
+from core.ledger.outcomes import EvictionOutcome
 from core.ledger.reclaiming import reclaimed
 from core.ledger.record import PodRecord
 from core.ledger.state import Offer, Stage, State

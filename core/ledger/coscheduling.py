@@ -11,12 +11,13 @@ from core.ids import PodUid
 from core.instants import earliest, has_come
 from core.ledger.accounts import settle
 from core.ledger.effects import PostEvent
-from core.ledger.pod_groups import end_wait, has_turns, members
+from core.ledger.pod_groups import end_wait, has_turns, members, terms_of
 from core.ledger.record import PodRecord
 from core.ledger.state import State
 from core.ledger.turns import begin_lease, end_turn
 from core.workload.affinity import admits
 from core.workload.pod_group import (
+    HELD,
     HOLDING,
     PLACED,
     Group,
@@ -55,7 +56,9 @@ def _tend(state: State, group: Group) -> None:
         state.group_numbers.losses += 1
         fail(state, group, group.lost)
     elif group.count(*PLACED, Phase.WAITING) >= group.min_available:
+        # Which stirs it again.
         _release(state, group)
+        return
     _note_degradation(state, group)
     if is_watched(group):
         state.watched[group.key] = None
@@ -100,6 +103,9 @@ def _let_go(state: State, group: Group) -> None:
         begin_lease(state, uid)
     if group.attempt is not None and group.complete_since is not None:
         state.group_numbers.note_completed(max(0.0, state.now - group.complete_since))
+    if (group.attempt is not None or group.urgent) and is_alone(state, group):
+        # Others may have waited for it.
+        state.freed = True
     group.attempt, group.wait_until, group.lost = None, None, ""
     group.timeouts, group.ignored, group.rests_until = 0, 0, None
     group.started, group.broken = True, False
@@ -192,7 +198,7 @@ def found_no_place(state: State, record: PodRecord, group: Group) -> None:
 
 
 def _wait(state: State, group: Group) -> float:
-    terms = state.group_terms.get(group.key)
+    terms = terms_of(state, group)
     own = terms.timeout if terms is not None else None
     return wait_of(group.there, deadline=state.settings.bind_deadline, own=own)
 
@@ -291,6 +297,8 @@ def may_begin(state: State, group: Group) -> bool:
         return False
     if group.attempt is not None:
         return True
+    if not _is_covered(state, group):
+        return False
     alone = is_alone(state, group)
     for key in state.watched:
         other = state.pod_groups[key]
@@ -299,6 +307,19 @@ def may_begin(state: State, group: Group) -> bool:
         goes_first = other.urgent and not group.urgent and other.complete and not rests(state, other)
         under_way = other.attempt is not None and (alone or is_alone(state, other))
         if (goes_first or under_way) and _share_nodes(state, group, other):
+            return False
+    return True
+
+
+def _is_covered(state: State, group: Group) -> bool:
+    """Whether nodes have free, together with what it holds, what its object asks for (COS-10, COS-13)."""
+    terms = terms_of(state, group)
+    if terms is None or not terms.least:
+        return True
+    for name, amount in terms.least:
+        holding = (uid for uid, phase in group.phases.items() if phase in HELD)
+        held = sum(group.sizes[uid].get(name) for uid in holding)
+        if held + sum(max(0, free.get(name, 0)) for _, free in state.node_room) < amount:
             return False
     return True
 

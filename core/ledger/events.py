@@ -1,15 +1,17 @@
 """What the ledger can be told: facts, in the past tense. A closed union of frozen values, nothing else."""
 
 from dataclasses import dataclass
-from enum import Enum
 
 from core.ids import NO_POD, AppId, NodeName, PodUid, QueuePath
+from core.ledger.outcomes import CreationOutcome, EvictionOutcome
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec
 from core.reasons import Refusal, Said
 from core.workload.budget import BudgetFacts
+from core.workload.gang import GroupSource
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
+from core.workload.pod_group import GroupKey, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,38 @@ class BudgetsListed:
     """``names``: namespace and name of every one there is."""
 
     names: frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroupNews:
+    """Something about PodGroup objects of one kind; see those below."""
+
+    source: GroupSource
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroupObserved(PodGroupNews):
+    """The watch or a list showed a PodGroup object."""
+
+    key: GroupKey
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroupDeleted(PodGroupNews):
+    key: GroupKey
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroupsListed(PodGroupNews):
+    """The cluster has that kind of object, and these are all."""
+
+    keys: frozenset[GroupKey]
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroupsUnserved(PodGroupNews):
+    """The cluster does not have that kind of object any more: pods that name one are in no group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,19 +226,6 @@ class RecordWritten:
     reached: bool
 
 
-class EvictionOutcome(Enum):
-    """How an eviction, or a deletion on our account, ended."""
-
-    DONE = "done"
-    """The API server has begun it; the watch tells when the pod is gone."""
-    BUDGET = "budget"
-    """A PodDisruptionBudget does not allow it now."""
-    GONE = "gone"
-    """The pod is not there any more, or another one has its name."""
-    FAILED = "failed"
-    """It was not asked for, was refused, or nobody knows: the watch will tell."""
-
-
 @dataclass(frozen=True, slots=True)
 class PodEvicted:
     """The eviction of a pod, or its deletion on our account, was answered. ``preemptor``: whom it was for."""
@@ -212,17 +233,6 @@ class PodEvicted:
     uid: PodUid
     outcome: EvictionOutcome
     preemptor: PodUid = NO_POD
-
-
-class CreationOutcome(Enum):
-    """How the creation of a placeholder ended."""
-
-    DONE = "done"
-    """It is there, made now or before."""
-    REFUSED = "refused"
-    """The API server does not take it, and would not a second time (GANG-4)."""
-    FAILED = "failed"
-    """It was not asked for, or nobody knows: it may be asked for again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,6 +357,10 @@ Event = (
     | BudgetObserved
     | BudgetDeleted
     | BudgetsListed
+    | PodGroupObserved
+    | PodGroupDeleted
+    | PodGroupsListed
+    | PodGroupsUnserved
     | Configured
     | PodOffered
     | FilterCalled

@@ -10,6 +10,7 @@ from core.ledger import events as on
 from core.ledger.accounts import settle
 from core.ledger.effects import CreatePlaceholder, MarkFailed, PostEvent, WriteRecord
 from core.ledger.lifecycle import fire, idle, run
+from core.ledger.outcomes import CreationOutcome
 from core.ledger.record import PodRecord
 from core.ledger.releasing import AGAIN, originator_of, owner_of, release_all, say, try_again
 from core.ledger.state import State
@@ -252,14 +253,14 @@ def note_created(state: State, event: on.PlaceholderCreated) -> None:
     formation.asked.discard(event.name)
     state.stirred_gangs[application.id] = None
     match event.outcome:
-        case on.CreationOutcome.DONE:
+        case CreationOutcome.DONE:
             if not _is_there(state, application, event.name):
                 formation.made[event.name] = state.now
                 try_again(state, formation, SHOWN_WITHIN)
-        case on.CreationOutcome.FAILED:
+        case CreationOutcome.FAILED:
             formation.missing.append(event.name)
             formation.rests_until = state.now + AGAIN
-        case on.CreationOutcome.REFUSED if formation.phase is Phase.RESERVING:
+        case CreationOutcome.REFUSED if formation.phase is Phase.RESERVING:
             _fail_creation(state, application, formation, event.why)
         case _:
             pass

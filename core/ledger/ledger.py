@@ -36,6 +36,7 @@ from core.ledger.failures import note_failure, note_no_place
 from core.ledger.filtering import note_filter
 from core.ledger.forming import begin_all, note_created, note_noted
 from core.ledger.gates import tell_why
+from core.ledger.gone import forget_gone, note_gone
 from core.ledger.groups import forget_groups, learn_groups
 from core.ledger.keeping import note_written
 from core.ledger.lifecycle import leave_parents, pass_time
@@ -49,7 +50,13 @@ from core.ledger.rejections import mark_rejected
 from core.ledger.seeking import come_of_age
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
-from core.ledger.surroundings import learn_budgets, learn_namespaces, learn_nodes, learn_priority_classes
+from core.ledger.surroundings import (
+    learn_budgets,
+    learn_namespaces,
+    learn_nodes,
+    learn_pod_groups,
+    learn_priority_classes,
+)
 from core.ledger.takeover import (
     advance_all,
     gangs_due,
@@ -71,9 +78,6 @@ from core.workload.pod import PodFacts
 
 PROVISIONAL = 30.0
 """Seconds that a pod learned from a verb's body is believed in before a watch shows it."""
-
-REMEMBERED_GONE = 600.0
-"""Seconds that a deleted uid is remembered, so that a late call for it is answered as such."""
 
 
 class Ledger:
@@ -112,6 +116,8 @@ class Ledger:
                 learn_priority_classes(self._state, event)
             case on.BudgetObserved() | on.BudgetDeleted() | on.BudgetsListed():
                 learn_budgets(self._state, event)
+            case on.PodGroupNews():
+                learn_pod_groups(self._state, event)
             case on.Configured():
                 self._on_configured(event)
             case on.PodWoken(uid, reached):
@@ -230,8 +236,7 @@ class Ledger:
         self._state.provisional.discard(record.uid)
 
     def _on_pod_deleted(self, uid: PodUid, now: float) -> None:
-        self._state.gone.pop(uid, None)
-        self._state.gone[uid] = now
+        note_gone(self._state, uid, now=now)
         record = self._state.pods.get(uid)
         if record is not None:
             self._forget(record)
@@ -365,7 +370,7 @@ class Ledger:
         find_due(self._state)
         find_reclaims(self._state)
         come_of_age(self._state)
-        self._expire_gone(now)
+        forget_gone(self._state)
         again = forget_groups(self._state)
         if again:
             place_again(self._state, again)
@@ -387,12 +392,3 @@ class Ledger:
             due = record.provisional_until is not None and has_come(record.provisional_until, now=now)
             if due and not (record.node or record.binding):
                 self._forget(record)
-
-    def _expire_gone(self, now: float) -> None:
-        """The oldest are the first."""
-        gone = self._state.gone
-        while gone:
-            uid, at = next(iter(gone.items()))
-            if not has_come(at + REMEMBERED_GONE, now=now):
-                return
-            del gone[uid]

@@ -12,20 +12,25 @@ from core.ledger.record import PodRecord
 from core.ledger.state import State
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
-from core.workload.gang import PodGroup
+from core.workload.gang import GroupSource, PodGroup
 from core.workload.gang_room import refusal_of_size
-from core.workload.pod_group import HOLDING, Group, GroupKey, Phase, Seniority
+from core.workload.pod_group import HOLDING, Group, GroupKey, Phase, Seniority, Terms
 
 LEFT = "a member was deleted"
 GOING = "the pod is being deleted"
+UNKNOWN = 2**31
+"""Members that must start together as long as nobody knows how many: the PodGroup object is missing."""
+
 POD_GROUP = "PodGroupError"
 """The action of Events about groups that are not as they should be (REST-17)."""
 
 
-def key_of(record: PodRecord) -> GroupKey | None:
-    """The group that a managed pod belongs to."""
+def key_of(state: State, record: PodRecord) -> GroupKey | None:
+    """The group that a managed pod belongs to. Where the cluster has no such objects they name nothing."""
     group = record.facts.pod_group
     if not isinstance(group, PodGroup) or not record.managed:
+        return None
+    if group.source is not GroupSource.LABELS and group.source not in state.group_sources:
         return None
     return GroupKey(record.facts.namespace, group.name)
 
@@ -34,7 +39,7 @@ def group_of(state: State, record: PodRecord) -> Group | None:
     """Cost: two look-ups for a pod of a group, one comparison for any other."""
     if record.facts.pod_group is None:
         return None
-    key = key_of(record)
+    key = key_of(state, record)
     return state.pod_groups.get(key) if key is not None else None
 
 
@@ -64,7 +69,7 @@ def note_member(state: State, record: PodRecord) -> None:
     """Bring a pod's group in line with what is now known about it."""
     if record.facts.pod_group is None and record.pod_group is None:
         return
-    key = key_of(record)
+    key = key_of(state, record)
     if record.pod_group is not None and record.pod_group != key:
         _drop(state, record)
     if key is None:
@@ -104,12 +109,25 @@ def members(state: State, group: Group) -> Iterator[PodRecord]:
 
 def least_of(state: State, group: Group) -> int:
     """How many must start together: as the first member says (COS-2), or the group's object (COS-10)."""
-    terms = state.group_terms.get(group.key)
-    if terms is not None:
-        return terms.min_available
+    named = named_by_first(state, group)
+    if named is None:
+        return 1
+    if named.source is GroupSource.LABELS:
+        return named.min_available
+    terms = terms_of(state, group)
+    return terms.min_available if terms is not None else UNKNOWN
+
+
+def terms_of(state: State, group: Group) -> Terms | None:
+    """What the object says that its first member names, if there is one."""
+    named = named_by_first(state, group)
+    return state.group_terms.get((named.source, group.key)) if named is not None else None
+
+
+def named_by_first(state: State, group: Group) -> PodGroup | None:
     record = state.pods.get(group.first.uid) if group.first is not None else None
-    labelled = record.facts.pod_group if record is not None else None
-    return labelled.min_available if isinstance(labelled, PodGroup) else 1
+    named = record.facts.pod_group if record is not None else None
+    return named if isinstance(named, PodGroup) else None
 
 
 def refusal_of_member(group: Group, uid: PodUid, leaf: Queue) -> Refusal | None:
@@ -118,6 +136,8 @@ def refusal_of_member(group: Group, uid: PodUid, leaf: Queue) -> Refusal | None:
         return Refusal(Code.GANG_INCOMPLETE, _named(group), f"is in queue {group.queue}")
     if group.open:
         return None
+    if group.min_available == UNKNOWN:
+        return Refusal(Code.GANG_INCOMPLETE, _named(group), "its PodGroup is missing")
     return refusal_of_size(leaf, group.least) or (None if group.complete else incomplete(group))
 
 
@@ -153,7 +173,7 @@ def _compare_with_first(state: State, record: PodRecord, group: Group) -> None:
         return
     if first.facts.priority != record.facts.priority:
         _warn(state, record, group, "priority", "its members differ in priority: the highest counts")
-    if group.key not in state.group_terms and first.facts.pod_group != record.facts.pod_group:
+    if first.facts.pod_group != record.facts.pod_group:
         _warn(
             state, record, group, "min", f"its members differ in min-available: {group.min_available} counts"
         )

@@ -5,7 +5,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from core.ids import NO_NODE, NO_POD, AppId, NodeName, PodUid, QueuePath
-from core.ledger.events import EvictionOutcome
+from core.ledger.outcomes import EvictionOutcome
 from core.reasons import Said
 from core.resource import Resource
 from core.workload.ask import Rank, Reservation

@@ -21,6 +21,7 @@ from core.workload.application import Application
 from core.workload.ask import Rank
 from core.workload.budget import BudgetFacts
 from core.workload.formation import GangTally
+from core.workload.gang import GroupSource
 from core.workload.lineup import Kind, Lineup
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.node_room import NodeRoom
@@ -160,7 +161,8 @@ class State:
     ``stirred_gangs``: gangs in which something has changed; ``elsewhere``: those with a member that fits
     beside no placeholder, and nowhere else either when it was last looked at; ``gang_tally``: what has become
     of gangs;
-    ``group_terms``: what PodGroup objects say; ``stirred``: groups to look at once the event is applied;
+    ``group_terms``: what PodGroup objects say, ``group_sources``: of which kinds there are
+    any; ``stirred``: groups to look at once the event is applied;
     ``group_numbers``: what became of groups; ``acts``: whether this instance acts on its own account;
     ``now``: the time of the event that is being applied; ``terminated``: applications that have ended, the
     latest last; ``generation``: number of documents applied; ``node_set``: changes whenever a node comes or
@@ -215,7 +217,8 @@ class State:
     looking_up: set[str] = field(default_factory=set)
     outbox: list[Effect] = field(default_factory=list)
     terminated: deque[Application] = field(default_factory=lambda: deque(maxlen=TERMINATED_KEPT))
-    group_terms: dict[GroupKey, Terms] = field(default_factory=dict)
+    group_terms: dict[tuple[GroupSource, GroupKey], Terms] = field(default_factory=dict)
+    group_sources: set[GroupSource] = field(default_factory=set)
     stirred: dict[GroupKey, None] = field(default_factory=dict)
     group_numbers: GroupNumbers = field(default_factory=GroupNumbers)
     gone: dict[PodUid, float] = field(default_factory=dict)

@@ -1,10 +1,13 @@
-"""What the ledger is told of nodes, namespaces, priority classes and disruption budgets."""
+"""What the ledger is told of nodes, namespaces, priority classes, disruption budgets and pod groups."""
 
 from core.ids import NodeName
 from core.ledger import events as on
+from core.ledger.accounts import settle
 from core.ledger.enrolment import place_of_namespace, reclassify
 from core.ledger.state import State
+from core.workload.gang import GroupSource, PodGroup
 from core.workload.node import NodeFacts, NodeUse
+from core.workload.pod_group import GroupKey
 
 
 def learn_nodes(state: State, event: on.NodeObserved | on.NodeDeleted | on.NodesListed) -> None:
@@ -81,6 +84,46 @@ def learn_priority_classes(
         case on.PriorityClassesListed(names):
             for missing in [name for name in classes if name not in names]:
                 del classes[missing]
+
+
+def learn_pod_groups(state: State, event: on.PodGroupNews) -> None:
+    """PodGroup objects, and whether the cluster has any; pods are filed anew where that changes."""
+    match event:
+        case on.PodGroupObserved(source, key, terms):
+            state.group_terms[source, key] = terms
+            _file_again(state, key)
+        case on.PodGroupDeleted(source, key):
+            state.group_terms.pop((source, key), None)
+            _file_again(state, key)
+        case on.PodGroupsListed(source, keys):
+            for missing in [key for where, key in state.group_terms if where is source and key not in keys]:
+                learn_pod_groups(state, on.PodGroupDeleted(source, missing))
+            if source not in state.group_sources:
+                state.group_sources.add(source)
+                _file_all(state, source)
+        case on.PodGroupsUnserved(source):
+            state.group_sources.discard(source)
+            for known in [each for each in state.group_terms if each[0] is source]:
+                del state.group_terms[known]
+            _file_all(state, source)
+        case _:
+            raise AssertionError(event)
+
+
+def _file_again(state: State, key: GroupKey) -> None:
+    group = state.pod_groups.get(key)
+    for uid in list(group.phases) if group is not None else ():
+        settle(state, state.pods[uid])
+    state.freed = state.freed or group is not None
+
+
+def _file_all(state: State, source: GroupSource) -> None:
+    """Those that name such a group: O(pods), once in a while."""
+    for record in list(state.pods.values()):
+        named = record.facts.pod_group
+        if isinstance(named, PodGroup) and named.source is source:
+            settle(state, record)
+    state.freed = True
 
 
 def learn_budgets(state: State, event: on.BudgetObserved | on.BudgetDeleted | on.BudgetsListed) -> None:

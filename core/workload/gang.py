@@ -91,6 +91,17 @@ class Gang:
         return next((each for each in self.groups if each.name == name), None)
 
 
+class GroupSource(StrEnum):
+    """Where it is said what a pod group is."""
+
+    LABELS = "labels"
+    """On its pods (COS-1)."""
+    PLUGIN = "scheduling.x-k8s.io"
+    """In the PodGroup objects of scheduler-plugins (COS-10)."""
+    NATIVE = "scheduling.k8s.io"
+    """In Kubernetes' own (COS-22)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Originator:
     """The pod that a gang's placeholders belong to, with what they take from it (GANG-2, GANG-3).
@@ -109,10 +120,14 @@ class Originator:
 
 @dataclass(frozen=True, slots=True)
 class PodGroup:
-    """The group that a pod's two labels name, within its namespace (COS-1). ``min_available``: at least 1."""
+    """The group that a pod names, within its namespace (COS-1, COS-10, COS-20).
+
+    ``min_available``: at least 1; 0 where an object says it.
+    """
 
     name: str
     min_available: int
+    source: GroupSource = GroupSource.LABELS
 
 
 @dataclass(frozen=True, slots=True)

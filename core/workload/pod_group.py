@@ -54,6 +54,7 @@ class Phase(Enum):
 
 HOLDING = (Phase.RESERVED, Phase.WAITING)
 PLACED = (Phase.POSTING, Phase.BOUND)
+HELD = (*HOLDING, *PLACED)
 THERE = (Phase.PENDING, *HOLDING, *PLACED)
 
 

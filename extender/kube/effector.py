@@ -27,7 +27,7 @@ from core.ledger.effects import (
     WakePod,
     WriteRecord,
 )
-from core.ledger.events import CreationOutcome, EvictionOutcome
+from core.ledger.outcomes import CreationOutcome, EvictionOutcome
 from core.workload.pod import PodFacts
 from extender.kube.api import (
     STRATEGIC_MERGE_PATCH,

@@ -18,6 +18,7 @@ from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
 from extender.kube.api import ObjectMeta
 from extender.kube.client import ApiClient
+from extender.kube.pod_groups import PodGroupFeed
 from extender.kube.reflector import Reflector, Reporter
 from extender.queueconfig.sources import ConfigMapData
 from extender.wire import translate
@@ -60,6 +61,7 @@ class Feeds:
         configured: Callable[[], Awaitable[object]],
     ) -> None:
         self._configured = configured
+        self.pod_groups = PodGroupFeed(client, learn, reporter)
         self.namespaces = Reflector(
             client,
             path="/api/v1/namespaces",
@@ -116,11 +118,13 @@ class Feeds:
             group.create_task(self.namespaces.run())
             group.create_task(self.priority_classes.run())
             group.create_task(self.budgets.run())
+            group.create_task(self.pod_groups.run())
             await self.namespaces.synced.wait()
             await self.priority_classes.synced.wait()
             await self._configured()
             group.create_task(self.nodes.run())
             await self.nodes.synced.wait()
+            await self.pod_groups.looked.wait()
             group.create_task(self.pods.run())
 
     async def wait_synced(self) -> None:

@@ -22,7 +22,7 @@ from core.ledger.effects import (
     WakePod,
     WriteRecord,
 )
-from core.ledger.events import CreationOutcome
+from core.ledger.outcomes import CreationOutcome
 from extender.simulator.api import PlayedApi, Pod, Refusal
 from extender.simulator.budgets import PlayedBudgets
 from extender.simulator.evicting import Onlooker, delete, evict

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from core.ids import PodUid
 from core.ledger.effects import DeletePod, EvictPod
-from core.ledger.events import EvictionOutcome
+from core.ledger.outcomes import EvictionOutcome
 from extender.simulator.api import PlayedApi, Pod
 from extender.simulator.budgets import PlayedBudgets
 

@@ -9,6 +9,7 @@ from core.decisions.receipts import Plan
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.drift import Drift
+from core.ledger.outcomes import EvictionOutcome
 from core.ledger.record import PodRecord
 from extender.journal import Journal
 from extender.preemptions import Preemptions
@@ -17,10 +18,10 @@ from extender.telemetry.logs import Decided, DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
 
 _EVICTED = {
-    on.EvictionOutcome.DONE: "eviction begun",
-    on.EvictionOutcome.BUDGET: "not evicted: a disruption budget forbids it",
-    on.EvictionOutcome.GONE: "not evicted: gone already",
-    on.EvictionOutcome.FAILED: "not evicted",
+    EvictionOutcome.DONE: "eviction begun",
+    EvictionOutcome.BUDGET: "not evicted: a disruption budget forbids it",
+    EvictionOutcome.GONE: "not evicted: gone already",
+    EvictionOutcome.FAILED: "not evicted",
 }
 
 

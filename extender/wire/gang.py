@@ -14,6 +14,7 @@ from core.workload.gang import (
     Gang,
     GangPolicy,
     GangStyle,
+    GroupSource,
     Misdefined,
     PlaceholderTemplate,
     PodGroup,
@@ -30,6 +31,7 @@ TASK_GROUP_NAME: Final = DOMAIN + "task-group-name"
 POLICY: Final = DOMAIN + "schedulingPolicyParameters"
 PLACEHOLDER: Final = "internal.yunikorn.apache.org/placeholder"
 POD_GROUP_NAME: Final = "pod-group.scheduling.x-k8s.io/name"
+PLUGIN_GROUP: Final = "scheduling.x-k8s.io/pod-group"
 POD_GROUP_MIN: Final = "pod-group.scheduling.x-k8s.io/min-available"
 
 LONGEST: Final = 256 * 1024
@@ -60,8 +62,16 @@ def is_placeholder(annotations: Mapping[str, str]) -> bool:
         return False
 
 
-def pod_group_from(labels: Mapping[str, str]) -> PodGroup | Misdefined | None:
-    """The lightweight group that a pod's labels name (COS-1); None without a name."""
+def pod_group_from(labels: Mapping[str, str], native: str = "") -> PodGroup | Misdefined | None:
+    """The group that a pod starts together with; None without one.
+
+    ``native``: the PodGroup that its spec names (COS-20). It comes before the label of scheduler-plugins
+    (COS-10), and that before the two labels of a lightweight group (COS-1).
+    """
+    if native:
+        return PodGroup(native, 0, GroupSource.NATIVE)
+    if named := labels.get(PLUGIN_GROUP, ""):
+        return PodGroup(named, 0, GroupSource.PLUGIN)
     name, least = labels.get(POD_GROUP_NAME, ""), labels.get(POD_GROUP_MIN, "")
     if not name:
         return None

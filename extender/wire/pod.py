@@ -126,8 +126,15 @@ class PodToleration(Wire, frozen=True):
     effect: str = ""
 
 
+class SchedulingGroup(Wire, frozen=True):
+    """Kubernetes' own PodGroup of a pod, from 1.36 on."""
+
+    pod_group_name: str = ""
+
+
 class PodSpec(Wire, frozen=True):
     scheduler_name: str = ""
+    scheduling_group: SchedulingGroup | None = None
     node_name: str = ""
     priority: int | None = None
     priority_class_name: str = ""
@@ -145,6 +152,11 @@ class PodSpec(Wire, frozen=True):
     topology_spread_constraints: list[SpreadConstraint] | None = None
     volumes: list[Volume] | None = None
     image_pull_secrets: list[PullSecret] | None = None
+
+    @property
+    def native_group(self) -> str:
+        """The name of its PodGroup, or empty."""
+        return self.scheduling_group.pod_group_name if self.scheduling_group is not None else ""
 
 
 class PodCondition(Wire, frozen=True):

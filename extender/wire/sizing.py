@@ -178,6 +178,11 @@ def _amount(name: str, quantity: Quantity) -> int:
         raise error.inside(name) from None
 
 
+def amount_of(name: str, quantity: Quantity) -> int:
+    """One amount of a resource, by Kubernetes' name. Raises ``QuantityError`` for one that cannot be read."""
+    return _amount(name, quantity)
+
+
 @lru_cache(maxsize=_KEPT_SIZES)
 def _as_one_pod(size: Resource) -> Resource:
     """RES-6: every pod counts as one. The cache makes equal sizes one object."""

@@ -8,6 +8,7 @@ from core.ledger import effects as do
 from core.ledger import events as on
 from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
+from core.ledger.outcomes import CreationOutcome, EvictionOutcome
 from core.reasons import Code
 from core.resource import Resource
 from core.workload.application import Application
@@ -127,8 +128,8 @@ class GangPlay:
                 self._create_placeholder(effect, reached=reached)
             case do.DeletePod(uid):
                 known = reached and uid in self.pods
-                outcome = on.EvictionOutcome.DONE if known else on.EvictionOutcome.GONE
-                self.tell(on.PodEvicted(uid, outcome if reached else on.EvictionOutcome.FAILED))
+                outcome = EvictionOutcome.DONE if known else EvictionOutcome.GONE
+                self.tell(on.PodEvicted(uid, outcome if reached else EvictionOutcome.FAILED))
                 if known:
                     self.delete(uid)
             case do.WriteRecord(uid):
@@ -154,7 +155,7 @@ class GangPlay:
 
     def _create_placeholder(self, effect: do.CreatePlaceholder, *, reached: bool) -> None:
         if not reached:
-            self.tell(on.PlaceholderCreated(effect.app, effect.name, on.CreationOutcome.FAILED))
+            self.tell(on.PlaceholderCreated(effect.app, effect.name, CreationOutcome.FAILED))
             return
         if all(pod.name != effect.name for pod in self.pods.values()):
             self.create(
@@ -166,7 +167,7 @@ class GangPlay:
                 gang=effect.gang,
                 owner=effect.originator.uid,
             )
-        self.tell(on.PlaceholderCreated(effect.app, effect.name, on.CreationOutcome.DONE))
+        self.tell(on.PlaceholderCreated(effect.app, effect.name, CreationOutcome.DONE))
 
     def _annotate(self, uid: PodUid, entries: dict[str, str | None]) -> None:
         pod = self.pods[uid]

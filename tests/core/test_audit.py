@@ -46,6 +46,7 @@ TOLD = {
     "nodes_listed",
     "gone",
     "group_terms",
+    "group_sources",
     "group_numbers",
     "stirred_gangs",
     "freed",

@@ -6,8 +6,8 @@ import pytest
 
 from core.ids import PodUid
 from core.ledger import events as on
-from core.ledger.events import EvictionOutcome
 from core.ledger.ledger import Ledger
+from core.ledger.outcomes import EvictionOutcome
 from core.workload.affinity import Requirement
 from core.workload.budget import BudgetFacts, covering, covers, disruptions_left, forbids
 from tests.builders import START, make_ledger, make_pod, make_queue

@@ -5,7 +5,7 @@ import pytest
 from core.ids import NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, Effect, EvictPod, WriteRecord
-from core.ledger.events import EvictionOutcome
+from core.ledger.outcomes import EvictionOutcome
 from core.ledger.settings import LedgerSettings, PreemptionSettings
 from core.workload.affinity import Requirement
 from core.workload.budget import BudgetFacts

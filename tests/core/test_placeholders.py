@@ -9,6 +9,7 @@ from core.ledger import effects as do
 from core.ledger import events as on
 from core.ledger.effects import CreatePlaceholder, MarkFailed
 from core.ledger.ledger import Ledger
+from core.ledger.outcomes import CreationOutcome
 from core.queues.identity import Identity
 from core.reasons import Code
 from core.workload.formation import Phase, names_of
@@ -89,7 +90,7 @@ def test_one_that_is_refused_makes_the_application_an_ordinary_one_in_either_sty
         world.create("n1", app="app-2", gang=with_policy(make_gang(2), style), task_group="g")
         (name, *_) = world.formation("app-2").asked or world.formation("app-2").missing
         world.formation("app-2").asked.add(name)
-        refused = on.PlaceholderCreated(AppId("app-2"), name, on.CreationOutcome.REFUSED, "exceeded quota")
+        refused = on.PlaceholderCreated(AppId("app-2"), name, CreationOutcome.REFUSED, "exceeded quota")
         world.tell(refused)
         assert world.formation("app-2").phase is Phase.ORDINARY
         assert world.admitted("uid-n1")
@@ -100,7 +101,7 @@ def test_one_that_is_refused_makes_the_application_an_ordinary_one_in_either_sty
 def test_those_that_are_there_go_when_another_one_is_refused() -> None:
     world = waiting_gang(3)
     world.formation().asked.add("tg-x")
-    world.tell(on.PlaceholderCreated(AppId("app-1"), "tg-x", on.CreationOutcome.REFUSED, "no"))
+    world.tell(on.PlaceholderCreated(AppId("app-1"), "tg-x", CreationOutcome.REFUSED, "no"))
     assert world.placeholders() == []
     assert world.counts() == [(3, 0, 3)]
     assert world.admitted("uid-m1")
@@ -130,7 +131,7 @@ def test_many_are_not_asked_for_all_at_once() -> None:
     asked = [each for each in effects if isinstance(each, CreatePlaceholder)]
     assert len(asked) == 100
     effects = ledger.apply(
-        on.PlaceholderCreated(AppId("app-1"), asked[0].name, on.CreationOutcome.DONE), now=START
+        on.PlaceholderCreated(AppId("app-1"), asked[0].name, CreationOutcome.DONE), now=START
     )
     assert len([each for each in effects if isinstance(each, CreatePlaceholder)]) == 1
 

@@ -7,8 +7,8 @@ import pytest
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect, EvictPod, NominateNode, WriteRecord
-from core.ledger.events import EvictionOutcome
 from core.ledger.ledger import Ledger
+from core.ledger.outcomes import EvictionOutcome
 from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
 from tests.builders import START, make_ledger, make_node, make_pod, make_queue
 

@@ -65,6 +65,7 @@ class FakeApi:
         self.clock: Callable[[], float] = time.time
         self.silent = False
         self.blocked_evictions: set[str] = set()
+        self.served: dict[str, dict[str, list[str]]] = {}
         self._objects: dict[tuple[str, str], dict[tuple[str, str], Stored]] = {}
         self._version = 100
         self._compacted = 0
@@ -242,6 +243,9 @@ class FakeApi:
         return await self._routed(request)
 
     async def _routed(self, request: Request) -> web.StreamResponse:
+        words = request.path.strip("/").split("/")
+        if words[0] == "apis" and len(words) < 4:
+            return self._discovered(*words[1:])
         target = Target.of(request.path)
         if request.method == "GET" and request.is_watch:
             return await self._watch(request, target)
@@ -253,6 +257,15 @@ class FakeApi:
         if stored is None:
             return refusal(404, f'{target.resource} "{target.name}" not found')
         return self._on_object(request, target, stored.object)
+
+    def _discovered(self, group: str, version: str = "") -> web.Response:
+        """What of a group is served; by default nothing."""
+        served = self.served.get(group)
+        if served is None or (version and version not in served):
+            return refusal(404, f"{group} is not served")
+        if version:
+            return self._reply({"resources": [{"name": name} for name in served[version]]})
+        return self._reply({"versions": [{"version": each} for each in served]})
 
     def _on_object(self, request: Request, target: Target, old: Json) -> web.Response:
         plain = Target(target.group, target.resource, target.namespace, target.name)

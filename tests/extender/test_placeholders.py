@@ -6,7 +6,7 @@ from aiohttp import web
 from core.ids import AppId
 from core.ledger import events as on
 from core.ledger.effects import CreatePlaceholder
-from core.ledger.events import CreationOutcome
+from core.ledger.outcomes import CreationOutcome
 from extender.kube import effector as module
 from extender.kube.effector import TRIES
 from extender.wire.placeholder import PlaceholderSettings, placeholder_pod

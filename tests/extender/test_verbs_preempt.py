@@ -11,6 +11,7 @@ from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.carrying import OFFERED_FOR
 from core.ledger.effects import EvictPod, NominateNode, PostEvent, WriteRecord
+from core.ledger.outcomes import EvictionOutcome
 from core.ledger.settings import LedgerSettings, PreemptionSettings
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED, PodFacts
 from extender.planner import SETTLED, Planner
@@ -205,7 +206,7 @@ def test_a_victim_is_told_once_why_it_goes_also_when_it_is_gone_before_the_answe
         stage.learn(on.RecordWritten(last.uid, last.entries, reached=True))
     assert events(stage) == []
     news: list[on.Event] = [
-        on.PodEvicted(PodUid("uid-v1"), on.EvictionOutcome.DONE, PodUid("uid-ask")),
+        on.PodEvicted(PodUid("uid-v1"), EvictionOutcome.DONE, PodUid("uid-ask")),
         on.PodObserved(stage.victim(1, deleting=True, version=2)),
         on.PodDeleted(PodUid("uid-v1")),
     ]
@@ -279,8 +280,8 @@ def test_a_record_that_cannot_be_written_ends_the_plan(which: str) -> None:
     assert (victim.preempted_for, ask.triggered, ask.plans) == (None, "", 0)
 
 
-@pytest.mark.parametrize("outcome", [on.EvictionOutcome.BUDGET, on.EvictionOutcome.FAILED])
-def test_a_victim_that_may_not_go_is_spared_and_the_ask_tries_again(outcome: on.EvictionOutcome) -> None:
+@pytest.mark.parametrize("outcome", [EvictionOutcome.BUDGET, EvictionOutcome.FAILED])
+def test_a_victim_that_may_not_go_is_spared_and_the_ask_tries_again(outcome: EvictionOutcome) -> None:
     stage = Stage()
     committed(stage)
     for _ in range(2):

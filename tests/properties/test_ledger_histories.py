@@ -19,6 +19,7 @@ from core.ids import NO_NODE, NO_POD, AppId, NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
+from core.ledger.outcomes import CreationOutcome, EvictionOutcome
 from core.ledger.settings import LedgerSettings
 from core.queues.identity import Identity
 from core.queues.spec import LimitSpec, NodeSortSpec, PartitionSpec
@@ -27,7 +28,7 @@ from core.reasons import Code, Refusal, Said
 from core.resource import Limit
 from core.workload.budget import BudgetFacts
 from core.workload.formation import names_of
-from core.workload.gang import Misdefined, PodGroup
+from core.workload.gang import GroupSource, Misdefined, PodGroup
 from core.workload.node import NodeFacts
 from core.workload.node_ranking import score_of
 from core.workload.pod import (
@@ -41,6 +42,7 @@ from core.workload.pod import (
     PodFacts,
     PriorityClassFacts,
 )
+from core.workload.pod_group import GroupKey, Terms
 from tests.builders import (
     START,
     bind_called,
@@ -67,7 +69,12 @@ SIZES = (500, 1000, 2500)
 OURS, THEIRS = "yunikorn", "default-scheduler"
 TEXTS = ("", "0/2 nodes are available: 2 Insufficient cpu.", "2 QuotaExceeded: root.p max vcore=3.")
 USERS = ("alice", "bob")
-POD_GROUPS = (None, None, PodGroup("g", 2), PodGroup("g", 3), PodGroup("h", 2), Misdefined("broken"))
+POD_GROUPS = (
+    *(None, None, PodGroup("g", 2), PodGroup("g", 3), PodGroup("h", 2), Misdefined("broken")),
+    PodGroup("g", 0, GroupSource.PLUGIN),
+    PodGroup("o", 0, GroupSource.PLUGIN),
+    PodGroup("o", 0, GroupSource.NATIVE),
+)
 PODS = 6
 
 
@@ -193,6 +200,10 @@ placeholders = st.sampled_from(
     ]
 )
 namespaces = st.sampled_from(NAMESPACES)
+sources = st.sampled_from([GroupSource.PLUGIN, GroupSource.NATIVE])
+group_keys = st.builds(GroupKey, st.just("default"), st.sampled_from("gho"))
+least = st.sampled_from([(), (("vcore", 3000),)])
+terms = st.builds(Terms, st.integers(0, 3), least, st.sampled_from([None, 5.0]))
 selectors = st.sampled_from([None, ()])
 
 EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
@@ -212,6 +223,10 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.BudgetObserved: (st.builds(BudgetFacts, namespaces, letters, selectors, st.integers(0, 2)),),
     on.BudgetDeleted: (namespaces, letters),
     on.BudgetsListed: (st.frozensets(st.tuples(namespaces, letters)),),
+    on.PodGroupObserved: (sources, group_keys, terms),
+    on.PodGroupDeleted: (sources, group_keys),
+    on.PodGroupsListed: (sources, st.frozensets(group_keys)),
+    on.PodGroupsUnserved: (sources,),
     on.FilterCalled: (uids,),
     on.PodAdmitted: (uids, st.integers(0, 6)),
     on.PodRefused: (uids, st.just(REFUSAL), st.just(SAID)),
@@ -221,8 +236,8 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PodWoken: (uids, st.booleans()),
     on.NodeNominated: (uids, nodes, st.booleans()),
     on.RecordWritten: (uids, records, st.booleans()),
-    on.PodEvicted: (uids, st.sampled_from(on.EvictionOutcome), st.just(NO_POD) | uids),
-    on.PlaceholderCreated: (apps, placeholders, st.sampled_from(on.CreationOutcome)),
+    on.PodEvicted: (uids, st.sampled_from(EvictionOutcome), st.just(NO_POD) | uids),
+    on.PlaceholderCreated: (apps, placeholders, st.sampled_from(CreationOutcome)),
     on.GateHeld: (uids, st.just(SAID)),
     on.GateToldNot: (uids,),
     on.PlanOffered: (uids, plans, nodes, chosen),

@@ -8,7 +8,7 @@ import pytest
 
 from core.ids import NO_POD, PodUid
 from core.ledger.effects import DeletePod, Effect, EvictPod
-from core.ledger.events import EvictionOutcome
+from core.ledger.outcomes import EvictionOutcome
 from core.workload.budget import disruptions_left
 from extender.simulator.api import Pod
 from extender.simulator.cluster import Cluster

@@ -9,7 +9,7 @@ import pytest
 from core.ids import AppId
 from core.ledger import events as on
 from core.ledger.effects import CreatePlaceholder
-from core.ledger.events import CreationOutcome
+from core.ledger.outcomes import CreationOutcome
 from core.workload.gang import Gang
 from core.workload.pod import OWN_GATE
 from extender.simulator.acting import act

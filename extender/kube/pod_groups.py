@@ -1,0 +1,192 @@
+"""PodGroup objects, followed where the cluster has any (COS-10, COS-20).
+
+Neither kind is there in every cluster: scheduler-plugins' is a CRD that somebody installs or takes away, and
+Kubernetes' own is an alpha API. So the API server is asked what it serves, at the start and now and then.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import msgspec
+
+from core.ledger import events as on
+from core.workload.gang import GroupSource
+from core.workload.pod_group import GroupKey
+from extender.kube.api import ApiError, KubeError, MalformedAnswer
+from extender.kube.client import ApiClient
+from extender.kube.reflector import Reflector, Reporter
+from extender.wire.pod_group import POD_GROUP, PodGroupFacts, pod_group_facts_from
+
+Learn = Callable[[on.Event], None]
+
+LOOK_EVERY = 60.0
+"""Seconds between two questions for what is served."""
+
+LOOK_AGAIN = 1.0
+"""The same while there was no answer yet."""
+
+VERSIONS: Mapping[GroupSource, tuple[str, ...]] = {
+    GroupSource.PLUGIN: ("v1alpha1",),
+    GroupSource.NATIVE: ("v1", "v1beta1", "v1alpha2"),
+}
+"""Versions whose fields Paddock knows, or that will hardly have others; the first that is served is read."""
+
+RESOURCE = "podgroups"
+
+T = TypeVar("T")
+
+
+class _Version(msgspec.Struct):
+    version: str = ""
+
+
+class _Group(msgspec.Struct):
+    versions: list[_Version] | None = None
+
+
+class _Resource(msgspec.Struct):
+    name: str = ""
+
+
+class _Resources(msgspec.Struct):
+    resources: list[_Resource] | None = None
+
+
+@dataclass(slots=True)
+class _Following:
+    """What is followed of one kind. ``path``: where it is listed; ``answered``: it was, or may not be."""
+
+    path: str
+    answered: asyncio.Event
+    reflector: Reflector[PodGroupFacts]
+    task: asyncio.Task[None]
+
+
+@dataclass
+class PodGroupFeed:
+    """Follows both kinds. ``looked``: it is known what there is, and that has been listed or cannot be."""
+
+    client: ApiClient
+    learn: Learn
+    reporter: Reporter
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    looked: asyncio.Event = field(default_factory=asyncio.Event)
+    _following: dict[GroupSource, _Following] = field(default_factory=dict)
+
+    async def run(self) -> None:
+        """Look, and look again, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            while True:
+                answered = [await self._look(source, group) for source in GroupSource if source in VERSIONS]
+                if all(answered):
+                    await self._until_listed()
+                    self.looked.set()
+                await self.sleep(LOOK_EVERY if self.looked.is_set() else LOOK_AGAIN)
+
+    @property
+    def errors(self) -> list[str]:
+        """What is wrong with what is followed."""
+        return [each.reflector.error for each in self._following.values() if each.reflector.error]
+
+    async def _look(self, source: GroupSource, group: asyncio.TaskGroup) -> bool:
+        """Begin or end to follow one kind. False when the API server did not say what it serves."""
+        try:
+            path = await self._path_of(source)
+        except KubeError as error:
+            self.reporter.interrupted(f"{RESOURCE}.{source.value}", error, LOOK_AGAIN)
+            return False
+        known = self._following.get(source)
+        if known is not None and known.path != path:
+            known.task.cancel()
+            del self._following[source]
+            known = None
+            self.learn(on.PodGroupsUnserved(source))
+        if path and known is None:
+            answered = asyncio.Event()
+            reflector = self._reflector(source, path, answered)
+            self._following[source] = _Following(
+                path, answered, reflector, group.create_task(reflector.run())
+            )
+        return True
+
+    async def _until_listed(self) -> None:
+        """Of one that may not be listed its error is all there will be."""
+        for each in self._following.values():
+            await each.answered.wait()
+
+    async def _path_of(self, source: GroupSource) -> str:
+        """Where the first version that is known and served is listed; empty when there is none."""
+        try:
+            group = await self._asked(f"/apis/{source.value}", _Group)
+            served = {each.version for each in group.versions or ()}
+            for version in VERSIONS[source]:
+                if version not in served:
+                    continue
+                found = await self._asked(f"/apis/{source.value}/{version}", _Resources)
+                if any(each.name == RESOURCE for each in found.resources or ()):
+                    return f"/apis/{source.value}/{version}/{RESOURCE}"
+        except ApiError as error:
+            # Not served, or not for us: then it is as if there were none.
+            if error.status not in (403, 404):
+                raise
+        return ""
+
+    async def _asked(self, path: str, kind: type[T]) -> T:
+        body = await self.client.get(path, {})
+        try:
+            return msgspec.json.decode(body, type=kind)
+        except ValueError as error:
+            raise MalformedAnswer(f"{path}: {error}") from error
+
+    def _reflector(self, source: GroupSource, path: str, answered: asyncio.Event) -> Reflector[PodGroupFacts]:
+        return Reflector(
+            self.client,
+            path=path,
+            decode=lambda raw: pod_group_facts_from(source, POD_GROUP.decode(raw)),
+            key=lambda facts: f"{facts.key.namespace}/{facts.key.name}",
+            key_of_meta=lambda meta: meta.full_name,
+            sink=_Sink(source, self.learn),
+            reporter=_Answered(self.reporter, answered),
+            kind=f"{RESOURCE}.{source.value}",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """A reporter that also notes that there was an answer, whichever."""
+
+    reporter: Reporter
+    event: asyncio.Event
+
+    def listed(self, kind: str, items: int, seconds: float) -> None:
+        self.event.set()
+        self.reporter.listed(kind, items, seconds)
+
+    def undecodable(self, kind: str, name: str, error: str) -> None:
+        self.reporter.undecodable(kind, name, error)
+
+    def interrupted(self, kind: str, error: KubeError, pause: float) -> None:
+        self.event.set()
+        self.reporter.interrupted(kind, error, pause)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sink:
+    """A reflector's sink that makes events of PodGroup objects."""
+
+    source: GroupSource
+    learn: Learn
+
+    def on_changed(self, item: PodGroupFacts) -> None:
+        self.learn(on.PodGroupObserved(self.source, item.key, item.terms))
+
+    def on_deleted(self, item: PodGroupFacts) -> None:
+        self.learn(on.PodGroupDeleted(self.source, item.key))
+
+    def on_listed(self, keys: frozenset[str], _version: str) -> None:
+        named = (key.partition("/") for key in keys)
+        self.learn(
+            on.PodGroupsListed(self.source, frozenset(GroupKey(where, name) for where, _, name in named))
+        )

@@ -1,0 +1,67 @@
+"""PodGroup objects: those of scheduler-plugins (COS-10) and Kubernetes' own (COS-22), as what they ask for.
+
+Only what Paddock reads. Their status is somebody else's, and nothing is ever written to them.
+"""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from core.quantity import canonical
+from core.workload.gang import GroupSource
+from core.workload.pod_group import GroupKey, Terms
+from extender.wire.pod import PodMetadata, Quantities, Quantity, Wire
+from extender.wire.sizing import amount_of
+
+
+class GangPolicy(Wire, frozen=True):
+    min_count: int = 0
+
+
+class SchedulingPolicy(Wire, frozen=True):
+    """``gang``: None under the policy ``basic``, which asks for nothing."""
+
+    gang: GangPolicy | None = None
+
+
+class PodGroupSpec(Wire, frozen=True):
+    """Fields of both kinds; neither has those of the other."""
+
+    min_member: int | None = None
+    min_resources: Quantities | None = None
+    schedule_timeout_seconds: int | None = None
+    scheduling_policy: SchedulingPolicy | None = None
+
+
+class WirePodGroup(Wire, frozen=True):
+    metadata: PodMetadata = PodMetadata()
+    spec: PodGroupSpec = PodGroupSpec()
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroupFacts:
+    """A PodGroup as last told."""
+
+    key: GroupKey
+    terms: Terms
+
+
+def pod_group_facts_from(source: GroupSource, group: WirePodGroup) -> PodGroupFacts:
+    """Raises ``QuantityError`` for a resource that cannot be read."""
+    meta, spec = group.metadata, group.spec
+    key = GroupKey(meta.namespace or "default", meta.name)
+    if source is GroupSource.NATIVE:
+        policy = spec.scheduling_policy
+        gang = policy.gang if policy is not None else None
+        return PodGroupFacts(key, Terms(max(1, gang.min_count) if gang is not None else 0))
+    least = tuple(_amount(name, text) for name, text in sorted((spec.min_resources or {}).items()))
+    timeout = spec.schedule_timeout_seconds
+    wanted = float(timeout) if timeout is not None and timeout > 0 else None
+    return PodGroupFacts(key, Terms(max(1, spec.min_member or 0), least, wanted))
+
+
+def _amount(name: str, text: Quantity) -> tuple[str, int]:
+    return canonical(name), amount_of(name, text)
+
+
+POD_GROUP = msgspec.json.Decoder(WirePodGroup)
