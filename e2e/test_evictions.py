@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
+import pytest
+
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, Effect, EvictPod
@@ -155,6 +157,37 @@ async def test_whom_the_selectors_of_budgets_cover(cluster: Cluster) -> None:
         await stand.audited()
 
 
+@pytest.mark.parametrize(
+    ("policy", "ready", "healthy", "outcome"),
+    [
+        ("IfHealthyBudget", True, 2, EvictionOutcome.BUDGET),
+        ("IfHealthyBudget", False, 2, EvictionOutcome.DONE),
+        ("IfHealthyBudget", False, 0, EvictionOutcome.BUDGET),
+        ("AlwaysAllow", True, 2, EvictionOutcome.BUDGET),
+        ("AlwaysAllow", False, 0, EvictionOutcome.DONE),
+        (None, False, 2, EvictionOutcome.DONE),
+        (None, False, 0, EvictionOutcome.BUDGET),
+    ],
+)
+async def test_what_a_budget_that_allows_nobody_says_of_pods_that_are_not_ready(
+    cluster: Cluster, policy: str | None, ready: bool, healthy: int, outcome: EvictionOutcome
+) -> None:
+    """`unhealthyPodEvictionPolicy`. Paddock takes such a pod for guarded all the same: it is chosen late, its
+    eviction is tried first, and this answer counts."""
+    async with Stand(cluster, {"a": {}}) as stand, acting(cluster) as hand:
+        await cluster.add_nodes(1)
+        pod = await running(cluster, stand.pods, "db-0")
+        condition = {"type": "Ready", "status": str(ready)}
+        path = path_of("Pod", cluster.namespace, "db-0")
+        await cluster.patch(path + "/status", {"status": {"conditions": [condition]}})
+        selecting = {"selector": {"matchLabels": LABELS}}
+        await budget(cluster, "db", {**selecting, "unhealthyPodEvictionPolicy": policy})
+        await allow(cluster, "db", 0, healthy=healthy)
+        await hand.until_left(cluster.namespace, 0)
+        hand.perform(evict(pod))
+        assert await hand.ended(uid_of(pod)) is outcome
+
+
 async def test_a_deletion_asks_no_budget_and_at_once_knows_no_grace(cluster: Cluster) -> None:
     async with Stand(cluster, {"a": {}}) as stand, acting(cluster) as hand:
         await cluster.add_nodes(1)
@@ -232,14 +265,14 @@ async def budget(cluster: Cluster, name: str, spec: Object | None = None) -> Non
     )
 
 
-async def allow(cluster: Cluster, name: str, disruptions: int) -> None:
+async def allow(cluster: Cluster, name: str, disruptions: int, *, healthy: int = 2) -> None:
     """The disruption controller's part."""
     path = path_of("PodDisruptionBudget", cluster.namespace, name)
     there = await cluster.request("GET", path)
     status = {
         "observedGeneration": there["metadata"]["generation"],
         "disruptionsAllowed": disruptions,
-        "currentHealthy": 2,
+        "currentHealthy": healthy,
         "desiredHealthy": 1,
         "expectedPods": 2,
     }
