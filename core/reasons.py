@@ -4,6 +4,7 @@ A text is written to the pod's status and any change of it wakes the pod again, 
 and never a usage (extender contract 6.4), and it is *sticky*: see `said_next`.
 """
 
+import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -65,6 +66,14 @@ class Said:
     generation: int
     rival: tuple[Code, int] | None = None
     rival_since: float = 0.0
+
+
+_OURS = re.compile(rf"\b({'|'.join(Code)}): ")
+
+
+def tells_of_refusal(text: str) -> bool:
+    """Whether a text of kube-scheduler, in which it counts what stood in the way, has one of ours in it."""
+    return _OURS.search(text) is not None
 
 
 def said_next(last: Said | None, refusal: Refusal, *, generation: int, now: float) -> Said:

@@ -26,13 +26,14 @@ LAST_NUMBERS = {
     "LAW": 7,
     "RNP": 5,
     "QCP": 9,
+    "GANG": 25,
 }
 """The chapters of the specification that are built whole, each with its last rule."""
 
 SINGLE_RULES = (
     *("RES-1", "RES-2", "RES-9", "RES-10", "QUO-13"),
     *(f"POD-{number}" for number in range(8, 15)),
-    *("GANG-6", "GANG-7"),
+    *("APP-3", "APP-4", "APP-6", "APP-9", "APP-11", "APP-15"),
     *(f"COS-{number}" for number in (*range(1, 7), 10, 14, 24)),
     *("SORT-0", "CYC-1", "CYC-2", "CYC-4", "CYC-5", "CYC-6", "CYC-7"),
     *(f"DIV-{number}" for number in (*range(4, 19), *range(21, 24))),

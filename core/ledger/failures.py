@@ -5,10 +5,18 @@ from core.ledger.pod_groups import unopened
 from core.ledger.record import PodRecord
 from core.ledger.state import State
 from core.ledger.turns import return_turn
+from core.reasons import tells_of_refusal
 from core.workload.pod import PodFacts
 
 FAILED_ELSEWHERE = 2.0
 """Seconds left to a reservation once kube-scheduler reported a failure that was not our refusal."""
+
+
+def note_refusal(record: PodRecord, facts: PodFacts) -> None:
+    """A former life of this process refused it, or the instance that acts: nothing but a wake-up of ours
+    makes kube-scheduler try it again."""
+    if record.said is None and tells_of_refusal(facts.unscheduled):
+        record.refused = True
 
 
 def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:

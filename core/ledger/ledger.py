@@ -32,7 +32,7 @@ from core.ledger.enrolment import (
     place_gangs,
     place_overdue,
 )
-from core.ledger.failures import note_failure, note_no_place
+from core.ledger.failures import note_failure, note_no_place, note_refusal
 from core.ledger.filtering import note_filter
 from core.ledger.forming import begin_all, note_created, note_noted
 from core.ledger.gates import tell_why
@@ -190,6 +190,7 @@ class Ledger:
             if facts.deleting and not record.facts.deleting:
                 note_leaving(self._state, record)
             record.facts = lasting(record.facts, facts)
+        note_refusal(record, facts)
         self._refresh(record, now)
         note_placed(state, record)
 

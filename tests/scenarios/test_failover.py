@@ -23,7 +23,10 @@ FILES = [
 ]
 
 NEED_NOTHING_TAKEN_UP = {
+    "coscheduling-restart-loses-waits",
     "gang-in-a-fair-queue",
+    "gang-restarted-while-it-waits",
+    "gang-restarted-with-its-originator",
     "gang-that-runs-outlives-a-restart",
     "killed-right-after-a-binding",
     "guarantee-killed-after-a-victim-was-marked",
