@@ -210,7 +210,7 @@ def moments_of(state: State) -> Iterator[float]:
         if group.attempt is not None:
             yield _deadline(state, group)
             if not _is_coming(state, group):
-                yield group.leased + state.settings.turn_lease
+                yield _lease_ends(state, group)
         if group.urgent and group.degraded_since is not None:
             yield group.degraded_since + _wait(state, group)
 
@@ -219,6 +219,11 @@ def _deadline(state: State, group: Group) -> float:
     if group.wait_until is not None:
         return group.wait_until
     return (group.attempt or 0.0) + _wait(state, group)
+
+
+def _lease_ends(state: State, group: Group) -> float:
+    """While kube-scheduler works through others the members merely stand in its queue."""
+    return max(group.leased, state.asked_at) + state.settings.turn_lease
 
 
 def _is_coming(state: State, group: Group) -> bool:
@@ -243,9 +248,10 @@ def expire_groups(state: State) -> None:
 
 
 def _expire_attempt(state: State, group: Group) -> None:
-    if has_come(_deadline(state, group), now=state.now):
+    due = has_come(_deadline(state, group), now=state.now)
+    if due and group.came:
         give_up(state, group, TIMED_OUT)
-    elif not _is_coming(state, group) and has_come(group.leased + state.settings.turn_lease, now=state.now):
+    elif due or (not _is_coming(state, group) and has_come(_lease_ends(state, group), now=state.now)):
         if has_turns(state, group):
             group.ignored += 1
             _rest(state, group, short_rest_of(group.ignored))

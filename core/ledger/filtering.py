@@ -23,6 +23,7 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
         return
     match event:
         case on.FilterCalled():
+            state.asked_at = state.now
             _note_call(state, record)
         case on.PodAdmitted(_, version):
             _reserve(state, record, version)

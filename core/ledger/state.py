@@ -163,7 +163,8 @@ class State:
     of gangs;
     ``group_terms``: what PodGroup objects say, ``group_sources``: of which kinds there are
     any; ``stirred``: groups to look at once the event is applied;
-    ``group_numbers``: what became of groups; ``acts``: whether this instance acts on its own account;
+    ``group_numbers``: what became of groups; ``asked_at``: when kube-scheduler asked about anybody last;
+    ``acts``: whether this instance acts on its own account;
     ``now``: the time of the event that is being applied; ``terminated``: applications that have ended, the
     latest last; ``generation``: number of documents applied; ``node_set``: changes whenever a node comes or
     goes.
@@ -246,6 +247,7 @@ class State:
     deferred: float | None = None
     node_set: int = 0
     arrivals: int = 0
+    asked_at: float = 0.0
 
     @property
     def room(self) -> Room:

@@ -10,6 +10,7 @@ BENCHMARKS = (
     "start",
     "throughput",
     "gates",
+    "groups",
     "contention",
     "simulation",
     "plans",

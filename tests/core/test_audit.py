@@ -45,6 +45,7 @@ TOLD = {
     "namespaces_listed",
     "nodes_listed",
     "gone",
+    "asked_at",
     "group_terms",
     "group_sources",
     "group_numbers",
