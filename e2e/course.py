@@ -142,9 +142,10 @@ async def place(
     priorities: Sequence[int] = (),
     proxied: bool = False,
     settings: Mapping[str, str] | None = None,
+    policies: tuple[str, ...] = (),
 ) -> AsyncIterator[Place]:
-    """``settings``: further keys of the ConfigMap."""
-    async with Stand(cluster, {}, proxied=proxied) as stand:
+    """``settings``: further keys of the ConfigMap; ``policies``: shipped ones that are in force besides."""
+    async with Stand(cluster, {}, proxied=proxied, policies=policies) as stand:
         await cluster.add_nodes(nodes, cpu=str(cores), pods=1000)
         found = Place(stand, queues, settings or {})
         await found.configure()

@@ -20,6 +20,7 @@ from core.decisions.explain import Explanation, explain
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.resource import Limit, Resource
+from core.workload.formation import Formation
 from core.workload.gang import Gang, Misdefined, PodGroup
 from extender.journal import Journal
 
@@ -67,6 +68,8 @@ def _gang(snapshot: Snapshot, record: PodRecord) -> Mapping[str, Any] | None:
     told: dict[str, Any] = {"wrong": wrong}
     if gang is not None:
         told |= _task_groups(gang, facts.task_group)
+    if application is not None and application.formation is not None:
+        told |= _progress(application.formation)
     if isinstance(group, PodGroup):
         told |= {"podGroup": group.name, "minAvailable": group.min_available}
     return told
@@ -82,6 +85,27 @@ def _task_groups(gang: Gang, named: str) -> Mapping[str, Any]:
             {"name": each.name, "members": each.members, "size": _amounts(each.size)} for each in gang.groups
         ],
         "total": _amounts(gang.total),
+    }
+
+
+def _progress(formation: Formation) -> Mapping[str, Any]:
+    """How far the gang has come (GANG-16); ``held``: placeholders whose room nobody takes over yet."""
+    return {
+        "phase": formation.phase.value,
+        "placeholders": [
+            {
+                "group": name,
+                "needed": each.needed,
+                "count": each.count,
+                "pending": len(each.pending),
+                "held": len(each.held),
+                "replaced": each.replaced,
+                "timedOut": each.timed_out,
+            }
+            for name, each in formation.groups.items()
+        ],
+        "takeOversCancelled": formation.cancelled,
+        "failure": formation.failure,
     }
 
 
