@@ -13,6 +13,7 @@ import pytest
 
 from e2e.cluster import Cluster, Object, node_of, path_of
 from e2e.course import Place, Queues, place
+from e2e.paddock import PaddockProcess
 from e2e.stand import eventually
 
 DOMAIN = "yunikorn.apache.org/"
@@ -32,7 +33,8 @@ GROUP = "workers"
 @dataclass(frozen=True)
 class Job:
     """``size``: placeholders, of one core each; ``members``: pods, as many as ``size`` unless said otherwise;
-    ``timeout``: seconds, 0 for the default; ``run_for``: seconds after which a member succeeds."""
+    ``timeout``: seconds, 0 for the default; ``run_for``: seconds after which a member succeeds; ``spec``:
+    what else is in a pod's."""
 
     name: str
     size: int
@@ -42,6 +44,7 @@ class Job:
     queue: str = QUEUE
     run_for: float | None = None
     cpu: str = "1"
+    spec: Mapping[str, Any] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -60,24 +63,29 @@ class Job:
 
     def manifests(self, cluster: Cluster, *, start: int = 0) -> Iterator[Object]:
         """All its pods from a place on; each carries the definition, as those of a controller do."""
+        for name in self.names[start:]:
+            pod = self.outsider(cluster, name)
+            pod["metadata"]["annotations"][DOMAIN + "task-group-name"] = GROUP
+            yield pod
+
+    def outsider(self, cluster: Cluster, name: str = "") -> Object:
+        """A pod of the application that is in none of its groups."""
         group = {"name": GROUP, "minMember": self.size, "minResource": {"cpu": self.cpu}}
         policy = f"gangSchedulingStyle={self.style}"
         if self.timeout:
             policy += f" placeholderTimeoutInSeconds={self.timeout}"
-        notes = {
-            DOMAIN + "task-groups": json.dumps([group]),
-            DOMAIN + "task-group-name": GROUP,
-            DOMAIN + "schedulingPolicyParameters": policy,
-        }
-        for name in self.names[start:]:
-            yield cluster.pod(
-                name,
-                cpu=self.cpu,
-                queue=self.queue,
-                app=self.name,
-                annotations=notes,
-                run_for=self.run_for,
-            )
+        return cluster.pod(
+            name or f"first-of-{self.name}",
+            cpu=self.cpu,
+            queue=self.queue,
+            app=self.name,
+            annotations={
+                DOMAIN + "task-groups": json.dumps([group]),
+                DOMAIN + "schedulingPolicyParameters": policy,
+            },
+            run_for=self.run_for,
+            spec=self.spec,
+        )
 
 
 @dataclass
@@ -151,12 +159,25 @@ class Rally:
         self.log = Log()
         here.pods.listeners.append(self.log.on_pod)
 
+    def follow(self, paddock: PaddockProcess) -> None:
+        """From now on another one is asked, also for the verdict at the end."""
+        self.paddock = self.stand.paddock = paddock
+
     async def submit(self, *jobs: Job) -> None:
         """All pods of one job, its first pod first, then those of the next."""
         for job in jobs:
             first, *others = job.manifests(self.cluster)
             await self.cluster.create(first)
             await self.cluster.create_pods(others)
+
+    def rival_names(self, count: int) -> list[str]:
+        return [f"rival-{at}" for at in range(count)]
+
+    async def rivals(self, count: int) -> None:
+        """Pods of one core and of another queue, if they are not there yet."""
+        missing = [name for name in self.rival_names(count) if self.pods.named(name) is None]
+        await self.cluster.create_pods(self.cluster.pod(name, queue="root.others") for name in missing)
+        await self.pods.until(lambda: all(map(self.pods.named, missing)), "they are there")
 
     # -- what is awaited -------------------------------------------------------------------------------------
 
@@ -165,6 +186,14 @@ class Rally:
             lambda: {*names} <= {*self.log.nodes}, f"{sorted(names)[:9]} are bound", timeout=timeout
         )
 
+    async def until_bound_one_of(self, *names: str) -> None:
+        """And not more: for the others there is no room."""
+        await self.pods.until(lambda: {*names} & {*self.log.nodes}, f"one of {names} is bound")
+        waiting = [name for name in names if name not in self.log.nodes]
+        assert len(waiting) == len(names) - 1
+        if not self.gated:
+            await self.until_told(*waiting)
+
     async def until_ended(self, *names: str, timeout: float = 30.0) -> None:
         await self.pods.until(lambda: {*names} <= {*self.log.ended}, "all have ended", timeout=timeout)
 
@@ -172,9 +201,7 @@ class Rally:
         """So many of its placeholders have a node, of so many that were made."""
 
         def placed() -> bool:
-            holders = self.log.of(job)
-            on_nodes = sum(each.placed is not None for each in holders)
-            return on_nodes >= count and len(holders) >= (made or 0)
+            return len(self.placed(job)) >= count and len(self.log.of(job)) >= (made or 0)
 
         await self.pods.until(placed, f"{count} placeholders of {job.name} have nodes")
 
@@ -190,9 +217,17 @@ class Rally:
         """The placeholders that are there now."""
         return [pod for pod in self.pods.pods.values() if is_holder(pod)]
 
+    def placed(self, job: Job) -> list[Holder]:
+        """Its placeholders that have, or had, a node."""
+        return [each for each in self.log.of(job) if each.placed is not None]
+
     def note(self, name: str, key: str) -> str:
         pod = self.pods.named(name)
         return str(((pod or {}).get("metadata", {}).get("annotations") or {}).get(key, ""))
+
+    def noted(self, job: Job, key: str) -> list[str]:
+        """Its members that have an annotation."""
+        return [name for name in job.names if self.note(name, key)]
 
     async def progress(self, job: Job, name: str = "") -> tuple[int, int, int]:
         """Placeholders of its group: counted, replaced, timed out (GANG-16). ``name``: a pod that is left."""

@@ -86,6 +86,7 @@ class Engine:
     def __init__(self, outward: Outward, ledger: Ledger | None = None) -> None:
         self._outward = outward
         self._ledger = ledger or Ledger()
+        self._acts = True
         self._pass_planned = False
         self._passed_at = float("-inf")
         self._to_tell: list[PodUid] = []
@@ -164,6 +165,10 @@ class Engine:
 
     def pass_time(self) -> None:
         """To be called about once a second."""
+        acts = self._outward.acts()
+        if acts != self._acts:
+            self._acts = acts
+            self.learn(on.ChargeChanged(acts))
         self.learn(on.TimePassed())
 
     def clean(self) -> None:

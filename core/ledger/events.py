@@ -247,6 +247,13 @@ class GateToldNot:
 
 
 @dataclass(frozen=True, slots=True)
+class ChargeChanged:
+    """This instance acts on its own account from now on, or no longer does (design section 10)."""
+
+    acts: bool
+
+
+@dataclass(frozen=True, slots=True)
 class GroupsResolved:
     """The groups of a user were found; None when they could not be."""
 
@@ -352,6 +359,7 @@ Event = (
     | GateHeld
     | GateToldNot
     | GroupsResolved
+    | ChargeChanged
     | PassDue
     | TimePassed
     | CleanerDue

@@ -46,6 +46,7 @@ from core.ledger.rejections import mark_rejected
 from core.ledger.seeking import come_of_age
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
+from core.ledger.succession import change_charge
 from core.ledger.surroundings import learn_budgets, learn_namespaces, learn_nodes, learn_priority_classes
 from core.ledger.takeover import (
     advance_all,
@@ -129,6 +130,8 @@ class Ledger:
                 note_preemption(self._state, event)
             case on.GroupsResolved(user, groups):
                 place_again(self._state, learn_groups(self._state, user, groups))
+            case on.ChargeChanged(acts):
+                change_charge(self._state, acts=acts)
             case on.PassDue():
                 return (*self._on_pass_due(), *self._posted())
             case on.TimePassed():
