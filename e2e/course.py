@@ -142,10 +142,12 @@ async def place(
     priorities: Sequence[int] = (),
     proxied: bool = False,
     settings: Mapping[str, str] | None = None,
+    policies: tuple[str, ...] = (),
     lease: str = "",
 ) -> AsyncIterator[Place]:
-    """``settings``: further keys of the ConfigMap; ``lease``: what says which Paddock acts."""
-    async with Stand(cluster, {}, proxied=proxied, lease=lease) as stand:
+    """``settings``: further keys of the ConfigMap; ``policies``: shipped ones that are in force besides;
+    ``lease``: what says which Paddock acts."""
+    async with Stand(cluster, {}, proxied=proxied, policies=policies, lease=lease) as stand:
         await cluster.add_nodes(nodes, cpu=str(cores), pods=1000)
         found = Place(stand, queues, settings or {})
         await found.configure()

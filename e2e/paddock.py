@@ -67,6 +67,10 @@ class PaddockProcess:
         await self.start()
 
     @property
+    def running(self) -> bool:
+        return self._program.running
+
+    @property
     def cpu_seconds(self) -> float:
         return self._program.cpu_seconds
 

@@ -261,6 +261,25 @@ class Stand:
         await self.cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": document(tree)})
         self.observer.set_limits(limits(tree))
 
+    async def paddock_of_lease(self, lease: str, *, proxied: bool) -> PaddockProcess:
+        """A further one, until the end."""
+        control_plane = self.cluster.control_plane
+        paddock = PaddockProcess(
+            control_plane.kubeconfig(self._users[0], self.proxy.url if proxied else None),
+            control_plane.folder,
+            arguments=[f"--lease={lease}"],
+        )
+        self._stack.push_async_callback(paddock.stop)
+        await paddock.start()
+        return paddock
+
+    async def another_scheduler(self, paddock: PaddockProcess) -> Scheduler:
+        """A further one, which calls that Paddock, until the end."""
+        config = scheduler_config(self._config, paddock.url)
+        scheduler = await self.cluster.control_plane.scheduler(config, user=self._users[1])
+        self._stack.push_async_callback(scheduler.stop)
+        return scheduler
+
     async def audited(self) -> None:
         """Nothing lost: what Paddock counts is what the observer counts, and the audit found no drift."""
         status, text = await self.paddock.get("/debug/audit")

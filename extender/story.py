@@ -123,6 +123,7 @@ def _formation(formation: Formation) -> Mapping[str, Any]:
             {
                 "name": name,
                 "needed": each.needed,
+                "count": each.count,
                 "placeholdersPending": len(each.pending),
                 "placeholdersBound": len(each.held),
                 "membersWaiting": len(each.wanting),

@@ -51,12 +51,13 @@ class Slot(NamedTuple):
     """The room that a member of a gang takes over (design section 5).
 
     ``node``: that of the placeholder, or another one where the member cannot run there; ``opened``: when the
-    placeholder went, None while it is there.
+    placeholder went, None while it is there; ``called``: how often kube-scheduler was made to try it since.
     """
 
     placeholder: PodUid
     node: NodeName
     opened: float | None = None
+    called: int = 0
 
 
 @dataclass(slots=True)

@@ -28,7 +28,8 @@ OPEN_AT_MOST = 10.0
 """Seconds from the end of a placeholder to the Binding of its member."""
 
 TRIED_APART = 2.0
-"""Seconds between two wake-ups of a member whose room is there."""
+"""Seconds from the first wake-up of a member whose room is there to the second; then twice as many each time,
+since one that is slow to come most likely stands in a long queue."""
 
 
 def advance_all(state: State) -> None:
@@ -78,8 +79,9 @@ def slots_due(state: State) -> Iterator[float]:
             continue
         if not _is_bound_soon(member):
             yield member.slot.opened + OPEN_AT_MOST
-        if member.woken_at is not None and _awaits_call(member):
-            yield member.woken_at + TRIED_APART
+        again = _call_again_at(member, member.slot)
+        if again is not None:
+            yield again
 
 
 def room_taken(state: State, node: NodeName) -> None:
@@ -88,9 +90,11 @@ def room_taken(state: State, node: NodeName) -> None:
         _watch(state, state.pods[uid])
 
 
-def _awaits_call(member: PodRecord) -> bool:
-    """Whether only a wake-up makes kube-scheduler try it."""
-    return member.refused or OWN_GATE in member.facts.gates
+def _call_again_at(member: PodRecord, slot: Slot) -> float | None:
+    """When it is woken once more, if only a wake-up makes kube-scheduler try it."""
+    if member.woken_at is None or not (member.refused or OWN_GATE in member.facts.gates):
+        return None
+    return member.woken_at + TRIED_APART * 2.0 ** max(0, slot.called - 1)
 
 
 def _repeat(state: State, application: Application, formation: Formation) -> None:
@@ -218,12 +222,13 @@ def _open(state: State, member: PodRecord) -> None:
     if member.slot is not None:
         member.slot = member.slot._replace(opened=state.now)
         settle(state, member)
-        _call(state, member, member.slot.node)
+        _call(state, member, member.slot)
 
 
-def _call(state: State, member: PodRecord, node: NodeName) -> None:
+def _call(state: State, member: PodRecord, slot: Slot) -> None:
     """Make kube-scheduler try a member whose room is there."""
-    state.outbox.extend(nominate(member, node))
+    member.slot = slot._replace(called=slot.called + 1)
+    state.outbox.extend(nominate(member, slot.node))
     member.woken_at = None
     state.outbox.extend(wake(state, member))
     member.woken_at = state.now
@@ -236,14 +241,11 @@ def _watch(state: State, member: PodRecord) -> None:
         return
     taken = any(state.node_room.free_on(slot.node).get(name, 0) < 0 for name in member.facts.size.names())
     late = has_come(slot.opened + OPEN_AT_MOST, now=state.now) and not _is_bound_soon(member)
+    again = _call_again_at(member, slot)
     if slot.node not in state.nodes or taken or late:
         _cancel(state, member, slot)
-    elif (
-        _awaits_call(member)
-        and member.woken_at is not None
-        and has_come(member.woken_at + TRIED_APART, now=state.now)
-    ):
-        _call(state, member, slot.node)
+    elif again is not None and has_come(again, now=state.now):
+        _call(state, member, slot)
 
 
 def _is_bound_soon(member: PodRecord) -> bool:

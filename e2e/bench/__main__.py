@@ -12,6 +12,7 @@ BENCHMARKS = (
     "gates",
     "groups",
     "contention",
+    "gangs",
     "simulation",
     "plans",
     "beside_plans",

@@ -291,6 +291,10 @@ def test_a_wake_up_that_was_lost_is_repeated() -> None:
     world.tell(on.PodRefused(PodUid("uid-m1"), *_refused_node()))
     world.wait(3)
     assert kinds(world.done).count("WakePod") == woken + 1
+    world.wait(2)
+    assert kinds(world.done).count("WakePod") == woken + 1
+    world.wait(2)
+    assert kinds(world.done).count("WakePod") == woken + 2
 
 
 def _refused_node() -> tuple[object, object]:

@@ -1,0 +1,90 @@
+"""Gangs with placeholders on the real control plane: created with the shipped role, bound, taken over."""
+
+from e2e.cluster import Cluster, node_of
+from e2e.ganging import BOTH, NOTED, QUEUE, Job, rally
+
+
+@BOTH
+async def test_members_take_over_what_placeholders_held(cluster: Cluster, gated: bool) -> None:
+    """GANG-3, GANG-9, GANG-12: nobody runs before all have room, then each in a placeholder's place."""
+    job = Job("steady", 4)
+    async with rally(cluster, nodes=2, cores=4, gated=gated) as here:
+        await here.submit(job)
+        await here.until_bound(*job.names)
+        await here.until_no_holders()
+        here.assert_taken_over(job)
+        assert await here.gang(job) == ("Started", (4, 4, 0))
+        assert here.note(job.first, NOTED) == "Started"
+        assert await here.usage() == 4000
+        await here.until_events(CreatingPlaceholders=1, GangReservationComplete=1)
+        here.say("a gang of 4", job.names)
+
+
+@BOTH
+async def test_a_hard_gang_that_does_not_fit_fails(cluster: Cluster, gated: bool) -> None:
+    """GANG-16, APP-9: three of five placeholders have room; all of it is given back."""
+    job = Job("hard", 5, style="Hard", timeout=4)
+    async with rally(cluster, nodes=1, cores=3, gated=gated) as here:
+        await here.submit(job)
+        await here.until_placed(job, 3, made=5)
+        await here.until_ended(*job.names)
+        assert {here.log.ended[name] for name in job.names} == {("Failed", "ResourceReservationTimeout")}
+        await here.until_no_holders()
+        assert await here.usage() == 0
+        await here.until_events(PlaceholderTimeOut=5, GangSchedulingFailed=1)
+        assert not {*job.names} & {*here.log.nodes}
+
+
+@BOTH
+async def test_a_soft_gang_that_does_not_fit_runs_as_far_as_it_does(cluster: Cluster, gated: bool) -> None:
+    """GANG-16: its members are placed like any other pods, each when there is room."""
+    job = Job("soft", 5, timeout=4)
+    async with rally(cluster, nodes=1, cores=3, gated=gated) as here:
+        await here.submit(job)
+        await here.until_placed(job, 3, made=5)
+        await here.pods.until(lambda: len(here.log.nodes) == 3, "three members run")
+        assert await here.gang(job) == ("Ordinary", (5, 0, 5))
+        assert here.holders() == []
+        await here.until_events(PlaceholderTimeOut=5, GangSchedulingFailed=1)
+        ran = [*here.log.nodes]
+        await cluster.delete_pod(ran[0])
+        await cluster.delete_pod(ran[1])
+        await here.until_bound(*job.names)
+
+
+@BOTH
+async def test_a_gang_on_a_cluster_with_exactly_its_room(cluster: Cluster, gated: bool) -> None:
+    """Every node is full of its placeholders, and others wait for each core that is free for a moment."""
+    job = Job("exact", 8)
+    rivals = [f"rival-{at}" for at in range(4)]
+    async with rally(cluster, nodes=4, cores=2, gated=gated) as here:
+        first, *others = job.manifests(cluster)
+        await cluster.create(first)
+        await here.until_placed(job, 1)
+        await cluster.create_pods(cluster.pod(name, queue="root.others") for name in rivals)
+        await cluster.create_pods(others)
+        await here.until_bound(*job.names)
+        here.assert_taken_over(job)
+        assert await here.progress(job) == (8, 8, 0)
+        assert not {*rivals} & {*here.log.nodes}
+        assert await here.usage() == 8000
+        here.say("a gang of 8 with its room exactly", job.names)
+        for name in job.names[:4]:
+            await cluster.delete_pod(name)
+        await here.until_bound(*rivals)
+
+
+async def test_more_members_than_placeholders_and_a_member_that_comes_late(cluster: Cluster) -> None:
+    """GANG-13, GANG-14: six for three; the others are placed as any pods once all have been taken over."""
+    job = Job("many", 3, members=6)
+    async with rally(cluster, nodes=2, cores=4) as here:
+        first, *others = job.manifests(cluster)
+        await cluster.create(first)
+        await here.until_bound(job.first)
+        assert await here.gang(job) == ("Started", (3, 1, 0))
+        assert len(here.holders()) == 2
+        await cluster.create_pods(others)
+        await here.until_bound(*job.names)
+        await here.until_progress(job, 3, 3, 0)
+        assert all(node_of(here.place.named(name)) for name in job.names)
+        assert await here.usage(QUEUE) == 6000

@@ -1,0 +1,49 @@
+"""Many gangs that want the same room: all finish, none waits for another that waits for it."""
+
+import time
+from itertools import pairwise
+
+import pytest
+
+from e2e.cluster import Cluster
+from e2e.course import Queues
+from e2e.ganging import BOTH, Job, rally
+
+QUEUES = {
+    # Queues take turns, so that gangs of several hold each other up until the time of their placeholders is
+    # over, as in YuniKorn; those of one come one after the other (GANG-7).
+    "in one queue": ({"root.jobs": {}}, 60),
+    "in four queues": ({f"root.jobs{at}": {} for at in range(4)}, 5),
+}
+"""With the seconds that placeholders have."""
+
+LATE = 3.0
+"""Seconds that a time-out may take until others have the room."""
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("queues", "timeout"), QUEUES.values(), ids=[each.replace(" ", "-") for each in QUEUES]
+)
+async def test_twenty_gangs_of_eight_with_room_for_three(
+    cluster: Cluster, queues: Queues, timeout: int, gated: bool
+) -> None:
+    """No stall is longer than the time-out; in one queue none has to time out."""
+    paths = [*queues]
+    jobs = [
+        Job(f"job{at}", 8, timeout=timeout, run_for=0.5, queue=paths[at % len(paths)]) for at in range(20)
+    ]
+    names = [name for job in jobs for name in job.names]
+    async with rally(cluster, nodes=6, cores=4, queues=queues, gated=gated) as here:
+        started = time.monotonic()
+        await here.submit(*jobs)
+        await here.until_ended(*names, timeout=150)
+        assert {phase for phase, _ in here.log.ended.values()} == {"Succeeded"}
+        moments = [started, *sorted(here.log.bound[name] for name in names)]
+        stall = max(after - before for before, after in pairwise(moments))
+        late = (await here.events())["GangSchedulingFailed"]
+        took = moments[-1] - started
+        print(f"20 gangs of 8, room for 3: {took:.1f} s, longest pause {stall:.2f} s, {late} timed out")
+        here.say("of these", names)
+        assert stall <= (timeout + LATE if late else 2 * LATE)
+        assert not (late and len(paths) == 1)

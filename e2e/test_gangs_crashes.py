@@ -1,0 +1,156 @@
+"""Paddock or kube-scheduler killed while a gang is made, started, taken over, given up: the end is the same.
+
+The proxy carries an effect out and keeps its answer back; then the process is killed.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from e2e.cluster import Cluster
+from e2e.ganging import GATE, NOTED, REPLACES, RESERVED, Job, Rally, rally
+from e2e.stand import eventually
+
+CORES = 4
+"""Of the cluster, one more than a gang of three takes."""
+
+Effect = tuple[str, str, str]
+"""Method, path and body of the call that asks for it."""
+
+STARTS: dict[str, Effect] = {
+    "a placeholder is made": ("POST", "/pods$", '"name":"tg-'),
+    "a placeholder is bound": ("POST", "/pods/tg-[^/]*/binding$", ""),
+    "the start is noted": ("PATCH", "/pods/crash-0$", f'"{NOTED}":"Started"'),
+    "a member is linked": ("PATCH", "/pods/crash-.$", f'"{REPLACES}":"'),
+    "a placeholder is deleted": ("DELETE", "/pods/tg-", ""),
+    "a member is nominated": ("PATCH", "/pods/crash-./status$", '"nominatedNodeName":"'),
+    "a member is bound": ("POST", "/pods/crash-./binding$", ""),
+}
+WOKEN: Effect = ("PATCH", "/pods/crash-.$", '"paddock.dev/wake":"')
+OPENED: Effect = ("PATCH", "/pods/crash-.$", GATE)
+TIME_OUTS: dict[str, Effect] = {
+    "the end is noted": ("PATCH", "/pods/crash-0$", f'"{NOTED}":"'),
+    "a placeholder is deleted": ("DELETE", "/pods/tg-", ""),
+}
+MARKED: Effect = ("PATCH", "/pods/crash-./status$", '"phase":"Failed"')
+
+
+def _named(effects: dict[str, Effect]) -> list[str]:
+    return [each.replace(" ", "-") for each in effects]
+
+
+@asynccontextmanager
+async def _crash(cluster: Cluster, job: Job, effect: Effect, *, gated: bool = False) -> AsyncIterator[Rally]:
+    """At the block Paddock was killed after ``effect``, is running again, and two others want the one core
+    that the gang leaves."""
+    async with rally(cluster, nodes=2, cores=2, gated=gated, proxied=True) as here:
+        done = here.proxy.hold_next(*effect)
+        await here.submit(job)
+        await asyncio.wait_for(done.wait(), 20)
+        await here.paddock.kill()
+        here.proxy.clear()
+        if len(here.placed(job)) < min(job.size, CORES):
+            # Whoever comes before them takes what they have not taken yet.
+            await here.paddock.start()
+            await here.until_placed(job, min(job.size, CORES))
+        await here.rivals(2)
+        if not here.paddock.running:
+            await here.paddock.start()
+        yield here
+
+
+async def _assert_started(here: Rally, job: Job) -> None:
+    """Three placeholders were made in all, whose room no other pod has."""
+    await here.until_bound(*job.names)
+    await here.until_no_holders()
+    here.assert_taken_over(job)
+    assert await here.gang(job) == ("Started", (3, 3, 0))
+    assert await here.usage() == 3000
+    await here.until_bound_one_of(*here.rival_names(2))
+
+
+@pytest.mark.parametrize("effect", [*STARTS.values(), WOKEN], ids=[*_named(STARTS), "a-member-is-woken"])
+async def test_a_gang_starts_though_paddock_crashes(cluster: Cluster, effect: Effect) -> None:
+    """GANG-20: nothing is made or taken over twice."""
+    job = Job("crash", 3)
+    async with _crash(cluster, job, effect) as here:
+        await _assert_started(here, job)
+
+
+@pytest.mark.parametrize("effect", [*STARTS.values(), OPENED], ids=[*_named(STARTS), "a-gate-is-opened"])
+async def test_a_gang_behind_gates_starts_though_paddock_crashes(cluster: Cluster, effect: Effect) -> None:
+    job = Job("crash", 3)
+    async with _crash(cluster, job, effect, gated=True) as here:
+        await _assert_started(here, job)
+
+
+@pytest.mark.parametrize("effect", TIME_OUTS.values(), ids=_named(TIME_OUTS))
+async def test_a_soft_gang_gives_up_though_paddock_crashes(cluster: Cluster, effect: Effect) -> None:
+    job = Job("crash", 6, timeout=4)
+    async with _crash(cluster, job, effect) as here:
+        await here.until_no_holders()
+        await here.pods.until(lambda: len(here.pods.bound()) == 4, "all cores are taken by real pods")
+        assert len(here.log.of(job)) == job.size
+        for name in (*here.rival_names(2), *job.names[:3]):
+            await cluster.delete_pod(name)
+        await here.until_bound(*job.names[3:])
+
+
+@pytest.mark.parametrize(
+    "effect", [*TIME_OUTS.values(), MARKED], ids=[*_named(TIME_OUTS), "a-member-is-marked"]
+)
+async def test_a_hard_gang_fails_though_paddock_crashes(cluster: Cluster, effect: Effect) -> None:
+    job = Job("crash", 6, style="Hard", timeout=4)
+    async with _crash(cluster, job, effect) as here:
+        await here.until_ended(*job.names)
+        assert {here.log.ended[name] for name in job.names} == {("Failed", "ResourceReservationTimeout")}
+        await here.until_no_holders()
+        assert not {*job.names} & {*here.log.nodes}
+        assert await here.usage() == 0
+        await here.until_bound(*here.rival_names(2))
+
+
+@pytest.mark.parametrize("gated", [False, True], ids=["refusals", "gates"])
+@pytest.mark.parametrize("at", ["a placeholder is bound", "a placeholder is deleted", "a member is bound"])
+async def test_a_gang_starts_though_the_scheduler_crashes(cluster: Cluster, at: str, gated: bool) -> None:
+    job = Job("crash", 3)
+    async with rally(cluster, nodes=2, cores=2, gated=gated, proxied=True) as here:
+        done = here.proxy.hold_next(*STARTS[at])
+        await here.submit(job)
+        await asyncio.wait_for(done.wait(), 20)
+        await here.stand.scheduler.kill()
+        here.proxy.clear()
+        if len(here.placed(job)) == job.size:
+            await here.rivals(2)
+        await here.stand.scheduler.start()
+        await here.until_placed(job, job.size)
+        await here.rivals(2)
+        await _assert_started(here, job)
+
+
+async def test_members_lose_their_room_while_there_is_no_scheduler(cluster: Cluster) -> None:
+    """Ten seconds after its placeholder went each gives it back; on each node the first has a claim."""
+    job = Job("crash", 4)
+    async with rally(cluster, nodes=2, cores=2, proxied=True) as here:
+        done = here.proxy.hold_next(*STARTS["a placeholder is deleted"])
+        await here.submit(job)
+        await asyncio.wait_for(done.wait(), 20)
+        await here.stand.scheduler.kill()
+        here.proxy.clear()
+        await here.until_progress(job, 4, 0, 4)
+        await eventually(lambda: _nothing_held(here), "nothing is held any more")
+        await here.pods.until(lambda: len(here.noted(job, RESERVED)) == 2, "one on each node has a claim")
+        claims = here.noted(job, RESERVED)
+        await here.rivals(2)
+        await here.stand.scheduler.start()
+        await here.until_bound(*claims)
+        await here.pods.until(lambda: len(here.pods.bound()) == 4, "all cores are taken")
+        for name in here.rival_names(2):
+            await cluster.delete_pod(name)
+        await here.until_bound(*job.names)
+
+
+async def _nothing_held(here: Rally) -> bool:
+    return await here.paddock.metric("paddock_reservations") == 0

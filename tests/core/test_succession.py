@@ -1,0 +1,125 @@
+"""Two instances watch the same gang and one acts: what the other makes of it when its time has come."""
+
+from collections.abc import Callable
+
+import pytest
+
+from core.ids import NodeName, PodUid
+from core.ledger import effects as do
+from core.ledger import events as on
+from core.ledger.effects import Effect
+from core.ledger.ledger import Ledger
+from core.workload.formation import Phase
+from tests.builders import make_gang, make_ledger, make_queue, usage
+from tests.core.gang_play import GangPlay
+
+SEEN = on.PodObserved | on.PodDeleted | on.TimePassed
+
+
+class Pair:
+    """``world``: the cluster around the instance that acts; the other one sees what the API server shows, and
+    nothing that it asks for is done."""
+
+    def __init__(self) -> None:
+        self.world = GangPlay(make_ledger(make_queue("root.a")))
+        self.standby = make_ledger(make_queue("root.a"))
+        self._apply(on.ActingEnded())
+        tell = self.world.tell
+
+        def tell_both(event: on.Event) -> None:
+            if isinstance(event, SEEN):
+                self._apply(event)
+            tell(event)
+
+        self.world.tell = tell_both  # type: ignore[method-assign]
+
+    def hold_back(self, *kinds: type[Effect]) -> None:
+        """These are neither done nor answered from now on: the instance dies before."""
+        carry_out: Callable[..., None] = self.world._carry_out
+
+        def only_others(effect: Effect, *, reached: bool) -> None:
+            if not isinstance(effect, kinds):
+                carry_out(effect, reached=reached)
+
+        self.world._carry_out = only_others  # type: ignore[method-assign]
+
+    def take_charge(self) -> GangPlay:
+        """The one that acted is gone; the other one acts now."""
+        world = GangPlay(self.standby, now=self.world.now)
+        world.pods = self.world.pods
+        world._version = self.world._version
+        world.tell(on.ActingBegan())
+        return world
+
+    def _apply(self, event: on.Event) -> None:
+        """Whatever it wants is not done, since it does not lead."""
+        for effect in self._passed(event):
+            match effect:
+                case do.CreatePlaceholder():
+                    self._apply(on.PlaceholderCreated(effect.app, effect.name, on.CreationOutcome.FAILED))
+                case do.DeletePod(uid):
+                    self._apply(on.PodEvicted(uid, on.EvictionOutcome.FAILED))
+                case do.WriteRecord(uid):
+                    self._apply(on.RecordWritten(uid, effect.entries, reached=False))
+                case do.NominateNode(uid, _, _, node):
+                    self._apply(on.NodeNominated(uid, node, reached=False))
+                case do.WakePod(uid) | do.OpenGate(uid):
+                    self._apply(on.PodWoken(uid, reached=False))
+                case _:
+                    pass
+
+    def _passed(self, event: on.Event) -> list[Effect]:
+        now = self.world.now
+        effects = [*self.standby.apply(event, now=now)]
+        while self.standby.snapshot.pass_wanted:
+            effects += self.standby.apply(on.PassDue(), now=now)
+        return effects
+
+
+def members(world: GangPlay, count: int) -> list[str]:
+    return [world.create(f"m{at}", gang=make_gang(count), task_group="g") for at in range(1, count + 1)]
+
+
+@pytest.mark.rule("GANG-20")
+@pytest.mark.parametrize(
+    "dies_before",
+    [
+        (),
+        (do.CreatePlaceholder,),
+        (do.WriteRecord,),
+        (do.DeletePod,),
+        (do.NominateNode,),
+        (do.NominateNode, do.WakePod),
+    ],
+    ids=["nothing", "creating", "writing", "deleting", "nominating", "waking"],
+)
+def test_a_gang_ends_as_it_would_have(dies_before: tuple[type[Effect], ...]) -> None:
+    """Nothing that the other began is lost, and nothing is done twice."""
+    pair = Pair()
+    pair.hold_back(*dies_before)
+    names = members(pair.world, 2)
+    pair.world.bind_placeholders()
+    world = pair.take_charge()
+    world.bind_placeholders()
+    for uid in names:
+        world.bind(uid)
+    assert world.placeholders() == []
+    assert world.formation().phase is Phase.STARTED
+    assert world.counts() == [(2, 2, 0)]
+    assert usage(world.ledger, "root.a") == (2000, 0, 0)
+
+
+@pytest.mark.rule("GANG-20")
+def test_the_one_that_waits_does_nothing_and_holds_nobody_up() -> None:
+    pair = Pair()
+    names = members(pair.world, 2)
+    pair.world.bind_placeholders()
+    for uid in names:
+        pair.world.bind(uid)
+    assert _on_nodes(pair.standby, names) == {"n1"}
+    assert usage(pair.standby, "root.a") == (2000, 0, 0)
+
+
+def _on_nodes(ledger: Ledger, names: list[str]) -> set[NodeName]:
+    records = [ledger.snapshot.pod(PodUid(uid)) for uid in names]
+    return {record.node for record in records if record is not None}
