@@ -189,7 +189,8 @@ class ApiProxy:
                 request.method,
                 self._target + request.path_qs,
                 headers=headers,
-                data=await request.read(),
+                # Without a body there must be no content type either, which aiohttp would add.
+                data=await request.read() or None,
                 timeout=aiohttp.ClientTimeout(total=None),
             ) as answer:
                 if "watch" in request.query and answer.status == 200:

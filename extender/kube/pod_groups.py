@@ -35,6 +35,8 @@ VERSIONS: Mapping[GroupSource, tuple[str, ...]] = {
 
 RESOURCE = "podgroups"
 
+_ASK_AGAIN = (401, 408, 429)
+
 T = TypeVar("T")
 
 
@@ -129,7 +131,7 @@ class PodGroupFeed:
                     return f"/apis/{source.value}/{version}/{RESOURCE}"
         except ApiError as error:
             # Not served, or not for us: then it is as if there were none.
-            if error.status not in (403, 404):
+            if error.status in _ASK_AGAIN or not 400 <= error.status < 500:
                 raise
         return ""
 

@@ -185,8 +185,20 @@ async def test_one_that_may_not_be_listed_keeps_nobody_waiting(bench: Bench) -> 
     await cancelled(task)
 
 
-async def test_a_server_that_does_not_say_is_asked_again(bench: Bench) -> None:
-    bench.api.fail_next(500, path="/apis/scheduling.x-k8s.io")
+@pytest.mark.parametrize("status", [403, 404, 405, 415])
+async def test_what_may_not_be_asked_is_not_there(bench: Bench, status: int) -> None:
+    bench.serve()
+    bench.api.fail_next(status, path="/apis/scheduling.x-k8s.io")
+    task = asyncio.create_task(bench.feed.run())
+    await asyncio.wait_for(bench.feed.looked.wait(), 5)
+    assert on.PodGroupsListed(PLUGIN, frozenset()) not in bench.told
+    assert on.PodGroupsListed(NATIVE, frozenset()) in bench.told
+    await cancelled(task)
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+async def test_a_server_that_does_not_say_is_asked_again(bench: Bench, status: int) -> None:
+    bench.api.fail_next(status, path="/apis/scheduling.x-k8s.io")
     task = asyncio.create_task(bench.feed.run())
     await until(lambda: bool(bench.api.requests))
     assert not bench.feed.looked.is_set()
