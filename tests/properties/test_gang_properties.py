@@ -203,7 +203,9 @@ class History:
         cap = queue.max.get("vcore") if queue.max is not None and pod.facts.app_id else None
         if cap is not None and wanted.get("vcore") > cap:
             return False
-        return any(self._free_on(name).covers(pod.facts.size) for name in self.cluster.api.nodes)
+        kept = self.cluster.paddock.life.snapshot.kept
+        names = [name for name in self.cluster.api.nodes if kept.get(NodeName(name), pod.uid) == pod.uid]
+        return any(self._free_on(name).covers(pod.facts.size) for name in names)
 
     def _free_on(self, name: str) -> Resource:
         free = self.cluster.api.nodes[NodeName(name)].facts.allocatable
