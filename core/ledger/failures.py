@@ -12,11 +12,11 @@ FAILED_ELSEWHERE = 2.0
 """Seconds left to a reservation once kube-scheduler reported a failure that was not our refusal."""
 
 
-def note_refusal(record: PodRecord, facts: PodFacts) -> None:
+def note_refusal(state: State, record: PodRecord, facts: PodFacts) -> None:
     """A former life of this process refused it, or the instance that acts: nothing but a wake-up of ours
     makes kube-scheduler try it again."""
-    if record.said is None and tells_of_refusal(facts.unscheduled):
-        record.refused = True
+    if record.said is None and not record.refused and tells_of_refusal(facts.unscheduled):
+        record.refused = state.due = True
 
 
 def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:

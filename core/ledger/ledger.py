@@ -190,7 +190,7 @@ class Ledger:
             if facts.deleting and not record.facts.deleting:
                 note_leaving(self._state, record)
             record.facts = lasting(record.facts, facts)
-        note_refusal(record, facts)
+        note_refusal(state, record, facts)
         self._refresh(record, now)
         note_placed(state, record)
 

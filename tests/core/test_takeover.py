@@ -10,6 +10,7 @@ from core.ids import NO_NODE, NodeName, PodUid
 from core.ledger import effects as do
 from core.ledger import events as on
 from core.ledger.effects import Effect
+from core.ledger.record import PodRecord
 from core.reasons import Code
 from core.workload.affinity import Constraints
 from core.workload.formation import Phase
@@ -366,3 +367,20 @@ def test_a_refusal_before_is_of_no_account() -> None:
     assert sized(1).get("vcore") == 1
     world.bind_placeholders()
     assert world.admitted("uid-m1")
+
+
+@pytest.mark.rule("GANG-11")
+def test_room_on_another_node_is_held_before_its_placeholder_has_gone() -> None:
+    world = started(1, needed=1, nodes=2, constraints=Constraints(selector=(("zone", "b"),)))
+    world.tell(on.NodeObserved(replace(make_node("n2", cpu=1000), labels={"zone": "b"})))
+    hold_back(world, "DeletePod")
+    world.bind_placeholders()
+    assert usage(world.ledger, "root.a") == (1000, 0, 0)
+    assert world.ledger.snapshot.charge_of(PodUid("uid-m1")) is not None
+    assert not world.ledger.snapshot.has_room_beside(_other(world), NodeName("n2"))
+
+
+def _other(world: GangPlay) -> PodRecord:
+    record = world.ledger.snapshot.pod(world.create("other", app="app-2"))
+    assert record is not None
+    return record
