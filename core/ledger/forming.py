@@ -18,7 +18,7 @@ from core.workload.application import Application
 from core.workload.formation import Formation, Phase, formation_of, groups_by_name, names_of
 from core.workload.gang import GangStyle, Originator
 from core.workload.pod import GANG, OWN_GATE
-from core.workload.states import Move
+from core.workload.states import STARTED, Move
 
 TIMED_OUT = "ResourceReservationTimeout"
 """What a gang's failure is called on its pods (APP-9)."""
@@ -319,7 +319,10 @@ def note_seen(state: State, record: PodRecord) -> None:
 def _run_out(state: State, application: Application, formation: Formation) -> None:
     """The time of the placeholders is over (GANG-15, GANG-16)."""
     formation.due = None
-    if formation.phase is Phase.RESERVING:
+    if formation.phase is Phase.RESERVING and application.state in STARTED:
+        # One of its pods was placed by somebody else: what runs goes on.
+        _disband(state, application, formation, _words(application))
+    elif formation.phase is Phase.RESERVING:
         _time_out(state, application, formation)
     else:
         for uid in sorted(application.holders):

@@ -238,6 +238,19 @@ def test_hard_the_note_is_written_before_anything_is_taken_back() -> None:
     assert world.failed
 
 
+@pytest.mark.rule("GANG-16", "APP-9")
+def test_one_that_runs_already_does_not_fail() -> None:
+    """A pod of it was given a node by somebody else."""
+    world = waiting_gang(3, style=GangStyle.HARD, timeout=20)
+    world.bind_placeholders(most=1)
+    world.create("m2", task_group="g", node="n1")
+    world.wait(20)
+    assert world.placeholders() == []
+    assert world.failed == {}
+    assert world.application().state is AppState.RUNNING
+    assert world.admitted("uid-m1")
+
+
 @pytest.mark.rule("GANG-16")
 def test_soft_the_members_go_like_any_others() -> None:
     world = waiting_gang(3, timeout=20)

@@ -41,16 +41,6 @@ def test_a_gang_that_is_refused() -> None:
     assert story(ledger, "p2")["gang"]["memberOf"] == ""
 
 
-@pytest.mark.rule("GANG-16")
-def test_how_far_a_gang_has_come() -> None:
-    ledger = make_ledger(make_queue("root.a"))
-    ledger.apply(on.PodObserved(make_pod("p1", gang=make_gang(), task_group="g")), now=START)
-    told = story(ledger, "p1")["gang"]
-    nothing = {"count": 0, "pending": 0, "held": 0, "replaced": 0, "timedOut": 0}
-    assert told["placeholders"] == [{"group": "g", "needed": 10, **nothing}]
-    assert (told["phase"], told["takeOversCancelled"], told["failure"]) == ("Reserving", 0, "")
-
-
 @pytest.mark.rule("POD-12", "COS-1")
 def test_what_is_wrong_with_its_keys() -> None:
     ledger = make_ledger(make_queue("root.a"))
