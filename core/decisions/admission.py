@@ -77,7 +77,9 @@ def refusal_of(
         return unplaced or Refusal(Code.NOT_READY, "the pod is not an ask yet")
     size = record.facts.size
     refusal = snapshot.room.refusal(queue.chain, application.claimant, size, with_root=with_root)
-    refusal = _first(refusal_of_group(snapshot, record, queue), refusal)
+    of_group = refusal_of_group(snapshot, record, queue)
+    if of_group is not None:
+        refusal = of_group if refusal is None else _first(of_group, refusal)
     if refusal is not None or not in_turn or _may_go(snapshot, record):
         return refusal
     return hold(snapshot, record, application, queue)
@@ -86,10 +88,9 @@ def refusal_of(
 _ORDER = tuple(Code)
 
 
-def _first(*refusals: Refusal | None) -> Refusal | None:
+def _first(*refusals: Refusal) -> Refusal:
     """The one whose code comes first in the list of codes."""
-    found = (each for each in refusals if each is not None)
-    return min(found, key=lambda each: _ORDER.index(each.code), default=None)
+    return min(refusals, key=lambda each: _ORDER.index(each.code))
 
 
 def refusal_of_group(snapshot: Snapshot, record: PodRecord, queue: Queue) -> Refusal | None:
