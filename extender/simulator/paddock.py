@@ -41,7 +41,6 @@ from extender.wire.translate import POD, pod_from
 CONNECTION_LOST = "failed bind with extender: connection lost"
 SOURCE = Source("ConfigMap", "default", CONFIGS_NAME, "config-map")
 
-
 News = Change | BudgetChange
 
 
@@ -138,6 +137,13 @@ class Life:
         for task, answered in calls.items():
             task.cancel()
             answered(CONNECTION_LOST)
+
+    def hang_up(self) -> None:
+        """Whoever called is gone: waits end, and what was sent comes about."""
+        calls, self._calls = self._calls, {}
+        for task in calls:
+            task.cancel()
+        self._world.loop.run_ready()
 
     def _plan_cleaner(self) -> None:
         due = self._world.clock.now + int(CLEAN_EVERY * 1000)
