@@ -79,7 +79,9 @@ def refusal_of(
         return unplaced or Refusal(Code.NOT_READY, "the pod is not an ask yet")
     size = record.facts.size
     refusal = snapshot.room.refusal(queue.chain, application.claimant, size, with_root=with_root)
-    refusal = _first(snapshot.gang_refusal(record), refusal_of_group(snapshot, record, queue), refusal)
+    of_gang, of_group = snapshot.gang_refusal(record), refusal_of_group(snapshot, record, queue)
+    if of_gang is not None or of_group is not None:
+        refusal = _first(*(each for each in (of_gang, of_group, refusal) if each is not None))
     if refusal is not None or not in_turn or _may_go(snapshot, record):
         return refusal
     return hold(snapshot, record, application, queue)
@@ -88,10 +90,9 @@ def refusal_of(
 _ORDER = tuple(Code)
 
 
-def _first(*refusals: Refusal | None) -> Refusal | None:
+def _first(*refusals: Refusal) -> Refusal:
     """The one whose code comes first in the list of codes."""
-    found = (each for each in refusals if each is not None)
-    return min(found, key=lambda each: _ORDER.index(each.code), default=None)
+    return min(refusals, key=lambda each: _ORDER.index(each.code))
 
 
 def refusal_of_group(snapshot: Snapshot, record: PodRecord, queue: Queue) -> Refusal | None:

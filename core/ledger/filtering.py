@@ -6,7 +6,7 @@ from core.ids import NO_NODE
 from core.ledger import events as on
 from core.ledger.accounts import settle
 from core.ledger.news import time_runs
-from core.ledger.pod_groups import end_wait
+from core.ledger.pod_groups import end_wait, unopened
 from core.ledger.record import PodRecord
 from core.ledger.state import State
 from core.ledger.turns import end_turn, looked_at
@@ -35,10 +35,21 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
 
 def _note_call(state: State, record: PodRecord) -> None:
     """A Binding that was already sent may still come about, so its room is kept over a new call."""
-    end_wait(state, record, "kube-scheduler tries the pod anew")
+    _end_waits(state, record)
     record.overlooked, record.passed_over, record.rests_until = 0, False, None
     if not record.binding:
         record.reservation, record.noted = None, NO_NODE
+
+
+def _end_waits(state: State, record: PodRecord) -> None:
+    """kube-scheduler tries a pod anew whose bind call waits: it was restarted, and has forgotten them all.
+
+    The others of the group go with it: their calls may be of the former one too, and its nodes be given away.
+    """
+    group = unopened(state, record)
+    if record.waits_bind and group is not None:
+        group.lost = "kube-scheduler has begun anew"
+    end_wait(state, record, "kube-scheduler tries the pod anew")
 
 
 def _note_refusal(state: State, record: PodRecord, refusal: Refusal) -> None:

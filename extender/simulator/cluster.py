@@ -228,6 +228,7 @@ class Cluster:
     def restart_scheduler(self) -> None:
         """Queue, assumptions and open calls are forgotten."""
         self.scheduler.stopped = True
+        self.paddock.life.hang_up()
         self._finished_attempts += self.scheduler.attempts
         self._scheduler_news.clear()
         self._scheduler = self._new_scheduler()

@@ -108,6 +108,13 @@ class Life:
             task.cancel()
             answered(CONNECTION_LOST)
 
+    def hang_up(self) -> None:
+        """Whoever called is gone: waits end, and what was sent comes about."""
+        calls, self._calls = self._calls, {}
+        for task in calls:
+            task.cancel()
+        self._world.loop.run_ready()
+
     def _plan_cleaner(self) -> None:
         due = self._world.clock.now + int(CLEAN_EVERY * 1000)
         self._world.clock.at(due, Kind.CLEANER, self._clean)

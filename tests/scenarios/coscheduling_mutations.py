@@ -83,6 +83,7 @@ COSCHEDULING: dict[str, Mutate] = {
     "coscheduling-same-name-again": both(
         replaced(ledger, "forget_member", _still_counted), replaced(coscheduling, "_tend", _for_ever)
     ),
+    "coscheduling-scheduler-restarts-during-the-wait": NO_WAIT,
     "coscheduling-three-priorities": replaced(muster.Muster, "takes", _at_its_worst),
     "coscheduling-wait-in-vain": answering(coscheduling, "wait_of", 1000.0),
     "coscheduling-waits-until-all-exist": NO_GROUPS,
