@@ -20,7 +20,7 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
         return
     match event:
         case on.FilterCalled():
-            _note_call(record)
+            _note_call(record, state.now)
         case on.PodAdmitted(_, version):
             _reserve(state, record, version)
         case on.PodRefused(_, _, said):
@@ -29,8 +29,9 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
     settle(state, record)
 
 
-def _note_call(record: PodRecord) -> None:
+def _note_call(record: PodRecord, now: float) -> None:
     """A Binding that was already sent may still come about, so its room is kept over a new call."""
+    record.slot = record.slot.after_try(now) if record.slot is not None else None
     record.overlooked, record.passed_over, record.rests_until = 0, False, None
     if not record.binding:
         record.reservation, record.noted = None, NO_NODE

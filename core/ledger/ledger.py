@@ -247,6 +247,7 @@ class Ledger:
         text = facts.unscheduled
         ours = record.said is not None and record.said.text in text
         if text and text != record.facts.unscheduled and not ours:
+            record.slot = record.slot.after_try(self._state.now) if record.slot is not None else None
             return_turn(self._state, record, found_no_place=True)
 
     def _on_pod_deleted(self, uid: PodUid, now: float) -> None:
