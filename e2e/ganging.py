@@ -225,10 +225,6 @@ class Rally:
         pod = self.pods.named(name)
         return str(((pod or {}).get("metadata", {}).get("annotations") or {}).get(key, ""))
 
-    def noted(self, job: Job, key: str) -> list[str]:
-        """Its members that have an annotation."""
-        return [name for name in job.names if self.note(name, key)]
-
     async def progress(self, job: Job, name: str = "") -> tuple[int, int, int]:
         """Placeholders of its group: counted, replaced, timed out (GANG-16). ``name``: a pod that is left."""
         return (await self.gang(job, name))[1]

@@ -4,17 +4,20 @@ The proxy carries an effect out and keeps its answer back; then the process is k
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 
 from e2e.cluster import Cluster
-from e2e.ganging import GATE, NOTED, REPLACES, RESERVED, Job, Rally, rally
-from e2e.stand import eventually
+from e2e.ganging import GATE, NOTED, REPLACES, Job, Rally, rally
 
 CORES = 4
 """Of the cluster, one more than a gang of three takes."""
+
+LEASE = 16.0
+"""Seconds until another replica of kube-scheduler leads, by default."""
 
 Effect = tuple[str, str, str]
 """Method, path and body of the call that asks for it."""
@@ -130,8 +133,8 @@ async def test_a_gang_starts_though_the_scheduler_crashes(cluster: Cluster, at: 
         await _assert_started(here, job)
 
 
-async def test_members_lose_their_room_while_there_is_no_scheduler(cluster: Cluster) -> None:
-    """Ten seconds after its placeholder went each gives it back; on each node the first has a claim."""
+async def test_members_keep_their_room_until_a_scheduler_is_back(cluster: Cluster) -> None:
+    """Longer than the Lease of a replica that died lasts, after which the next one leads."""
     job = Job("crash", 4)
     async with rally(cluster, nodes=2, cores=2, proxied=True) as here:
         done = here.proxy.hold_next(*STARTS["a placeholder is deleted"])
@@ -139,18 +142,12 @@ async def test_members_lose_their_room_while_there_is_no_scheduler(cluster: Clus
         await asyncio.wait_for(done.wait(), 20)
         await here.stand.scheduler.kill()
         here.proxy.clear()
-        await here.until_progress(job, 4, 0, 4)
-        await eventually(lambda: _nothing_held(here), "nothing is held any more")
-        await here.pods.until(lambda: len(here.noted(job, RESERVED)) == 2, "one on each node has a claim")
-        claims = here.noted(job, RESERVED)
+        await here.until_no_holders()
+        gone = time.monotonic()
         await here.rivals(2)
+        await here.pods.until(lambda: time.monotonic() - gone >= LEASE, "the Lease is over")
         await here.stand.scheduler.start()
-        await here.until_bound(*claims)
-        await here.pods.until(lambda: len(here.pods.bound()) == 4, "all cores are taken")
-        for name in here.rival_names(2):
-            await cluster.delete_pod(name)
         await here.until_bound(*job.names)
-
-
-async def _nothing_held(here: Rally) -> bool:
-    return await here.paddock.metric("paddock_reservations") == 0
+        here.assert_taken_over(job)
+        assert await here.gang(job) == ("Started", (4, 4, 0))
+        await here.until_told(*here.rival_names(2))

@@ -35,6 +35,7 @@ def note_no_place(state: State, record: PodRecord, facts: PodFacts) -> None:
     ours = record.said is not None and record.said.text in text
     if not text or text == record.facts.unscheduled or ours:
         return
+    record.slot = record.slot.after_try(state.now) if record.slot is not None else None
     group = unopened(state, record)
     if group is None:
         return_turn(state, record, found_no_place=True)

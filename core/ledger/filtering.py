@@ -35,6 +35,7 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
 
 def _note_call(state: State, record: PodRecord) -> None:
     """A Binding that was already sent may still come about, so its room is kept over a new call."""
+    record.slot = record.slot.after_try(state.now) if record.slot is not None else None
     _end_waits(state, record)
     record.overlooked, record.passed_over, record.rests_until = 0, False, None
     if not record.binding:

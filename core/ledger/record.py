@@ -51,13 +51,19 @@ class Slot(NamedTuple):
     """The room that a member of a gang takes over (design section 5).
 
     ``node``: that of the placeholder, or another one where the member cannot run there; ``opened``: when the
-    placeholder went, None while it is there; ``called``: how often kube-scheduler was made to try it since.
+    placeholder went, None while it is there; ``called``: how often kube-scheduler was made to try it since,
+    ``tried``: when it first did.
     """
 
     placeholder: PodUid
     node: NodeName
     opened: float | None = None
     called: int = 0
+    tried: float | None = None
+
+    def after_try(self, now: float) -> "Slot":
+        """kube-scheduler has tried the member; what it did before the room was there says nothing."""
+        return self._replace(tried=now) if self.opened is not None and self.tried is None else self
 
 
 @dataclass(slots=True)

@@ -25,10 +25,14 @@ from core.workload.formation import Formation, Phase, Progress
 from core.workload.pod import OWN_GATE, REPLACES, RESERVED_NODE
 
 OPEN_AT_MOST = 10.0
-"""Seconds from the end of a placeholder to the Binding of its member."""
+"""Seconds from kube-scheduler's first try of a member whose room is there to its Binding."""
+
+UNTRIED_AT_MOST = 60.0
+"""Seconds from the end of a placeholder to that try: thousands may stand in kube-scheduler's queue before its
+member, or another replica must come to lead first."""
 
 TRIED_APART = 2.0
-"""Seconds from the first wake-up of a member whose room is there to the second; then twice as many each time,
+"""Seconds from the first wake-up of a member whose room is there to the second; then four times as many,
 since one that is slow to come most likely stands in a long queue."""
 
 
@@ -78,7 +82,7 @@ def slots_due(state: State) -> Iterator[float]:
         if member.slot is None or member.slot.opened is None or member.binding:
             continue
         if not _is_bound_soon(member):
-            yield member.slot.opened + OPEN_AT_MOST
+            yield _late_at(member.slot, member.slot.opened)
         again = _call_again_at(member, member.slot)
         if again is not None:
             yield again
@@ -94,7 +98,7 @@ def _call_again_at(member: PodRecord, slot: Slot) -> float | None:
     """When it is woken once more, if only a wake-up makes kube-scheduler try it."""
     if member.woken_at is None or not (member.refused or OWN_GATE in member.facts.gates):
         return None
-    return member.woken_at + TRIED_APART * 2.0 ** max(0, slot.called - 1)
+    return member.woken_at + TRIED_APART * 4.0 ** max(0, slot.called - 1)
 
 
 def _repeat(state: State, application: Application, formation: Formation) -> None:
@@ -240,12 +244,17 @@ def _watch(state: State, member: PodRecord) -> None:
     if slot is None or slot.opened is None or member.binding:
         return
     taken = any(state.node_room.free_on(slot.node).get(name, 0) < 0 for name in member.facts.size.names())
-    late = has_come(slot.opened + OPEN_AT_MOST, now=state.now) and not _is_bound_soon(member)
+    late = has_come(_late_at(slot, slot.opened), now=state.now) and not _is_bound_soon(member)
     again = _call_again_at(member, slot)
     if slot.node not in state.nodes or taken or late:
         _cancel(state, member, slot)
     elif again is not None and has_come(again, now=state.now):
         _call(state, member, slot)
+
+
+def _late_at(slot: Slot, opened: float) -> float:
+    """When a member has not taken its room."""
+    return opened + UNTRIED_AT_MOST if slot.tried is None else slot.tried + OPEN_AT_MOST
 
 
 def _is_bound_soon(member: PodRecord) -> bool:
