@@ -308,11 +308,11 @@ def test_what_kube_scheduler_tried_before_the_room_was_there_says_nothing() -> N
     world.filter("uid-m1")
     world.bind_placeholders()
     world.wait(20)
-    assert world.formation().cancelled == 0
+    assert world.ledger.snapshot.gang_tally.cancelled == 0
     world.filter("uid-m1")
     world.tell(on.PodRefused(PodUid("uid-m1"), *_refused_node()))
     world.wait(11)
-    assert world.formation().cancelled == 1
+    assert world.ledger.snapshot.gang_tally.cancelled == 1
 
 
 def _refused_node() -> tuple[object, object]:
