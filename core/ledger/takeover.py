@@ -11,7 +11,7 @@ from core.ids import NO_NODE, NO_POD, NodeName, PodUid
 from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.accounts import settle
-from core.ledger.formations import awaits_gang, formation_of, progress_of
+from core.ledger.formations import awaits_gang, formation_of, progress_of, unfile
 from core.ledger.forming import advance, arm, forget_made, note
 from core.ledger.keeping import nominate, note_kept, take_back
 from core.ledger.marks import write
@@ -314,17 +314,17 @@ def note_placed(state: State, record: PodRecord) -> None:
 def dissolve(state: State) -> None:
     """Forget what was made of the gangs; it is made anew of what is on the objects."""
     for record in state.pods.values():
-        record.slot, record.yields_to = None, NO_POD
-        record.released = record.forgone = False
         record.believed = True
-    state.places.clear()
-    state.slots.clear()
-    state.slots_at.clear()
-    state.forming.clear()
-    for application in state.applications.values():
+    formed = [each for each in state.applications.values() if each.formation is not None]
+    members = [state.pods[uid] for each in formed for uid in sorted(each.pods)]
+    for record in members:
+        unfile(state, record)
+        record.yields_to, record.released, record.forgone = NO_POD, False, False
+    for application in formed:
         application.formation = None
-    for uid in sorted(state.pods):
-        settle(state, state.pods[uid])
+        state.forming.pop(application.id, None)
+    for record in members:
+        settle(state, record)
 
 
 def remember_slot(state: State, record: PodRecord) -> None:
