@@ -90,7 +90,9 @@ def write_plan(state: State, record: PodRecord) -> None:
 
 def write_victim(state: State, record: PodRecord) -> None:
     """On a victim: for whom it goes, and why that is right."""
-    write(state, record, (PREEMPTED_FOR, f"{record.preempted_for} {record.preempted_why}"))
+    ask = state.pods.get(PodUid(record.preempted_for or ""))
+    plan = f"/{ask.triggered}" if ask is not None and ask.triggered else ""
+    write(state, record, (PREEMPTED_FOR, f"{record.preempted_for}{plan} {record.preempted_why}"))
 
 
 def tell(state: State, record: PodRecord, message: str) -> None:

@@ -9,7 +9,7 @@ from core.ledger.accounts import settle
 from core.ledger.carrying import fall_short, send_off
 from core.ledger.forming import begin_all
 from core.ledger.keeping import drop, remember
-from core.ledger.marks import unmark, write
+from core.ledger.marks import spare, unmark, write
 from core.ledger.news import is_under_way
 from core.ledger.record import PodRecord
 from core.ledger.state import Stage, State
@@ -39,11 +39,21 @@ def resume(state: State) -> None:
     triggered = {uid for uid in state.kept.values() if state.pods[uid].triggered}
     for preemptor in sorted({*state.victims, *triggered}):
         ask = state.pods.get(PodUid(preemptor))
+        if ask is not None and ask.triggered:
+            _spare_former(state, ask)
         if ask is not None and ask.triggered and not _comes_together(state, ask):
             # Not all of its victims were marked: a plan that is made now finds what is needed beside them.
             fall_short(state, ask)
         else:
             send_off(state, preemptor)
+
+
+def _spare_former(state: State, ask: PodRecord) -> None:
+    """Victims of a former plan, whose marks have outlived it, do not go for the one that is carried out."""
+    for uid in sorted(state.victims.get(ask.uid, ())):
+        plan = state.pods[uid].facts.preempted_plan
+        if plan and plan != ask.triggered:
+            spare(state, state.pods[uid])
 
 
 def _comes_together(state: State, ask: PodRecord) -> bool:

@@ -19,7 +19,8 @@ TRIGGERED = "paddock.dev/triggered"
 """The annotation of an ask that victims were chosen for: the id of the plan."""
 
 PREEMPTED_FOR = "paddock.dev/preempted-for"
-"""The annotation of a victim: the uid of the ask, or the path of the queue, that it goes for, and why."""
+"""The annotation of a victim: the uid of the ask, a slash and the plan, or the path of the queue, that it
+goes for, and why."""
 
 REPLACES = "paddock.dev/replaces"
 """The annotation of a member of a gang: the uid of the placeholder whose room it takes over."""
@@ -51,7 +52,8 @@ class PodFacts:
     ``required_node``: the one node a DaemonSet's pod is for (RNP-1); ``complex``: whether a node takes it
     cannot be told from nodes alone (volumes, ports, required terms between pods); ``grace``: seconds it is
     given to end; ``disrupted``: kube-scheduler has preempted it; ``triggered``: the plan that is carried out
-    for it, ``preempted_for`` whom it goes for and ``preempted_why``, as written on it.
+    for it, ``preempted_for`` whom it goes for, by which plan (``preempted_plan``) and ``preempted_why``, as
+    written on it.
 
     For gangs: ``task_group``: the one it is a member of, or empty (POD-8); ``placeholder``: it only holds
     room (POD-9); ``gang``: what it defines, None without (POD-10, POD-14); ``pod_group``: COS-1; ``owner``:
@@ -93,6 +95,7 @@ class PodFacts:
     disrupted: bool = False
     triggered: str = ""
     preempted_for: str = ""
+    preempted_plan: str = ""
     preempted_why: str = ""
     task_group: str = ""
     placeholder: bool = False

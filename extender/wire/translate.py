@@ -66,7 +66,8 @@ def pod_from(pod: WirePod) -> PodFacts:
     meta, spec, status = pod.metadata, pod.spec, pod.status
     labels, annotations = meta.labels or _NO_KEYS, meta.annotations or _NO_KEYS
     markers = markers_of(pod)
-    preempted_for, _, preempted_why = annotations.get(PREEMPTED_FOR, "").partition(" ")
+    preemptor, _, preempted_why = annotations.get(PREEMPTED_FOR, "").partition(" ")
+    preempted_for, _, preempted_plan = preemptor.partition("/")
     return PodFacts(
         uid=PodUid(meta.uid),
         namespace=intern(meta.namespace or "default"),
@@ -93,6 +94,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         asks_filter=asks_filter(markers),
         triggered=annotations.get(TRIGGERED, ""),
         preempted_for=preempted_for,
+        preempted_plan=preempted_plan,
         preempted_why=preempted_why,
         starts_at_once=bool(labels.get(STATE_AWARE_OFF) or annotations.get(STATE_AWARE_OFF)),
         never_preempts=spec.preemption_policy == "Never",

@@ -87,6 +87,16 @@ def test_what_such_a_plan_has_sent_away_already_counts_for_the_next_one() -> Non
     assert ledger.snapshot.coming(ledger._state.pods[ASK.uid])["vcore"] == 1000
 
 
+@pytest.mark.rule("PRE-20")
+def test_a_mark_of_a_former_plan_of_the_same_ask_evicts_nobody() -> None:
+    """The crash lost its removal, and the plan that is carried out now is another one."""
+    stale = replace(MARKED, uid=PodUid("uid-spared"), name="spared", preempted_plan="0-uid-ask", node="n2")
+    ledger = standing_by(RECORDED, replace(MARKED, preempted_plan="1-uid-ask"), stale)
+    effects = took_over(ledger)
+    assert [effect.uid for effect in effects if isinstance(effect, EvictPod)] == [VICTIM.uid]
+    assert WriteRecord(stale.uid, "default", "spared", ((PREEMPTED_FOR, None),)) in effects
+
+
 def test_a_mark_that_was_made_for_a_plan_that_does_not_stand_is_taken_off() -> None:
     ledger = standing_by(MARKED)
     (effect,) = took_over(ledger)

@@ -144,3 +144,9 @@ def test_whom_a_victim_goes_for_and_why() -> None:
     pod = facts(annotations={"paddock.dev/preempted-for": "uid-7 guarantee: LAW-5 left: vcore=-1"})
     assert (pod.preempted_for, pod.preempted_why) == ("uid-7", "guarantee: LAW-5 left: vcore=-1")
     assert (facts().preempted_for, facts().preempted_why) == ("", "")
+
+
+def test_by_which_plan_a_victim_goes() -> None:
+    pod = facts(annotations={"paddock.dev/preempted-for": "uid-7/12-uid-7 guarantee: LAW-5"})
+    assert (pod.preempted_for, pod.preempted_plan) == ("uid-7", "12-uid-7")
+    assert pod.preempted_why == "guarantee: LAW-5"

@@ -160,6 +160,7 @@ def any_pod(draw: st.DrawFn) -> PodFacts:
         triggered=draw(st.sampled_from(["", "", "1-a"])),
         pod_group=draw(st.sampled_from(POD_GROUPS)),
         preempted_for=draw(st.sampled_from(["", "", "", *UIDS, "root.p"])),
+        preempted_plan=draw(st.sampled_from(["", "1-a", "2-b"])),
         name=f"p{draw(pods)}" if draw(st.integers(0, 19)) == 0 else "",
     )
 
