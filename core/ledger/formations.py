@@ -5,10 +5,16 @@ from the place that stands to the one that should, and stirs the gang when they 
 """
 
 from core.ids import NO_NODE, NodeName, PodUid
+from core.ledger.effects import PostEvent
 from core.ledger.record import PodRecord
 from core.ledger.state import Place, Role, State
 from core.reasons import Code, Refusal
 from core.workload.formation import Formation, Phase, Progress
+
+REASON = "GangScheduling"
+"""The reason of all Events about gangs; what is done says the action (REST-17)."""
+
+ALLOCATED = "PlaceholderAllocated"
 
 
 def formation_of(state: State, record: PodRecord) -> Formation | None:
@@ -78,7 +84,19 @@ def file(state: State, record: PodRecord) -> None:
     if old != new:
         _move(state, record.uid, old, adding=False)
         _move(state, record.uid, new, adding=True)
+        if old is not None and new is not None and (old.role, new.role) == (Role.PENDING, Role.HELD):
+            _tell_allocated(state, record)
     _file_slot(state, record)
+
+
+def _tell_allocated(state: State, record: PodRecord) -> None:
+    facts = record.facts
+    words = f"holds room for a member of {facts.task_group} on {record.node}"
+    state.outbox.append(
+        PostEvent(
+            "Pod", facts.namespace, facts.name, facts.uid, REASON, words, warning=False, action=ALLOCATED
+        )
+    )
 
 
 def unfile(state: State, record: PodRecord) -> None:

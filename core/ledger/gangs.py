@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from core.ids import AppId, QueuePath
 from core.ledger.effects import PostEvent
+from core.ledger.formations import REASON
 from core.ledger.record import PodRecord
 from core.ledger.state import State
 from core.reasons import Code, Refusal
@@ -11,7 +12,6 @@ from core.workload.application import Application
 from core.workload.gang import Gang, Misdefined
 from core.workload.gang_room import refusal_of_gang
 
-REASON = "GangScheduling"
 MISDEFINED = "TaskGroupsError"
 POD_GROUP = "PodGroupError"
 MAX_PODS = "paddock.gang.maxPods"

@@ -4,7 +4,7 @@ from core.ids import NO_POD, AppId, PodUid
 from core.instants import earliest
 from core.ledger.accounts import settle
 from core.ledger.effects import DeletePod, PostEvent
-from core.ledger.gangs import REASON
+from core.ledger.formations import REASON
 from core.ledger.record import PodRecord
 from core.ledger.state import State
 from core.workload.application import Application

@@ -156,6 +156,16 @@ def test_they_are_ordinary_asks_that_count_in_the_queue() -> None:
     assert usage(world.ledger, "root.a") == (2000, 0, 1000)
 
 
+@pytest.mark.rule("REST-17")
+def test_it_is_told_of_each_that_has_a_node_once() -> None:
+    world = waiting_gang(3)
+    world.bind_placeholders(most=2)
+    world.wait(3)
+    told = [each for each in world.done if isinstance(each, do.PostEvent)]
+    allocated = [each for each in told if each.action == "PlaceholderAllocated"]
+    assert [(each.kind, each.warning) for each in allocated] == [("Pod", False)] * 2
+
+
 @pytest.mark.rule("GANG-9", "GANG-10")
 def test_nobody_of_the_application_is_placed_before_all_have_a_node() -> None:
     world = waiting_gang(2)
