@@ -37,6 +37,7 @@ TOO_MUCH = {"root.a": (8, 2), "root.b": (8, 4), "root.c": (0, 6)}
 """More is guaranteed than there is."""
 
 
+@pytest.mark.timeout(ROUNDS + QUIET + 100.0)
 @pytest.mark.parametrize("start", [MIXED, TOO_MUCH], ids=["mixed", "over-committed"])
 async def test_a_controller_that_re_creates_victims_is_no_endless_loop(
     cluster: Cluster, start: dict[str, tuple[int, int]]
