@@ -60,7 +60,8 @@ async def test_a_gang_on_a_cluster_with_exactly_its_room(cluster: Cluster, gated
     async with rally(cluster, nodes=4, cores=2, gated=gated) as here:
         first, *others = job.manifests(cluster)
         await cluster.create(first)
-        await here.until_placed(job, 1)
+        # Before all are there the rivals' queue would have its share of the nodes.
+        await here.until_placed(job, 8, made=8)
         await cluster.create_pods(cluster.pod(name, queue="root.others") for name in rivals)
         await cluster.create_pods(others)
         await here.until_bound(*job.names)

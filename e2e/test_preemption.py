@@ -42,7 +42,8 @@ async def _assert_receipts(here: Contest, victim: str, preemptor: str) -> None:
     assert ask is not None
     laws = [f"LAW-{number}" for number in (2, 3, 5, 6, 7)]
     note, said = here.exits.receipts[victim], await here.until_event(victim)
-    assert note.startswith(f"{ask['metadata']['uid']} guarantee: ")
+    assert note.startswith(f"{ask['metadata']['uid']}/")
+    assert " guarantee: " in note
     assert said.startswith(f"Preempted by {namespace}/{preemptor} from application ")
     assert all(law in text for law in laws for text in (note, said)), (note, said)
     plan = await here.plan_for(preemptor)
