@@ -163,3 +163,16 @@ class World:
         plan = self.plan(uid, **how)  # type: ignore[arg-type]
         assert isinstance(plan, NoPlan), plan
         return plan
+
+
+def world_of(*sizes: int, total: int | None = None, guaranteed: int = 5, **settings: bool) -> World:
+    """A queue without anything and one with pods v0, v1 ...: each newer than the one before; one node."""
+    world = World(
+        queue("root.a", guaranteed=guaranteed),
+        queue("root.b"),
+        nodes={"n1": sum(sizes) if total is None else total},
+        **settings,
+    )
+    for number, size in enumerate(sizes):
+        world.runs(f"v{number}", "root.b", size, created=float(number))
+    return world

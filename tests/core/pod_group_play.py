@@ -1,0 +1,61 @@
+"""What tests do with groups of pods that start together: show members to a ledger, bring them to their bind
+call, and read what is thought and said of them. No tests, and nothing that only one file of tests needs."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from core.decisions.admission import refusal_of
+from core.decisions.decision import Admitted, BindWaits
+from core.ids import PodUid
+from core.ledger import events as on
+from core.ledger.effects import Effect, PostEvent
+from core.ledger.ledger import Ledger
+from core.reasons import Code
+from core.workload.gang import PodGroup
+from core.workload.pod_group import Group, GroupKey
+from tests.builders import START, bind_called, filtered, make_pod, make_queue, woken
+
+A = make_queue("root.a")
+KEY = GroupKey("default", "g")
+"""The group that members are in unless another one is named."""
+
+
+def seen(ledger: Ledger, name: str, *, at: float = START, least: int = 3, **facts: Any) -> tuple[Effect, ...]:
+    facts.setdefault("pod_group", PodGroup("g", least))
+    return ledger.apply(on.PodObserved(make_pod(name, **facts)), now=at)
+
+
+def named(*names: str) -> list[str]:
+    return [f"uid-{name}" for name in names]
+
+
+def group_of(ledger: Ledger, name: str = "g") -> Group:
+    return ledger._state.pod_groups[GroupKey("default", name)]
+
+
+def code(ledger: Ledger, name: str) -> Code | None:
+    record = ledger.snapshot.pod(PodUid(f"uid-{name}"))
+    assert record is not None
+    refusal = refusal_of(ledger.snapshot, record)
+    return refusal.code if refusal is not None else None
+
+
+def told(effects: Iterable[Effect]) -> list[tuple[str, str, str]]:
+    return [(each.name, each.reason, each.message) for each in effects if isinstance(each, PostEvent)]
+
+
+def ring(ledger: Ledger, *names: str, **facts: Any) -> None:
+    """All of them are there and have their turn."""
+    for name in names:
+        seen(ledger, name, **facts)
+    woken(ledger, now=START)
+
+
+def waits(ledger: Ledger, name: str, node: str = "n1", *, at: float = START) -> None:
+    """A member comes through filter and to its bind call."""
+    assert isinstance(filtered(ledger, f"uid-{name}", now=at), Admitted)
+    assert isinstance(bind_called(ledger, f"uid-{name}", node, now=at), BindWaits)
+
+
+def passed(ledger: Ledger, at: float) -> tuple[Effect, ...]:
+    return ledger.apply(on.TimePassed(), now=at)

@@ -1,0 +1,63 @@
+"""The audit names whatever is wrong in a group of pods: each of its fields is corrupted in turn."""
+
+from collections.abc import Callable
+from dataclasses import fields
+
+import pytest
+
+from core.ids import PodUid
+from core.ledger.audit import audit
+from core.ledger.state import State
+from core.workload.pod_group import Group, Phase
+from tests.builders import START, make_ledger
+from tests.core.pod_group_play import KEY, A, seen
+
+
+def group_in(state: State) -> Group:
+    return state.pod_groups[KEY]
+
+
+CORRUPTIONS: list[tuple[str, Callable[[State], object]]] = [
+    ("pod group of uid-p", lambda state: setattr(state.pods[PodUid("uid-p")], "pod_group", None)),
+    ("phase of uid-p", lambda state: group_in(state).phases.update({PodUid("uid-p"): Phase.BOUND})),
+    ("pod group of uid-p: any", lambda state: state.pod_groups.clear()),
+    ("waits in bind: uid-p", lambda state: setattr(state.pods[PodUid("uid-p")], "waits_bind", True)),
+    (
+        "pod group default/g: strangers",
+        lambda state: group_in(state).phases.update({PodUid("x"): Phase.AWAY}),
+    ),
+    ("pod group default/g: counts", lambda state: group_in(state).counts.update({Phase.BOUND: 1})),
+    ("pod group default/g: sizes", lambda state: group_in(state).sizes.clear()),
+    ("pod group default/g: alike", lambda state: group_in(state).alike.clear()),
+    ("pod group default/g: ages", lambda state: group_in(state).ages.clear()),
+    ("pod group default/g: first", lambda state: setattr(group_in(state), "first", None)),
+    ("pod group default/g: min-available", lambda state: setattr(group_in(state), "min_available", 9)),
+    ("pod group default/g: complete", lambda state: setattr(group_in(state), "complete", True)),
+    ("pod group default/g: watched", lambda state: setattr(group_in(state), "attempt", START)),
+    ("pod group default/g: attempt while open", lambda state: setattr(group_in(state), "min_available", 0)),
+    ("pod group default/g: stirred", lambda state: state.stirred.update({KEY: None})),
+    ("pod group default/g: any", lambda state: group_in(state).phases.clear()),
+]
+
+
+@pytest.mark.corrupts_ledger
+@pytest.mark.parametrize(("what", "corrupt"), CORRUPTIONS, ids=[each[0] for each in CORRUPTIONS])
+def test_a_corrupted_group_is_named(what: str, corrupt: Callable[[State], object]) -> None:
+    ledger = make_ledger(A)
+    for name in ("p", "q"):
+        seen(ledger, name)
+    if "while open" in what:
+        group_in(ledger._state).attempt = START
+    else:
+        assert audit(ledger._state) == ()
+    corrupt(ledger._state)
+    assert any(drift.what.startswith(what) for drift in audit(ledger._state)), audit(ledger._state)
+
+
+def test_no_field_of_a_group_is_forgotten() -> None:
+    audited = {"phases", "counts", "ages", "sizes", "alike", "first", "min_available", "complete"}
+    history = {
+        *("key", "queue", "attempt", "came", "leased", "wait_until", "timeouts", "ignored", "rests_until"),
+        *("started", "broken", "degraded_since", "reported", "complete_since", "lost", "warned"),
+    }
+    assert {each.name for each in fields(Group)} == audited | history

@@ -1,0 +1,216 @@
+"""When members of a group may go: all have their turn or none, they wait for each other in bind, and what
+becomes of those that are left when only a part has gone."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from core.decisions.decision import Refused
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
+from core.ledger.effects import EndWait, OpenGate, WakePod
+from core.ledger.ledger import Ledger
+from core.reasons import Code
+from core.workload.gang import PodGroup
+from core.workload.pod import OWN_GATE
+from core.workload.pod_group import rest_of, standing_of_group
+from tests.builders import START, bind_called, filtered, make_ledger, make_node, make_queue, usage, woken
+from tests.core.pod_group_play import A, code, group_of, named, passed, ring, seen, told, waits
+
+# -- turns ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("COS-4")
+@pytest.mark.parametrize("gated", [False, True])
+def test_the_last_member_wakes_all(gated: bool) -> None:
+    ledger = make_ledger(A)
+    gates = (OWN_GATE,) if gated else ()
+    for name in ("p", "q", "r"):
+        seen(ledger, name, gates=gates)
+        if not gated:
+            filtered(ledger, f"uid-{name}", now=START)
+    effects = ledger.apply(on.PassDue(), now=START + 0.02)
+    kind = OpenGate if gated else WakePod
+    assert [each.uid for each in effects if isinstance(each, kind)] == named("p", "q", "r")
+
+
+@pytest.mark.rule("COS-3")
+def test_all_get_their_turn_or_none_does() -> None:
+    ledger = make_ledger(A, nodes=0)
+    for name, cpu in (("n1", 2000), ("n2", 500)):
+        ledger.apply(on.NodeObserved(make_node(name, cpu=cpu)), now=START)
+    ring(ledger, "p", "q", "r")
+    assert (ledger.snapshot.turns(), usage(ledger, "root.a")) == (0, (0, 0, 3000))
+    assert ledger.snapshot.free_on(NodeName("n1")).get("vcore") == 2000
+    ledger.apply(on.NodeObserved(make_node("n2", cpu=1000)), now=START)
+    woken(ledger, now=START)
+    assert ledger.snapshot.turns() == 3
+
+
+@pytest.mark.rule("COS-3")
+def test_one_that_has_its_turn_while_the_others_are_sought_must_wait() -> None:
+    """A pass may be interrupted by a verb after some members."""
+    ledger = make_ledger(make_queue("root.a"), nodes=1)
+    for at in range(40):
+        seen(ledger, f"p{at}", least=40)
+    ledger.apply(on.PassDue(), now=START)
+    early = [uid for uid in group_of(ledger).phases if ledger.snapshot.has_turn(uid)]
+    assert 0 < len(early) < 40
+    verdict = filtered(ledger, early[0], now=START)
+    assert isinstance(verdict, Refused)
+    assert verdict.refusal.code is Code.WAITING_FOR_TURN
+    assert early[0] in woken(ledger, now=START)
+    assert ledger.snapshot.turns() == 40
+
+
+@pytest.mark.rule("COS-3")
+def test_turns_of_a_group_that_is_broken_off_are_taken_back() -> None:
+    ledger = make_ledger(A)
+    for at in range(40):
+        seen(ledger, f"p{at}", least=40)
+    ledger.apply(on.PassDue(), now=START)
+    assert ledger.snapshot.turns()
+    ledger._pass, ledger._state.passing = None, False
+    passed(ledger, START)
+    assert ledger.snapshot.turns() == 0
+
+
+def test_when_nobody_comes_the_room_goes_to_others_and_the_group_rests() -> None:
+    ledger = make_ledger(A)
+    ring(ledger, "p", "q", "r")
+    assert ledger.snapshot.next_due() == START + 2
+    passed(ledger, START + 2)
+    assert (ledger.snapshot.turns(), group_of(ledger).rests_until) == (0, START + 4)
+    passed(ledger, START + 4)
+    woken(ledger, now=START + 4)
+    assert ledger.snapshot.turns() == 3
+    passed(ledger, START + 6)
+    assert group_of(ledger).rests_until == START + 10
+
+
+# -- waiting in bind -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("COS-5")
+def test_the_last_one_lets_all_go_in_the_order_in_which_they_came() -> None:
+    ledger = make_ledger(A)
+    ring(ledger, "p", "q", "r")
+    waits(ledger, "q")
+    waits(ledger, "p")
+    filtered(ledger, "uid-r", now=START)
+    effects = ledger.apply(on.BindCalled(PodUid("uid-r"), NodeName("n1"), waits=True), now=START)
+    assert effects == tuple(EndWait(PodUid(uid)) for uid in named("q", "p", "r"))
+    assert group_of(ledger).open
+    assert ledger.snapshot.group_numbers.completed == 1
+
+
+@pytest.mark.rule("COS-6")
+def test_the_time_runs_from_the_first_that_waits() -> None:
+    ledger = make_ledger(A)
+    ring(ledger, "p", "q", "r")
+    waits(ledger, "p")
+    waits(ledger, "q", at=START + 9)
+    assert [each for each in passed(ledger, START + 12.9) if isinstance(each, EndWait)] == []
+    effects = passed(ledger, START + 13)
+    assert [each.uid for each in effects if isinstance(each, EndWait)] == named("p", "q")
+    assert [(name, reason) for name, reason, _ in told(effects)] == [("p", "PodGroupTimeout")]
+    group = group_of(ledger)
+    rest = rest_of(PodUid("uid-p"), 1)
+    assert (group.timeouts, group.rests_until, ledger.snapshot.turns()) == (1, START + 13 + rest, 0)
+    assert usage(ledger, "root.a") == (0, 0, 3000)
+    assert code(ledger, "p") is Code.WAITING_FOR_TURN
+
+
+@pytest.mark.rule("COS-6")
+def test_a_group_that_waited_in_vain_goes_behind_others() -> None:
+    ledger = make_ledger(A)
+    ring(ledger, "p", "q", "r")
+    waits(ledger, "p")
+    passed(ledger, START + 13)
+    ledger.apply(on.NodeObserved(make_node("n1", cpu=3000)), now=START + 30)
+    seen(ledger, "late", at=START + 30, pod_group=None, created=9.0)
+    passed(ledger, START + 30)
+    woken(ledger, now=START + 30)
+    assert ledger.snapshot.has_turn(PodUid("uid-late"))
+    assert ledger.snapshot.turns() == 1
+
+
+# -- parts of groups -----------------------------------------------------------------------------------------
+
+
+def restarted(*bound: str, pending: Iterable[str] = ("q", "r"), least: int = 3) -> Ledger:
+    """A ledger of a process that finds some on their nodes."""
+    ledger = make_ledger(A)
+    state = ledger._state
+    state.pods_listed = False
+    for name in bound:
+        seen(ledger, name, node="n1", least=least)
+    for name in pending:
+        seen(ledger, name, least=least)
+    uids = frozenset(map(PodUid, named(*bound, *pending)))
+    ledger.apply(on.PodsListed(uids, 0), now=START)
+    return ledger
+
+
+@pytest.mark.rule("COS-5")
+def test_a_group_that_stays_in_part_is_told_after_the_time_of_a_wait() -> None:
+    ledger = restarted("p")
+    ledger.apply(on.NodeObserved(make_node("n1", cpu=1000)), now=START)
+    assert standing_of_group(group_of(ledger)) == "degraded"
+    assert told(passed(ledger, START + 12.9)) == []
+    ((name, reason, message),) = told(passed(ledger, START + 13))
+    assert (name, reason) == ("p", "GangDegraded")
+    assert message == "pod group default/g: 1 of 3 members are on nodes, which stay there"
+    assert told(passed(ledger, START + 1000)) == []
+    assert ledger.snapshot.group_numbers.degraded == 1
+
+
+@pytest.mark.rule("COS-5")
+def test_the_others_go_first_and_alone() -> None:
+    ledger = restarted("p")
+    for name in ("x", "y"):
+        seen(ledger, name, pod_group=PodGroup("h", 2), priority=1000)
+    woken(ledger, now=START)
+    turns = [uid for uid in named("q", "r", "x", "y") if ledger.snapshot.has_turn(PodUid(uid))]
+    assert turns == named("q", "r")
+    for name in ("q", "r"):
+        filtered(ledger, f"uid-{name}", now=START)
+        bind_called(ledger, f"uid-{name}", now=START)
+    woken(ledger, now=START)
+    assert [ledger.snapshot.has_turn(PodUid(uid)) for uid in named("x", "y")] == [True, True]
+    assert group_of(ledger).degraded_since is None
+
+
+def test_groups_whose_nodes_only_kube_scheduler_can_tell_go_one_at_a_time() -> None:
+    ledger = make_ledger(A)
+    for group in ("g", "h"):
+        for at in range(2):
+            seen(ledger, f"{group}{at}", pod_group=PodGroup(group, 2), complex=True)
+    woken(ledger, now=START)
+    assert [ledger.snapshot.has_turn(PodUid(uid)) for uid in named("g0", "g1", "h0", "h1")] == [
+        *(True, True, False, False)
+    ]
+
+
+@pytest.mark.rule("COS-5")
+def test_a_group_that_runs_down_is_not_degraded() -> None:
+    ledger = restarted("p", "q", pending=())
+    assert group_of(ledger).degraded_since is None
+    running = restarted("p", "q", "r", pending=())
+    running.apply(on.PodDeleted(PodUid("uid-p")), now=START)
+    assert (group_of(running).started, group_of(running).degraded_since) == (True, None)
+
+
+@pytest.mark.rule("COS-5")
+def test_a_binding_that_fails_when_all_were_let_go_leaves_the_group_degraded() -> None:
+    ledger = make_ledger(A)
+    ring(ledger, "p", "q", "r")
+    for name in ("p", "q", "r"):
+        filtered(ledger, f"uid-{name}", now=START)
+        bind_called(ledger, f"uid-{name}", now=START)
+    for name in ("p", "q"):
+        ledger.apply(on.PodBound(PodUid(f"uid-{name}"), NodeName("n1")), now=START)
+    ledger.apply(on.BindFailed(PodUid("uid-r"), certain=True), now=START)
+    assert group_of(ledger).urgent
+    ledger.apply(on.PodDeleted(PodUid("uid-r")), now=START)
+    assert [reason for _, reason, _ in told(passed(ledger, START + 30))] == ["GangDegraded"]
