@@ -1,5 +1,7 @@
-"""A played cluster around one ledger, for gangs: what is asked for is done at once, and told."""
+"""A played cluster around one ledger, for gangs: what is asked for is done at once, and told; and the gangs
+with which tests begin. No tests."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from core.decisions.decision import Admitted, BindNow, Refused
@@ -13,8 +15,9 @@ from core.reasons import Code
 from core.resource import Resource
 from core.workload.application import Application
 from core.workload.formation import Formation
+from core.workload.gang import Gang, GangPolicy, GangStyle
 from core.workload.pod import GANG, OWN_GATE, REPLACES, RESERVED_NODE, PodFacts
-from tests.builders import START, bind_called, filtered, make_pod
+from tests.builders import START, bind_called, filtered, make_gang, make_ledger, make_pod, make_queue
 
 
 class GangPlay:
@@ -183,3 +186,45 @@ class GangPlay:
 def sized(cpu: int) -> Resource:
     """Of one member."""
     return Resource({"pods": 1, "vcore": cpu})
+
+
+def with_policy(gang: Gang, style: GangStyle = GangStyle.SOFT, timeout: int = 0) -> Gang:
+    return replace(gang, policy=GangPolicy(style, timeout))
+
+
+def play(*, nodes: int = 1) -> GangPlay:
+    return GangPlay(make_ledger(make_queue("root.a"), nodes=nodes))
+
+
+def waiting_gang(members: int = 3, **policy: object) -> GangPlay:
+    """A gang whose placeholders have no node yet, and one of its members."""
+    world = play()
+    gang = with_policy(make_gang(members), **policy)  # type: ignore[arg-type]
+    world.create("m1", gang=gang, task_group="g")
+    return world
+
+
+def started(
+    members: int = 2, *, needed: int = 2, cpu: int = 1000, nodes: int = 1, **facts: object
+) -> GangPlay:
+    """A gang all of whose placeholders have their nodes but the last, with its members waiting."""
+    world = play(nodes=nodes)
+    for number in range(members):
+        world.create(f"m{number + 1}", gang=make_gang(needed, cpu=cpu), task_group="g", **facts)
+    world.bind_placeholders(most=needed - 1)
+    return world
+
+
+def hold_back(world: GangPlay, kind: str) -> list[Effect]:
+    """Effects of a kind are neither done nor answered from now on."""
+    held: list[Effect] = []
+    carry_out: Callable[..., None] = world._carry_out
+
+    def only_others(effect: Effect, *, reached: bool) -> None:
+        if type(effect).__name__ == kind:
+            held.append(effect)
+        else:
+            carry_out(effect, reached=reached)
+
+    world._carry_out = only_others  # type: ignore[method-assign]
+    return held

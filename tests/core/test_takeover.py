@@ -1,52 +1,26 @@
 """Members of a gang take the room of its placeholders over: in which steps, and what can come between."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
+from core.decisions.admission import NODE_RESERVED, decide_admission
 from core.decisions.decision import Admitted, Refused
-from core.ids import NO_NODE, NodeName, PodUid
+from core.ids import NodeName, PodUid
 from core.ledger import effects as do
 from core.ledger import events as on
 from core.ledger.effects import Effect
 from core.ledger.record import PodRecord
-from core.reasons import Code
+from core.reasons import Code, Said
 from core.workload.affinity import Constraints
 from core.workload.formation import Phase
 from core.workload.pod import OWN_GATE
 from tests.builders import filtered, make_gang, make_ledger, make_node, make_queue, usage
-from tests.core.gang_play import GangPlay, sized
+from tests.core.gang_play import GangPlay, hold_back, play, started
 
 
 def kinds(effects: list[Effect]) -> list[str]:
     return [type(each).__name__ for each in effects if not isinstance(each, do.PostEvent | do.SetCondition)]
-
-
-def started(
-    members: int = 2, *, needed: int = 2, cpu: int = 1000, nodes: int = 1, **facts: object
-) -> GangPlay:
-    """A gang all of whose placeholders have their nodes but the last, with its members waiting."""
-    world = GangPlay(make_ledger(make_queue("root.a"), nodes=nodes))
-    for number in range(members):
-        world.create(f"m{number + 1}", gang=make_gang(needed, cpu=cpu), task_group="g", **facts)
-    world.bind_placeholders(most=needed - 1)
-    return world
-
-
-def hold_back(world: GangPlay, kind: str) -> list[Effect]:
-    """Effects of a kind are neither done nor answered from now on."""
-    held: list[Effect] = []
-    carry_out: Callable[..., None] = world._carry_out
-
-    def only_others(effect: Effect, *, reached: bool) -> None:
-        if type(effect).__name__ == kind:
-            held.append(effect)
-        else:
-            carry_out(effect, reached=reached)
-
-    world._carry_out = only_others  # type: ignore[method-assign]
-    return held
 
 
 # -- the steps -----------------------------------------------------------------------------------------------
@@ -123,7 +97,7 @@ def test_a_member_waits_while_its_placeholder_is_there() -> None:
 
 @pytest.mark.rule("GANG-12")
 def test_it_is_let_onto_that_node_only_and_others_only_where_there_is_room_beside() -> None:
-    world = GangPlay(make_ledger(make_queue("root.a"), nodes=2))
+    world = play(nodes=2)
     world.tell(on.NodeObserved(make_node("n1", cpu=1000)))
     world.create("m1", gang=make_gang(1), task_group="g")
     world.create("other", app="app-2")
@@ -132,8 +106,6 @@ def test_it_is_let_onto_that_node_only_and_others_only_where_there_is_room_besid
     both = (NodeName("n1"), NodeName("n2"))
 
     def besides(uid: str) -> tuple[NodeName, ...]:
-        from core.decisions.admission import decide_admission
-
         world.ledger.apply(on.FilterCalled(PodUid(uid)), now=world.now)
         verdict = decide_admission(world.ledger.snapshot, PodUid(uid), now=world.now, offered=lambda: both)
         assert isinstance(verdict, Admitted), verdict
@@ -149,7 +121,7 @@ def test_it_is_let_onto_that_node_only_and_others_only_where_there_is_room_besid
 
 @pytest.mark.rule("GANG-11")
 def test_placeholders_smaller_than_a_member_go_and_it_is_placed_like_any_other() -> None:
-    world = GangPlay(make_ledger(make_queue("root.a")))
+    world = play()
     world.create("m1", cpu=2000, gang=make_gang(2), task_group="g")
     world.bind_placeholders()
     assert world.placeholders() == []
@@ -263,7 +235,7 @@ def test_a_bind_call_that_is_open_keeps_the_room() -> None:
 
 @pytest.mark.rule("GANG-12")
 def test_a_foreign_pod_that_takes_the_room_ends_the_take_over_at_once() -> None:
-    world = GangPlay(make_ledger(make_queue("root.a"), nodes=2))
+    world = play(nodes=2)
     world.tell(on.NodeObserved(make_node("n1", cpu=1000)))
     world.create("m1", gang=make_gang(1), task_group="g")
     world.bind_placeholders()
@@ -316,9 +288,6 @@ def test_what_kube_scheduler_tried_before_the_room_was_there_says_nothing() -> N
 
 
 def _refused_node() -> tuple[object, object]:
-    from core.decisions.admission import NODE_RESERVED
-    from core.reasons import Said
-
     return NODE_RESERVED, Said(NODE_RESERVED.text, NODE_RESERVED.code, 1)
 
 
@@ -338,50 +307,9 @@ def test_a_step_that_could_not_be_done_is_tried_again(kind: str) -> None:
     assert world.counts() == [(1, 1, 0)]
 
 
-# -- restarts ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.rule("GANG-20")
-@pytest.mark.parametrize("kind", ["DeletePod", "NominateNode", "WakePod"])
-def test_a_take_over_goes_on_after_a_restart(kind: str) -> None:
-    world = started(2)
-    held = hold_back(world, kind)
-    world.filter("uid-m1")
-    world.filter("uid-m2")
-    world.bind_placeholders()
-    assert held
-    del world._carry_out
-    world.restarted(make_ledger(make_queue("root.a"), listed=False))
-    assert world.placeholders() == []
-    assert world.formation().phase is Phase.STARTED
-    for uid in ("uid-m1", "uid-m2"):
-        world.bind(uid)
-    assert world.counts() == [(2, 2, 0)]
-    assert usage(world.ledger, "root.a") == (2000, 0, 0)
-
-
-@pytest.mark.rule("GANG-20")
-def test_a_restart_between_the_first_member_and_the_others() -> None:
-    world = started(2)
-    world.bind_placeholders()
-    world.bind("uid-m1")
-    world.restarted(make_ledger(make_queue("root.a"), listed=False))
-    world.bind("uid-m2")
-    assert world.counts() == [(2, 2, 0)]
-
-
-def test_one_that_came_later_and_says_it_takes_room_over_is_not_believed() -> None:
-    world = GangPlay(make_ledger(make_queue("root.a")))
-    world.create("m1", gang=make_gang(1), task_group="g", replaces=PodUid("x"), reserved_node=NodeName("n1"))
-    member = world.pods[PodUid("uid-m1")]
-    assert (member.replaces, member.reserved_node) == ("", NO_NODE)
-    assert not world.ledger.snapshot.slots
-
-
 def test_a_refusal_before_is_of_no_account() -> None:
     world = started(1, needed=1)
     assert isinstance(world.filter("uid-m1"), Refused)
-    assert sized(1).get("vcore") == 1
     world.bind_placeholders()
     assert world.admitted("uid-m1")
 
