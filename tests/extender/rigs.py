@@ -249,3 +249,26 @@ async def serving(
 def answers_of(verbs: Verbs) -> dict[str, Callable[[bytes], Any]]:
     """The four verbs as the listener takes them."""
     return {each: getattr(verbs, each) for each in VERBS}
+
+
+BODIES = {
+    "filter": filter_body("p"),
+    "prioritize": filter_body("p"),
+    "preempt": preempt_body("p", {"n1": ["v1"], "n2": None}),
+    "bind": bind_body("p"),
+}
+"""A right body for each verb."""
+
+
+def changed(change: Callable[[dict[str, Any]], object], body: bytes = BODIES["filter"]) -> bytes:
+    """A body with one thing in it replaced."""
+    decoded = json.loads(body)
+    change(decoded)
+    return json.dumps(decoded).encode()
+
+
+async def answers_still(door: Door) -> None:
+    """Whatever came before."""
+    # An application of its own: a body may have said anything of the others.
+    status, answer = await door.post("filter", filter_body("well", app="well"))
+    assert (status, answer) == (200, {"NodeNames": ["n1", "n2"]})
