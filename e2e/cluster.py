@@ -1,10 +1,10 @@
-"""What a test does to a cluster, and what it sees of its pods."""
+"""What a test does to a cluster, and what it reads in an object."""
 
 import asyncio
 import itertools
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
@@ -327,121 +327,8 @@ async def bounded(calls: Iterable[Any], *, most: int) -> list[Any]:
     return await asyncio.gather(*(one(call) for call in calls))
 
 
-async def watch(
-    session: aiohttp.ClientSession,
-    path: str,
-    on_list: Callable[[list[Object]], None],
-    on_event: Callable[[str, Object], None],
-) -> None:
-    """List, then follow every event until cancelled. A lost watch raises: nobody may miss an event."""
-    async with session.get(path) as answer:
-        listed = await answer.json()
-    on_list(listed["items"])
-    version = listed["metadata"]["resourceVersion"]
-    while True:
-        params = {"watch": "true", "resourceVersion": version, "allowWatchBookmarks": "true"}
-        timeout = aiohttp.ClientTimeout(total=None, sock_read=None)
-        async with session.get(path, params=params, timeout=timeout) as answer:
-            if answer.status != 200:
-                raise ApiFailure(answer.status, f"watch of {path}")
-            async for line in lines_of(answer):
-                event = msgspec.json.decode(line)
-                if event["type"] == "ERROR":
-                    raise ApiFailure(event["object"].get("code", 0), f"watch of {path} lost events")
-                version = event["object"]["metadata"]["resourceVersion"]
-                if event["type"] != "BOOKMARK":
-                    on_event(event["type"], event["object"])
-
-
-async def lines_of(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-    rest = b""
-    async for chunk in answer.content.iter_any():
-        *whole, rest = (rest + chunk).split(b"\n")
-        for line in whole:
-            if line:
-                yield line
-
-
 def _app_of(queue: str | None) -> str | None:
     return f"app-of-{queue}" if queue else None
-
-
-class PodCache:
-    """Every pod as the API last showed it, and a way to wait for what a test expects.
-
-    ``namespace``: only those of one.
-    """
-
-    def __init__(self, cluster: Cluster, namespace: str = "") -> None:
-        self._cluster = cluster
-        self._path = path_of("Pod", namespace)
-        self.pods: dict[str, Object] = {}
-        self.listeners: list[Callable[[str, Object], None]] = []
-        self._changed = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-
-    async def __aenter__(self) -> Self:
-        listed = asyncio.Event()
-
-        def on_list(items: list[Object]) -> None:
-            self.pods = {item["metadata"]["uid"]: item for item in items}
-            listed.set()
-
-        self._task = asyncio.create_task(watch(self._cluster.session, self._path, on_list, self._on_event))
-        await asyncio.wait_for(listed.wait(), 10)
-        return self
-
-    async def __aexit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
-
-    def _on_event(self, kind: str, pod: Object) -> None:
-        if kind == "DELETED":
-            self.pods.pop(pod["metadata"]["uid"], None)
-        else:
-            self.pods[pod["metadata"]["uid"]] = pod
-        for listener in self.listeners:
-            listener(kind, pod)
-        self._changed.set()
-
-    def named(self, name: str, namespace: str | None = None) -> Object | None:
-        where = namespace or self._cluster.namespace
-        for pod in self.pods.values():
-            if (pod["metadata"]["namespace"], pod["metadata"]["name"]) == (where, name):
-                return pod
-        return None
-
-    def bound(self) -> list[Object]:
-        """Pods on a node that are not finished."""
-        return [pod for pod in self.pods.values() if node_of(pod) and not is_terminal(pod)]
-
-    def waiting(self) -> list[Object]:
-        return [pod for pod in self.pods.values() if not node_of(pod)]
-
-    async def until(self, holds: Callable[[], object], what: str, *, timeout: float = 30.0) -> None:
-        """Wait until ``holds()`` is true, looking after every event; the error says what was seen last."""
-        until = time.monotonic() + timeout
-        while not holds():
-            assert self._task is not None
-            if self._task.done():
-                self._task.result()
-            left = until - time.monotonic()
-            assert left > 0, f"after {timeout} s still not: {what}\n{self._seen()}"
-            self._changed.clear()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), min(left, 0.5))
-
-    def _seen(self) -> str:
-        bound, waiting = len(self.bound()), self.waiting()
-        lines = [f"{bound} bound, {len(waiting)} without a node, {len(self.pods)} in all"]
-        for pod in waiting[:5]:
-            message = (condition(pod, "PodScheduled") or {}).get("message", "")
-            lines.append(f"  {pod['metadata']['name']}: {message[:200]}")
-        return "\n".join(lines)
 
 
 def node_of(pod: Object) -> str:

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from e2e.cluster import Cluster, PodCache
+from e2e.cluster import Cluster
 from e2e.control_plane import ControlPlane
 from e2e.kubelet import StubKubelet
+from e2e.watching import PodCache
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

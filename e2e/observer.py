@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from e2e.cluster import Cluster, Object, condition, is_terminal, node_of, watch
+from e2e.cluster import Cluster, Object, condition, is_terminal, node_of
 from e2e.sizing import Amounts, amounts_of, size_of
+from e2e.watching import watch
 
 GRACE = 5.0
 """Seconds for which a max that was replaced may still have let a Binding through."""

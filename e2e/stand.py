@@ -16,7 +16,7 @@ from typing import Any, Self, TypeVar
 import yaml
 
 from e2e.binaries import ROOT, binary
-from e2e.cluster import Cluster, Object, PodCache
+from e2e.cluster import Cluster, Object
 from e2e.control_plane import Scheduler
 from e2e.garbage import GarbageCollector
 from e2e.kubelet import StubKubelet
@@ -24,6 +24,7 @@ from e2e.observer import Observer
 from e2e.paddock import PaddockProcess
 from e2e.proxy import ApiProxy
 from e2e.sizing import amount
+from e2e.watching import PodCache
 
 MANIFESTS = ROOT / "manifests"
 NAMESPACE = "paddock-system"

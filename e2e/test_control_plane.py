@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from e2e.binaries import NoBinary, binary
-from e2e.cluster import Cluster, Object, PodCache, node_of, path_of
+from e2e.cluster import Cluster, Object, node_of, path_of
 from e2e.control_plane import ControlPlane
 from e2e.kubelet import StubKubelet
 from e2e.paddock import PaddockProcess
+from e2e.watching import PodCache
 
 PLAIN = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 

@@ -15,8 +15,9 @@ from core.ledger import events as on
 from core.ledger.effects import DeletePod, Effect, EvictPod
 from core.ledger.outcomes import EvictionOutcome
 from core.workload.budget import BudgetFacts, disruptions_left
-from e2e.cluster import ApiFailure, Cluster, Object, PodCache, node_of, path_of
+from e2e.cluster import ApiFailure, Cluster, Object, node_of, path_of
 from e2e.stand import Stand, eventually
+from e2e.watching import PodCache
 from extender.kube.client import connect
 from extender.kube.effector import Effector
 from extender.kube.feeds import Feeds
