@@ -3,17 +3,11 @@
 In the end all three run, though room for them was scarce, and nobody else's pod has gone.
 """
 
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
-
 import pytest
 
-from extender.simulator.paddock import Paddock
-from extender.simulator.reading import scenario_from
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario import Kill, Scenario
+from tests.scenarios.killing import effects_of, killed, kills, played
 
 TEXT = """\
 apiVersion: paddock.dev/v1
@@ -38,33 +32,13 @@ steps:
   - at: 180s
 """
 
-
-def played(bind: str, *, gates: bool) -> Scenario:
-    scenario = scenario_from(TEXT.replace("BIND", bind), file="s.yaml", folder=Path("/nowhere"))
-    return replace(scenario, gates=gates)
-
-
+AT_ONCE, SLOWLY = TEXT.replace("BIND", "0s"), TEXT.replace("BIND", "300ms")
 PLAYS = {
-    "plain": played("0s", gates=False),
-    "with gates": played("0s", gates=True),
-    "slow bindings": played("300ms", gates=False),
-    "slow bindings and gates": played("300ms", gates=True),
+    "plain": played(AT_ONCE, gates=False),
+    "with gates": played(AT_ONCE, gates=True),
+    "slow bindings": played(SLOWLY, gates=False),
+    "slow bindings and gates": played(SLOWLY, gates=True),
 }
-
-
-def effects_of(scenario: Scenario) -> Counter[str]:
-    counted: Counter[str] = Counter()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Paddock, "_count_effect", lambda self, name: counted.update([name]))
-        run_scenario(scenario)
-    return counted
-
-
-def kills() -> Iterator[object]:
-    for name, scenario in PLAYS.items():
-        for effect, count in sorted(effects_of(scenario).items()):
-            for nth in range(1, count + 1):
-                yield pytest.param(scenario, Kill(effect, nth), id=f"{name}: {effect} {nth}")
 
 
 def ended_well(scenario: Scenario) -> None:
@@ -77,10 +51,9 @@ def ended_well(scenario: Scenario) -> None:
 
 
 @pytest.mark.rule("COS-5", "COS-6")
-@pytest.mark.parametrize(("scenario", "kill"), list(kills()))
+@pytest.mark.parametrize(("scenario", "kill"), list(kills(PLAYS)))
 def test_all_start_in_the_end(scenario: Scenario, kill: Kill) -> None:
-    first, *rest = scenario.steps
-    ended_well(replace(scenario, steps=(replace(first, kill=kill), *rest)))
+    ended_well(killed(scenario, kill))
 
 
 @pytest.mark.parametrize("scenario", PLAYS.values(), ids=PLAYS)

@@ -3,17 +3,14 @@
 In the end all is as if nothing had happened: who runs where, what is counted, and no placeholder is left.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from extender.simulator.paddock import Paddock
-from extender.simulator.reading import scenario_from
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario import Kill, Scenario, Step
+from tests.scenarios.killing import effects_of, killed, kills, played
 
 HEAD = """\
 apiVersion: paddock.dev/v1
@@ -93,9 +90,8 @@ TIMED_OUT_HARD = """\
 """
 
 
-def played(steps: str, style: str, *, gates: bool, delays: str = "{}") -> Scenario:
-    text = HEAD.replace("DELAYS", delays) + SUBMIT.replace("STYLE", style) + steps
-    return replace(scenario_from(text, file="s.yaml", folder=Path("/nowhere")), gates=gates)
+def play(steps: str, style: str, *, gates: bool, delays: str) -> Scenario:
+    return played(HEAD.replace("DELAYS", delays) + SUBMIT.replace("STYLE", style) + steps, gates=gates)
 
 
 LATE = "{watch: 200ms, bind: 300ms}"
@@ -108,30 +104,12 @@ WAYS = {
     "hard, timed out": (TIMED_OUT_HARD, "Hard"),
 }
 PLAYS = {
-    f"{name}{', late' * (delays == LATE)}{', gates' * gates}": played(
-        steps, style, gates=gates, delays=delays
-    )
+    f"{name}{', late' * (delays == LATE)}{', gates' * gates}": play(steps, style, gates=gates, delays=delays)
     for name, (steps, style) in WAYS.items()
     for gates in (False, True)
     for delays in ("{}", LATE)
     if delays != LATE or steps != TOO_FEW
 }
-
-
-def effects_of(scenario: Scenario) -> Counter[str]:
-    """How often Paddock does what when it is left alone."""
-    counted: Counter[str] = Counter()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Paddock, "_count_effect", lambda self, name: counted.update([name]))
-        run_scenario(scenario)
-    return counted
-
-
-def kills() -> Iterator[object]:
-    for name, scenario in PLAYS.items():
-        for effect, count in sorted(effects_of(scenario).items()):
-            for nth in range(1, count + 1) if effect not in ONLY_TOLD else (1,):
-                yield pytest.param(scenario, Kill(effect, nth), id=f"{name}: {effect} {nth}")
 
 
 ONLY_TOLD = {"PostEvent", "SetCondition"}
@@ -157,11 +135,9 @@ def moments() -> Iterator[object]:
 
 
 @pytest.mark.rule("GANG-20")
-@pytest.mark.parametrize(("scenario", "kill"), list(kills()))
+@pytest.mark.parametrize(("scenario", "kill"), list(kills(PLAYS, once=ONLY_TOLD)))
 def test_a_crash_changes_nothing(scenario: Scenario, kill: Kill) -> None:
-    first, *rest = scenario.steps
-    recording = run_scenario(replace(scenario, steps=(replace(first, kill=kill), *rest)))
-    assert recording.differences == ()
+    assert run_scenario(killed(scenario, kill)).differences == ()
 
 
 @pytest.mark.rule("GANG-25")

@@ -1,0 +1,44 @@
+"""What the tests that kill Paddock after each of its effects in turn have in common. No tests."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from extender.simulator.paddock import Paddock
+from extender.simulator.reading import scenario_from
+from extender.simulator.run import run_scenario
+from extender.simulator.scenario import Kill, Scenario
+
+
+def played(text: str, *, gates: bool) -> Scenario:
+    """``text``: a scenario file; ``gates``: whether its pods come behind gates."""
+    return replace(scenario_from(text, file="s.yaml", folder=Path("/nowhere")), gates=gates)
+
+
+def effects_of(scenario: Scenario) -> Counter[str]:
+    """How often Paddock does what when it is left alone."""
+    counted: Counter[str] = Counter()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Paddock, "_count_effect", lambda self, name: counted.update([name]))
+        run_scenario(scenario)
+    return counted
+
+
+def kills(plays: Mapping[str, Scenario], *, once: Collection[str] = ()) -> Iterator[object]:
+    """A parameter set for every effect of every play: the play, and after which effect Paddock is killed.
+
+    ``once``: effects of which the first is enough.
+    """
+    for name, scenario in plays.items():
+        for effect, count in sorted(effects_of(scenario).items()):
+            for nth in range(1, 2 if effect in once else count + 1):
+                yield pytest.param(scenario, Kill(effect, nth), id=f"{name}: {effect} {nth}")
+
+
+def killed(scenario: Scenario, kill: Kill, *, step: int = 0) -> Scenario:
+    """``step``: from which of its steps on effects are counted."""
+    before, (chosen, *after) = scenario.steps[:step], scenario.steps[step:]
+    return replace(scenario, steps=(*before, replace(chosen, kill=kill), *after))
