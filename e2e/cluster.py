@@ -159,8 +159,8 @@ class Cluster:
         metadata["resourceVersion"] = there["metadata"]["resourceVersion"]
         return await self.request("PUT", path, thing)
 
-    async def patch(self, path: str, body: Object) -> Object:
-        return await self.request("PATCH", path, body, content_type=MERGE_PATCH)
+    async def patch(self, path: str, body: Object, *, user: str | None = None) -> Object:
+        return await self.request("PATCH", path, body, content_type=MERGE_PATCH, user=user)
 
     async def create_namespace(self, annotations: Mapping[str, str] | None = None) -> str:
         """A new one each time: without a controller-manager none is ever gone."""

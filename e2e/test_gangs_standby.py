@@ -5,9 +5,10 @@ import socket
 
 import pytest
 
-from e2e.cluster import Cluster, path_of
+from e2e.cluster import Cluster
 from e2e.ganging import NOTED, REPLACES, Job, Rally, rally
 from e2e.paddock import PaddockProcess
+from e2e.permitting import allow
 from e2e.stand import eventually
 
 OURS, ANOTHERS = f"{socket.gethostname()}_1", "another_1"
@@ -55,7 +56,9 @@ async def _two(here: Rally) -> tuple[PaddockProcess, PaddockProcess]:
     cluster = here.cluster
     await here.stand.scheduler.kill()
     await here.paddock.stop()
-    await _let_read(cluster)
+    # The shipped role lets Paddock read the one Lease of its overlay.
+    paddock = {"kind": "User", "name": "paddock"}
+    await allow(cluster, paddock, ["get"], "leases", groups=["coordination.k8s.io"])
     await _hold(cluster, "first", OURS)
     await _hold(cluster, "second", ANOTHERS)
     leader = await here.stand.paddock_of_lease(f"{cluster.namespace}/first", proxied=True)
@@ -74,23 +77,3 @@ async def _hold(cluster: Cluster, name: str, holder: str) -> None:
             "spec": {"holderIdentity": holder},
         }
     )
-
-
-async def _let_read(cluster: Cluster) -> None:
-    """The shipped role lets Paddock read the one Lease of its overlay."""
-    version, namespace = "rbac.authorization.k8s.io/v1", cluster.namespace
-    metadata = {"namespace": namespace, "name": "leases"}
-    rule = {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get"]}
-    await cluster.apply({"apiVersion": version, "kind": "Role", "metadata": metadata, "rules": [rule]})
-    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "leases"}
-    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "paddock"}
-    await cluster.apply(
-        {
-            "apiVersion": version,
-            "kind": "RoleBinding",
-            "metadata": {**metadata},
-            "roleRef": reference,
-            "subjects": [subject],
-        }
-    )
-    assert await cluster.request("GET", path_of("Role", namespace, "leases"))

@@ -6,15 +6,16 @@ They stand on a control plane of their own, whose users have such names as no he
 import copy
 import csv
 import json
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
 import pytest_asyncio
 import yaml
 
-from e2e.cluster import RUN_LABEL, ApiFailure, Cluster, Object, message_of, path_of
+from e2e.cluster import RUN_LABEL, Cluster, Object, message_of, path_of
 from e2e.control_plane import ControlPlane, NeedsOwnControlPlane
+from e2e.permitting import allow, refusal
 from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, eventually, manifest
 from e2e.tenants import checksum
 
@@ -96,11 +97,12 @@ async def _opened(cluster: Cluster) -> None:
 async def _open(cluster: Cluster) -> None:
     """Everybody may do anything with pods and workloads of the namespace, and the policies hold."""
     verbs = ["create", "get", "update", "patch"]
-    await _allow(cluster, verbs, "*", {"kind": "Group", "name": "system:authenticated"})
+    everybody = {"kind": "Group", "name": "system:authenticated"}
+    await allow(cluster, everybody, verbs, "*", groups=["", "apps", "batch"])
 
     async def in_force() -> bool:
         forged = _claiming(_pod(cluster), "boss")
-        if FOREIGN not in await _refusal(_make(cluster, "alice", forged, try_it=True)):
+        if FOREIGN not in await refusal(_make(cluster, "alice", forged, try_it=True)):
             return False
         return _name_on(await _make(cluster, "alice", _pod(cluster), try_it=True)) is not None
 
@@ -138,7 +140,7 @@ async def test_any_name_is_valid_json_and_taken_for_ones_own(cluster: Cluster, w
     pod["metadata"]["annotations"] = {USER_INFO: found}
     assert _name_on(await _make(cluster, who, pod)) == found
     pod["metadata"]["name"] = "of-another"
-    assert FOREIGN in await _refusal(_make(cluster, "alice", pod))
+    assert FOREIGN in await refusal(_make(cluster, "alice", pod))
 
 
 async def test_a_pod_with_an_environment_variable_twice_is_named(cluster: Cluster) -> None:
@@ -209,7 +211,7 @@ async def test_a_foreign_name_takes_a_verb_of_its_own(cluster: Cluster, kind: st
         assert text != own
         thing = _thing(cluster, kind)
         _metadata(thing)["annotations"] = {USER_INFO: text}
-        assert FOREIGN in await _refusal(_make(cluster, "alice", thing)), text
+        assert FOREIGN in await refusal(_make(cluster, "alice", thing)), text
     _metadata(thing)["annotations"] = {USER_INFO: own}
     assert _name_on(await _make(cluster, "alice", thing)) == own
     await _trust(cluster)
@@ -221,7 +223,7 @@ async def test_a_foreign_name_takes_a_verb_of_its_own(cluster: Cluster, kind: st
 async def test_a_template_changes_its_owner_only_to_who_asks(cluster: Cluster, kind: str) -> None:
     """Of a job it cannot change at all."""
     await _make(cluster, "alice", _thing(cluster, kind))
-    assert FOREIGN in await _refusal(_put(cluster, "bob", _claiming(_thing(cluster, kind), "carol")))
+    assert FOREIGN in await refusal(_put(cluster, "bob", _claiming(_thing(cluster, kind), "carol")))
     thing = _thing(cluster, kind)
     own = json.dumps(await _said(cluster, "bob"), separators=(",", ":"))
     _metadata(thing)["annotations"] = {USER_INFO: own}
@@ -237,10 +239,10 @@ async def test_a_pod_belongs_to_whom_it_belonged(cluster: Cluster) -> None:
     binding = {"apiVersion": "v1", "kind": "Binding", "metadata": meta, "target": {"name": "n1"}}
     for who in ("alice", "trusted", "admin"):
         for where in (path, f"{path}/status"):
-            assert FIXED in await _refusal(_patch(cluster, who, where, {USER_INFO: "{}"}))
-            assert FIXED in await _refusal(_patch(cluster, who, where, {USER_INFO: None}))
+            assert FIXED in await refusal(_patch(cluster, who, where, {USER_INFO: "{}"}))
+            assert FIXED in await refusal(_patch(cluster, who, where, {USER_INFO: None}))
         for where in (f"{path}/binding", path_of("Pod", cluster.namespace).replace("/pods", "/bindings")):
-            assert FIXED in await _refusal(cluster.request("POST", where, binding, user=who))
+            assert FIXED in await refusal(cluster.request("POST", where, binding, user=who))
     for where in (path, f"{path}/status"):
         await _patch(cluster, "alice", where, {f"of{where[-1]}": "1"})
     meta["annotations"] = {"bound": "1"}
@@ -354,18 +356,7 @@ async def _put(cluster: Cluster, who: str, thing: Object) -> Object:
 
 async def _patch(cluster: Cluster, who: str, path: str, annotations: Mapping[str, str | None]) -> Object:
     body = {"metadata": {"annotations": dict(annotations)}}
-    return await cluster.request("PATCH", path, body, content_type="application/merge-patch+json", user=who)
-
-
-async def _refusal(call: Awaitable[object]) -> str:
-    """Why a request is forbidden; empty when it is not."""
-    try:
-        await call
-    except ApiFailure as failure:
-        if failure.status != 403:
-            raise
-        return str(failure)
-    return ""
+    return await cluster.patch(path, body, user=who)
 
 
 async def _said(cluster: Cluster, who: str) -> Object:
@@ -378,21 +369,10 @@ async def _said(cluster: Cluster, who: str) -> Object:
 
 async def _trust(cluster: Cluster) -> None:
     """The user of that name holds the verb from now on."""
-    await _allow(cluster, ["set-user-info"], "pods", {"kind": "User", "name": "trusted"})
+    await allow(cluster, {"kind": "User", "name": "trusted"}, ["set-user-info"], "pods", groups=[""])
 
     async def trusted() -> bool:
         forged = _claiming(_pod(cluster, "probe"), "boss")
-        return not await _refusal(_make(cluster, "trusted", forged, try_it=True))
+        return not await refusal(_make(cluster, "trusted", forged, try_it=True))
 
     await eventually(trusted, "the user is trusted")
-
-
-async def _allow(cluster: Cluster, verbs: list[str], resource: str, subject: Mapping[str, str]) -> None:
-    """A Role in the cluster's namespace for now, and its binding."""
-    group = "rbac.authorization.k8s.io"
-    rules = [{"apiGroups": ["", "apps", "batch"], "resources": [resource], "verbs": verbs}]
-    role = {"apiGroup": group, "kind": "Role", "name": subject["name"]}
-    bound = {"roleRef": role, "subjects": [{**subject, "apiGroup": group}]}
-    for kind, content in (("Role", {"rules": rules}), ("RoleBinding", bound)):
-        meta = {"name": subject["name"], "namespace": cluster.namespace}
-        await cluster.create({"apiVersion": f"{group}/v1", "kind": kind, "metadata": meta, **content})

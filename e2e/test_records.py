@@ -1,11 +1,12 @@
 """Who may write what Paddock believes after a start: the shipped policy on the real API server."""
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 
 import pytest
 import pytest_asyncio
 
-from e2e.cluster import RUN_LABEL, ApiFailure, Cluster, Object, path_of
+from e2e.cluster import RUN_LABEL, Cluster, Object, path_of
+from e2e.permitting import allow, refusal
 from e2e.preempting import PREEMPTED_FOR, RESERVED, TRIGGERED, contest, queue
 from e2e.stand import INSTALLED, eventually, manifest, rendered
 
@@ -21,18 +22,20 @@ async def _in_force(cluster: Cluster) -> None:
     for thing in (*rendered("kubeadm"), *manifest(POLICY)):
         if thing["kind"] in INSTALLED or thing in manifest(POLICY):
             await cluster.apply(thing)
-    await _allow(cluster)
+    verbs = ["create", "get", "update", "patch", "delete"]
+    subject = {"kind": "User", "name": USER}
+    await allow(cluster, subject, verbs, "pods", "pods/status", "pods/binding", groups=[""])
 
     async def look() -> bool:
-        return REFUSED in await _refusal(_create(cluster, "probe", FORGED, try_it=True))
+        return REFUSED in await refusal(_create(cluster, "probe", FORGED, try_it=True))
 
     await eventually(look, "the policy is in force")
 
 
 @pytest.mark.parametrize("key", FORGED)
 async def test_a_user_makes_no_pod_with_a_record(cluster: Cluster, key: str) -> None:
-    assert REFUSED in await _refusal(_create(cluster, "forged", {key: FORGED[key]}))
-    assert await _refusal(_create(cluster, "plain", {"paddock.example/x": "y", "x": "y"})) == ""
+    assert REFUSED in await refusal(_create(cluster, "forged", {key: FORGED[key]}))
+    assert await refusal(_create(cluster, "plain", {"paddock.example/x": "y", "x": "y"})) == ""
 
 
 @pytest.mark.parametrize("part", ["", "/status"])
@@ -43,7 +46,7 @@ async def test_nor_does_he_set_change_or_remove_one(
     cluster: Cluster, change: Mapping[str, str | None], part: str
 ) -> None:
     path = await _recorded(cluster)
-    assert REFUSED in await _refusal(_annotate(cluster, path + part, change))
+    assert REFUSED in await refusal(_annotate(cluster, path + part, change))
     annotations = (await cluster.request("GET", path))["metadata"]["annotations"]
     assert annotations == {RESERVED: "n1"}
 
@@ -55,7 +58,7 @@ async def test_nor_with_a_binding(cluster: Cluster) -> None:
     path = path_of("Pod", cluster.namespace, "bound")
     metadata = {"name": "bound", "annotations": {PREEMPTED_FOR: "x because"}}
     binding = {"apiVersion": "v1", "kind": "Binding", "metadata": metadata, "target": {"name": "n1"}}
-    assert REFUSED in await _refusal(cluster.request("POST", f"{path}/binding", binding, user=USER))
+    assert REFUSED in await refusal(cluster.request("POST", f"{path}/binding", binding, user=USER))
     metadata.pop("annotations")
     await cluster.request("POST", f"{path}/binding", binding, user=USER)
 
@@ -79,7 +82,7 @@ async def test_paddock_and_admins_write_them(cluster: Cluster, who: str) -> None
     path = await _recorded(cluster)
 
     async def written() -> bool:
-        return await _refusal(_annotate(cluster, path, {RESERVED: "n2", TRIGGERED: "1-x"}, who=who)) == ""
+        return await refusal(_annotate(cluster, path, {RESERVED: "n2", TRIGGERED: "1-x"}, who=who)) == ""
 
     await eventually(written, f"{who} may write records")
     await _annotate(cluster, path, {RESERVED: None, TRIGGERED: None}, who=who)
@@ -118,31 +121,4 @@ async def _annotate(
     cluster: Cluster, path: str, change: Mapping[str, str | None], *, who: str = USER
 ) -> Object:
     body = {"metadata": {"annotations": dict(change)}}
-    return await cluster.request("PATCH", path, body, content_type="application/merge-patch+json", user=who)
-
-
-async def _refusal(call: Awaitable[object]) -> str:
-    """Why a request is forbidden; empty when it is not."""
-    try:
-        await call
-    except ApiFailure as failure:
-        if failure.status != 403:
-            raise
-        return str(failure)
-    return ""
-
-
-async def _allow(cluster: Cluster) -> None:
-    group = "rbac.authorization.k8s.io"
-    verbs = ["create", "get", "update", "patch", "delete"]
-    resources = ["pods", "pods/status", "pods/binding"]
-    content: Mapping[str, Object] = {
-        "Role": {"rules": [{"apiGroups": [""], "resources": resources, "verbs": verbs}]},
-        "RoleBinding": {
-            "roleRef": {"apiGroup": group, "kind": "Role", "name": USER},
-            "subjects": [{"apiGroup": group, "kind": "User", "name": USER}],
-        },
-    }
-    for kind, rest in content.items():
-        meta = {"name": USER, "namespace": cluster.namespace}
-        await cluster.create({"apiVersion": f"{group}/v1", "kind": kind, "metadata": meta, **rest})
+    return await cluster.patch(path, body, user=who)

@@ -1,0 +1,31 @@
+"""Which user may do what in a test's namespace, and with what a request is refused that he may not make."""
+
+from collections.abc import Awaitable, Mapping, Sequence
+
+from e2e.cluster import ApiFailure, Cluster
+
+_GROUP = "rbac.authorization.k8s.io"
+
+
+async def allow(
+    cluster: Cluster, subject: Mapping[str, str], verbs: Sequence[str], *resources: str, groups: Sequence[str]
+) -> None:
+    """A Role of the subject's name, and its binding. ``subject``: kind and name; ``groups``: of the API."""
+    name = subject["name"]
+    rule = {"apiGroups": [*groups], "resources": [*resources], "verbs": [*verbs]}
+    role = {"apiGroup": _GROUP, "kind": "Role", "name": name}
+    bound = {"roleRef": role, "subjects": [{**subject, "apiGroup": _GROUP}]}
+    for kind, content in (("Role", {"rules": [rule]}), ("RoleBinding", bound)):
+        meta = {"name": name, "namespace": cluster.namespace}
+        await cluster.create({"apiVersion": f"{_GROUP}/v1", "kind": kind, "metadata": meta, **content})
+
+
+async def refusal(call: Awaitable[object]) -> str:
+    """Why a request is forbidden; empty when it is not."""
+    try:
+        await call
+    except ApiFailure as failure:
+        if failure.status != 403:
+            raise
+        return str(failure)
+    return ""
