@@ -192,6 +192,19 @@ class Cluster:
             }
         )
 
+    async def create_priority_class(self, name: str, value: int, *, preempts: bool = True) -> None:
+        """``preempts``: whether its pods may ask kube-scheduler to evict others."""
+        policy = "PreemptLowerPriority" if preempts else "Never"
+        await self.create(
+            {
+                "apiVersion": "scheduling.k8s.io/v1",
+                "kind": "PriorityClass",
+                "metadata": {"name": name},
+                "value": value,
+                "preemptionPolicy": policy,
+            }
+        )
+
     # -- nodes ----------------------------------------------------------------------------------------------
 
     async def add_nodes(

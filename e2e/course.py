@@ -15,6 +15,7 @@ from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, eventually
 from e2e.tenants import checksum
 
 WAKE = "paddock.dev/wake"
+RESERVED = "paddock.dev/reserved-node"
 HOLD = "root.hold"
 """The queue of those that take all room until they are deleted."""
 
@@ -71,15 +72,7 @@ class Place:
     async def priorities(self, *values: int) -> None:
         """A class for each, which never preempts: what goes first is all that is asked here."""
         for value in values:
-            await self.cluster.create(
-                {
-                    "apiVersion": "scheduling.k8s.io/v1",
-                    "kind": "PriorityClass",
-                    "metadata": {"name": f"order-{value}"},
-                    "value": value,
-                    "preemptionPolicy": "Never",
-                }
-            )
+            await self.cluster.create_priority_class(f"order-{value}", value, preempts=False)
 
     async def fill(self, cores: int) -> list[str]:
         """Take so much room, core by core; the names of those who do."""

@@ -19,7 +19,6 @@ from e2e.stand import eventually
 DOMAIN = "yunikorn.apache.org/"
 PLACEHOLDER = "internal.yunikorn.apache.org/placeholder"
 REPLACES = "paddock.dev/replaces"
-RESERVED = "paddock.dev/reserved-node"
 NOTED = "paddock.dev/gang"
 GATE = "paddock.dev/queue"
 GATE_POLICY = "gates/gate-managed-pods.yaml"
@@ -221,10 +220,6 @@ class Rally:
         """Its placeholders that have, or had, a node."""
         return [each for each in self.log.of(job) if each.placed is not None]
 
-    def note(self, name: str, key: str) -> str:
-        pod = self.pods.named(name)
-        return str(((pod or {}).get("metadata", {}).get("annotations") or {}).get(key, ""))
-
     async def progress(self, job: Job, name: str = "") -> tuple[int, int, int]:
         """Placeholders of its group: counted, replaced, timed out (GANG-16). ``name``: a pod that is left."""
         return (await self.gang(job, name))[1]
@@ -272,6 +267,15 @@ class Rally:
         assert {each.taker for each in holders} == {*job.names[: job.size]}
         assert all(self.log.nodes[each.taker] == each.node for each in holders)
         assert all(each.gone is not None for each in holders)
+
+    async def until_started(self, job: Job) -> None:
+        """Placeholders were made once for all its members, and room for one of two rivals is left over."""
+        await self.until_bound(*job.names)
+        await self.until_no_holders()
+        self.assert_taken_over(job)
+        assert await self.gang(job) == ("Started", (job.size, job.size, 0))
+        assert await self.usage() == job.size * 1000
+        await self.until_bound_one_of(*self.rival_names(2))
 
     def say(self, what: str, names: Sequence[str]) -> None:
         """How long taking over took."""

@@ -7,11 +7,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from e2e.cluster import Cluster, Object, node_of, path_of
-from e2e.course import Place, Queues, place
+from e2e.course import RESERVED, Place, Queues, place
 from e2e.stand import eventually
 
 PREEMPTED_FOR = "paddock.dev/preempted-for"
-RESERVED = "paddock.dev/reserved-node"
 TRIGGERED = "paddock.dev/triggered"
 
 GATE = "e2e.paddock.dev/held"
@@ -102,11 +101,6 @@ class Contest:
         """Of a pod that has run."""
         return str(self.exits.pods[name]["metadata"]["uid"])
 
-    def note(self, name: str, key: str) -> str:
-        """An annotation of a pod; empty when it has none."""
-        pod = self.pods.named(name)
-        return str(((pod or {}).get("metadata", {}).get("annotations") or {}).get(key, ""))
-
     async def label_nodes(self, *names: str) -> None:
         """So that `run` can name them."""
         for name in names:
@@ -116,14 +110,7 @@ class Contest:
     async def ranks(self, *values: int) -> None:
         """A class for each priority that may preempt, unlike those of a place."""
         for value in values:
-            await self.cluster.create(
-                {
-                    "apiVersion": "scheduling.k8s.io/v1",
-                    "kind": "PriorityClass",
-                    "metadata": {"name": f"rank-{value}"},
-                    "value": value,
-                }
-            )
+            await self.cluster.create_priority_class(f"rank-{value}", value)
 
     # -- what Paddock says -----------------------------------------------------------------------------------
 

@@ -3,7 +3,8 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -156,52 +157,51 @@ async def test_two_groups_that_would_starve_each_other(cluster: Cluster) -> None
         await settled(stand)
 
 
-async def _two_wait(cluster: Cluster, stand: Stand) -> Groups:
-    """Two of three are in their bind calls; the third has no node."""
-    groups = Groups(stand)
-    await cluster.add_nodes(2)
-    await cluster.create_pods(members(cluster, "g", 3, spec=PORT), most=1)
-    await until_waiting(stand, 2)
-    assert groups.sizes() == {}
-    return groups
+@asynccontextmanager
+async def _two_waiting(cluster: Cluster) -> AsyncIterator[tuple[Stand, Groups]]:
+    """At the block two of three are in their bind calls, and the third has no node."""
+    async with Stand(cluster, TREE) as stand:
+        groups = Groups(stand)
+        await cluster.add_nodes(2)
+        await cluster.create_pods(members(cluster, "g", 3, spec=PORT), most=1)
+        await until_waiting(stand, 2)
+        assert groups.sizes() == {}
+        yield stand, groups
+        await settled(stand)
+
+
+async def _until_the_last_one_came(groups: Groups) -> None:
+    """It gets a node, and all three are bound."""
+    await groups.stand.cluster.add_nodes(1, prefix="late")
+    await groups.until({"g": 3})
 
 
 async def test_the_last_one_ends_the_wait(cluster: Cluster) -> None:
-    async with Stand(cluster, TREE) as stand:
-        groups = await _two_wait(cluster, stand)
-        await cluster.add_nodes(1, prefix="late")
-        await groups.until({"g": 3})
-        await settled(stand)
+    async with _two_waiting(cluster) as (_, groups):
+        await _until_the_last_one_came(groups)
 
 
 async def test_paddock_killed_during_the_wait(cluster: Cluster) -> None:
-    async with Stand(cluster, TREE) as stand:
-        groups = await _two_wait(cluster, stand)
+    async with _two_waiting(cluster) as (stand, groups):
         await stand.paddock.restart()
         await until_waiting(stand, 2)
         assert groups.sizes() == {}
-        await cluster.add_nodes(1, prefix="late")
-        await groups.until({"g": 3})
-        await settled(stand)
+        await _until_the_last_one_came(groups)
 
 
 async def test_kube_scheduler_killed_during_the_wait(cluster: Cluster) -> None:
     """Its connections break with it: nothing is bound for a scheduler that knows nothing of it."""
-    async with Stand(cluster, TREE) as stand:
-        groups = await _two_wait(cluster, stand)
+    async with _two_waiting(cluster) as (stand, groups):
         await stand.scheduler.kill()
         await until_waiting(stand, 0)
         assert groups.sizes() == {}
         await stand.scheduler.start()
         await until_waiting(stand, 2)
-        await cluster.add_nodes(1, prefix="late")
-        await groups.until({"g": 3})
-        await settled(stand)
+        await _until_the_last_one_came(groups)
 
 
 async def test_a_member_deleted_while_it_waits(cluster: Cluster) -> None:
-    async with Stand(cluster, TREE) as stand:
-        groups = await _two_wait(cluster, stand)
+    async with _two_waiting(cluster) as (stand, groups):
         held = [pod for pod in stand.pods.waiting() if "free ports" not in message_of(pod)]
         await cluster.delete_pod(held[0]["metadata"]["name"])
         await until_waiting(stand, 0)
@@ -209,12 +209,10 @@ async def test_a_member_deleted_while_it_waits(cluster: Cluster) -> None:
         await cluster.add_nodes(1, prefix="late")
         await cluster.create({**members(cluster, "g", 4, of=3, spec=PORT)[3]})
         await groups.until({"g": 3})
-        await settled(stand)
 
 
 async def test_a_wait_in_vain_and_the_rest_after_it(cluster: Cluster) -> None:
-    async with Stand(cluster, TREE) as stand:
-        groups = await _two_wait(cluster, stand)
+    async with _two_waiting(cluster) as (stand, groups):
         began = time.monotonic()
         await until_timed_out(stand, 1)
         assert 10 < time.monotonic() - began < 14.5
@@ -224,7 +222,6 @@ async def test_a_wait_in_vain_and_the_rest_after_it(cluster: Cluster) -> None:
         print(f"bound {time.monotonic() - added:.1f} s after the node that was missing came")
         assert time.monotonic() - added < 10
         assert len(await events_of(cluster, "PodGroupTimeout")) == 1
-        await settled(stand)
 
 
 async def until_timed_out(stand: Stand, count: int) -> None:

@@ -14,7 +14,7 @@ async def test_members_take_over_what_placeholders_held(cluster: Cluster, gated:
         await here.until_no_holders()
         here.assert_taken_over(job)
         assert await here.gang(job) == ("Started", (4, 4, 0))
-        assert here.note(job.first, NOTED) == "Started"
+        assert here.pods.note(job.first, NOTED) == "Started"
         assert await here.usage() == 4000
         await here.until_events(CreatingPlaceholders=1, GangReservationComplete=1)
         here.say("a gang of 4", job.names)

@@ -64,29 +64,19 @@ async def _crash(cluster: Cluster, job: Job, effect: Effect, *, gated: bool = Fa
         yield here
 
 
-async def _assert_started(here: Rally, job: Job) -> None:
-    """Three placeholders were made in all, whose room no other pod has."""
-    await here.until_bound(*job.names)
-    await here.until_no_holders()
-    here.assert_taken_over(job)
-    assert await here.gang(job) == ("Started", (3, 3, 0))
-    assert await here.usage() == 3000
-    await here.until_bound_one_of(*here.rival_names(2))
-
-
 @pytest.mark.parametrize("effect", [*STARTS.values(), WOKEN], ids=[*_named(STARTS), "a-member-is-woken"])
 async def test_a_gang_starts_though_paddock_crashes(cluster: Cluster, effect: Effect) -> None:
     """GANG-20: nothing is made or taken over twice."""
     job = Job("crash", 3)
     async with _crash(cluster, job, effect) as here:
-        await _assert_started(here, job)
+        await here.until_started(job)
 
 
 @pytest.mark.parametrize("effect", [*STARTS.values(), OPENED], ids=[*_named(STARTS), "a-gate-is-opened"])
 async def test_a_gang_behind_gates_starts_though_paddock_crashes(cluster: Cluster, effect: Effect) -> None:
     job = Job("crash", 3)
     async with _crash(cluster, job, effect, gated=True) as here:
-        await _assert_started(here, job)
+        await here.until_started(job)
 
 
 @pytest.mark.parametrize("effect", TIME_OUTS.values(), ids=_named(TIME_OUTS))
@@ -130,7 +120,7 @@ async def test_a_gang_starts_though_the_scheduler_crashes(cluster: Cluster, at: 
         await here.stand.scheduler.start()
         await here.until_placed(job, job.size)
         await here.rivals(2)
-        await _assert_started(here, job)
+        await here.until_started(job)
 
 
 async def test_members_keep_their_room_until_a_scheduler_is_back(cluster: Cluster) -> None:

@@ -3,7 +3,8 @@
 import asyncio
 
 from e2e.cluster import Cluster, message_of, node_of, path_of
-from e2e.ganging import BOTH, REPLACES, RESERVED, Job, Rally, is_holder, rally
+from e2e.course import RESERVED
+from e2e.ganging import BOTH, REPLACES, Job, Rally, is_holder, rally
 from e2e.stand import eventually
 
 LINKED = ("PATCH", "/pods/taken-0$", f'"{REPLACES}":"')
@@ -103,8 +104,8 @@ async def test_a_pod_of_no_queue_takes_the_room_before_the_member(cluster: Clust
         assert await here.usage() == 1000
         await cluster.delete_pod("foreign")
         await here.until_bound("taken-0")
-        await here.pods.until(lambda: not here.note("taken-0", RESERVED), "nothing is kept any more")
-        assert here.note("taken-0", REPLACES) == ""
+        await here.pods.until(lambda: not here.pods.note("taken-0", RESERVED), "nothing is kept any more")
+        assert here.pods.note("taken-0", REPLACES) == ""
         await cluster.create(other)
         await here.until_bound("taken-1")
         await here.until_progress(job, 2, 1, 1)

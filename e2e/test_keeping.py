@@ -1,26 +1,16 @@
 """A node that is kept for a pod that no node has room for (CYC-2, CYC-6), on the real control plane."""
 
 from e2e.cluster import Cluster, message_of, node_of
-from e2e.course import Place, offset, place
+from e2e.course import RESERVED, Place, place
+from e2e.keeping import BY_SIZE, until_kept, until_small_ones_had_the_others
 from e2e.stand import eventually
-
-QUEUES = {"root.large": {}, "root.small": offset(1000)}
-RESERVED = "paddock.dev/reserved-node"
-
-
-def _kept_for(here: Place, name: str) -> str:
-    annotations = here.named(name)["metadata"].get("annotations") or {}
-    return str(annotations.get(RESERVED, ""))
 
 
 async def test_room_is_gathered_on_a_kept_node_while_smaller_pods_go_elsewhere(cluster: Cluster) -> None:
     """Small pods rank before it and would take core after core; two cores are free on each of three nodes."""
-    async with place(cluster, QUEUES, nodes=3, cores=6) as here:
+    async with place(cluster, BY_SIZE, nodes=3, cores=6) as here:
         blockers = await here.fill(12)
-        await cluster.create_pod("large", queue="root.large", cpu="6")
-        await here.until_told("large")
-        await here.pods.until(lambda: _kept_for(here, "large") != "", "a node is kept for it")
-        node = _kept_for(here, "large")
+        node = await until_kept(here)
         on_node = [name for name in blockers if node_of(here.named(name)) == node]
         elsewhere = [f"other-{at}" for at in range(4)]
         await cluster.create_pods(cluster.pod(name, queue="root.small") for name in elsewhere)
@@ -39,29 +29,17 @@ async def test_room_is_gathered_on_a_kept_node_while_smaller_pods_go_elsewhere(c
         await here.until_bound("large")
         assert node_of(here.named("large")) == node
         assert not set(here.course.bound) & set(late)
-        await here.pods.until(lambda: _kept_for(here, "large") == "", "the record is taken off")
+        await here.pods.until(lambda: not here.pods.note("large", RESERVED), "the record is taken off")
         await cluster.delete_pod("large")
         await here.until_bound(*late)
 
 
 async def test_a_restart_keeps_the_node_and_a_gone_pod_leaves_it_to_all(cluster: Cluster) -> None:
-    async with place(cluster, QUEUES, nodes=3, cores=6) as here:
+    async with place(cluster, BY_SIZE, nodes=3, cores=6) as here:
         await here.fill(12)
-        await cluster.create_pod("large", queue="root.large", cpu="6")
-        await here.until_told("large")
-        await here.pods.until(lambda: _kept_for(here, "large") != "", "a node is kept for it")
-        node = _kept_for(here, "large")
+        node = await until_kept(here)
         await here.stand.paddock.restart()
-        small = [f"small-{at}" for at in range(6)]
-        await cluster.create_pods(cluster.pod(name, queue="root.small") for name in small)
-        await here.until_more("small", 4)
-        await here.pods.until(
-            lambda: sum("1 NodeReserved: " in message_of(here.named(name)) for name in small) == 2,
-            "two are refused the kept node",
-        )
-        assert _kept_for(here, "large") == node
-        await cluster.delete_pod("large")
-        await here.until_bound(*small)
+        await until_small_ones_had_the_others(here, node)
         await eventually(lambda: _nothing_nominated(here), "nothing is nominated")
 
 

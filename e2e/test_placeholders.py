@@ -113,8 +113,7 @@ async def test_the_restricted_level_takes_it(cluster: Cluster) -> None:
     async with hand_of(cluster) as hand:
         await _label(cluster, {"pod-security.kubernetes.io/enforce": "restricted"})
         await eventually(lambda: _refused(cluster), "the level is in force")
-        high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}}
-        await cluster.create({**high, "value": 7})
+        await cluster.create_priority_class("high", 7)
         constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
         term = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["z"]}]}
         required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}

@@ -97,6 +97,11 @@ class PodCache:
                 return pod
         return None
 
+    def note(self, name: str, key: str) -> str:
+        """An annotation of a pod; empty when it has none, or is not there."""
+        pod = self.named(name)
+        return str(((pod or {}).get("metadata", {}).get("annotations") or {}).get(key, ""))
+
     def bound(self) -> list[Object]:
         """Pods on a node that are not finished."""
         return [pod for pod in self.pods.values() if node_of(pod) and not is_terminal(pod)]

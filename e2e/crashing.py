@@ -1,0 +1,52 @@
+"""A preemption of two pods for one, cut off by tests after each of its effects, and how it must end."""
+
+import asyncio
+
+from e2e.preempting import PREEMPTED_FOR, RESERVED, TRIGGERED, Contest, queue
+
+QUEUES = {"root.poor": queue(guaranteed=2), "root.rich": queue()}
+RIVALS = [f"rival-{at}" for at in range(3)]
+"""Others that want the room which the victims leave."""
+
+Effect = tuple[str, str, str]
+"""Method, path and body of the call that asks for it."""
+
+EFFECTS: dict[str, Effect] = {
+    "the ask is marked": ("PATCH", "/pods/poor$", f'"{TRIGGERED}":"'),
+    "a victim is marked": ("PATCH", "/pods/rich-2$", f'"{PREEMPTED_FOR}":"'),
+    "a victim is evicted": ("POST", "/pods/rich-2/eviction$", ""),
+    "the other victim is marked": ("PATCH", "/pods/rich-1$", f'"{PREEMPTED_FOR}":"'),
+    "the other victim is evicted": ("POST", "/pods/rich-1/eviction$", ""),
+    "the node is nominated": ("PATCH", "/pods/poor/status$", '"nominatedNodeName":"'),
+    "the record is taken off": ("PATCH", "/pods/poor$", f'"{RESERVED}":null'),
+}
+"""The newest two of three victims go, each as soon as it can."""
+
+MARKED = EFFECTS["a victim is marked"]
+NOMINATED = EFFECTS["the node is nominated"]
+
+
+async def until_done(here: Contest, effect: Effect, *, grace: int, cores: int = 2) -> None:
+    """Three pods of one core hold a node; one of so many cores is owed its room. In the end ``effect`` is
+    done, and its answer kept back; kube-scheduler is gone if it is `NOMINATED`."""
+    await here.run("rich", 3, queue="root.rich", grace=grace)
+    done = here.stand.proxy.hold_next(*effect)
+    if effect == NOMINATED:
+        # It may come for the room by itself, and be faster.
+        await here.stand.scheduler.kill()
+    await here.cluster.create_pod("poor", queue="root.poor", cpu=str(cores))
+    await asyncio.wait_for(done.wait(), 20)
+
+
+async def create_rivals(here: Contest) -> None:
+    await here.cluster.create_pods(here.cluster.pod(name, queue="root.rich") for name in RIVALS)
+
+
+async def until_over(here: Contest) -> None:
+    """Each victim was evicted once, nobody else, and no rival has got in."""
+    await here.until_unmarked()
+    assert sorted(here.exits.left) == ["rich-1", "rich-2"]
+    proxy = here.stand.proxy
+    evictions = {name: proxy.accepted("POST", f"/pods/{name}/eviction$") for name in here.exits.left}
+    assert evictions == {"rich-1": 1, "rich-2": 1}
+    assert not {*RIVALS} & {*here.course.bound}
