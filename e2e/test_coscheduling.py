@@ -231,38 +231,37 @@ async def until_timed_out(stand: Stand, count: int) -> None:
     await eventually(look, f"{count} waits were in vain", timeout=20)
 
 
-async def test_paddock_killed_between_two_bindings(cluster: Cluster) -> None:
-    """One is bound, and Paddock dies before it hears of that: the others follow, before pods of others."""
+@asynccontextmanager
+async def _killed_between(cluster: Cluster, *, nodes: int, cpu: str) -> AsyncIterator[tuple[Stand, Groups]]:
+    """At the block one of three is bound, and Paddock died before it heard of that or of the other two."""
     async with Stand(cluster, TREE, proxied=True) as stand:
         groups = Groups(stand)
-        await cluster.add_nodes(1, cpu="3")
+        await cluster.add_nodes(nodes, cpu=cpu)
         done = stand.proxy.hold_next("POST", "/g-0/binding$", "")
         stand.proxy.drop_next("POST", "/g-[12]/binding$", n=2)
         await cluster.create_pods(members(cluster, "g", 3))
         await asyncio.wait_for(done.wait(), 20)
         await stand.paddock.kill()
         stand.proxy.clear()
+        yield stand, groups
+        await settled(stand)
+
+
+async def test_paddock_killed_between_two_bindings(cluster: Cluster) -> None:
+    """The others follow, before pods of others."""
+    async with _killed_between(cluster, nodes=1, cpu="3") as (stand, groups):
         assert groups.sizes() == {"g": 1}
         await cluster.create_pods(cluster.pod(f"x{at}", queue="root.a", app="x") for at in range(2))
         await stand.paddock.start()
         await groups.until({"g": 3})
         assert not any(pod["metadata"]["name"].startswith("x") for pod in stand.pods.bound())
-        await settled(stand)
 
 
 async def test_a_group_that_stays_on_nodes_in_part_is_told(cluster: Cluster) -> None:
     """No node takes the others after the crash: the one that is bound stays, and an Event says so."""
-    async with Stand(cluster, TREE, proxied=True) as stand:
-        groups = Groups(stand)
-        await cluster.add_nodes(3, cpu="1")
-        done = stand.proxy.hold_next("POST", "/g-0/binding$", "")
-        stand.proxy.drop_next("POST", "/g-[12]/binding$", n=2)
-        await cluster.create_pods(members(cluster, "g", 3))
-        await asyncio.wait_for(done.wait(), 20)
-        await stand.paddock.kill()
+    async with _killed_between(cluster, nodes=3, cpu="1") as (stand, groups):
         for pod in stand.pods.waiting():
             await cluster.delete_pod(pod["metadata"]["name"])
-        stand.proxy.clear()
         await cluster.create(members(cluster, "g", 2, of=3, cpu="2")[1])
         await stand.paddock.start()
 
@@ -274,4 +273,3 @@ async def test_a_group_that_stays_on_nodes_in_part_is_told(cluster: Cluster) -> 
         assert (event["type"], event["involvedObject"]["name"]) == ("Warning", "g-0")
         assert groups.sizes() == {"g": 1}
         assert await stand.paddock.metric("paddock_pod_groups", standing="degraded") == 1
-        await settled(stand)
