@@ -5,6 +5,7 @@ evicted, those first that a budget may hold back, so that its refusal costs nobo
 written is taken off when the ask has its place, or the plan has come to nothing.
 """
 
+from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from core.ids import NO_POD, PodUid, QueuePath
@@ -64,20 +65,24 @@ def _commit(state: State, record: PodRecord, plan: Offer) -> None:
         let_go(state, record)
         note_kept(state, record, plan.node)
     trigger(state, record, plan.plan)
-    for chosen in plan.victims:
-        victim = state.pods.get(chosen.uid)
-        if victim is not None and victim.node:
-            mark(state, victim, record.uid, chosen.why)
+    for victim, why in _running(state, plan.victims):
+        mark(state, victim, record.uid, why)
     write_plan(state, record)
 
 
 def _reclaim(state: State, event: on.QuotaReclaimed) -> None:
     reclaimed(state, event.queue)
-    for chosen in event.victims:
+    for victim, why in _running(state, event.victims):
+        mark(state, victim, event.queue, why)
+        write_victim(state, victim)
+
+
+def _running(state: State, victims: Iterable[on.ChosenVictim]) -> Iterator[tuple[PodRecord, str]]:
+    """Those of them that are still there, each with why it was chosen."""
+    for chosen in victims:
         victim = state.pods.get(chosen.uid)
         if victim is not None and victim.node:
-            mark(state, victim, event.queue, chosen.why)
-            write_victim(state, victim)
+            yield victim, chosen.why
 
 
 # -- what follows when a write or an eviction has ended --------------------------------------------------
