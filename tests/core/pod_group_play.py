@@ -15,7 +15,7 @@ from core.workload.gang import PodGroup
 from core.workload.pod_group import Group, GroupKey
 from tests.builders import START, bind_called, filtered, make_pod, make_queue, woken
 
-A = make_queue("root.a")
+A, B = make_queue("root.a"), make_queue("root.b")
 KEY = GroupKey("default", "g")
 """The group that members are in unless another one is named."""
 

@@ -15,7 +15,7 @@ from core.resource import Resource
 from core.workload.gang import GroupSource, PodGroup
 from core.workload.pod_group import Group, Seniority, Terms
 from tests.builders import START, filtered, make_ledger, make_node, make_pod, make_queue, woken
-from tests.core.pod_group_play import KEY, A, code, group_of, named, passed, ring, seen, told, waits
+from tests.core.pod_group_play import KEY, A, B, code, group_of, named, passed, ring, seen, told, waits
 
 
 def leader(ledger: Ledger) -> tuple[Seniority | None, int]:
@@ -92,7 +92,7 @@ def test_different_priorities_are_told_once_and_the_highest_counts() -> None:
 
 @pytest.mark.rule("COS-1")
 def test_a_member_of_another_queue_is_refused_and_told() -> None:
-    ledger = make_ledger(A, make_queue("root.b"))
+    ledger = make_ledger(A, B)
     for name in ("p", "q"):
         seen(ledger, name)
     effects = seen(ledger, "stray", queue="root.b", app="app-b")
