@@ -285,8 +285,8 @@ class App:
                 "filter": verbs.filter,
                 "prioritize": verbs.prioritize,
                 "preempt": verbs.preempt,
+                "bind": verbs.bind,
             },
-            waiting={"bind": verbs.bind},
             measure=self._measure,
             on_bug=self._on_bug,
         )

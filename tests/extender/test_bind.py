@@ -253,3 +253,5 @@ async def test_after_the_deadline_nothing_is_sent() -> None:
     with pytest.raises(DeadlinePassed, match="nothing was sent"):
         await second
     assert len(rig.api.posted) == 1
+    # The first Binding may still come about.
+    assert usage(rig.ledger, "root.a") == (0, 1000, 0)
