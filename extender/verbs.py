@@ -222,7 +222,7 @@ class Verbs:
         task = loop.create_task(self._bind(request, until, given_up))
         self._open[uid] = task
         # Not when this call ends: one that is given up leaves its Binding under way.
-        task.add_done_callback(lambda ended: self._close(uid, ended))
+        task.add_done_callback(lambda ended: self._close(uid, ended, given_up=given_up))
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -230,11 +230,12 @@ class Verbs:
             self.waits.end(uid, HUNG_UP)
             raise
 
-    def _close(self, uid: PodUid, ended: asyncio.Task[bytes]) -> None:
+    def _close(self, uid: PodUid, ended: asyncio.Task[bytes], *, given_up: asyncio.Event) -> None:
         del self._open[uid]
-        if not ended.cancelled():
-            # Nobody hears of a fault whose caller has hung up.
-            ended.exception()
+        error = None if ended.cancelled() else ended.exception()
+        if given_up.is_set() and error is not None and not isinstance(error, PaddockError):
+            # Nobody is left to whom the fault could be told; of a bug we must hear all the same.
+            ended.get_loop().call_exception_handler({"message": "bug in a bind call", "exception": error})
 
     async def _bind(self, request: v1.BindRequest, until: float, given_up: asyncio.Event) -> bytes:
         loop = asyncio.get_running_loop()
