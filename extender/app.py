@@ -311,7 +311,7 @@ class App:
         )
 
     def _checks(self) -> Mapping[str, str]:
-        unsynced = [each for each in self._feeds.reflectors if not each.synced.is_set()]
+        unsynced = [each for each in self._feeds.followed if not each.synced.is_set()]
         named = (f"{each.kind} ({each.error})" if each.error else each.kind for each in unsynced)
         waiting = f"waiting for {', '.join(named) or 'the first round'}"
         return {

@@ -65,6 +65,16 @@ async def test_budgets_that_it_may_not_read_are_named_with_the_error(server: Ser
     assert (first["kind"], first["level"]) == ("poddisruptionbudgets", "warning")
 
 
+async def test_an_api_that_does_not_say_whether_it_has_pod_groups_is_named_with_the_error(
+    server: Server,
+) -> None:
+    """Pods wait for the answer, so the first start waits too."""
+    server.configure(document())
+    server.api.fail_next(503, path="/apis/scheduling.x-k8s.io", times=10**6)
+    server.start()
+    await server.until_shown("/readyz", "waiting for podgroups (503 ServerError: the test wants 503), pods")
+
+
 async def test_numbers_of_queues_and_pods(server: Server) -> None:
     server.configure(document())
     server.pod("running", node="n1")
