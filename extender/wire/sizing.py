@@ -157,7 +157,7 @@ def _amounts_of(quantities: Quantities | None, place: str, name: str = "") -> Re
 def _read(entries: tuple[tuple[str, Quantity], ...]) -> Resource:
     return Resource(
         {
-            canonical(name): _amount(name, quantity)
+            canonical(name): amount_of(name, quantity)
             for name, quantity in entries
             if not name.startswith(MARKER_PREFIX)
         }
@@ -167,7 +167,8 @@ def _read(entries: tuple[tuple[str, Quantity], ...]) -> Resource:
 _remembered = lru_cache(maxsize=_KEPT_SIZES)(_read)
 
 
-def _amount(name: str, quantity: Quantity) -> int:
+def amount_of(name: str, quantity: Quantity) -> int:
+    """One amount of a resource, by Kubernetes' name. Raises ``QuantityError`` for one that cannot be read."""
     if quantity is None:
         return 0
     # Kubernetes' decoder reads a number as its text and trims either.
@@ -176,11 +177,6 @@ def _amount(name: str, quantity: Quantity) -> int:
         return kubernetes_amount(name, text)
     except QuantityError as error:
         raise error.inside(name) from None
-
-
-def amount_of(name: str, quantity: Quantity) -> int:
-    """One amount of a resource, by Kubernetes' name. Raises ``QuantityError`` for one that cannot be read."""
-    return _amount(name, quantity)
 
 
 @lru_cache(maxsize=_KEPT_SIZES)
