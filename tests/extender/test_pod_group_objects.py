@@ -49,10 +49,15 @@ def terms(source: GroupSource, spec: Any) -> Terms:
         ({"minMember": 2, "scheduleTimeoutSeconds": 7}, Terms(2, (), 7.0)),
         (
             {"minMember": 2, "minResources": {"cpu": "1500m", "memory": "1Ki", "nvidia.com/gpu": 2}},
-            Terms(2, (("vcore", 1500), ("memory", 1024), ("nvidia.com/gpu", 2))),
+            Terms(2, (("memory", 1024), ("nvidia.com/gpu", 2), ("vcore", 1500))),
         ),
+        (
+            {"minMember": 2, "minResources": {"paddock.dev/filter": 2, "cpu": "1"}},
+            Terms(2, (("vcore", 1000),)),
+        ),
+        ({"minMember": 2, "minResources": {"cpu": "0", "memory": None}}, Terms(2)),
     ],
-    ids=["members", "nothing", "zeros", "a time", "resources"],
+    ids=["members", "nothing", "zeros", "a time", "resources", "a marker, which no node has", "no amounts"],
 )
 def test_what_a_pod_group_of_scheduler_plugins_asks_for(spec: Any, expected: Terms) -> None:
     assert terms(PLUGIN, spec) == expected
