@@ -125,7 +125,7 @@ class App:
             placeholders=lambda: self.configuration.settings.placeholders,
         )
         self._host_groups = HostGroups(self.engine.learn)
-        self._verbs = Verbs(self.engine, self._effector, synced=self.synced)
+        self._verbs = Verbs(self.engine, self._effector, synced=self.synced, asked=self._leadership.asked)
         self._reporting = Reporting(self.metrics, log)
         self._feeds = Feeds(
             client, self.engine.learn, reporter=self._reporting, configured=self._configured.wait

@@ -6,7 +6,7 @@ prioritize and preempt run on the scheduler's critical path and never wait.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -40,7 +40,6 @@ from extender.wire.translate import pod_from, version_from
 CLASSES_REMEMBERED = 10_000
 ENCODED_BYTES = 64 * 2**20
 """Memory for encoded refusals; one is about 80 bytes per node."""
-
 
 HUNG_UP = "the caller has hung up; nothing was sent"
 
@@ -82,14 +81,22 @@ class Binder(Protocol):
 
 
 class Verbs:
-    """Answers for one engine. ``bind_deadline`` in seconds; ``synced`` is set when the caches are."""
+    """Answers for one engine. ``bind_deadline`` in seconds; ``synced`` is set when the caches are;
+    ``asked()`` is called before a call is looked at."""
 
     def __init__(
-        self, engine: Engine, binder: Binder, *, synced: asyncio.Event, bind_deadline: float = 100.0
+        self,
+        engine: Engine,
+        binder: Binder,
+        *,
+        synced: asyncio.Event,
+        bind_deadline: float = 100.0,
+        asked: Callable[[], None] = lambda: None,
     ) -> None:
         self._engine = engine
         self._binder = binder
         self._synced = synced
+        self._asked = asked
         self.bind_deadline = bind_deadline
         self.waits = Waits()
         self._refusals = RefusalCache(ENCODED_BYTES)
@@ -166,6 +173,7 @@ class Verbs:
 
         Raises `NotReady` for a pod that is, or may be, ours before the caches are synced.
         """
+        self._asked()
         engine, meta = self._engine, pod.metadata
         uid = PodUid(meta.uid)
         record = engine.snapshot.pod(uid)
@@ -214,6 +222,7 @@ class Verbs:
         what was sent is seen through.
         """
         request = v1.bind_request_from(body)
+        self._asked()
         uid = PodUid(request.uid)
         loop = asyncio.get_running_loop()
         until, given_up = loop.time() + self.bind_deadline, asyncio.Event()
