@@ -4,40 +4,22 @@ The one that stands by had its first list before anything was written. Each has 
 """
 
 import asyncio
-import socket
 import time
 
 import pytest
 
 from e2e.cluster import Cluster, message_of
 from e2e.course import Place, offset, place, say
-from e2e.paddock import PaddockProcess
 from e2e.preempting import RESERVED, contest
-from e2e.stand import Stand, eventually
+from e2e.stand import LEASE, eventually
 from e2e.test_preemption_crashes import EFFECTS, NOMINATED, QUEUES
-
-LEASE = "kube-system/kube-scheduler"
-FIRST, SECOND = socket.gethostname(), "another-host"
-
-
-async def _stand_by(stand: Stand) -> PaddockProcess:
-    """The first one leads, and another one is ready."""
-    await stand.lead(FIRST)
-    second = await stand.another_paddock(host=SECOND)
-
-    async def leads() -> bool:
-        return await stand.paddock.metric("paddock_leading") == 1
-
-    await eventually(leads, "the first one leads")
-    assert await second.metric("paddock_leading") == 0
-    return second
 
 
 @pytest.mark.parametrize("effect", EFFECTS.values(), ids=[each.replace(" ", "-") for each in EFFECTS])
 async def test_the_other_one_finishes_what_was_begun(cluster: Cluster, effect: tuple[str, str, str]) -> None:
     """Others want the room that the victims leave."""
     async with contest(cluster, QUEUES, nodes=1, cores=3, proxied=True, lease=LEASE) as here:
-        second = await _stand_by(here.stand)
+        second = await here.stand.stand_by()
         await here.run("rich", 3, queue="root.rich", grace=3)
         done = here.stand.proxy.hold_next(*effect)
         if effect == NOMINATED:
@@ -47,7 +29,7 @@ async def test_the_other_one_finishes_what_was_begun(cluster: Cluster, effect: t
         await asyncio.wait_for(done.wait(), 20)
         rivals = [f"rival-{at}" for at in range(3)]
         began = time.monotonic()
-        await here.stand.fail_over(second, host=SECOND)
+        await here.stand.fail_over(second)
         await cluster.create_pods(cluster.pod(name, queue="root.rich") for name in rivals)
         await here.until_bound("poor")
         say("from the crash of the host to bound", [max(0.0, here.course.bound["poor"] - began)])
@@ -63,13 +45,13 @@ async def test_a_node_stays_kept(cluster: Cluster) -> None:
     """Six small ones want the two cores that are free on each of three nodes; one of these is kept."""
     queues = {"root.large": {}, "root.small": offset(1000)}
     async with place(cluster, queues, nodes=3, cores=6, lease=LEASE) as here:
-        second = await _stand_by(here.stand)
+        second = await here.stand.stand_by()
         await here.fill(12)
         await cluster.create_pod("large", queue="root.large", cpu="6")
         await here.until_told("large")
         await here.pods.until(lambda: _kept_for(here, "large") != "", "a node is kept for it")
         node = _kept_for(here, "large")
-        await here.stand.fail_over(second, host=SECOND)
+        await here.stand.fail_over(second)
         await eventually(lambda: second.metric("paddock_leading"), "the second one leads")
         small = [f"small-{at}" for at in range(6)]
         await cluster.create_pods(cluster.pod(name, queue="root.small") for name in small)
