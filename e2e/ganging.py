@@ -295,9 +295,10 @@ async def rally(
     gated: bool = False,
     proxied: bool = False,
     priorities: Sequence[int] = (),
+    lease: str = "",
 ) -> AsyncIterator[Rally]:
     """At its end no placeholder is left, the audit is clean and all counts agree. ``gated``: the shipped
-    policy gates every pod."""
+    policy gates every pod; ``lease``: as in `place`."""
     policies = (GATE_POLICY,) if gated else ()
     async with place(
         cluster,
@@ -307,6 +308,7 @@ async def rally(
         proxied=proxied,
         priorities=priorities,
         policies=policies,
+        lease=lease,
     ) as here:
         found = Rally(here, gated=gated)
         if gated:

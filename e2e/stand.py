@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import json
+import socket
 import subprocess
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -30,6 +31,11 @@ MANIFESTS = ROOT / "manifests"
 NAMESPACE = "paddock-system"
 CONFIG_MAP = "yunikorn-configs"
 QUEUE = "yunikorn.apache.org/queue"
+
+LEASE = "kube-system/kube-scheduler"
+"""That of the overlay `kubeadm`, whose role may read it."""
+FIRST, SECOND = socket.gethostname(), "another-host"
+"""Where the Paddock that leads runs, and the one that stands by."""
 
 INSTALLED = ("Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
 
@@ -197,7 +203,7 @@ class Stand:
         self.scheduler = await self._scheduler_of(self.paddock)
 
     async def another_paddock(self, *, host: str = "") -> PaddockProcess:
-        """One that is ready; ``host``: as in `PaddockProcess`."""
+        """One that is ready, until the end; ``host``: as in `PaddockProcess`."""
         control_plane = self.cluster.control_plane
         paddock = PaddockProcess(
             control_plane.kubeconfig(self._users[0], self.proxy.url if self._proxied else None),
@@ -229,13 +235,25 @@ class Stand:
         }
         await self.cluster.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", **lease})
 
-    async def fail_over(self, to: PaddockProcess, *, host: str) -> None:
-        """A host dies with its Paddock and its kube-scheduler, and those of another go on."""
+    async def stand_by(self) -> PaddockProcess:
+        """The one that runs leads, and another one is ready."""
+        await self.lead(FIRST)
+        second = await self.another_paddock(host=SECOND)
+
+        async def leads() -> bool:
+            return await self.paddock.metric("paddock_leading") == 1
+
+        await eventually(leads, "the first one leads")
+        assert await second.metric("paddock_leading") == 0
+        return second
+
+    async def fail_over(self, to: PaddockProcess) -> None:
+        """A host dies with its Paddock and its kube-scheduler, and those of the other go on."""
         await self.paddock.kill()
         await self.scheduler.kill()
         self.proxy.clear()
         self.paddock = to
-        await self.lead(host)
+        await self.lead(SECOND)
         self.scheduler = await self._scheduler_of(to)
 
     async def _install(self) -> None:
@@ -261,25 +279,6 @@ class Stand:
         self._tree = tree
         await self.cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": document(tree)})
         self.observer.set_limits(limits(tree))
-
-    async def paddock_of_lease(self, lease: str, *, proxied: bool) -> PaddockProcess:
-        """A further one, until the end."""
-        control_plane = self.cluster.control_plane
-        paddock = PaddockProcess(
-            control_plane.kubeconfig(self._users[0], self.proxy.url if proxied else None),
-            control_plane.folder,
-            arguments=[f"--lease={lease}"],
-        )
-        self._stack.push_async_callback(paddock.stop)
-        await paddock.start()
-        return paddock
-
-    async def another_scheduler(self, paddock: PaddockProcess) -> Scheduler:
-        """A further one, which calls that Paddock, until the end."""
-        config = scheduler_config(self._config, paddock.url)
-        scheduler = await self.cluster.control_plane.scheduler(config, user=self._users[1])
-        self._stack.push_async_callback(scheduler.stop)
-        return scheduler
 
     async def audited(self) -> None:
         """Nothing lost: what Paddock counts is what the observer counts, and the audit found no drift."""

@@ -3,7 +3,6 @@
 The one that stands by had its first list before anything was written. Each has a kube-scheduler of its own.
 """
 
-import socket
 import time
 
 import pytest
@@ -12,35 +11,18 @@ from e2e.cluster import Cluster
 from e2e.course import place, say
 from e2e.crashing import EFFECTS, QUEUES, Effect, create_rivals, until_done, until_over
 from e2e.keeping import BY_SIZE, until_kept, until_small_ones_had_the_others
-from e2e.paddock import PaddockProcess
 from e2e.preempting import contest
-from e2e.stand import Stand, eventually
-
-LEASE = "kube-system/kube-scheduler"
-FIRST, SECOND = socket.gethostname(), "another-host"
-
-
-async def _stand_by(stand: Stand) -> PaddockProcess:
-    """The first one leads, and another one is ready."""
-    await stand.lead(FIRST)
-    second = await stand.another_paddock(host=SECOND)
-
-    async def leads() -> bool:
-        return await stand.paddock.metric("paddock_leading") == 1
-
-    await eventually(leads, "the first one leads")
-    assert await second.metric("paddock_leading") == 0
-    return second
+from e2e.stand import LEASE, eventually
 
 
 @pytest.mark.parametrize("effect", EFFECTS.values(), ids=[each.replace(" ", "-") for each in EFFECTS])
 async def test_the_other_one_finishes_what_was_begun(cluster: Cluster, effect: Effect) -> None:
     """Others want the room that the victims leave."""
     async with contest(cluster, QUEUES, nodes=1, cores=3, proxied=True, lease=LEASE) as here:
-        second = await _stand_by(here.stand)
+        second = await here.stand.stand_by()
         await until_done(here, effect, grace=3)
         began = time.monotonic()
-        await here.stand.fail_over(second, host=SECOND)
+        await here.stand.fail_over(second)
         await create_rivals(here)
         await here.until_bound("poor")
         say("from the crash of the host to bound", [max(0.0, here.course.bound["poor"] - began)])
@@ -48,10 +30,11 @@ async def test_the_other_one_finishes_what_was_begun(cluster: Cluster, effect: E
 
 
 async def test_a_node_stays_kept(cluster: Cluster) -> None:
+    """Six small ones want the two cores that are free on each of three nodes; one of these is kept."""
     async with place(cluster, BY_SIZE, nodes=3, cores=6, lease=LEASE) as here:
-        second = await _stand_by(here.stand)
+        second = await here.stand.stand_by()
         await here.fill(12)
         node = await until_kept(here)
-        await here.stand.fail_over(second, host=SECOND)
+        await here.stand.fail_over(second)
         await eventually(lambda: second.metric("paddock_leading"), "the second one leads")
         await until_small_ones_had_the_others(here, node)

@@ -125,7 +125,7 @@ class App:
             placeholders=lambda: self.configuration.settings.placeholders,
         )
         self._host_groups = HostGroups(self.engine.learn)
-        self._verbs = Verbs(self.engine, self._effector, synced=self.synced)
+        self._verbs = Verbs(self.engine, self._effector, synced=self.synced, asked=self._leadership.asked)
         self._reporting = Reporting(self.metrics, log)
         self._feeds = Feeds(
             client, self.engine.learn, reporter=self._reporting, configured=self._configured.wait
@@ -285,8 +285,8 @@ class App:
                 "filter": verbs.filter,
                 "prioritize": verbs.prioritize,
                 "preempt": verbs.preempt,
+                "bind": verbs.bind,
             },
-            waiting={"bind": verbs.bind},
             measure=self._measure,
             on_bug=self._on_bug,
         )
@@ -311,7 +311,7 @@ class App:
         )
 
     def _checks(self) -> Mapping[str, str]:
-        unsynced = [each for each in self._feeds.reflectors if not each.synced.is_set()]
+        unsynced = [each for each in self._feeds.followed if not each.synced.is_set()]
         named = (f"{each.kind} ({each.error})" if each.error else each.kind for each in unsynced)
         waiting = f"waiting for {', '.join(named) or 'the first round'}"
         return {

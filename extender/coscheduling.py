@@ -6,16 +6,8 @@ anew.
 """
 
 import asyncio
-from collections.abc import Callable
 
 from core.ids import PodUid
-
-Connected = Callable[[], bool]
-"""Whether the caller of a bind call still listens."""
-
-
-def always() -> bool:
-    return True
 
 
 class Waits:

@@ -164,7 +164,7 @@ class Engine:
         self._tell_later(TOLD_APART if self._to_tell else TELL_DELAY)
 
     def pass_time(self) -> None:
-        """To be called about once a second."""
+        """To be called every now and then: by so much, what expires lasts too long."""
         self.learn(on.TimePassed())
 
     def clean(self) -> None:

@@ -6,7 +6,7 @@ prioritize and preempt run on the scheduler's critical path and never wait.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,7 +32,7 @@ from core.ledger import events as on
 from core.ledger.effects import PostBinding
 from core.reasons import Code, Refusal
 from core.workload.pod import PodFacts
-from extender.coscheduling import Connected, Waits, always
+from extender.coscheduling import Waits
 from extender.engine import Engine
 from extender.wire import extender_v1 as v1
 from extender.wire.translate import pod_from, version_from
@@ -40,7 +40,6 @@ from extender.wire.translate import pod_from, version_from
 CLASSES_REMEMBERED = 10_000
 ENCODED_BYTES = 64 * 2**20
 """Memory for encoded refusals; one is about 80 bytes per node."""
-
 
 HUNG_UP = "the caller has hung up; nothing was sent"
 
@@ -82,14 +81,22 @@ class Binder(Protocol):
 
 
 class Verbs:
-    """Answers for one engine. ``bind_deadline`` in seconds; ``synced`` is set when the caches are."""
+    """Answers for one engine. ``bind_deadline`` in seconds; ``synced`` is set when the caches are;
+    ``asked()`` is called before a call is looked at."""
 
     def __init__(
-        self, engine: Engine, binder: Binder, *, synced: asyncio.Event, bind_deadline: float = 100.0
+        self,
+        engine: Engine,
+        binder: Binder,
+        *,
+        synced: asyncio.Event,
+        bind_deadline: float = 100.0,
+        asked: Callable[[], None] = lambda: None,
     ) -> None:
         self._engine = engine
         self._binder = binder
         self._synced = synced
+        self._asked = asked
         self.bind_deadline = bind_deadline
         self.waits = Waits()
         self._refusals = RefusalCache(ENCODED_BYTES)
@@ -166,6 +173,7 @@ class Verbs:
 
         Raises `NotReady` for a pod that is, or may be, ours before the caches are synced.
         """
+        self._asked()
         engine, meta = self._engine, pod.metadata
         uid = PodUid(meta.uid)
         record = engine.snapshot.pod(uid)
@@ -207,40 +215,43 @@ class Verbs:
 
     # -- bind -----------------------------------------------------------------------------------------------
 
-    async def bind(self, body: bytes, connected: Connected = always) -> bytes:
+    async def bind(self, body: bytes) -> bytes:
         """Bind a pod, or say why not. Idempotent: a second call for a pod waits for the first one's end.
 
-        ``connected``: whether the caller still listens; nothing is posted for one that has gone. When the
-        call is cancelled a wait for others ends with it; what was sent is seen through.
+        To be cancelled when its caller hangs up: then a wait for others ends and nothing is posted any more;
+        what was sent is seen through.
         """
         request = v1.bind_request_from(body)
+        self._asked()
         uid = PodUid(request.uid)
         loop = asyncio.get_running_loop()
-        until = loop.time() + self.bind_deadline
+        until, given_up = loop.time() + self.bind_deadline, asyncio.Event()
         while (before := self._open.get(uid)) is not None:
             await asyncio.wait([before])
-        task = loop.create_task(self._bind(request, until, connected))
+        task = loop.create_task(self._bind(request, until, given_up))
         self._open[uid] = task
         # Not when this call ends: one that is given up leaves its Binding under way.
-        task.add_done_callback(lambda ended: self._close(uid, ended))
+        task.add_done_callback(lambda ended: self._close(uid, ended, given_up=given_up))
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
+            given_up.set()
             self.waits.end(uid, HUNG_UP)
             raise
 
-    def _close(self, uid: PodUid, ended: asyncio.Task[bytes]) -> None:
+    def _close(self, uid: PodUid, ended: asyncio.Task[bytes], *, given_up: asyncio.Event) -> None:
         del self._open[uid]
-        if not ended.cancelled():
-            # Nobody hears of a fault whose caller has hung up.
-            ended.exception()
+        error = None if ended.cancelled() else ended.exception()
+        if given_up.is_set() and error is not None and not isinstance(error, PaddockError):
+            # Nobody is left to whom the fault could be told; of a bug we must hear all the same.
+            ended.get_loop().call_exception_handler({"message": "bug in a bind call", "exception": error})
 
-    async def _bind(self, request: v1.BindRequest, until: float, connected: Connected) -> bytes:
+    async def _bind(self, request: v1.BindRequest, until: float, given_up: asyncio.Event) -> bytes:
         loop = asyncio.get_running_loop()
         if await self._is_bound_through_queues(request, until - loop.time()):
             await self._wait_until_synced(until - loop.time())
-            return await self._bind_managed(request, until, connected)
-        outcome = await self._binder.post(_binding(request), within=_left(until))
+            return await self._bind_managed(request, until, given_up)
+        outcome = await self._binder.post(_binding(request), within=_left(until, given_up))
         if not outcome.bound:
             raise CallFault(outcome.message)
         return v1.BOUND
@@ -270,17 +281,20 @@ class Verbs:
         except TimeoutError:
             raise NotReady from None
 
-    async def _bind_managed(self, request: v1.BindRequest, until: float, connected: Connected) -> bytes:
+    async def _bind_managed(self, request: v1.BindRequest, until: float, given_up: asyncio.Event) -> bytes:
         uid = PodUid(request.uid)
         await self._know(request, until)
+        # What can come to nothing only must not count among a group's members that wait, and when it fails
+        # not end the reservation of a Binding that was sent before.
+        _left(until, given_up)
         others = self.waits.begin(uid)
         try:
-            return await self._bind_admitted(request, until, connected, others)
+            return await self._bind_admitted(request, until, given_up, others)
         finally:
             self.waits.forget(uid, others)
 
     async def _bind_admitted(
-        self, request: v1.BindRequest, until: float, connected: Connected, others: "asyncio.Future[str]"
+        self, request: v1.BindRequest, until: float, given_up: asyncio.Event, others: "asyncio.Future[str]"
     ) -> bytes:
         uid = PodUid(request.uid)
         match self._engine.bind(uid, NodeName(request.node)):
@@ -292,9 +306,9 @@ class Verbs:
                 raise CallFault(message)
             case BindWaits():
                 await self._wait_for(others, uid, until)
-                return await self._see_through(_binding(request), until, connected)
+                return await self._see_through(_binding(request), until, given_up)
             case BindNow() | Ignored():
-                return await self._see_through(_binding(request), until, connected)
+                return await self._see_through(_binding(request), until, given_up)
 
     async def _wait_for(self, others: "asyncio.Future[str]", uid: PodUid, until: float) -> None:
         """Until the group is complete. Raises `CallFault` when it will not be, and at our own deadline."""
@@ -317,11 +331,9 @@ class Verbs:
             if facts is not None and facts.uid == uid:
                 self._engine.learn(on.PodOffered(facts))
 
-    async def _see_through(self, binding: PostBinding, until: float, connected: Connected) -> bytes:
+    async def _see_through(self, binding: PostBinding, until: float, given_up: asyncio.Event) -> bytes:
         try:
-            within = _left(until)
-            if not connected():
-                raise CallFault(HUNG_UP)
+            within = _left(until, given_up)
         except CallFault:
             self._engine.learn(on.BindFailed(binding.uid, certain=True))
             raise
@@ -351,8 +363,10 @@ def _facts_from(raw_pod: bytes) -> PodFacts:
         raise v1.BadBody(str(error)) from error
 
 
-def _left(until: float) -> float:
-    """Seconds to the deadline. Raises `DeadlinePassed`: a Binding must not be posted after it."""
+def _left(until: float, given_up: asyncio.Event) -> float:
+    """Seconds to the deadline. Raises `CallFault` when a Binding must not be posted any more."""
+    if given_up.is_set():
+        raise CallFault(HUNG_UP)
     left = until - asyncio.get_running_loop().time()
     if left <= 0:
         raise DeadlinePassed("the time for this bind call is over; nothing was sent")

@@ -286,7 +286,7 @@ class PassDue:
 
 @dataclass(frozen=True, slots=True)
 class TimePassed:
-    """A moment later. Sent about once a second; what expires does so here."""
+    """A moment later. What has expired since the last one does so here."""
 
 
 @dataclass(frozen=True, slots=True)

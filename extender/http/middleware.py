@@ -18,10 +18,7 @@ from extender.verbs import CallFault, DeadlinePassed, NotReady
 from extender.wire.extender_v1 import BadBody, faulted
 
 Answer = Callable[[bytes], bytes | Awaitable[bytes]]
-CallerAnswer = Callable[[bytes, Callable[[], bool]], Awaitable[bytes]]
-"""An answer that takes long: it is told how to see whether the caller still listens."""
-
-AnswerTo = Callable[[web.BaseRequest], Answer]
+"""One that takes its time is cancelled when its caller hangs up."""
 
 Measure = Callable[[str, float, str], None]
 """Told after each call: verb, seconds, fault (empty without one)."""
@@ -35,22 +32,8 @@ _BROKEN_OFF = (web.RequestPayloadError, aiohttp.ClientError, HttpProcessingError
 """What reading a body raises when the caller hangs up or sends what its headers did not promise."""
 
 
-def whoever_asks(answer: Answer, _: web.BaseRequest) -> Answer:
-    """An answer that does not look at its caller."""
-    return answer
-
-
-def while_connected(answer: CallerAnswer, request: web.BaseRequest) -> Answer:
-    """An answer for one call."""
-
-    def connected() -> bool:
-        return request.transport is not None and not request.transport.is_closing()
-
-    return lambda body: answer(body, connected)
-
-
 def handler_of(
-    verb: str, answer_to: AnswerTo, *, most_bytes: int, measure: Measure, on_bug: OnBug
+    verb: str, answer: Answer, *, most_bytes: int, measure: Measure, on_bug: OnBug
 ) -> Callable[[web.BaseRequest], Awaitable[web.Response]]:
     """A request handler around one verb. It never raises, whatever comes in, unless its caller hangs up."""
 
@@ -59,7 +42,7 @@ def handler_of(
         fault, body = "", b""
         try:
             body = await _body_of(request, most_bytes)
-            answered = answer_to(request)(body)
+            answered = answer(body)
             response = _ok(answered if isinstance(answered, bytes) else await answered)
         except _TooLarge as error:
             fault, response = "too large", _fault(verb, str(error), status=400)

@@ -3,21 +3,10 @@
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from types import MappingProxyType
 
 from aiohttp import web
 
-from extender.http.middleware import (
-    Answer,
-    AnswerTo,
-    CallerAnswer,
-    Measure,
-    OnBug,
-    handler_of,
-    while_connected,
-    whoever_asks,
-)
+from extender.http.middleware import Answer, Measure, OnBug, handler_of
 
 MOST_BYTES = 128 * 2**20
 """Longest body taken: full Node objects of some 12,000 nodes."""
@@ -51,19 +40,12 @@ class MutualTls:
 
 
 def verbs_app(
-    verbs: Mapping[str, Answer],
-    *,
-    measure: Measure,
-    on_bug: OnBug,
-    most_bytes: int = MOST_BYTES,
-    waiting: Mapping[str, CallerAnswer] = MappingProxyType({}),
+    verbs: Mapping[str, Answer], *, measure: Measure, on_bug: OnBug, most_bytes: int = MOST_BYTES
 ) -> web.Application:
-    """``POST /v1/<verb>`` for each verb. ``waiting``: those whose answer may take long."""
+    """``POST /v1/<verb>`` for each verb."""
     app = web.Application(client_max_size=most_bytes)
-    answers: dict[str, AnswerTo] = {verb: partial(whoever_asks, answer) for verb, answer in verbs.items()}
-    answers |= {verb: partial(while_connected, answer) for verb, answer in waiting.items()}
-    for verb, answer_to in answers.items():
-        handler = handler_of(verb, answer_to, most_bytes=most_bytes, measure=measure, on_bug=on_bug)
+    for verb, answer in verbs.items():
+        handler = handler_of(verb, answer, most_bytes=most_bytes, measure=measure, on_bug=on_bug)
         app.router.add_post(f"/v1/{verb}", handler)
     return app
 

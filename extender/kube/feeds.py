@@ -109,8 +109,10 @@ class Feeds:
         )
 
     @property
-    def reflectors(self) -> tuple[Reflector[Any], ...]:
-        return (self.namespaces, self.priority_classes, self.budgets, self.nodes, self.pods)
+    def followed(self) -> tuple[Reflector[Any] | PodGroupFeed, ...]:
+        """In the order in which they are waited for."""
+        first = (self.namespaces, self.priority_classes, self.budgets, self.nodes)
+        return (*first, self.pod_groups, self.pods)
 
     async def run(self) -> None:
         """Follow everything until cancelled."""
@@ -124,12 +126,12 @@ class Feeds:
             await self._configured()
             group.create_task(self.nodes.run())
             await self.nodes.synced.wait()
-            await self.pod_groups.looked.wait()
+            await self.pod_groups.synced.wait()
             group.create_task(self.pods.run())
 
     async def wait_synced(self) -> None:
-        for reflector in self.reflectors:
-            await reflector.synced.wait()
+        for each in self.followed:
+            await each.synced.wait()
 
 
 def _namespace_sink(learn: Learn) -> Telling[NamespaceFacts]:

@@ -29,7 +29,8 @@ class Leadership:
     """``lease()``: namespace/name, or empty; ``held`` is kept up to date while `run` runs.
 
     The name comes with the configuration, which is read after this has begun. ``began``: called in the moment
-    from which on a Lease is held that was not held before; ``ended``: when it is seen not to be held.
+    from which on a Lease is held that was not held before, and when a call shows that it will be; ``ended``:
+    when it is seen not to be held.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Leadership:
         self._began = began
         self._ended = ended
         self._acts = True
+        self._foretold = False
         self._sleep = sleep
         self._told = -STALE
         self._ours = False
@@ -80,7 +82,18 @@ class Leadership:
         held = self.held
         self._ours, self._told = is_held_by(holder, self._host), self._clock()
         if self._ours and not held:
-            self._acts = True
+            self._acts, self._foretold = True, False
+            self._began()
+
+    def asked(self) -> None:
+        """A verb was called, and only the leader's extender is asked: tell what the next poll will say.
+
+        Else kube-scheduler's first calls would be answered without what the one before has written. Effects
+        wait for the poll. Told once until a Lease is held: whoever is asked and never leads would have all
+        pods read again and again.
+        """
+        if not self._acts and not self._foretold:
+            self._acts = self._foretold = True
             self._began()
 
     def note_end(self) -> None:

@@ -62,42 +62,48 @@ class _Following:
 
     path: str
     answered: asyncio.Event
-    reflector: Reflector[PodGroupFacts]
     task: asyncio.Task[None]
 
 
 @dataclass
 class PodGroupFeed:
-    """Follows both kinds. ``looked``: it is known what there is, and that has been listed or cannot be."""
+    """Follows both kinds.
+
+    Read, as of a reflector: ``synced`` (it is known what there is, and that has been listed or cannot be;
+    never cleared), ``error`` (why it is not known, empty since there was an answer).
+    """
 
     client: ApiClient
     learn: Learn
     reporter: Reporter
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
-    looked: asyncio.Event = field(default_factory=asyncio.Event)
+    kind: str = RESOURCE
+    error: str = ""
+    synced: asyncio.Event = field(default_factory=asyncio.Event)
     _following: dict[GroupSource, _Following] = field(default_factory=dict)
 
     async def run(self) -> None:
         """Look, and look again, until cancelled."""
         async with asyncio.TaskGroup() as group:
             while True:
-                answered = [await self._look(source, group) for source in GroupSource if source in VERSIONS]
+                answered = [await self._look(source, group) for source in VERSIONS]
                 if all(answered):
+                    self.error = ""
                     await self._until_listed()
-                    self.looked.set()
-                await self.sleep(LOOK_EVERY if self.looked.is_set() else LOOK_AGAIN)
+                    self.synced.set()
+                await self.sleep(self._pause)
 
     @property
-    def errors(self) -> list[str]:
-        """What is wrong with what is followed."""
-        return [each.reflector.error for each in self._following.values() if each.reflector.error]
+    def _pause(self) -> float:
+        return LOOK_EVERY if self.synced.is_set() else LOOK_AGAIN
 
     async def _look(self, source: GroupSource, group: asyncio.TaskGroup) -> bool:
         """Begin or end to follow one kind. False when the API server did not say what it serves."""
         try:
             path = await self._path_of(source)
         except KubeError as error:
-            self.reporter.interrupted(f"{RESOURCE}.{source.value}", error, LOOK_AGAIN)
+            self.error = str(error)
+            self.reporter.interrupted(f"{RESOURCE}.{source.value}", error, self._pause)
             return False
         known = self._following.get(source)
         if known is not None and known.path != path:
@@ -107,10 +113,8 @@ class PodGroupFeed:
             self.learn(on.PodGroupsUnserved(source))
         if path and known is None:
             answered = asyncio.Event()
-            reflector = self._reflector(source, path, answered)
-            self._following[source] = _Following(
-                path, answered, reflector, group.create_task(reflector.run())
-            )
+            task = group.create_task(self._reflector(source, path, answered).run())
+            self._following[source] = _Following(path, answered, task)
         return True
 
     async def _until_listed(self) -> None:

@@ -158,7 +158,7 @@ class Life:
                 self.engine.learn(on.BudgetObserved(budget))
 
     def perform(self, effect: Effect) -> None:
-        """Carry an effect out in this instant; see `run_effects`."""
+        """Ask for an effect, which `run_effects` carries out in the same instant."""
         self.effects.append(effect)
 
     def run_effects(self) -> bool:

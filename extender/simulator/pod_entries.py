@@ -1,6 +1,5 @@
 """The ``submit`` entries of a scenario file."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,8 +8,7 @@ from extender.simulator.cluster_entries import POLICIES, TAINT_EFFECTS, Room, re
 from extender.simulator.fields import Fields, is_name
 from extender.simulator.objects import SYSTEM_CLASSES
 from extender.simulator.scenario import PodEntry, PodGroup
-
-_LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?", re.ASCII)
+from extender.wire.placeholder import is_label_value
 
 
 def read_pod(fields: Fields, classes: frozenset[str], room: Room) -> PodEntry:
@@ -54,7 +52,7 @@ def read_pod(fields: Fields, classes: frozenset[str], room: Room) -> PodEntry:
 
 def _label(fields: Fields, key: str) -> str | None:
     found = fields.text(key)
-    if found is not None and not _LABEL.fullmatch(found):
+    if found is not None and not is_label_value(found):
         fields.wrong(key, "must be a label value: letters, digits, -, _ and . only, 63 at most")
     return found
 

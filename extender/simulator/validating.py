@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from core.errors import QuantityError
 from core.quantity import exact_kubernetes_amount
 from extender.simulator.objects import Json
+from extender.wire.placeholder import is_label_value
 
-_VALUE = re.compile(r"([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?")
-_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _DOMAIN = re.compile(r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 _STANDARD = frozenset({"cpu", "memory", "ephemeral-storage"})
 
@@ -23,7 +22,7 @@ def objections(body: Json, classes: Mapping[str, Json]) -> Iterator[str]:
     for key, value in meta.get("labels", {}).items():
         if not _is_key(key):
             yield f"metadata.labels: Invalid value: {key!r}"
-        if not _VALUE.fullmatch(value):
+        if not is_label_value(value):
             yield f"metadata.labels: Invalid value: {value!r} of {key}"
     for key in meta.get("annotations", {}):
         if not _is_key(key.lower()):
@@ -38,7 +37,8 @@ def objections(body: Json, classes: Mapping[str, Json]) -> Iterator[str]:
 
 def _is_key(key: str) -> bool:
     domain, slash, name = key.rpartition("/")
-    return _NAME.fullmatch(name) is not None and (not slash or _DOMAIN.fullmatch(domain) is not None)
+    # A name follows the rule of values, and must be there.
+    return bool(name) and is_label_value(name) and (not slash or _DOMAIN.fullmatch(domain) is not None)
 
 
 def _amount_objections(resource: str, amount: str) -> Iterator[str]:

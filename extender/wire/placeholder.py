@@ -53,7 +53,7 @@ def placeholder_pod(wanted: CreatePlaceholder, settings: PlaceholderSettings) ->
 
 def _labels(wanted: CreatePlaceholder) -> Mapping[str, str]:
     own = {key: value for key, value in wanted.group.template.labels.items() if key not in _FORCED}
-    belongs = {key: value for key, value in _belonging(wanted).items() if _may_be_label(value)}
+    belongs = {key: value for key, value in _belonging(wanted).items() if is_label_value(value)}
     return {**own, **belongs}
 
 
@@ -62,7 +62,7 @@ def _annotations(wanted: CreatePlaceholder) -> Mapping[str, str]:
     gang = {TASK_GROUPS: wanted.gang.written, POLICY: wanted.gang.policy_written}
     return {
         **own,
-        **{key: value for key, value in _belonging(wanted).items() if not _may_be_label(value)},
+        **{key: value for key, value in _belonging(wanted).items() if not is_label_value(value)},
         PLACEHOLDER: "true",
         TASK_GROUP_NAME: wanted.group.name,
         **{key: value for key, value in gang.items() if value},
@@ -74,7 +74,11 @@ def _belonging(wanted: CreatePlaceholder) -> Mapping[str, str]:
     return {APP_ID: wanted.app, QUEUE: wanted.queue}
 
 
-def _may_be_label(value: str) -> bool:
+def is_label_value(value: str) -> bool:
+    """Whether the API server takes it for the value of a label.
+
+    Source: apimachinery, pkg/util/validation.
+    """
     return _LABEL_VALUE.fullmatch(value) is not None
 
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from core.quantity import canonical
 from core.workload.gang import GroupSource
 from core.workload.pod_group import GroupKey, Terms
-from extender.wire.pod import PodMetadata, Quantities, Quantity, Wire
-from extender.wire.sizing import amount_of
+from extender.wire.pod import PodMetadata, Quantities, Wire
+from extender.wire.sizing import amounts_of
 
 
 class GangPolicy(Wire, frozen=True):
@@ -54,14 +53,12 @@ def pod_group_facts_from(source: GroupSource, group: WirePodGroup) -> PodGroupFa
         policy = spec.scheduling_policy
         gang = policy.gang if policy is not None else None
         return PodGroupFacts(key, Terms(max(1, gang.min_count) if gang is not None else 0))
-    least = tuple(_amount(name, text) for name, text in sorted((spec.min_resources or {}).items()))
+    needed = amounts_of(spec.min_resources, "minResources")
+    # Zeros ask for nothing, and however many there are, none is looked for on every node.
+    least = tuple(sorted((name, amount) for name, amount in needed.items() if amount))
     timeout = spec.schedule_timeout_seconds
     wanted = float(timeout) if timeout is not None and timeout > 0 else None
     return PodGroupFacts(key, Terms(max(1, spec.min_member or 0), least, wanted))
-
-
-def _amount(name: str, text: Quantity) -> tuple[str, int]:
-    return canonical(name), amount_of(name, text)
 
 
 POD_GROUP = msgspec.json.Decoder(WirePodGroup)

@@ -39,7 +39,7 @@ def pod_size(pod: WirePod) -> Resource:
     if pod.spec.resources is not None and pod.spec.resources.requests:
         size = _with_pod_level(size, pod.spec.resources.requests)
     if pod.spec.overhead:
-        size += _amounts_of(pod.spec.overhead, "overhead")
+        size += amounts_of(pod.spec.overhead, "overhead")
     return _as_one_pod(size)
 
 
@@ -48,7 +48,7 @@ def node_size(node: WireNode) -> Resource:
 
     Raises ``QuantityError``, naming the node and the resource, as `pod_size` does.
     """
-    return _amounts_of(node.status.allocatable, "node", node.metadata.name)
+    return amounts_of(node.status.allocatable, "node", node.metadata.name)
 
 
 def _containers_size(pod: WirePod) -> Resource:
@@ -87,12 +87,12 @@ class _ContainerValues:
             return _requested(in_effect, name)
         value = _requested(container.resources, name)
         if status is not None:
-            value = value.largest(_amounts_of(status.allocated_resources, "container", name))
+            value = value.largest(amounts_of(status.allocated_resources, "container", name))
         return value if in_effect is None else value.largest(_requested(in_effect, name))
 
 
 def _requested(resources: Resources | None, container: str) -> Resource:
-    return _amounts_of(resources.requests, "container", container) if resources is not None else ZERO
+    return amounts_of(resources.requests, "container", container) if resources is not None else ZERO
 
 
 def _by_name(*groups: Iterable[ContainerStatus] | None) -> dict[str, ContainerStatus]:
@@ -141,10 +141,11 @@ def _with_pod_level(size: Resource, requests: Quantities) -> Resource:
         for name, amount in requests.items()
         if name in _POD_LEVEL_NAMES or name.startswith(_POD_LEVEL_PREFIX)
     }
-    return Resource({**dict(size.items()), **dict(_amounts_of(replacing, "pod").items())})
+    return Resource({**dict(size.items()), **dict(amounts_of(replacing, "pod").items())})
 
 
-def _amounts_of(quantities: Quantities | None, place: str, name: str = "") -> Resource:
+def amounts_of(quantities: Quantities | None, place: str, name: str = "") -> Resource:
+    """A ResourceList without markers. Raises ``QuantityError``, naming where it stands and the resource."""
     if not quantities:
         return ZERO
     entries = tuple(quantities.items())
@@ -176,11 +177,6 @@ def _amount(name: str, quantity: Quantity) -> int:
         return kubernetes_amount(name, text)
     except QuantityError as error:
         raise error.inside(name) from None
-
-
-def amount_of(name: str, quantity: Quantity) -> int:
-    """One amount of a resource, by Kubernetes' name. Raises ``QuantityError`` for one that cannot be read."""
-    return _amount(name, quantity)
 
 
 @lru_cache(maxsize=_KEPT_SIZES)

@@ -108,9 +108,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         task_group=intern(annotations.get(TASK_GROUP_NAME, "")),
         placeholder=is_placeholder(annotations),
         gang=gang_from(annotations),
-        pod_group=pod_group_from(
-            labels, spec.scheduling_group.pod_group_name if spec.scheduling_group else ""
-        ),
+        pod_group=pod_group_from(labels, spec.native_group),
         owner=owner_of(meta) if meta.owner_references else NO_POD,
         pull_secrets=_pull_secrets(spec) if spec.image_pull_secrets else (),
         markers=markers,

@@ -5,7 +5,6 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from aiohttp import ClientSession
@@ -23,7 +22,6 @@ from core.ledger.record import PodRecord
 from core.queues.spec import QueueSpec
 from core.workload.pod import PodFacts
 from extender.engine import Engine, Outward
-from extender.http.middleware import CallerAnswer
 from extender.http.server import MOST_BYTES, Address, listen, verbs_app
 from extender.verbs import Outcome, Verbs
 from extender.wire.gang import POD_GROUP_MIN, POD_GROUP_NAME
@@ -222,10 +220,7 @@ class Door:
 
 @asynccontextmanager
 async def serving(
-    answers: Mapping[str, Callable[[bytes], Any]],
-    *,
-    most_bytes: int = MOST_BYTES,
-    waiting: Mapping[str, CallerAnswer] = MappingProxyType({}),
+    answers: Mapping[str, Callable[[bytes], Any]], *, most_bytes: int = MOST_BYTES
 ) -> AsyncIterator[Door]:
     """The real listener for these verbs, on a loopback port."""
     told: list[Door] = []
@@ -234,7 +229,6 @@ async def serving(
         measure=lambda *call: told[0].measure(*call),
         on_bug=lambda *bug: told[0].on_bug(*bug),
         most_bytes=most_bytes,
-        waiting=waiting,
     )
     runner = await listen(app, Address("127.0.0.1", 0), shutdown=0.2)
     port = runner.addresses[0][1]

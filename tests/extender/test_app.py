@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from core.decisions.admission import NODE_RESERVED
+from core.workload.pod import RESERVED_NODE
 from extender.app import StartError
+from extender.kube import leadership
 from tests.extender.app_bench import (
     CONFIG_MAPS,
     LEASES,
@@ -20,7 +23,7 @@ from tests.extender.app_bench import (
     undone,
 )
 from tests.extender.reflector_bench import until
-from tests.extender.rigs import bind_body, filter_body
+from tests.extender.rigs import bind_body, filter_body, pod_body
 
 __all__ = ["kubeconfig", "server", "undone"]
 
@@ -63,6 +66,16 @@ async def test_budgets_that_it_may_not_read_are_named_with_the_error(server: Ser
     )
     (first, *_) = server.logged("watch interrupted")
     assert (first["kind"], first["level"]) == ("poddisruptionbudgets", "warning")
+
+
+async def test_an_api_that_does_not_say_whether_it_has_pod_groups_is_named_with_the_error(
+    server: Server,
+) -> None:
+    """Pods wait for the answer, so the first start waits too."""
+    server.configure(document())
+    server.api.fail_next(503, path="/apis/scheduling.x-k8s.io", times=10**6)
+    server.start()
+    await server.until_shown("/readyz", "waiting for podgroups (503 ServerError: the test wants 503), pods")
 
 
 async def test_numbers_of_queues_and_pods(server: Server) -> None:
@@ -219,6 +232,29 @@ async def test_who_does_not_lead_writes_no_event(server: Server) -> None:
         "/metrics", 'paddock_effects_total{effect="PostEvent",outcome="not leading"} 1.0'
     )
     assert not [each for each in server.api.requests if each.method == "POST"]
+
+
+async def test_who_is_asked_believes_what_the_one_before_wrote_though_the_lease_was_not_looked_at_yet(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """kube-scheduler begins to ask in the moment in which it has the Lease."""
+    monkeypatch.setattr(leadership, "POLL", 0.1)
+    lease = {"metadata": {"name": "kube-scheduler"}, "spec": {"holderIdentity": "somebody-else_1"}}
+    server.api.apply(LEASES, lease)
+    server.configure(document(vcore=8), paddock__lease="kube-system/kube-scheduler")
+    await server.started()
+    assert server.app is not None
+    engine = server.app.engine
+    await until(lambda: not engine._ledger._state.acts)
+    for name, kept in (("large", "n1"), ("small", "")):
+        body = pod_body(name)
+        body["metadata"]["annotations"] = {RESERVED_NODE: kept}
+        server.api.apply(PODS, body)
+        await until(
+            lambda pod=body: engine.snapshot.pod_named("default", pod["metadata"]["name"]) is not None
+        )
+    answer = await server.post("filter", filter_body("small", nodes=["n1"]))
+    assert answer["FailedAndUnresolvableNodes"] == {"n1": NODE_RESERVED.text}
 
 
 async def test_a_clock_that_is_off_is_measured_and_said(server: Server) -> None:

@@ -90,6 +90,31 @@ async def test_a_caller_that_hangs_up_leaves_the_binding_under_way() -> None:
     assert len(rig.api.posted) == 1
 
 
+async def given_up(rig: Rig, failure: BaseException) -> list[object]:
+    """What the event loop is told of a bind call that fails when its caller has hung up."""
+    told: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context.get("exception")))
+    rig.filter("p")
+    rig.api.open, rig.api.outcomes = asyncio.Event(), [failure]
+    call = asyncio.create_task(rig.bind("p"))
+    await until(lambda: bool(rig.api.posted))
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    rig.api.open.set()
+    await until(lambda: not rig.verbs._open)
+    return told
+
+
+async def test_a_bug_is_told_also_when_the_caller_has_hung_up() -> None:
+    bug = ZeroDivisionError("a bug")
+    assert await given_up(Rig(), bug) == [bug]
+
+
+async def test_a_fault_is_not_told_when_the_caller_has_hung_up() -> None:
+    assert await given_up(Rig(), CallFault("no answer")) == []
+
+
 async def test_a_refused_binding_gives_its_room_back() -> None:
     rig = Rig(make_queue("root.a", max={"vcore": 1000}))
     rig.filter("p")
@@ -253,3 +278,5 @@ async def test_after_the_deadline_nothing_is_sent() -> None:
     with pytest.raises(DeadlinePassed, match="nothing was sent"):
         await second
     assert len(rig.api.posted) == 1
+    # The first Binding may still come about.
+    assert usage(rig.ledger, "root.a") == (0, 1000, 0)

@@ -1,7 +1,7 @@
 """bind for members of a group: who waits, how long, and what ends a wait (COS-5, COS-6, design section 5)."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Any
 
 import pytest
@@ -10,9 +10,8 @@ from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
 from core.workload.pod_group import rest_of, wait_of
-from extender.http.middleware import CallerAnswer
 from extender.settings import Settings
-from extender.verbs import HUNG_UP, CallFault, DeadlinePassed
+from extender.verbs import CallFault, DeadlinePassed
 from tests.builders import make_queue, usage
 from tests.extender.reflector_bench import until
 from tests.extender.rigs import Rig, answers_of, bind_body, filter_body, serving
@@ -33,12 +32,12 @@ def ring_rig() -> Rig:
     return rig
 
 
-async def called(rig: Rig, *names: str, connected: Callable[[], bool] = lambda: True) -> Calls:
+async def called(rig: Rig, *names: str) -> Calls:
     """Bind calls that wait now."""
     calls: Calls = {}
     for name in names:
         before = len(rig.verbs.waits)
-        calls[name] = asyncio.create_task(rig.verbs.bind(bind_body(name), connected))
+        calls[name] = asyncio.create_task(rig.bind(name))
         await until(lambda least=before + 1: len(rig.verbs.waits) >= least)
     return calls
 
@@ -140,14 +139,15 @@ async def test_our_own_deadline_ends_a_wait_and_nothing_is_sent() -> None:
     assert usage(rig.ledger, "root.a") == (0, 2000, 1000)
 
 
-async def test_nothing_is_posted_for_a_caller_that_has_gone_meanwhile() -> None:
+async def test_nothing_is_posted_for_a_caller_that_hangs_up_in_the_moment_when_all_may_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rig = ring_rig()
-    there = [True]
-    gone = await called(rig, "g-0", connected=lambda: there[0])
-    calls = await called(rig, "g-1")
-    there[0] = False
+    gone, calls = await called(rig, "g-0"), await called(rig, "g-1")
+    monkeypatch.setattr(rig.witness, "learned", lambda *_, now: gone["g-0"].cancel())
     assert await rig.bind("g-2") == {}
-    assert await faults(gone) == [HUNG_UP]
+    with pytest.raises(asyncio.CancelledError):
+        await gone["g-0"]
     await asyncio.gather(*calls.values())
     assert posted(rig) == ["g-1", "g-2"]
     assert usage(rig.ledger, "root.a") == (2000, 0, 1000)
@@ -156,8 +156,7 @@ async def test_nothing_is_posted_for_a_caller_that_has_gone_meanwhile() -> None:
 async def test_a_wait_ends_when_its_connection_closes() -> None:
     rig = ring_rig()
     verbs = rig.verbs
-    bind: dict[str, CallerAnswer] = {"bind": verbs.bind}
-    async with serving(answers_of(verbs), waiting=bind) as door:
+    async with serving(answers_of(verbs)) as door:
         body = bind_body("g-0")
         _, writer = await asyncio.open_connection("127.0.0.1", door.port)
         writer.write(
@@ -170,6 +169,24 @@ async def test_a_wait_ends_when_its_connection_closes() -> None:
         assert door.faults == [("bind", "hung up")]
     assert usage(rig.ledger, "root.a") == (0, 2000, 1000)
     assert posted(rig) == []
+
+
+async def test_a_call_that_was_given_up_before_it_was_looked_at_waits_for_nobody() -> None:
+    """Given up while the caches were not synced: it must not count beside calls of a new kube-scheduler."""
+    rig = ring_rig()
+    rig.synced.clear()
+    gone = asyncio.create_task(rig.bind("g-0"))
+    await asyncio.sleep(0)
+    gone.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await gone
+    rig.synced.set()
+    calls = {name: asyncio.create_task(rig.bind(name)) for name in ("g-1", "g-2")}
+    await until(lambda: len(rig.verbs.waits) >= 2)
+    assert posted(rig) == []
+    assert await rig.bind("g-0") == {}
+    await asyncio.gather(*calls.values())
+    assert posted(rig) == ["g-1", "g-2", "g-0"]
 
 
 @pytest.mark.rule("COS-5")

@@ -116,6 +116,39 @@ async def test_it_is_told_once_when_acting_has_ended(bench: Bench) -> None:
     assert not any(bench.ended)
 
 
+async def test_a_call_tells_that_acting_begins_before_the_lease_is_looked_at(bench: Bench) -> None:
+    """Effects wait for that."""
+    bench.hold("other_1")
+    await bench.leadership.poll()
+    bench.leadership.note_end()
+    bench.leadership.asked()
+    bench.leadership.asked()
+    assert bench.begun == [False]
+    bench.hold("mine_1")
+    await bench.leadership.poll()
+    bench.leadership.note_end()
+    bench.leadership.asked()
+    assert bench.begun == [False, True]
+    assert len(bench.ended) == 1
+
+
+async def test_calls_to_somebody_who_never_leads_tell_it_once(bench: Bench) -> None:
+    begun = []
+    for holder in ("other_1", "other_1", "mine_1", "other_1", "other_1"):
+        bench.hold(holder)
+        await bench.leadership.poll()
+        bench.leadership.note_end()
+        bench.leadership.asked()
+        begun.append(len(bench.begun))
+    assert begun == [1, 1, 2, 3, 3]
+
+
+async def test_without_a_lease_a_call_tells_nothing(bench: Bench) -> None:
+    bench.lease = ""
+    bench.leadership.asked()
+    assert bench.begun == []
+
+
 async def test_acting_begins_again_after_nobody_knew_for_a_while(bench: Bench) -> None:
     """Another one may have acted in between."""
     bench.hold("mine_1")
