@@ -138,10 +138,11 @@ def pass_time(state: State) -> None:
         application = state.applications[app_id]
         if application.state is AppState.STARTING:
             fire(state, application, Move.RUN)
-        elif application.holders and application.formation is not None:
-            # What was left of its placeholders goes first (APP-6).
-            application.formation.left = True
-            state.stirred_gangs[app_id] = None
+        elif application.holders:
+            # What was left of its placeholders goes first (APP-6); one may say so of itself without any gang.
+            if application.formation is not None:
+                application.formation.left = True
+                state.stirred_gangs[app_id] = None
             state.timers[app_id] = state.now + COMPLETING_FOR
         else:
             _complete(state, application)
@@ -168,6 +169,7 @@ def remove(state: State, application: Application) -> None:
     del state.applications[application.id]
     state.unplaced.discard(application.id)
     state.timers.pop(application.id, None)
+    state.forming.pop(application.id, None)
     leaf = _leaf(state, application)
     if leaf is not None:
         leaf.applications.discard(application.id)

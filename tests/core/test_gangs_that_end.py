@@ -1,0 +1,40 @@
+"""Gangs that are over, or were none: nothing is left that the ledger would stumble over later."""
+
+import pytest
+
+from core.ids import AppId, PodUid
+from core.ledger import events as on
+from core.workload.formation import Phase
+from tests.builders import make_gang, make_ledger, make_queue
+from tests.core.gang_play import GangPlay
+
+
+@pytest.mark.rule("APP-5", "GANG-20")
+def test_a_gang_that_is_over_is_not_looked_at_when_its_time_comes() -> None:
+    """Its placeholder was without a node when the process began, so that no node's loss ends its time."""
+    world = GangPlay(make_ledger(make_queue("root.a"), listed=False))
+    gang = make_gang(2)
+    world.create("m1", gang=gang, task_group="g", node="n1")
+    world.create("m2", gang=gang, task_group="g")
+    world.create("tg-1", gang=gang, task_group="g", placeholder=True, owner="uid-m1")
+    world.tell(on.PodsListed(frozenset(world.pods), 0))
+    assert world.formation().phase is Phase.STARTED
+    for uid in ("uid-tg-1", "uid-m2", "uid-m1"):
+        world.delete(uid)
+    world.wait(31)
+    assert world.ledger.snapshot.application(AppId("app-1")) is None
+    world.wait(900)
+
+
+@pytest.mark.rule("APP-6")
+def test_an_application_without_a_gang_waits_for_whoever_says_to_be_its_placeholder() -> None:
+    world = GangPlay(make_ledger(make_queue("root.a")))
+    world.create("m1")
+    world.create("p1", placeholder=True)
+    world.bind("uid-p1")
+    world.delete("uid-m1")
+    world.wait(31)
+    world.tell(on.PodObserved(world.pods[PodUid("uid-p1")]))
+    world.delete("uid-p1")
+    world.wait(31)
+    assert world.ledger.snapshot.application(AppId("app-1")) is None
