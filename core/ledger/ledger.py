@@ -262,10 +262,11 @@ class Ledger:
         note_leaving(state, record)
         unmark(state, record)
         member_gone(state, record)
+        # While its turn still says that the others counted on it.
+        forget_member(state, record)
         discharge(state, record)
         if facts.placeholder:
             holder_gone(state, record)
-        forget_member(state, record)
         leave(state, record)
         del state.pods[facts.uid]
         state.provisional.discard(facts.uid)
