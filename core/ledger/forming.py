@@ -34,6 +34,9 @@ ASKED_AT_MOST = 100
 SHOWN_WITHIN = 10.0
 """Seconds from the creation of a placeholder to the moment when the watch shows it, at most."""
 
+NOTED_WITHIN = 10.0
+"""Seconds until what has become of a gang, and was written on its originator, is written again unanswered."""
+
 MARKED_APART = 30.0
 """Seconds until a pod that should be Failed, and is not, is marked again."""
 
@@ -127,6 +130,10 @@ def _elapse(state: State, application: Application, formation: Formation) -> Non
 
 def advance(state: State, application: Application, formation: Formation) -> None:
     """Do what is to be done now, unless it is the taking over; see `core.ledger.takeover`."""
+    if formation.note_at is not None and has_come(formation.note_at, now=state.now):
+        formation.note_at = None
+        if state.acts:
+            note(state, application, formation)
     if formation.due is not None and has_come(formation.due, now=state.now):
         _run_out(state, application, formation)
     if formation.phase is Phase.RESERVING:
@@ -173,16 +180,16 @@ def _start(state: State, application: Application, formation: Formation) -> None
 
 
 def note(state: State, application: Application, formation: Formation) -> None:
-    """Write on the originator what has become of its gang."""
+    """Write on the originator what has become of its gang; if there is none, nobody needs to know."""
     first = originator_of(state, application)
-    if first is None or formation.noted:
+    if first is None:
         formation.noted = True
         return
+    formation.note_at = state.now + NOTED_WITHIN
     noted = Phase.ORDINARY if formation.phase is Phase.RESUMING else formation.phase
     facts = first.facts
     entries = ((GANG, str(noted.value)),)
     state.outbox.append(WriteRecord(facts.uid, facts.namespace, facts.name, entries))
-    try_again(state, formation, 5 * AGAIN)
 
 
 def note_noted(state: State, event: on.RecordWritten) -> None:
@@ -193,10 +200,8 @@ def note_noted(state: State, event: on.RecordWritten) -> None:
     formation = application.formation if application is not None else None
     if application is None or formation is None or not noted:
         return
-    if event.reached:
-        formation.noted, formation.retry_at = True, None
-    else:
-        try_again(state, formation)
+    formation.noted = formation.noted or event.reached
+    formation.note_at = None if formation.noted else state.now + AGAIN
     state.stirred_gangs[application.id] = None
 
 
@@ -336,7 +341,7 @@ def _time_out(state: State, application: Application, formation: Formation) -> N
     gang = application.gang
     hard = gang is not None and gang.policy.style is GangStyle.HARD
     formation.phase = Phase.FAILING if hard else Phase.RESUMING
-    formation.failure, formation.due, formation.retry_at = _words(application), None, None
+    formation.failure, formation.due = _words(application), None
     formation.missing.clear()
     style = GangStyle.HARD if hard else GangStyle.SOFT
     state.gang_tally.timed_out[style.value] = state.gang_tally.timed_out.get(style.value, 0) + 1
@@ -357,9 +362,6 @@ def _words(application: Application) -> str:
 def _take_back(state: State, application: Application, formation: Formation) -> None:
     """First the note, then the placeholders, then what the style says."""
     if not formation.noted:
-        if formation.retry_at is None or has_come(formation.retry_at, now=state.now):
-            formation.retry_at = None
-            note(state, application, formation)
         return
     if application.holders or formation.asked or formation.made:
         release_all(state, application)

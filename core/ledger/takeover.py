@@ -12,7 +12,7 @@ from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.accounts import settle
 from core.ledger.formations import awaits_gang, formation_of, progress_of, unfile
-from core.ledger.forming import advance, arm, forget_made, note
+from core.ledger.forming import advance, arm, forget_made
 from core.ledger.keeping import nominate, note_kept, take_back
 from core.ledger.marks import write
 from core.ledger.matching import match
@@ -107,8 +107,6 @@ def _repeat(state: State, application: Application, formation: Formation) -> Non
     forget_made(state, formation)
     if not state.acts:
         return
-    if not formation.noted and formation.phase in (Phase.STARTED, Phase.ORDINARY):
-        note(state, application, formation)
     for uid in sorted(application.holders):
         record = state.pods[uid]
         if record.facts.deleting or record.eviction is not None:

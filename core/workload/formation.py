@@ -59,14 +59,15 @@ class Formation:
     """The gang of one application on its way.
 
     ``groups``: by name, in the order of definition; of several with one name the largest counts;
-    ``originator``: whom its placeholders belong to (GANG-2); ``lifetime``: seconds that they have from the
-    first that is given room (GANG-15), and ``due`` when that is over; ``missing``: names of placeholders
-    still to be asked for, ``asked``: of those asked for, ``made``: of those that no watch has shown yet, and
-    when they were made; ``retry_at``: when what was not answered well is asked for again; ``rests_until``:
-    nothing new is begun before; ``noted``: what has become of it is on the originator; ``waiting``: pods that
-    wait for the gang; ``failure``: why it is no gang any more; ``left``: the application completes, and what
-    was left of the placeholders is taken back (APP-6), as all were once ``swept``; ``begun_at`` and
-    ``started_at``: when it began, and when all placeholders had their nodes.
+    ``originator``: whom its placeholders belong to (GANG-2); ``lifetime``: seconds that they have from
+    the first that is given room (GANG-15), and ``due`` when that is over; ``missing``: names of
+    placeholders still to be asked for, ``asked``: of those asked for, ``made``: of those that no watch
+    has shown yet, and when they were made; ``retry_at``: when what was not answered well is asked for
+    again; ``rests_until``: nothing new is begun before; ``noted``: what has become of it is on the
+    originator, ``note_at``: when that is written once more; ``waiting``: pods that wait for the gang;
+    ``failure``: why it is no gang any more; ``left``: the application completes, and what was left of the
+    placeholders is taken back (APP-6), as all were once ``swept``; ``begun_at`` and ``started_at``: when
+    it began, and when all placeholders had their nodes.
     """
 
     groups: dict[str, Progress]
@@ -80,6 +81,7 @@ class Formation:
     retry_at: float | None = None
     rests_until: float | None = None
     noted: bool = False
+    note_at: float | None = None
     waiting: set[PodUid] = field(default_factory=set)
     failure: str = ""
     left: bool = False
@@ -90,7 +92,7 @@ class Formation:
     @property
     def due_next(self) -> float | None:
         """When it is to be looked at again."""
-        moments = (self.due, self.retry_at, self.rests_until)
+        moments = (self.due, self.retry_at, self.rests_until, self.note_at)
         return min((each for each in moments if each is not None), default=None)
 
     @property

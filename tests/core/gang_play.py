@@ -22,7 +22,8 @@ from tests.builders import START, bind_called, filtered, make_gang, make_ledger,
 
 class GangPlay:
     """``pods``: what the API server has; ``done``: effects, in their order; ``failing``: names of kinds of
-    effects that are not carried out."""
+    effects that are not carried out; ``hidden``: so many placeholders are made, and gone before anybody is
+    shown them."""
 
     def __init__(self, ledger: Ledger, *, now: float = START) -> None:
         self.ledger, self.now = ledger, now
@@ -30,6 +31,7 @@ class GangPlay:
         self.done: list[Effect] = []
         self.failed: dict[str, str] = {}
         self.failing: set[str] = set()
+        self.hidden = 0
         self._version = 10
 
     # -- what happens in the cluster -----------------------------------------------------------------------
@@ -160,7 +162,9 @@ class GangPlay:
         if not reached:
             self.tell(on.PlaceholderCreated(effect.app, effect.name, CreationOutcome.FAILED))
             return
-        if all(pod.name != effect.name for pod in self.pods.values()):
+        if self.hidden:
+            self.hidden -= 1
+        elif all(pod.name != effect.name for pod in self.pods.values()):
             self.create(
                 effect.name,
                 app=effect.app,

@@ -1,10 +1,14 @@
 """Gangs that are over, or were none: nothing is left that the ledger would stumble over later."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.ids import AppId, PodUid
 from core.ledger import events as on
+from core.ledger.forming import TIMED_OUT
 from core.workload.formation import Phase
+from core.workload.gang import GangPolicy, GangStyle
 from tests.builders import make_gang, make_ledger, make_queue
 from tests.core.gang_play import GangPlay
 
@@ -38,3 +42,27 @@ def test_an_application_without_a_gang_waits_for_whoever_says_to_be_its_placehol
     world.delete("uid-p1")
     world.wait(31)
     assert world.ledger.snapshot.application(AppId("app-1")) is None
+
+
+@pytest.mark.rule("GANG-16")
+@pytest.mark.parametrize("style", [GangStyle.SOFT, GangStyle.HARD])
+def test_a_gang_whose_time_is_up_waits_ten_seconds_for_a_placeholder_that_nobody_has_seen(
+    style: GangStyle,
+) -> None:
+    """The API server has made it, and it was gone again before any watch could show it."""
+    world = GangPlay(make_ledger(make_queue("root.a")))
+    world.hidden = 1
+    policy = GangPolicy(style, 5)
+    world.create("m1", gang=replace(make_gang(2), policy=policy), task_group="g")
+    (seen,) = world.placeholders()
+    world.bind(seen.uid)
+    world.wait(6)
+    assert (world.formation().phase.value, world.placeholders()) == (
+        "Failing" if style is GangStyle.HARD else "Resuming",
+        [],
+    )
+    world.wait(6)
+    if style is GangStyle.HARD:
+        assert world.failed == {"uid-m1": TIMED_OUT}
+    else:
+        assert world.admitted("uid-m1")
