@@ -303,6 +303,7 @@ def note_placed(state: State, record: PodRecord) -> None:
     if holder is not None:
         # It went elsewhere before its placeholder was gone.
         holder.yields_to = NO_POD
+        settle(state, holder)
         release(state, holder)
 
 
@@ -342,13 +343,19 @@ def resume_slots(state: State) -> None:
         if record.slot is None or record.slot.opened is not None:
             continue
         holder = state.pods.get(record.slot.placeholder)
-        if not awaits_gang(state, record) or record.slot.node not in state.nodes:
+        known = record.slot.node in state.nodes and (holder is None or _is_free(holder, record))
+        if not (known and awaits_gang(state, record)):
             record.slot = None
             write(state, record, (RESERVED_NODE, None), (REPLACES, None))
             settle(state, record)
-        elif holder is not None and holder.facts.placeholder and not holder.yields_to:
+        elif holder is None:
+            _open(state, record)
+        else:
             holder.yields_to = uid
             settle(state, holder)
             _make_room(state, record)
-        else:
-            _open(state, record)
+
+
+def _is_free(holder: PodRecord, member: PodRecord) -> bool:
+    """Whether a pod that a member names is a placeholder of its gang that no other member has named before."""
+    return holder.facts.placeholder and not holder.yields_to and holder.application == member.application

@@ -1,0 +1,56 @@
+"""Take-overs as an instance sees them that does not act, or that finds records which contradict each other."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
+from tests.builders import drifts, make_gang, make_ledger, make_queue, usage
+from tests.core.gang_play import GangPlay
+
+
+def linked() -> GangPlay:
+    """A member that is to take over the room of a placeholder, which nobody has deleted yet."""
+    world = GangPlay(make_ledger(make_queue("root.a"), nodes=2))
+    world.create("m1", gang=make_gang(1), task_group="g")
+    world.failing.add("DeletePod")
+    world.bind_placeholders()
+    assert world.pods[PodUid("uid-m1")].replaces
+    return world
+
+
+@pytest.mark.rule("GANG-12")
+def test_a_member_that_another_instance_has_placed_leaves_its_placeholder_to_that_one() -> None:
+    world = linked()
+    world.tell(on.ActingEnded())
+    world._show(replace(world.pods[PodUid("uid-m1")], node=NodeName("n2")))
+    assert drifts(world.ledger) == []
+
+
+@pytest.mark.rule("GANG-12", "GANG-20")
+def test_of_two_members_that_name_one_placeholder_one_has_its_room() -> None:
+    """The record of the first was written, which nobody knew, and another member was chosen."""
+    world = linked()
+    first = world.pods[PodUid("uid-m1")]
+    world.create("m2", task_group="g")
+    world.pods[PodUid("uid-m2")] = replace(
+        world.pods[PodUid("uid-m2")], replaces=first.replaces, reserved_node=first.reserved_node
+    )
+    world.restarted(make_ledger(make_queue("root.a"), listed=False))
+    assert usage(world.ledger, "root.a") == (1000, 0, 1000)
+    assert world.pods[PodUid("uid-m2")].replaces == ""
+    world.failing.clear()
+    world.wait(5)
+    assert usage(world.ledger, "root.a") == (0, 1000, 1000)
+    world.bind("uid-m1")
+
+
+@pytest.mark.rule("GANG-20")
+def test_a_member_that_names_a_pod_which_is_no_placeholder_has_no_room() -> None:
+    world = GangPlay(make_ledger(make_queue("root.a"), listed=False))
+    gang = make_gang(1)
+    world.create("m1", gang=gang, task_group="g", node="n1", gang_noted="Started")
+    world.create("m2", task_group="g", replaces=PodUid("uid-m1"), reserved_node=NodeName("n1"))
+    world.tell(on.PodsListed(frozenset(world.pods), 0))
+    assert usage(world.ledger, "root.a") == (1000, 0, 1000)
