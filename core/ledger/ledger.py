@@ -180,7 +180,6 @@ class Ledger:
             record = None
         if record is None:
             record = self._new_record(facts)
-            recall(self._state, record)
         else:
             self._confirm(record)
             if is_late(record, facts):
@@ -217,6 +216,7 @@ class Ledger:
         state.pods[facts.uid] = record
         name = facts.namespace, facts.name
         state.by_name[name] = (*state.by_name.get(name, ()), facts.uid)
+        recall(state, record)
         return record
 
     def _refresh(self, record: PodRecord, now: float) -> None:

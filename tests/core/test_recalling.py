@@ -168,3 +168,26 @@ def test_a_node_that_could_not_be_kept_is_not_sought_again_at_once(instance: str
     reached = instance == "acts"
     ledger.apply(on.RecordWritten(ASK.uid, ((RESERVED_NODE, "n1"),), reached=reached), now=START)
     assert record.sought_at == (None if reached else START)
+
+
+@pytest.mark.parametrize("how", [on.PodObserved, on.PodOffered])
+def test_what_a_pod_says_of_itself_that_came_later_is_taken_off_whoever_shows_it_first(
+    how: type[on.PodObserved] | type[on.PodOffered],
+) -> None:
+    """kube-scheduler often asks about a pod before the watch shows it."""
+    ledger = make_ledger(make_queue("root.b"))
+    effects = list(ledger.apply(how(replace(ASK, reserved_node=N1)), now=START))
+    effects += ledger.apply(on.PodObserved(replace(ASK, reserved_node=N1)), now=START)
+    taken_off = [each.entries for each in effects if isinstance(each, WriteRecord)]
+    assert (taken_off, kept(ledger)) == ([((RESERVED_NODE, None),)], {})
+
+
+@pytest.mark.rule("GANG-20")
+def test_what_is_written_on_a_pod_is_believed_before_the_first_list_whoever_shows_it_first() -> None:
+    """A bind call may come right after a start, and reads its pod."""
+    ledger = make_ledger(make_queue("root.b"), listed=False)
+    recorded = replace(ASK, reserved_node=N1)
+    ledger.apply(on.PodOffered(recorded), now=START)
+    ledger.apply(on.PodObserved(recorded), now=START)
+    ledger.apply(on.PodsListed(frozenset({ASK.uid}), 0), now=START)
+    assert kept(ledger) == {"n1": "uid-ask"}
