@@ -5,6 +5,8 @@ Each look does what is to be done now and is harmless when repeated, so that a r
 on the objects: the placeholders, whose names follow from the gang, and a note on the originator.
 """
 
+from itertools import islice
+
 from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.accounts import settle
@@ -15,7 +17,7 @@ from core.ledger.record import PodRecord
 from core.ledger.releasing import AGAIN, originator_of, owner_of, release_all, say, try_again
 from core.ledger.state import State
 from core.workload.application import Application
-from core.workload.formation import Formation, Phase, formation_of, groups_by_name, names_of
+from core.workload.formation import Formation, Phase, formation_of, names_of
 from core.workload.gang import GangStyle, Originator
 from core.workload.pod import GANG, OWN_GATE
 from core.workload.states import STARTED, Move
@@ -112,7 +114,7 @@ def _list_missing(state: State, application: Application, formation: Formation) 
     there = {state.pods[uid].facts.name for uid in application.holders}
     for progress in formation.groups.values():
         names = names_of(application.id, first.uid, progress.group)
-        formation.missing.extend(each for each in names if each not in there)
+        formation.missing |= {each: progress.group for each in names if each not in there}
     if formation.missing:
         say(state, first, CREATING, f"{len(formation.missing)} placeholders", warning=False)
 
@@ -225,18 +227,15 @@ def _create(state: State, application: Application, formation: Formation) -> Non
     if formation.rests_until is not None and not has_come(formation.rests_until, now=state.now):
         return
     formation.rests_until = None
-    groups = groups_by_name(formation, application.id, first.uid)
-    originator = _asoriginator_of(first)
-    while formation.missing and len(formation.asked) < ASKED_AT_MOST:
-        name = formation.missing.popleft()
-        formation.asked.add(name)
-        namespace, queue = first.facts.namespace, application.requested
+    originator, namespace, queue = _originator_from(first), first.facts.namespace, application.requested
+    for name in list(islice(formation.missing, ASKED_AT_MOST - len(formation.asked))):
+        group = formation.asked[name] = formation.missing.pop(name)
         state.outbox.append(
-            CreatePlaceholder(application.id, namespace, name, queue, groups[name], gang, originator)
+            CreatePlaceholder(application.id, namespace, name, queue, group, gang, originator)
         )
 
 
-def _asoriginator_of(record: PodRecord) -> Originator:
+def _originator_from(record: PodRecord) -> Originator:
     facts = record.facts
     return Originator(
         facts.uid,
@@ -255,7 +254,7 @@ def note_created(state: State, event: on.PlaceholderCreated) -> None:
     formation = application.formation if application is not None else None
     if application is None or formation is None or event.name not in formation.asked:
         return
-    formation.asked.discard(event.name)
+    group = formation.asked.pop(event.name)
     state.stirred_gangs[application.id] = None
     match event.outcome:
         case CreationOutcome.DONE:
@@ -263,7 +262,7 @@ def note_created(state: State, event: on.PlaceholderCreated) -> None:
                 formation.made[event.name] = state.now
                 try_again(state, formation, SHOWN_WITHIN)
         case CreationOutcome.FAILED:
-            formation.missing.append(event.name)
+            formation.missing[event.name] = group
             formation.rests_until = state.now + AGAIN
         case CreationOutcome.REFUSED if formation.phase is Phase.RESERVING:
             _fail_creation(state, application, formation, event.why)
@@ -312,10 +311,8 @@ def note_seen(state: State, record: PodRecord) -> None:
         return
     progress.count += 1
     formation.swept = False
-    formation.asked.discard(record.facts.name)
-    formation.made.pop(record.facts.name, None)
-    if record.facts.name in formation.missing:
-        formation.missing.remove(record.facts.name)
+    for names in (formation.missing, formation.asked, formation.made):
+        names.pop(record.facts.name, None)
 
 
 # -- time-outs ---------------------------------------------------------------------------------------------

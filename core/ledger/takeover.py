@@ -357,5 +357,5 @@ def resume_slots(state: State) -> None:
 
 
 def _is_free(holder: PodRecord, member: PodRecord) -> bool:
-    """Whether a pod that a member names is a placeholder of its gang that no other member has named before."""
+    """Whether a pod that a member names is a placeholder of its gang that no other has named before."""
     return holder.facts.placeholder and not holder.yields_to and holder.application == member.application

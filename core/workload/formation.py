@@ -3,8 +3,7 @@
 Values and counters only; what moves them is the matter of `core.ledger.forming` and `core.ledger.takeover`.
 """
 
-from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
@@ -59,15 +58,14 @@ class Formation:
     """The gang of one application on its way.
 
     ``groups``: by name, in the order of definition; of several with one name the largest counts;
-    ``originator``: whom its placeholders belong to (GANG-2); ``lifetime``: seconds that they have from
-    the first that is given room (GANG-15), and ``due`` when that is over; ``missing``: names of
-    placeholders still to be asked for, ``asked``: of those asked for, ``made``: of those that no watch
-    has shown yet, and when they were made; ``retry_at``: when what was not answered well is asked for
-    again; ``rests_until``: nothing new is begun before; ``noted``: what has become of it is on the
-    originator, ``note_at``: when that is written once more; ``waiting``: pods that wait for the gang;
-    ``failure``: why it is no gang any more; ``left``: the application completes, and what was left of the
-    placeholders is taken back (APP-6), as all were once ``swept``; ``begun_at`` and ``started_at``: when
-    it began, and when all placeholders had their nodes.
+    ``originator``: whom its placeholders belong to (GANG-2); ``lifetime``: seconds that they have from the
+    first that is given room (GANG-15), and ``due`` when that is over; ``missing``: placeholders still to be
+    asked for, by name, ``asked``: those asked for, ``made``: those that no watch has shown yet, and when they
+    were made; ``retry_at``: when what was not answered well is asked for again; ``rests_until``: nothing new
+    is begun before; ``noted``: what has become of it is on the originator, ``note_at``: when that is written
+    once more; ``waiting``: pods that wait for the gang; ``failure``: why it is no gang any more; ``left``:
+    the application completes, and what was left of the placeholders is taken back (APP-6), as all were once
+    ``swept``; ``begun_at`` and ``started_at``: when it began, and when all placeholders had their nodes.
     """
 
     groups: dict[str, Progress]
@@ -75,8 +73,8 @@ class Formation:
     originator: PodUid = NO_POD
     phase: Phase = Phase.RESERVING
     due: float | None = None
-    missing: deque[str] = field(default_factory=deque)
-    asked: set[str] = field(default_factory=set)
+    missing: dict[str, TaskGroup] = field(default_factory=dict)
+    asked: dict[str, TaskGroup] = field(default_factory=dict)
     made: dict[str, float] = field(default_factory=dict)
     retry_at: float | None = None
     rests_until: float | None = None
@@ -136,15 +134,6 @@ def names_of(app: AppId, originator: PodUid, group: TaskGroup) -> Iterable[str]:
     stem = f"tg-{_plain(app)[:_APP_LENGTH]}-{_plain(group.name)[:_GROUP_LENGTH]}"
     for place in range(group.members):
         yield f"{stem}-{_suffix(f'{originator}/{app}/{group.name}/{place}')}"
-
-
-def groups_by_name(formation: Formation, app: AppId, originator: PodUid) -> Mapping[str, TaskGroup]:
-    """Every placeholder that there should be, by its name; group after group."""
-    return {
-        name: each.group
-        for each in formation.groups.values()
-        for name in names_of(app, originator, each.group)
-    }
 
 
 def _suffix(text: str) -> str:

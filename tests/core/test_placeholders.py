@@ -71,7 +71,7 @@ def test_one_that_is_refused_makes_the_application_an_ordinary_one_in_either_sty
         world.failing.add("CreatePlaceholder")
         world.create("n1", app="app-2", gang=with_policy(make_gang(2), style), task_group="g")
         (name, *_) = world.formation("app-2").asked or world.formation("app-2").missing
-        world.formation("app-2").asked.add(name)
+        world.formation("app-2").asked[name] = make_gang(2).groups[0]
         refused = on.PlaceholderCreated(AppId("app-2"), name, CreationOutcome.REFUSED, "exceeded quota")
         world.tell(refused)
         assert world.formation("app-2").phase is Phase.ORDINARY
@@ -82,7 +82,7 @@ def test_one_that_is_refused_makes_the_application_an_ordinary_one_in_either_sty
 @pytest.mark.rule("GANG-4")
 def test_those_that_are_there_go_when_another_one_is_refused() -> None:
     world = waiting_gang(3)
-    world.formation().asked.add("tg-x")
+    world.formation().asked["tg-x"] = make_gang(3).groups[0]
     world.tell(on.PlaceholderCreated(AppId("app-1"), "tg-x", CreationOutcome.REFUSED, "no"))
     assert world.placeholders() == []
     assert world.counts() == [(3, 0, 3)]

@@ -1,4 +1,4 @@
-"""Take-overs as an instance sees them that does not act, or that finds records which contradict each other."""
+"""Take-overs as seen by an instance that does not act, or by one that finds contradicting records."""
 
 from dataclasses import replace
 

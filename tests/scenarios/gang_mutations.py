@@ -83,9 +83,9 @@ def _as_before(rule: Rule, state: State, record: PodRecord) -> Charge | None:
 
 def _made_again(rule: Rule, state: State, record: PodRecord) -> None:
     rule(state, record)
-    of_gang = formations.formation_of(state, record)
-    if of_gang is not None:
-        of_gang.missing.append(record.facts.name)
+    of_gang, progress = formations.formation_of(state, record), formations.progress_of(state, record)
+    if of_gang is not None and progress is not None:
+        of_gang.missing[record.facts.name] = progress.group
 
 
 def _named_anew(patch: pytest.MonkeyPatch) -> None:
