@@ -59,12 +59,12 @@ def begin(state: State, application: Application) -> None:
         if progress is not None:
             progress.count += 1
     _take_up(state, application, formation)
-    if formation.phase is Phase.RESERVING:
+    if formation.phase is Phase.RESERVING and 0 < gang.policy.timeout <= age and not application.holders:
+        _elapse(state, application, formation)
+    elif formation.phase is Phase.RESERVING:
         _list_missing(state, application, formation)
         if application.holding:
             formation.due = state.now + formation.lifetime
-        if 0 < gang.policy.timeout <= age and not application.holders:
-            _elapse(state, application, formation)
     state.stirred_gangs[application.id] = None
 
 

@@ -9,7 +9,7 @@ from core.ledger import events as on
 from core.ledger.forming import TIMED_OUT
 from core.workload.formation import Phase
 from core.workload.gang import GangPolicy, GangStyle
-from tests.builders import make_gang, make_ledger, make_queue
+from tests.builders import START, make_gang, make_ledger, make_queue
 from tests.core.gang_play import GangPlay
 
 
@@ -66,3 +66,11 @@ def test_a_gang_whose_time_is_up_waits_ten_seconds_for_a_placeholder_that_nobody
         assert world.failed == {"uid-m1": TIMED_OUT}
     else:
         assert world.admitted("uid-m1")
+
+
+@pytest.mark.rule("GANG-17")
+def test_nobody_is_told_of_placeholders_that_are_not_made() -> None:
+    world = GangPlay(make_ledger(make_queue("root.a")))
+    gang = replace(make_gang(2), policy=GangPolicy(timeout=20))
+    world.create("m1", gang=gang, task_group="g", created=START - 21)
+    assert "CreatingPlaceholders" not in world.events()
