@@ -1,7 +1,8 @@
 """What becomes of applications: the moves that events fire, the timers, and what follows from a state (APP).
 
-An application counts as one of those that run while it is Starting or Running: in its queues, for its user
-and for its group (QUO-13, UGM-8). The last pod that goes leaves it Completing, and it may be taken up again.
+An application counts as one of those that run while it is Starting or Running, or a placeholder of it has
+room: in its queues, for its user and for its group (QUO-13, UGM-8, APP-15). The last pod that goes leaves it
+Completing, and it may be taken up again.
 """
 
 from core.ids import AppId, QueuePath
@@ -10,7 +11,7 @@ from core.ledger.state import State
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
 from core.workload.application import Application
-from core.workload.formation import Phase
+from core.workload.formation import Phase, numbers_of
 from core.workload.states import AppState, Move, next_state
 
 COMPLETING_FOR = 30.0
@@ -175,6 +176,9 @@ def remove(state: State, application: Application) -> None:
         leaf.applications.discard(application.id)
         leaf.completing.discard(application.id)
     if application.ended:
+        application.gang = None
+        if application.formation is not None:
+            application.formation = numbers_of(application.formation)
         state.terminated.append(application)
 
 

@@ -126,6 +126,24 @@ def formation_of(gang: Gang, *, lifetime: float, now: float) -> Formation:
     return Formation(groups, lifetime, begun_at=now)
 
 
+def numbers_of(formation: Formation) -> Formation:
+    """What is shown of a gang that is over: how many, of which size. What people wrote of it may be long."""
+    return Formation(
+        {
+            name: Progress(
+                TaskGroup(name, each.group.members, each.group.size),
+                each.needed,
+                each.count,
+                each.replaced,
+                each.timed_out,
+            )
+            for name, each in formation.groups.items()
+        },
+        formation.lifetime,
+        phase=formation.phase,
+    )
+
+
 def names_of(app: AppId, originator: PodUid, group: TaskGroup) -> Iterable[str]:
     """The names of a group's placeholders (GANG-3).
 

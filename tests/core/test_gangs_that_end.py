@@ -8,7 +8,7 @@ from core.ids import AppId, PodUid
 from core.ledger import events as on
 from core.ledger.forming import TIMED_OUT
 from core.workload.formation import Phase
-from core.workload.gang import GangPolicy, GangStyle
+from core.workload.gang import GangPolicy, GangStyle, PlaceholderTemplate
 from tests.builders import START, make_gang, make_ledger, make_queue
 from tests.core.gang_play import GangPlay
 
@@ -74,3 +74,23 @@ def test_nobody_is_told_of_placeholders_that_are_not_made() -> None:
     gang = replace(make_gang(2), policy=GangPolicy(timeout=20))
     world.create("m1", gang=gang, task_group="g", created=START - 21)
     assert "CreatingPlaceholders" not in world.events()
+
+
+@pytest.mark.rule("APP-14")
+def test_of_a_gang_that_is_over_its_numbers_are_kept_and_not_what_was_written() -> None:
+    """Ten thousand are shown for three days, and an annotation may have a quarter of a million letters."""
+    world = GangPlay(make_ledger(make_queue("root.a")))
+    gang = make_gang(1)
+    template = PlaceholderTemplate(annotations={"long": "x" * 200_000})
+    group = replace(gang.groups[0], template=template)
+    world.create("m1", gang=replace(gang, groups=(group,), written="x" * 200_000), task_group="g")
+    world.bind_placeholders()
+    world.bind("uid-m1")
+    world.delete("uid-m1")
+    world.wait(31)
+    ended = world.ledger.snapshot.ended_application(AppId("app-1"))
+    assert ended is not None
+    assert ended.formation is not None
+    (progress,) = ended.formation.groups.values()
+    assert (progress.count, progress.replaced, progress.group.size) == (1, 1, group.size)
+    assert (ended.gang, progress.group.template) == (None, PlaceholderTemplate())
