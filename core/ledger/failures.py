@@ -20,21 +20,14 @@ def note_refusal(state: State, record: PodRecord, facts: PodFacts) -> None:
 
 
 def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
-    """A new failure text that is not ours says that the admitted pod found no place after all."""
-    reservation, text = record.reservation, facts.unscheduled
-    if reservation is None or not text or text == record.facts.unscheduled:
-        return
-    ours = record.said is not None and record.said.text in text
-    if not ours and facts.version > reservation.version:
-        record.reservation = reservation.cut_to(FAILED_ELSEWHERE, now=state.now)
-
-
-def note_no_place(state: State, record: PodRecord, facts: PodFacts) -> None:
-    """A failure text that is new and not ours, of an ask whose turn it is: no node takes it."""
+    """A failure text that is new and not our refusal says that no node takes an ask that we let through, or
+    whose turn it is."""
     text = facts.unscheduled
     ours = record.said is not None and record.said.text in text
     if not text or text == record.facts.unscheduled or ours:
         return
+    if record.reservation is not None and facts.version > record.reservation.version:
+        record.reservation = record.reservation.cut_to(FAILED_ELSEWHERE, now=state.now)
     record.slot = record.slot.after_try(state.now) if record.slot is not None else None
     group = unopened(state, record)
     if group is None:

@@ -32,7 +32,7 @@ from core.ledger.enrolment import (
     place_gangs,
     place_overdue,
 )
-from core.ledger.failures import note_failure, note_no_place, note_refusal
+from core.ledger.failures import note_failure, note_refusal
 from core.ledger.filtering import note_filter
 from core.ledger.forming import begin_all, note_created, note_noted
 from core.ledger.gates import tell_why
@@ -185,7 +185,6 @@ class Ledger:
             if is_late(record, facts):
                 return
             note_failure(state, record, facts)
-            note_no_place(state, record, facts)
             if facts.deleting and not record.facts.deleting:
                 note_leaving(self._state, record)
             record.facts = lasting(record.facts, facts)
