@@ -18,7 +18,7 @@ from core.ledger.releasing import AGAIN, originator_of, owner_of, release_all, s
 from core.ledger.state import State
 from core.workload.application import Application
 from core.workload.formation import Formation, Phase, formation_of, names_of
-from core.workload.gang import GangStyle, Originator
+from core.workload.gang import Gang, GangStyle, Originator
 from core.workload.pod import GANG, OWN_GATE
 from core.workload.states import STARTED, Move
 
@@ -50,8 +50,7 @@ def begin(state: State, application: Application) -> None:
     gang = application.gang
     if gang is None or application.formation is not None or application.queue is None:
         return
-    age = state.now - application.submitted
-    lifetime = max(_SHORTEST, gang.policy.placeholder_timeout - age)
+    lifetime = max(_SHORTEST, gang.policy.placeholder_timeout - (state.now - application.submitted))
     formation = application.formation = formation_of(gang, lifetime=lifetime, now=state.now)
     formation.originator = owner_of(state, application)
     for uid in sorted(application.holders):
@@ -59,8 +58,10 @@ def begin(state: State, application: Application) -> None:
         if progress is not None:
             progress.count += 1
     _take_up(state, application, formation)
-    if formation.phase is Phase.RESERVING and 0 < gang.policy.timeout <= age and not application.holders:
-        _elapse(state, application, formation)
+    if formation.phase is Phase.RESERVING and _is_elapsed(state, application, gang):
+        first = originator_of(state, application)
+        if first is not None:
+            say(state, first, ELAPSED, "its time was over before its placeholders were made")
     elif formation.phase is Phase.RESERVING:
         _list_missing(state, application, formation)
         if application.holding:
@@ -119,12 +120,9 @@ def _list_missing(state: State, application: Application, formation: Formation) 
         say(state, first, CREATING, f"{len(formation.missing)} placeholders", warning=False)
 
 
-def _elapse(state: State, application: Application, formation: Formation) -> None:
-    """The time was over before there was any placeholder: there will be none (GANG-17)."""
-    first = originator_of(state, application)
-    if first is not None:
-        say(state, first, ELAPSED, "its time was over before its placeholders were made")
-    _time_out(state, application, formation)
+def _is_elapsed(state: State, application: Application, gang: Gang) -> bool:
+    """Whether its time was over before there was any placeholder: there will be none (GANG-17)."""
+    return 0 < gang.policy.timeout <= state.now - application.submitted and not application.holders
 
 
 # -- looking at a gang -------------------------------------------------------------------------------------

@@ -142,6 +142,6 @@ GANG: dict[str, Mutate] = {
     "gang-whose-placeholders-go-where-the-group-says": _bare("nodeSelector", "tolerations"),
     "gang-whose-placeholders-somebody-deletes-before-its-start": replaced(ledger, "holder_gone", _made_again),
     "gang-whose-time-is-less-by-its-age": replaced(forming, "formation_of", _whatever_its_age),
-    "gang-whose-time-was-over-before": answering(forming, "_elapse", None),
+    "gang-whose-time-was-over-before": answering(forming, "_is_elapsed", False),
     "gang-with-exactly-its-room": NOTHING_TAKEN_OVER,
 }
