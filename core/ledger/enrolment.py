@@ -80,44 +80,51 @@ def _is_forced(state: State, record: PodRecord) -> bool:
 
 
 def _join(state: State, record: PodRecord) -> None:
-    app_id = application_id(record.facts, unique=_unique_ids(state, record.facts.namespace))
-    application = state.applications.get(app_id)
-    if application is None:
-        facts = record.facts
-        application = Application(
-            app_id,
-            facts.queue,
-            facts.namespace,
-            facts.identity,
-            submitted=facts.created,
-            starts_at_once=facts.starts_at_once,
-            gang=gang_of(state, record),
-        )
-        if facts.namespace not in state.namespaces:
-            application.awaits_until = state.now + NAMESPACE_AWAITED
-        state.applications[app_id] = application
-        state.unplaced.add(app_id)
-    elif application.originator is None and application.queue is None and not record.facts.placeholder:
-        # Placeholders have told of it, and those have been made by us.
-        application.requested, application.namespace = record.facts.queue, record.facts.namespace
-        application.identity, application.starts_at_once = record.facts.identity, record.facts.starts_at_once
+    application = _application_for(state, record)
+    record.application = application.id
     application.pods.add(record.uid)
+    application.submitted = min(application.submitted, record.facts.created)
     if record.facts.placeholder:
         application.holders.add(record.uid)
-    application.submitted = min(application.submitted, record.facts.created)
-    if not record.facts.placeholder:
-        first = application.originator
-        age = record.facts.created, record.seq, record.uid
-        application.originator = age if first is None else min(first, age)
-    record.application = app_id
-    if record.facts.placeholder:
         note_seen(state, record)
+    else:
+        age = record.facts.created, record.seq, record.uid
+        application.originator = min(application.originator or age, age)
+        if application.state is AppState.COMPLETING:
+            fire(state, application, Move.RUN)
     warn_of_labels(state, record)
-    if application.state is AppState.COMPLETING and not record.facts.placeholder:
-        fire(state, application, Move.RUN)
     leaf = state.tree.get(application.queue) if application.queue is not None else None
     if leaf is not None:
         note_completing(leaf, application)
+
+
+def _application_for(state: State, record: PodRecord) -> Application:
+    """The application of a pod, made for the first one."""
+    facts = record.facts
+    app_id = application_id(facts, unique=_unique_ids(state, facts.namespace))
+    application = state.applications.get(app_id)
+    if application is None:
+        application = state.applications[app_id] = _application_from(state, record, app_id)
+        state.unplaced.add(app_id)
+    elif application.originator is None and application.queue is None and not facts.placeholder:
+        # Placeholders have told of it, and those have been made by us.
+        application.requested, application.namespace = facts.queue, facts.namespace
+        application.identity, application.starts_at_once = facts.identity, facts.starts_at_once
+    return application
+
+
+def _application_from(state: State, record: PodRecord, app_id: AppId) -> Application:
+    facts = record.facts
+    return Application(
+        app_id,
+        facts.queue,
+        facts.namespace,
+        facts.identity,
+        submitted=facts.created,
+        starts_at_once=facts.starts_at_once,
+        awaits_until=None if facts.namespace in state.namespaces else state.now + NAMESPACE_AWAITED,
+        gang=gang_of(state, record),
+    )
 
 
 def _unique_ids(state: State, name: str) -> bool:
