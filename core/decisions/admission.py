@@ -27,6 +27,7 @@ GONE = Faulted("pod is gone")
 NODE_RESERVED = Refusal(Code.NODE_RESERVED, "kept for another pod")
 """The text for nodes that are kept; the same for all, as kube-scheduler counts texts."""
 
+_ORDER = tuple(Code)
 _NO_NODES: Callable[[], Sequence[NodeName]] = tuple
 
 
@@ -78,21 +79,16 @@ def refusal_of(
         unplaced = application.refusal if application else None
         return unplaced or Refusal(Code.NOT_READY, "the pod is not an ask yet")
     size = record.facts.size
-    refusal = snapshot.room.refusal(queue.chain, application.claimant, size, with_root=with_root)
-    of_gang, of_group = snapshot.gang_refusal(record), refusal_of_group(snapshot, record, queue)
-    if of_gang is not None or of_group is not None:
-        refusal = _first(*(each for each in (of_gang, of_group, refusal) if each is not None))
+    found = (
+        snapshot.room.refusal(queue.chain, application.claimant, size, with_root=with_root),
+        snapshot.gang_refusal(record),
+        refusal_of_group(snapshot, record, queue),
+    )
+    reasons = [each for each in found if each is not None]
+    refusal = min(reasons, key=lambda each: _ORDER.index(each.code), default=None)
     if refusal is not None or not in_turn or _may_go(snapshot, record):
         return refusal
     return hold(snapshot, record, application, queue)
-
-
-_ORDER = tuple(Code)
-
-
-def _first(*refusals: Refusal) -> Refusal:
-    """The one whose code comes first in the list of codes."""
-    return min(refusals, key=lambda each: _ORDER.index(each.code))
 
 
 def refusal_of_group(snapshot: Snapshot, record: PodRecord, queue: Queue) -> Refusal | None:

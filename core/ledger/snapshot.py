@@ -372,11 +372,6 @@ class Snapshot:
         """Whether kube-scheduler was told of a plan for it that it may still take."""
         return uid in self._state.offers
 
-    def waiting_asks(self) -> Iterator[PodRecord]:
-        """The asks that are pending, in no order."""
-        pods = self._state.pods
-        return (pods[uid] for uid in self._state.waits_at)
-
     def reserved(self) -> int:
         """Number of live reservations."""
         return len(self._state.reserved)

@@ -13,18 +13,14 @@ def refusal_of_gang(leaf: Queue, gang: Gang) -> Refusal | None:
 
     Size comes before order (scenario format, rule 10). An unset policy and ``stateaware`` are orders by age.
     """
-    return _too_large(leaf, gang.total) or _not_fifo(leaf)
+    return refusal_of_size(leaf, gang.total) or _not_fifo(leaf)
 
 
 def refusal_of_size(leaf: Queue, total: Resource) -> Refusal | None:
-    """Why pods that start together fit into no empty queue like this one, whatever kind of gang they are."""
-    return _too_large(leaf, total)
+    """Why pods that start together fit into no empty queue like this one, whatever kind of gang they are.
 
-
-def _too_large(leaf: Queue, total: Resource) -> Refusal | None:
-    """The nearest queue below the root whose max is less than all placeholders together (GANG-6).
-
-    A type that a max does not name is unlimited. The text names the gang's own amount, which never changes.
+    The nearest queue below the root whose max is less than all of them says no (GANG-6). A type that a max
+    does not name is unlimited. The text names the gang's own amount, which never changes.
     """
     for queue in leaf.chain:
         if queue.is_root or queue.max is None:

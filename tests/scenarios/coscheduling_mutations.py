@@ -10,7 +10,6 @@ from core.ledger import coscheduling, ledger, muster, pod_groups
 from core.ledger.events import BindCalled
 from core.ledger.record import PodRecord
 from core.ledger.state import State
-from core.workload import gang_room
 from core.workload.gang import PodGroup
 from core.workload.pod_group import Group, Phase
 from extender.wire import translate
@@ -67,7 +66,7 @@ COSCHEDULING: dict[str, Mutate] = {
     "coscheduling-broken-labels": answering(translate, "pod_group_from", PodGroup("g", 2)),
     "coscheduling-finished-members-do-not-count": replaced(ledger, "forget_member", _still_counted),
     "coscheduling-killed-between-two-bindings": replaced(muster.Muster, "those_under_way", _nobody),
-    "coscheduling-larger-than-its-queue": answering(gang_room, "_too_large", None),
+    "coscheduling-larger-than-its-queue": answering(pod_groups, "refusal_of_size", None),
     "coscheduling-last-one-comes-during-the-wait": NO_WAIT,
     "coscheduling-member-deleted-while-it-waits": answering(pod_groups, "_note_loss", None),
     "coscheduling-member-in-another-queue": replaced(pod_groups, "phase_of", _wherever),

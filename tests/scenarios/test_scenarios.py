@@ -330,7 +330,7 @@ MUTATIONS: dict[str, Mutate] = {
     "gang-in-a-fair-queue": answering(gang_room, "_not_fifo", None),
     "gang-keys-are-read": answering(objects, "_labels", {}),
     "gang-larger-than-its-namespace": answering(tree.QueueTree, "limit", None),
-    "gang-larger-than-its-queue": answering(gang_room, "_too_large", None),
+    "gang-larger-than-its-queue": answering(gang_room, "refusal_of_size", None),
     "gang-scheduling-switched-off": replaced(
         enrolment, "gang_of", lambda rule, state, record: record.facts.gang
     ),
