@@ -101,8 +101,8 @@ def _may_go(snapshot: Snapshot, record: PodRecord) -> bool:
     """Whether its turn has come, and that of its whole group."""
     if not snapshot.has_turn(record.uid):
         return False
-    group = snapshot.pod_group_of(record)
-    return group is None or group.open or group.attempt is not None
+    group = snapshot.unopened(record)
+    return group is None or group.attempt is not None
 
 
 def kept_from(snapshot: Snapshot, uid: PodUid, names: Iterable[NodeName]) -> tuple[NodeName, ...]:
@@ -134,8 +134,7 @@ def decide_preemption(snapshot: Snapshot, uid: PodUid, offer: Callable[[], Offer
         return GONE if record is None or record.facts.deleting else Faulted("pod is already bound")
     if not record.managed:
         return Ignored()
-    group = snapshot.pod_group_of(record)
-    if group is not None and not group.open:
+    if snapshot.unopened(record) is not None:
         # Victims for one member would go in vain when the others find no room.
         return Withheld()
     offered = None if record.reservation else offer()

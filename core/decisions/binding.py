@@ -27,9 +27,9 @@ def decide_binding(snapshot: Snapshot, uid: PodUid, node: NodeName, *, now: floa
     if record is not None and record.node == node:
         return BoundAlready()
     verdict = decide_admission(snapshot, uid, now=now, in_turn=False, offered=lambda: (node,))
-    group = snapshot.pod_group_of(record) if record is not None else None
+    group = snapshot.unopened(record) if record is not None else None
     match verdict:
-        case Admitted() if group is not None and not group.open:
+        case Admitted() if group is not None:
             return _with_the_others(group, verdict, uid, node, now=now)
         case Admitted(events, _):
             return BindNow((*events, BindCalled(uid, node)))

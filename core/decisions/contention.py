@@ -21,8 +21,8 @@ _NOTHING = Resource({})
 def hold(snapshot: Snapshot, record: PodRecord, application: Application, queue: Queue) -> Refusal | None:
     """Why an ask that fits must wait for its turn, None when it need not. It has no turn."""
     size = record.facts.size
-    group = snapshot.pod_group_of(record)
-    if group is not None and not group.open and group.attempt is None:
+    group = snapshot.unopened(record)
+    if group is not None and group.attempt is None:
         # All of a group are given their turns at once, by a pass (COS-3).
         return _waits(queue)
     if snapshot.backs_off(application):

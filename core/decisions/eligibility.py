@@ -51,10 +51,7 @@ def is_pending(snapshot: Snapshot, record: PodRecord | None) -> bool:
 
     Nor have members of a pod group that has not started: victims for some of them could go in vain.
     """
-    if record is None or not record.is_ask:
-        return False
-    group = snapshot.pod_group_of(record)
-    if group is not None and not group.open:
+    if record is None or not record.is_ask or snapshot.unopened(record) is not None:
         return False
     charge = snapshot.charge_of(record.uid)
     return charge is not None and charge.queue is not None and charge.held in (Held.PENDING, Held.RESERVED)

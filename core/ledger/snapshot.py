@@ -202,6 +202,10 @@ class Snapshot:
         """The group that a pod starts together with (COS-1); only to be read."""
         return group_of(self._state, record)
 
+    def unopened(self, record: PodRecord) -> Group | None:
+        """The same while not enough of its members are on nodes; only to be read."""
+        return unopened(self._state, record)
+
     def pod_groups(self) -> Iterator[Group]:
         return iter(self._state.pod_groups.values())
 
