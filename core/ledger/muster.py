@@ -17,7 +17,9 @@ from core.ledger.walk import Branch
 from core.workload.lineup import Kind
 from core.workload.pod_group import Group, GroupKey
 
-_TURN = 8
+TURN = 8
+"""Units of work that a turn costs; see `core.ledger.turn_pass`."""
+
 _LOOK = 2
 
 Effects = list[WakePod | OpenGate | NominateNode]
@@ -88,7 +90,7 @@ class Muster:
                 continue
             if self._place(record, seat, full):
                 given.append(record)
-                yield _TURN, []
+                yield TURN, []
             else:
                 yield _LOOK, []
         yield 1, self._conclude(group, given, needed, leaf)
@@ -98,16 +100,11 @@ class Muster:
         kind = seat.key.size, seat.key.constraints
         if kind in full or not has_leave(self._state, seat.key):
             return False
-        node = self._node_for(seat.key, own=record.facts.required_node)
+        node = node_for(self._state, seat.key, own=record.facts.required_node)
         if node is None:
             full.add(kind)
             return False
         return set_turn(self._state, record, seat, node)
-
-    def _node_for(self, key: WaitingKey, *, own: NodeName) -> NodeName | None:
-        state = self._state
-        besides = () if own else state.kept
-        return state.node_room.tightest(key.size, key.constraints, state.nodes, besides=besides)
 
     def _conclude(self, group: Group, given: list[PodRecord], needed: int, leaf: Branch | None) -> Effects:
         """Wake them, if they are enough and nothing has happened to them meanwhile; else take it all back."""
@@ -125,6 +122,15 @@ class Muster:
         for record in standing:
             effects += wake(state, record)
         return effects
+
+
+def node_for(state: State, key: WaitingKey, *, own: NodeName) -> NodeName | None:
+    """A node with room for such an ask, None when there is none.
+
+    ``own``: the only node that it may run on, which is not kept from it (RNP-1).
+    """
+    besides = () if own else state.kept
+    return state.node_room.tightest(key.size, key.constraints, state.nodes, besides=besides)
 
 
 def has_leave(state: State, key: WaitingKey, *, with_root: bool = True) -> bool:

@@ -5,7 +5,6 @@ share, applications by their leaf's policy, asks by priority and age. Whatever d
 and nothing waits behind it (CYC-7). It runs in slices between the verbs; a check reads the ledger as it is.
 """
 
-from collections.abc import Iterator
 from heapq import heapify, heappop
 
 from core.ids import NO_NODE, NodeName, PodUid, QueuePath
@@ -15,7 +14,7 @@ from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.keeping import kept_could_take, nominate, still_helps
 from core.ledger.lanes import Lane, Line
 from core.ledger.marks import undo
-from core.ledger.muster import Muster, has_leave
+from core.ledger.muster import TURN, Effects, Muster, Steps, has_leave, node_for
 from core.ledger.pod_groups import unopened
 from core.ledger.record import PodRecord
 from core.ledger.seeking import come_of_age, may_seek, seek
@@ -31,11 +30,8 @@ WORK_PER_SLICE = 75
 SEARCHES = 4
 """Asks, at most, for which one pass looks for a node to keep."""
 
-_TURN = 8
 _KEPT = 4
 _FILED_PER_UNIT = 4
-
-Effects = list[WakePod | OpenGate | NominateNode]
 
 
 class TurnPass:
@@ -86,7 +82,7 @@ class TurnPass:
 
     # -- steps: units of work done, and who is to be woken ---------------------------------------------------
 
-    def _walk(self, *, fresh_only: bool) -> Iterator[tuple[int, Effects]]:
+    def _walk(self, *, fresh_only: bool) -> Steps:
         yield 1, [*wake_deferred(self._state)]
         lineups = self._state.waiting
         if fresh_only:
@@ -108,7 +104,7 @@ class TurnPass:
         yield from self._hand_out(walk)
         walk.take_apart()
 
-    def _kept_first(self) -> Iterator[tuple[int, Effects]]:
+    def _kept_first(self) -> Steps:
         """Those for whom a node is kept: there, or anywhere else where there is room by now (CYC-2)."""
         state = self._state
         kept = sorted((state.pods[uid].rank, name) for name, uid in state.kept.items())
@@ -120,12 +116,12 @@ class TurnPass:
                 undo(state, record)
                 continue
             yield _KEPT, []
-            leave = self._has_leave(seat.key)
+            leave = has_leave(state, seat.key)
             if leave and state.node_room.has(name, seat.key.size):
-                yield _TURN, [*nominate(record, name), *give_turn(state, record, seat, name)]
+                yield TURN, [*nominate(record, name), *give_turn(state, record, seat, name)]
             elif leave and (elsewhere := self._node_for(seat.key)):
                 undo(state, record)
-                yield _TURN, list(give_turn(state, record, seat, elsewhere))
+                yield TURN, list(give_turn(state, record, seat, elsewhere))
             elif not still_helps(state, record) or not self._comes_together(record, seat):
                 undo(state, record)
 
@@ -133,9 +129,9 @@ class TurnPass:
         """Whether the room on a kept node may still be made: by its victims, or by pods that end."""
         if record.triggered:
             return record.uid in self._state.victims
-        return self._has_leave(seat.key, with_root=False)
+        return has_leave(self._state, seat.key, with_root=False)
 
-    def _hand_out(self, walk: Walk) -> Iterator[tuple[int, Effects]]:
+    def _hand_out(self, walk: Walk) -> Steps:
         """The order is found anew only where something has changed in it."""
         late: list[tuple[Rank, Seat]] = []
         leaf = walk.next_leaf()
@@ -153,7 +149,7 @@ class TurnPass:
             if self._seeker is not None:
                 yield from ((1, []) for _ in seek(self._state, self._seeker))
                 self._seeker = None
-            if work == _TURN or not leaf.open:
+            if work == TURN or not leaf.open:
                 leaf = walk.next_leaf()
         yield from self._late(late)
         yield from self._muster.the_late()
@@ -186,7 +182,7 @@ class TurnPass:
             return 1, []
         woken = give_turn(self._state, record, seat, node)
         leaf.took(lane, seat)
-        return _TURN, list(woken)
+        return TURN, list(woken)
 
     def _note_seeker(self, record: PodRecord, kind: Kind) -> None:
         """No node has room for an ask, nor for any like it: one may be kept for it."""
@@ -227,19 +223,14 @@ class TurnPass:
         """
         state = self._state
         kind = key.size, key.constraints
-        if kind in self._nowhere or not self._has_leave(key):
+        if kind in self._nowhere or not has_leave(state, key):
             return None
-        besides = () if own else state.kept
-        node = state.node_room.tightest(key.size, key.constraints, state.nodes, besides=besides)
+        node = node_for(state, key, own=own)
         if node is None:
             self._nowhere.add(kind)
         return node
 
-    def _has_leave(self, key: WaitingKey, *, with_root: bool = True) -> bool:
-        """Whether queues and limits, and the cluster as a whole, have room for such an ask."""
-        return has_leave(self._state, key, with_root=with_root)
-
-    def _late(self, late: list[tuple[Rank, Seat]]) -> Iterator[tuple[int, Effects]]:
+    def _late(self, late: list[tuple[Rank, Seat]]) -> Steps:
         """Those whose turn came to nothing before: behind everybody else, in their own order."""
         heapify(late)
         while late:
@@ -255,6 +246,6 @@ class TurnPass:
             own = record.facts.required_node if record is not None else NO_NODE
             node = self._node_for(seat.key, own=own) if waits else None
             if record is not None and node is not None:
-                yield _TURN, list(give_turn(self._state, record, seat, node))
+                yield TURN, list(give_turn(self._state, record, seat, node))
             else:
                 yield 1, []
