@@ -60,6 +60,10 @@ def _tend(state: State, group: Group) -> None:
         _release(state, group)
         return
     _note_degradation(state, group)
+    _watch(state, group)
+
+
+def _watch(state: State, group: Group) -> None:
     if is_watched(group):
         state.watched[group.key] = None
     else:
@@ -145,7 +149,7 @@ def begin_attempt(state: State, group: Group) -> None:
     if group.attempt is None:
         group.attempt, group.came, group.wait_until = state.now, False, None
     group.leased = state.now
-    state.watched[group.key] = None
+    _watch(state, group)
 
 
 def note_arrival(state: State, group: Group) -> None:
@@ -165,9 +169,7 @@ def fail(state: State, group: Group, why: str) -> None:
     for uid in has_turns(state, group):
         end_turn(state, uid)
     group.attempt, group.wait_until, group.lost, group.came = None, None, "", False
-    state.watched.pop(group.key, None)
-    if group.urgent:
-        state.watched[group.key] = None
+    _watch(state, group)
     state.freed = True
 
 
@@ -272,9 +274,7 @@ def _drop_strays(state: State) -> None:
 def _report(state: State, group: Group) -> None:
     group.reported = True
     state.group_numbers.degraded += 1
-    state.watched.pop(group.key, None)
-    if group.attempt is not None:
-        state.watched[group.key] = None
+    _watch(state, group)
     placed = group.count(*PLACED)
     text = f"{placed} of {group.min_available} members are on nodes, which stay there"
     _post(state, group, DEGRADED, text)
