@@ -217,14 +217,11 @@ def resettle(state: State, formation: Formation) -> None:
 
 def _create(state: State, application: Application, formation: Formation) -> None:
     first, gang = originator_of(state, application), application.gang
-    if gang is None or not formation.missing or not state.acts:
+    if gang is None or not formation.missing or not state.acts or formation.rests_until is not None:
         return
     if first is None:
         formation.missing.clear()
         return
-    if formation.rests_until is not None and not has_come(formation.rests_until, now=state.now):
-        return
-    formation.rests_until = None
     originator, namespace, queue = _originator_from(first), first.facts.namespace, application.requested
     for name in list(islice(formation.missing, ASKED_AT_MOST - len(formation.asked))):
         group = formation.asked[name] = formation.missing.pop(name)
