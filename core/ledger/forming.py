@@ -20,7 +20,7 @@ from core.workload.application import Application
 from core.workload.formation import Formation, Phase, formation_of, names_of
 from core.workload.gang import Gang, GangStyle, Originator
 from core.workload.pod import GANG, OWN_GATE
-from core.workload.states import STARTED, Move
+from core.workload.states import STARTED, AppState, Move
 
 TIMED_OUT = "ResourceReservationTimeout"
 """What a gang's failure is called on its pods (APP-9)."""
@@ -363,7 +363,9 @@ def _take_back(state: State, application: Application, formation: Formation) -> 
         _fail_members(state, formation)
         return
     formation.phase = Phase.ORDINARY
-    fire(state, application, Move.RUN)
+    if application.state is AppState.RESUMING:
+        # Its last pod may be gone as well; then it completes already.
+        fire(state, application, Move.RUN)
     resettle(state, formation)
 
 

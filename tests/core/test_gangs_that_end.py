@@ -9,6 +9,7 @@ from core.ledger import events as on
 from core.ledger.forming import TIMED_OUT
 from core.workload.formation import Phase
 from core.workload.gang import GangPolicy, GangStyle, PlaceholderTemplate
+from core.workload.states import AppState
 from tests.builders import START, make_gang, make_ledger, make_queue
 from tests.core.gang_play import GangPlay
 
@@ -94,3 +95,20 @@ def test_of_a_gang_that_is_over_its_numbers_are_kept_and_not_what_was_written() 
     (progress,) = ended.formation.groups.values()
     assert (progress.count, progress.replaced, progress.group.size) == (1, 1, group.size)
     assert (ended.gang, progress.group.template) == (None, PlaceholderTemplate())
+
+
+@pytest.mark.rule("APP-3")
+def test_an_application_whose_last_pod_was_a_placeholder_taken_back_completes() -> None:
+    world = GangPlay(make_ledger(make_queue("root.a")))
+    policy = GangPolicy(timeout=5)
+    world.create("m1", gang=replace(make_gang(2), policy=policy), task_group="g")
+    world.failing |= {"CreatePlaceholder", "DeletePod"}
+    world.bind_placeholders(most=1)
+    world.wait(6)
+    assert world.application().state is AppState.RESUMING
+    world.delete("uid-m1")
+    for pod in world.placeholders():
+        world.delete(pod.uid)
+    assert world.application().state is AppState.COMPLETING
+    world.wait(31)
+    assert world.ledger.snapshot.application(AppId("app-1")) is None
