@@ -10,10 +10,12 @@ from itertools import islice
 from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.accounts import settle
-from core.ledger.effects import CreatePlaceholder, MarkFailed, PostEvent, WriteRecord
+from core.ledger.effects import CreatePlaceholder, PostEvent
 from core.ledger.lifecycle import fire, idle, run
+from core.ledger.marks import write
 from core.ledger.outcomes import CreationOutcome
 from core.ledger.record import PodRecord
+from core.ledger.rejections import EVENT, MARKED_APART, mark_failed
 from core.ledger.releasing import AGAIN, originator_of, owner_of, release_all, say, try_again
 from core.ledger.state import State
 from core.workload.application import Application
@@ -38,9 +40,6 @@ SHOWN_WITHIN = 10.0
 
 NOTED_WITHIN = 10.0
 """Seconds until what has become of a gang, and was written on its originator, is written again unanswered."""
-
-MARKED_APART = 30.0
-"""Seconds until a pod that should be Failed, and is not, is marked again."""
 
 _SHORTEST = 0.001
 
@@ -187,9 +186,7 @@ def note(state: State, application: Application, formation: Formation) -> None:
         return
     formation.note_at = state.now + NOTED_WITHIN
     noted = Phase.ORDINARY if formation.phase is Phase.RESUMING else formation.phase
-    facts = first.facts
-    entries = ((GANG, str(noted.value)),)
-    state.outbox.append(WriteRecord(facts.uid, facts.namespace, facts.name, entries))
+    write(state, first, (GANG, noted.value))
 
 
 def note_noted(state: State, event: on.RecordWritten) -> None:
@@ -376,10 +373,6 @@ def _fail_members(state: State, formation: Formation) -> None:
         record = state.pods[uid]
         facts = record.facts
         if record.failing_since is None:
-            state.outbox.append(
-                PostEvent("Pod", facts.namespace, facts.name, facts.uid, "ApplicationFailed", message)
-            )
-        if record.failing_since is None or has_come(record.failing_since + MARKED_APART, now=state.now):
-            record.failing_since = state.now
-            state.outbox.append(MarkFailed(facts.uid, facts.namespace, facts.name, TIMED_OUT, message))
+            state.outbox.append(PostEvent("Pod", facts.namespace, facts.name, facts.uid, EVENT, message))
+        mark_failed(state, record, TIMED_OUT, message)
     formation.retry_at = state.now + MARKED_APART if formation.waiting else None

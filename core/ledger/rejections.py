@@ -1,4 +1,7 @@
-"""Telling the pods of a rejected application, and marking them Failed where that is wanted (APP-8)."""
+"""Telling the pods of a rejected application, and marking them Failed where that is wanted (APP-8).
+
+So are those of a gang that failed (APP-9).
+"""
 
 from collections.abc import Iterator
 
@@ -12,8 +15,8 @@ from core.workload.application import Application
 REASON = "ApplicationRejected"
 EVENT = "ApplicationFailed"
 
-AGAIN = 30.0
-"""Seconds until a pod that should be Failed and is not is marked again."""
+MARKED_APART = 30.0
+"""Seconds until a pod that should be Failed, and is not, is marked again."""
 
 
 def tell(state: State, record: PodRecord, application: Application) -> None:
@@ -28,14 +31,15 @@ def tell(state: State, record: PodRecord, application: Application) -> None:
         record.rejected_for = refusal.text
         state.outbox.append(PostEvent("Pod", facts.namespace, facts.name, facts.uid, EVENT, refusal.text))
     if state.settings.mark_failed:
-        _mark(state, record, refusal.text)
+        mark_failed(state, record, REASON, refusal.text)
 
 
-def _mark(state: State, record: PodRecord, message: str) -> None:
-    if record.failing_since is None or has_come(record.failing_since + AGAIN, now=state.now):
+def mark_failed(state: State, record: PodRecord, reason: str, message: str) -> None:
+    """Ask for a pod's phase to be Failed, unless that was asked a moment ago."""
+    if record.failing_since is None or has_come(record.failing_since + MARKED_APART, now=state.now):
         record.failing_since = state.now
         facts = record.facts
-        state.outbox.append(MarkFailed(facts.uid, facts.namespace, facts.name, REASON, message))
+        state.outbox.append(MarkFailed(facts.uid, facts.namespace, facts.name, reason, message))
 
 
 def marks_due(state: State) -> Iterator[float]:
@@ -46,7 +50,7 @@ def marks_due(state: State) -> Iterator[float]:
         for uid in state.applications[app_id].pods:
             since = state.pods[uid].failing_since
             if since is not None:
-                yield since + AGAIN
+                yield since + MARKED_APART
 
 
 def mark_rejected(state: State) -> None:

@@ -303,7 +303,7 @@ MUTATIONS: dict[str, Mutate] = {
     "node-kept-for-a-large-pod": answering(turn_pass, "may_seek", False),
     "node-kept-with-gates": answering(turn_pass, "may_seek", False),
     "placement-of-a-bound-pod-beside-a-default-queue": replaced(enrolment, "decide_queue", _unforced),
-    "placement-rejection-can-fail-the-pods": answering(rejections, "_mark", None),
+    "placement-rejection-can-fail-the-pods": answering(rejections, "mark_failed", None),
     "properties-go-down-to-children": replaced(
         queue_module, "inherited", lambda rule, parent, own: dict(own)
     ),
