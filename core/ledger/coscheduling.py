@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from core.ids import PodUid
 from core.instants import earliest, has_come
 from core.ledger.accounts import settle
-from core.ledger.effects import PostEvent
 from core.ledger.pod_groups import end_wait, has_turns, members, terms_of
 from core.ledger.record import PodRecord
 from core.ledger.state import State
+from core.ledger.telling import post
 from core.ledger.turns import begin_lease, end_turn
 from core.workload.affinity import admits
 from core.workload.pod_group import (
@@ -285,9 +285,7 @@ def _post(state: State, group: Group, reason: str, text: str) -> None:
     """A Warning event on the group's first pod."""
     record = state.pods.get(group.first.uid) if group.first is not None else None
     if record is not None:
-        facts = record.facts
-        message = f"pod group {group.key.namespace}/{group.key.name}: {text}"
-        state.outbox.append(PostEvent("Pod", facts.namespace, facts.name, facts.uid, reason, message))
+        post(state, record, reason, f"pod group {group.key.namespace}/{group.key.name}: {text}")
 
 
 # -- who may begin ---------------------------------------------------------------------------------------

@@ -5,9 +5,9 @@ from the place that stands to the one that should, and stirs the gang when they 
 """
 
 from core.ids import NO_NODE, NodeName, PodUid
-from core.ledger.effects import PostEvent
 from core.ledger.record import PodRecord
 from core.ledger.state import Place, Role, State
+from core.ledger.telling import post
 from core.reasons import Code, Refusal
 from core.workload.formation import Formation, Phase, Progress
 
@@ -90,13 +90,8 @@ def file(state: State, record: PodRecord) -> None:
 
 
 def _tell_allocated(state: State, record: PodRecord) -> None:
-    facts = record.facts
-    words = f"holds room for a member of {facts.task_group} on {record.node}"
-    state.outbox.append(
-        PostEvent(
-            "Pod", facts.namespace, facts.name, facts.uid, REASON, words, warning=False, action=ALLOCATED
-        )
-    )
+    words = f"holds room for a member of {record.facts.task_group} on {record.node}"
+    post(state, record, REASON, words, warning=False, action=ALLOCATED)
 
 
 def unfile(state: State, record: PodRecord) -> None:

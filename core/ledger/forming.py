@@ -10,7 +10,7 @@ from itertools import islice
 from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.accounts import settle
-from core.ledger.effects import CreatePlaceholder, PostEvent
+from core.ledger.effects import CreatePlaceholder
 from core.ledger.lifecycle import fire, idle, run
 from core.ledger.marks import write
 from core.ledger.outcomes import CreationOutcome
@@ -18,6 +18,7 @@ from core.ledger.record import PodRecord
 from core.ledger.rejections import EVENT, MARKED_APART, mark_failed
 from core.ledger.releasing import AGAIN, originator_of, owner_of, release_all, say, try_again
 from core.ledger.state import State
+from core.ledger.telling import post
 from core.workload.application import Application
 from core.workload.formation import Formation, Phase, formation_of, names_of
 from core.workload.gang import Gang, GangStyle, Originator
@@ -371,8 +372,7 @@ def _fail_members(state: State, formation: Formation) -> None:
     message = f"{TIMED_OUT}: {formation.failure}"
     for uid in sorted(formation.waiting):
         record = state.pods[uid]
-        facts = record.facts
         if record.failing_since is None:
-            state.outbox.append(PostEvent("Pod", facts.namespace, facts.name, facts.uid, EVENT, message))
+            post(state, record, EVENT, message)
         mark_failed(state, record, TIMED_OUT, message)
     formation.retry_at = state.now + MARKED_APART if formation.waiting else None

@@ -3,17 +3,17 @@
 from collections.abc import Iterator
 
 from core.ids import AppId, QueuePath
-from core.ledger.effects import PostEvent
 from core.ledger.formations import REASON
+from core.ledger.pod_groups import POD_GROUP
 from core.ledger.record import PodRecord
 from core.ledger.state import State
+from core.ledger.telling import post
 from core.reasons import Code, Refusal
 from core.workload.application import Application
 from core.workload.gang import Gang, Misdefined
 from core.workload.gang_room import refusal_of_gang
 
 MISDEFINED = "TaskGroupsError"
-POD_GROUP = "PodGroupError"
 MAX_PODS = "paddock.gang.maxPods"
 """The setting that bounds what a text on one pod makes us create."""
 
@@ -29,7 +29,8 @@ def gang_of(state: State, record: PodRecord) -> Gang | None:
     if not state.settings.gangs:
         return None
     if isinstance(defined, Misdefined):
-        _warn(state, record, MISDEFINED, f"{defined.why}; its pods are placed like any others")
+        message = f"{defined.why}; its pods are placed like any others"
+        post(state, record, REASON, message, action=MISDEFINED)
         return None
     return defined
 
@@ -38,7 +39,7 @@ def warn_of_labels(state: State, record: PodRecord) -> None:
     """Say that the labels of a lightweight group make no sense, so that the pod is in none (COS-1)."""
     group = record.facts.pod_group
     if isinstance(group, Misdefined):
-        _warn(state, record, POD_GROUP, f"{group.why}; the pod is in no group")
+        post(state, record, REASON, f"{group.why}; the pod is in no group", action=POD_GROUP)
 
 
 def refusal_of_application(state: State, application: Application, path: QueuePath) -> Refusal | None:
@@ -63,9 +64,3 @@ def awaits_pods(state: State, application: Application) -> bool:
 def unplaced_gangs(state: State) -> Iterator[AppId]:
     """Those that waited for the list of pods, or are refused."""
     return (each for each in sorted(state.unplaced) if state.applications[each].gang is not None)
-
-
-def _warn(state: State, record: PodRecord, action: str, message: str) -> None:
-    facts = record.facts
-    event = PostEvent("Pod", facts.namespace, facts.name, facts.uid, REASON, message, action=action)
-    state.outbox.append(event)

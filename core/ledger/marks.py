@@ -3,10 +3,11 @@
 from core.ids import NO_POD, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger.accounts import settle
-from core.ledger.effects import PostEvent, WriteRecord
+from core.ledger.effects import WriteRecord
 from core.ledger.keeping import KEPT_AT_MOST, let_go, note_kept
 from core.ledger.record import PodRecord
 from core.ledger.state import Stage, State
+from core.ledger.telling import post
 from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
 
 PLANS_AT_MOST = 3
@@ -97,5 +98,4 @@ def write_victim(state: State, record: PodRecord) -> None:
 
 def tell(state: State, record: PodRecord, message: str) -> None:
     """An Event on a pod that goes."""
-    facts = record.facts
-    state.outbox.append(PostEvent("Pod", facts.namespace, facts.name, facts.uid, "Preempted", message))
+    post(state, record, "Preempted", message)

@@ -7,9 +7,11 @@ What follows when a group changes is the matter of `coscheduling`, which looks a
 from collections.abc import Iterator
 
 from core.ids import NO_NODE, PodUid
-from core.ledger.effects import EndWait, PostEvent
+from core.ledger.effects import EndWait
+from core.ledger.formations import REASON
 from core.ledger.record import PodRecord
 from core.ledger.state import State
+from core.ledger.telling import post
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
 from core.workload.gang import GroupSource, PodGroup
@@ -182,12 +184,7 @@ def _compare_with_first(state: State, record: PodRecord, group: Group) -> None:
 def _warn(state: State, record: PodRecord, group: Group, once: str, message: str) -> None:
     if once not in group.warned:
         group.warned.add(once)
-        facts = record.facts
-        text = f"{_named(group)}: {message}"
-        event = PostEvent(
-            "Pod", facts.namespace, facts.name, facts.uid, "GangScheduling", text, action=POD_GROUP
-        )
-        state.outbox.append(event)
+        post(state, record, REASON, f"{_named(group)}: {message}", action=POD_GROUP)
 
 
 def _choose_queue(state: State, record: PodRecord, group: Group) -> None:

@@ -6,9 +6,10 @@ So are those of a gang that failed (APP-9).
 from collections.abc import Iterator
 
 from core.instants import has_come
-from core.ledger.effects import MarkFailed, PostEvent
+from core.ledger.effects import MarkFailed
 from core.ledger.record import PodRecord
 from core.ledger.state import State
+from core.ledger.telling import post
 from core.reasons import Code
 from core.workload.application import Application
 
@@ -24,12 +25,11 @@ def tell(state: State, record: PodRecord, application: Application) -> None:
     refusal = application.refusal
     if refusal is None or refusal.code is Code.NOT_READY or application.queue is not None:
         return
-    facts = record.facts
-    if record.node or facts.deleting:
+    if record.node or record.facts.deleting:
         return
     if record.rejected_for != refusal.text:
         record.rejected_for = refusal.text
-        state.outbox.append(PostEvent("Pod", facts.namespace, facts.name, facts.uid, EVENT, refusal.text))
+        post(state, record, EVENT, refusal.text)
     if state.settings.mark_failed:
         mark_failed(state, record, REASON, refusal.text)
 

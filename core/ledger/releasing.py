@@ -3,10 +3,11 @@
 from core.ids import NO_POD, AppId, PodUid
 from core.instants import earliest
 from core.ledger.accounts import settle
-from core.ledger.effects import DeletePod, PostEvent
+from core.ledger.effects import DeletePod
 from core.ledger.formations import REASON
 from core.ledger.record import PodRecord
 from core.ledger.state import State
+from core.ledger.telling import post
 from core.workload.application import Application
 from core.workload.formation import Formation
 
@@ -68,7 +69,4 @@ def owner_of(state: State, application: Application) -> PodUid:
 
 def say(state: State, record: PodRecord, action: str, message: str, *, warning: bool = True) -> None:
     """An Event about a gang, on a pod of it."""
-    facts = record.facts
-    state.outbox.append(
-        PostEvent("Pod", facts.namespace, facts.name, facts.uid, REASON, message, warning, action)
-    )
+    post(state, record, REASON, message, warning=warning, action=action)
