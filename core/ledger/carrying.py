@@ -199,7 +199,7 @@ def _told(state: State, record: PodRecord) -> str:
         return f"Preempted by a pod that is gone by now. {record.preempted_why}"
     if ask is None:
         return f"Preempted because the quota of {record.preempted_for} shrank. {record.preempted_why}"
-    facts, application = ask.facts, state.applications.get(ask.application) if ask.application else None
+    facts, application = ask.facts, state.application_of(ask)
     where = f"application {application.id} in {application.queue}" if application else "no application"
     return f"Preempted by {facts.namespace}/{facts.name} from {where}. {record.preempted_why}"
 

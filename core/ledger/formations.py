@@ -18,7 +18,7 @@ ALLOCATED = "PlaceholderAllocated"
 
 
 def formation_of(state: State, record: PodRecord) -> Formation | None:
-    application = state.applications.get(record.application) if record.application else None
+    application = state.application_of(record)
     return application.formation if application is not None else None
 
 

@@ -194,7 +194,7 @@ def note_noted(state: State, event: on.RecordWritten) -> None:
     """What has become of a gang is on its originator by now, or it is tried again."""
     record = state.pods.get(event.uid)
     noted = dict(event.entries).get(GANG)
-    application = state.applications.get(record.application) if record and record.application else None
+    application = state.application_of(record) if record is not None else None
     formation = application.formation if application is not None else None
     if application is None or formation is None or not noted:
         return
@@ -297,7 +297,7 @@ def _disband(state: State, application: Application, formation: Formation, why: 
 
 def note_seen(state: State, record: PodRecord) -> None:
     """A placeholder of a gang has come into being."""
-    application = state.applications.get(record.application) if record.application else None
+    application = state.application_of(record)
     formation = application.formation if application is not None else None
     progress = formation.groups.get(record.facts.task_group) if formation is not None else None
     if formation is None or progress is None:

@@ -53,7 +53,7 @@ def unopened(state: State, record: PodRecord) -> Group | None:
 
 def phase_of(state: State, record: PodRecord, group: Group) -> Phase:
     """What a member is to its group now."""
-    application = state.applications.get(record.application) if record.application else None
+    application = state.application_of(record)
     if application is None or application.queue is None or record.facts.deleting:
         return Phase.AWAY
     if group.queue is not None and application.queue != group.queue:
@@ -189,7 +189,7 @@ def _warn(state: State, record: PodRecord, group: Group, once: str, message: str
 
 def _choose_queue(state: State, record: PodRecord, group: Group) -> None:
     """That of the first member that has one; when nobody is left in it, another one."""
-    application = state.applications.get(record.application) if record.application else None
+    application = state.application_of(record)
     if application is None or application.queue is None:
         return
     if group.queue is None or (application.queue != group.queue and not group.there):

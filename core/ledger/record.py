@@ -84,7 +84,8 @@ class PodRecord:
     ``eviction``: how our last eviction of it ended; ``preempted_for``: the ask that it is a victim of,
     or the queue whose quota shrank, and ``preempted_why``; ``triggered``: the plan that is carried out for
     it (PRE-5), ``plans``: how many were; ``tried_at``: when one was sought last; ``placed_at``: when it was
-    first seen on a node; ``believed``: it was in the first list, so that what is written on it is from us;
+    first seen on a node; ``believed``: it was in the first list, or there when this instance began to act, so
+    that what is written on it is from us;
     ``slot``: the room that it takes over from a placeholder; ``forgone``: it did once,
     and that came to nothing; ``yields_to``: the member that a placeholder's room is for; ``released``: a
     placeholder that is taken back; ``pod_group``: the group it is filed in, ``waits_bind``: its open bind

@@ -230,7 +230,7 @@ class Snapshot:
 
     def queue_of(self, record: PodRecord) -> Queue | None:
         """The leaf that a pod's application runs in, or None while it has none."""
-        application = self._state.applications.get(record.application) if record.application else None
+        application = self._state.application_of(record)
         return self._state.tree.get(application.queue) if application and application.queue else None
 
     def applications_in(self, queue: Queue) -> Iterator[Application]:

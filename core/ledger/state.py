@@ -249,6 +249,10 @@ class State:
     arrivals: int = 0
     asked_at: float = 0.0
 
+    def application_of(self, record: PodRecord) -> Application | None:
+        """None for a pod that is in none yet, or in none at all."""
+        return self.applications.get(record.application) if record.application is not None else None
+
     @property
     def room(self) -> Room:
         """What decides whether an ask fits, besides its queues."""

@@ -35,7 +35,7 @@ def await_try(state: State, record: PodRecord) -> None:
 
 def _first_try(state: State, record: PodRecord) -> float | None:
     facts = record.facts
-    application = state.applications.get(record.application) if record.application else None
+    application = state.application_of(record)
     leaf = state.tree.get(application.queue) if application is not None and application.queue else None
     if leaf is None:
         return None
