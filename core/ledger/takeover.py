@@ -271,7 +271,7 @@ def _cancel(state: State, member: PodRecord, slot: Slot) -> None:
     claims = slot.node in state.nodes and slot.node not in state.kept and not member.keeps
     if claims and member.reservation is None:
         note_kept(state, member, slot.node)
-    write(state, member, (RESERVED_NODE, str(slot.node) if member.keeps else None), (REPLACES, None))
+    write(state, member, (RESERVED_NODE, member.keeps or None), (REPLACES, None))
     settle(state, member)
     state.freed = True
 
