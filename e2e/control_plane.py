@@ -8,7 +8,7 @@ import ssl
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -47,12 +47,16 @@ def unverified() -> ssl.SSLContext:
 
 
 class ControlPlane:
-    """An API server with its store, and the schedulers started against it."""
+    """An API server with its store, and the schedulers started against it.
 
-    def __init__(self) -> None:
+    ``flags``: of the API server, beyond those that every test needs.
+    """
+
+    def __init__(self, *, flags: Sequence[str] = ()) -> None:
+        self._flags = tuple(flags)
         self.folder = Path(tempfile.mkdtemp(prefix="paddock-e2e-"))
         self.external = os.environ.get("KUBECONFIG", "")
-        self._port = free_port()
+        self._port, self._etcd_port = free_port(), free_port()
         self._etcd: Program | None = None
         self._apiserver: Program | None = None
         self._schedulers: list[Scheduler] = []
@@ -74,12 +78,13 @@ class ControlPlane:
 
     async def start(self) -> None:
         if self.external:
+            if self._flags:
+                raise NeedsOwnControlPlane("this needs an API server with flags of its own; unset KUBECONFIG")
             self._use_external()
             return
         self._write_secrets()
-        etcd_port = free_port()
-        self._etcd = self._program("etcd", *self._etcd_arguments(etcd_port))
-        self._apiserver = self._program("kube-apiserver", *self._apiserver_arguments(etcd_port))
+        self._etcd = self._program("etcd", *self._etcd_arguments(self._etcd_port))
+        self._apiserver = self._program("kube-apiserver", *self._apiserver_arguments())
         self._etcd.start()
         await self.start_apiserver()
 
@@ -99,6 +104,13 @@ class ControlPlane:
 
     async def stop_apiserver(self) -> None:
         await self._own(self._apiserver).kill()
+
+    async def restart_apiserver(self, *, flags: Sequence[str]) -> None:
+        """A crash, and a new start with these instead of the further flags it had."""
+        await self.stop_apiserver()
+        self._flags = tuple(flags)
+        self._apiserver = self._program("kube-apiserver", *self._apiserver_arguments())
+        await self.start_apiserver()
 
     def token(self, user: str) -> str:
         return self._tokens[user]
@@ -121,7 +133,9 @@ class ControlPlane:
         path.write_text(json.dumps(document))
         return path
 
-    async def scheduler(self, config: Mapping[str, Any], *, user: str = "scheduler") -> "Scheduler":
+    async def scheduler(
+        self, config: Mapping[str, Any], *, user: str = "scheduler", flags: Sequence[str] = ()
+    ) -> "Scheduler":
         """Start an unmodified kube-scheduler with a configuration; its kubeconfig is filled in."""
         number = len(self._schedulers)
         document = json.loads(json.dumps(config))
@@ -140,6 +154,7 @@ class ControlPlane:
             f"--authorization-kubeconfig={self.kubeconfig('admin')}",
             "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics",
             "-v=1",
+            *flags,
             log=f"kube-scheduler-{number}",
         )
         scheduler = Scheduler(program, f"https://127.0.0.1:{port}/healthz", self)
@@ -180,10 +195,10 @@ class ControlPlane:
             "--log-level=warn",
         )
 
-    def _apiserver_arguments(self, etcd_port: int) -> tuple[str, ...]:
+    def _apiserver_arguments(self) -> tuple[str, ...]:
         key = str(self.folder / "service-account.key")
         return (
-            f"--etcd-servers=http://127.0.0.1:{etcd_port}",
+            f"--etcd-servers=http://127.0.0.1:{self._etcd_port}",
             f"--secure-port={self._port}",
             "--bind-address=127.0.0.1",
             f"--cert-dir={self.folder / 'apiserver'}",
@@ -200,6 +215,7 @@ class ControlPlane:
             "--max-requests-inflight=5000",
             "--max-mutating-requests-inflight=5000",
             "--profiling=false",
+            *self._flags,
         )
 
     def _write_secrets(self) -> None:

@@ -60,6 +60,13 @@ def rendered(overlay: str) -> list[Object]:
     return [each for each in yaml.safe_load_all(rendered_text(overlay)) if each]
 
 
+async def install(cluster: Cluster, overlay: str) -> None:
+    """What an overlay ships, but for its workloads."""
+    for thing in rendered(overlay):
+        if thing["kind"] in INSTALLED:
+            await cluster.apply(thing)
+
+
 def scheduler_config(
     path: str, url: str, *, elect: bool = False, tls: Mapping[str, str] | None = None
 ) -> Object:
@@ -165,6 +172,7 @@ class Stand:
         elect: bool = False,
         tls: Tls | None = None,
         policies: tuple[str, ...] = (),
+        scheduler_flags: tuple[str, ...] = (),
     ) -> None:
         self.cluster = cluster
         self._tree = tree
@@ -175,6 +183,7 @@ class Stand:
         self._elect = elect
         self._tls = tls
         self._policies = policies
+        self._scheduler_flags = scheduler_flags
         self._stack = AsyncExitStack()
         self.scheduler: Scheduler
         self.paddock: PaddockProcess
@@ -222,7 +231,9 @@ class Stand:
             elect=self._elect,
             tls=self._tls.of_scheduler if self._tls else None,
         )
-        scheduler = await self.cluster.control_plane.scheduler(config, user=self._users[1])
+        scheduler = await self.cluster.control_plane.scheduler(
+            config, user=self._users[1], flags=self._scheduler_flags
+        )
         self._stack.push_async_callback(scheduler.stop)
         return scheduler
 
@@ -258,10 +269,7 @@ class Stand:
 
     async def _install(self) -> None:
         """What the configuration's overlay ships, but for its workloads; then the queues."""
-        overlay = self._config.partition("/")[0]
-        for thing in rendered(overlay):
-            if thing["kind"] in INSTALLED:
-                await self.cluster.apply(thing)
+        await install(self.cluster, self._config.partition("/")[0])
         for path in self._policies:
             for thing in manifest(path):
                 await self.cluster.apply(thing)

@@ -1,5 +1,6 @@
 """Each shipped configuration starts a real kube-scheduler and holds a quota, with the shipped role alone."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ async def test_a_shipped_configuration_holds_a_quota(
     cluster: Cluster, configuration: str, tmp_path: Path
 ) -> None:
     """With its own Lease, profiles and users; scoped ones with the policy that marks managed pods."""
-    async with _stand(cluster, configuration, tmp_path) as stand:
+    async with stand_of(cluster, configuration, tmp_path) as stand:
         await cluster.add_nodes(2)
         await _until_policy_marks(cluster, configuration)
         for name in ("p1", "p2", "p3"):
@@ -31,6 +32,7 @@ async def test_a_shipped_configuration_holds_a_quota(
         )
         for verb in ("filter", "bind"):
             assert await stand.paddock.metric("paddock_verb_seconds_count", verb=verb) > 0
+        await eventually(lambda: _is_left_alone(stand), "nobody but Paddock would have it tried again")
         await stand.configure({"a": {"max": {"vcore": "3"}}})
         await stand.pods.until(lambda: len(stand.pods.bound()) == 3, "the third runs")
         await stand.audited()
@@ -40,7 +42,7 @@ async def test_a_shipped_configuration_holds_a_quota(
 @pytest.mark.parametrize("configuration", [each for each in CONFIGURATIONS if "plain" in each])
 async def test_effects_wait_for_the_lease(cluster: Cluster, configuration: str, tmp_path: Path) -> None:
     """Only the extender beside the replica that leads acts on its own account."""
-    async with _stand(cluster, configuration, tmp_path) as stand:
+    async with stand_of(cluster, configuration, tmp_path) as stand:
         await cluster.add_nodes(1)
         await cluster.create_pod("p", queue="root.a")
         await stand.pods.until(lambda: len(stand.pods.bound()) == 1, "the scheduler leads", timeout=45)
@@ -49,7 +51,7 @@ async def test_effects_wait_for_the_lease(cluster: Cluster, configuration: str, 
 
 async def test_verbs_take_no_caller_without_a_certificate(cluster: Cluster, tmp_path: Path) -> None:
     """mTLS when the verbs leave the pod: a scheduler without a client certificate places nothing."""
-    async with _stand(cluster, "service/scheduler-config-scoped.yaml", tmp_path) as stand:
+    async with stand_of(cluster, "service/scheduler-config-scoped.yaml", tmp_path) as stand:
         await cluster.add_nodes(1)
         await stand.scheduler.stop()
         config = manifest("kubeadm/scheduler-config-plain.yaml")[0]
@@ -70,7 +72,10 @@ async def test_verbs_take_no_caller_without_a_certificate(cluster: Cluster, tmp_
 # -- steps ---------------------------------------------------------------------------------------------------
 
 
-def _stand(cluster: Cluster, configuration: str, folder: Path) -> Stand:
+def stand_of(
+    cluster: Cluster, configuration: str, folder: Path, *, scheduler_flags: tuple[str, ...] = ()
+) -> Stand:
+    """A stand as the configuration's overlay is shipped: users, Lease, certificates and policies."""
     overlay = configuration.partition("/")[0]
     election = manifest(configuration)[0]["leaderElection"]
     lease = f"{election['resourceNamespace']}/{election['resourceName']}"
@@ -89,6 +94,7 @@ def _stand(cluster: Cluster, configuration: str, folder: Path) -> Stand:
         elect=True,
         tls=certificates(folder / "tls", _server_name()) if overlay == "service" else None,
         policies=(POLICY,) if _is_scoped(configuration) else (),
+        scheduler_flags=scheduler_flags,
     )
 
 
@@ -118,6 +124,13 @@ async def _until_policy_marks(cluster: Cluster, configuration: str) -> None:
 def _requests(pod: Object) -> Object:
     found: Object = pod["spec"]["containers"][0]["resources"].get("requests", {})
     return found
+
+
+async def _is_left_alone(stand: Stand) -> bool:
+    """For longer than kube-scheduler lets a pod wait that it tries again after others' news."""
+    before = await stand.paddock.metric("paddock_verb_seconds_count", verb="filter")
+    await asyncio.sleep(1.5)
+    return await stand.paddock.metric("paddock_verb_seconds_count", verb="filter") == before
 
 
 async def _nothing_was_forbidden(stand: Stand) -> None:

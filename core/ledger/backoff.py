@@ -1,9 +1,29 @@
-"""Applications that rest because no node takes their asks (``application.unschedasks.backoff``, CYC-4)."""
+"""Applications that rest because no node takes their asks (``application.unschedasks.backoff``, CYC-4).
+
+And when a pass looks again at those that rest: asks, groups and applications.
+"""
 
 from core.instants import earliest, has_come
 from core.ledger.state import State
 from core.queues.queue import Queue
 from core.workload.application import Application
+
+LOOKS_APART = 0.5
+"""Seconds, at least, from a pass to the one for those that it left out: many are looked at together."""
+
+
+def look_again(state: State, moment: float) -> None:
+    """A pass left out somebody who rests until then. Of all such moments only the earliest is kept, so each
+    pass has to say anew what comes after it."""
+    state.deferred = earliest(state.deferred, max(moment, state.now + LOOKS_APART))
+
+
+def is_left_out(state: State, application: Application) -> bool:
+    """Whether a pass does not look at it, as it rests."""
+    if not backs_off(state, application) or application.backs_off_until is None:
+        return False
+    look_again(state, application.backs_off_until)
+    return True
 
 
 def backs_off(state: State, application: Application) -> bool:

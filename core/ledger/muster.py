@@ -7,7 +7,8 @@ so that the last one is counted beside the first; when one finds none, all give 
 from collections.abc import Iterator
 
 from core.ids import NodeName
-from core.ledger.coscheduling import begin_attempt, candidates, may_begin
+from core.ledger.backoff import look_again
+from core.ledger.coscheduling import begin_attempt, candidates, may_begin, rests
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.pod_groups import has_turns, unopened
 from core.ledger.record import PodRecord
@@ -76,6 +77,8 @@ class Muster:
         """Turns for as many as it needs, and then for whoever else of it fits."""
         state = self._state
         if not may_begin(state, group):
+            if group.rests_until is not None and rests(state, group):
+                look_again(state, group.rests_until)
             yield 1, []
             return
         needed = group.min_available - group.held - len(has_turns(state, group))

@@ -56,7 +56,7 @@ def phase_of(state: State, record: PodRecord, group: Group) -> Phase:
     application = state.application_of(record)
     if application is None or application.queue is None or record.facts.deleting:
         return Phase.AWAY
-    if group.queue is not None and application.queue != group.queue:
+    if group.is_gang and group.queue is not None and application.queue != group.queue:
         return Phase.STRAY
     if record.node:
         return Phase.BOUND
@@ -171,7 +171,7 @@ def _join(state: State, record: PodRecord, group: Group) -> None:
 def _compare_with_first(state: State, record: PodRecord, group: Group) -> None:
     """Members that differ in what should be one thing are told once, and the group goes on (COS-1)."""
     first = state.pods.get(group.first.uid) if group.first is not None else None
-    if first is None:
+    if first is None or not group.is_gang:
         return
     if first.facts.priority != record.facts.priority:
         _warn(state, record, group, "priority", "its members differ in priority: the highest counts")

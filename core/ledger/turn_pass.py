@@ -9,7 +9,7 @@ from heapq import heapify, heappop
 
 from core.ids import NO_NODE, NodeName, PodUid, QueuePath
 from core.instants import has_come
-from core.ledger.backoff import back_off
+from core.ledger.backoff import back_off, look_again
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.keeping import kept_could_take, nominate, still_helps
 from core.ledger.lanes import Lane, Line
@@ -209,6 +209,7 @@ class TurnPass:
         if record is None or state.waits_at.get(uid) != seat or uid in state.turns:
             return None
         if record.rests_until is not None and not has_come(record.rests_until, now=state.now):
+            look_again(state, record.rests_until)
             return None
         if record.passed_over or record.overlooked > FORGIVEN:
             record.passed_over = False

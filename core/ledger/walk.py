@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
 
 from core.ids import AppId, QueuePath
-from core.ledger.backoff import backs_off
+from core.ledger.backoff import is_left_out
 from core.ledger.lanes import Lane, Line, Promised, promises_of
 from core.ledger.state import Seat, State
 from core.queues.headroom import fair_max, shortfall
@@ -197,7 +197,7 @@ class Branch:
                 if waiting and not self._is_dead(kind[0])
             ]
             application = self._state.applications.get(app_id)
-            if alive and application is not None and not backs_off(self._state, application):
+            if alive and application is not None and not is_left_out(self._state, application):
                 lane = Lane(app_id, alive, self._promises.get(app_id) or Promised())
                 self._keys.append((self._key(application, lane), lane))
             yield

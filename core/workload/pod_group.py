@@ -129,6 +129,11 @@ class Group:
         return self.count(*THERE)
 
     @property
+    def is_gang(self) -> bool:
+        """Whether any must start together: not under the policy ``basic`` (COS-24)."""
+        return self.min_available > 0
+
+    @property
     def open(self) -> bool:
         """Enough are on nodes, or on their way there: whoever else comes is a pod like any other."""
         return self.count(*PLACED) >= self.min_available

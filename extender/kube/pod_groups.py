@@ -36,6 +36,7 @@ VERSIONS: Mapping[GroupSource, tuple[str, ...]] = {
 RESOURCE = "podgroups"
 
 _ASK_AGAIN = (401, 408, 429)
+_NOT_SERVED = 404
 
 T = TypeVar("T")
 
@@ -80,6 +81,7 @@ class PodGroupFeed:
     kind: str = RESOURCE
     error: str = ""
     synced: asyncio.Event = field(default_factory=asyncio.Event)
+    _missed: asyncio.Event = field(default_factory=asyncio.Event)
     _following: dict[GroupSource, _Following] = field(default_factory=dict)
 
     async def run(self) -> None:
@@ -91,7 +93,17 @@ class PodGroupFeed:
                     self.error = ""
                     await self._until_listed()
                     self.synced.set()
-                await self.sleep(self._pause)
+                await self._rest(self._pause)
+
+    async def _rest(self, seconds: float) -> None:
+        """Until it is time, or what is followed is not served any more."""
+        waits = [asyncio.ensure_future(each) for each in (self.sleep(seconds), self._missed.wait())]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waits:
+                each.cancel()
+        self._missed.clear()
 
     @property
     def _pause(self) -> float:
@@ -154,27 +166,30 @@ class PodGroupFeed:
             key=lambda facts: f"{facts.key.namespace}/{facts.key.name}",
             key_of_meta=lambda meta: meta.full_name,
             sink=_Sink(source, self.learn),
-            reporter=_Answered(self.reporter, answered),
+            reporter=_Answered(self.reporter, answered, self._missed),
             kind=f"{RESOURCE}.{source.value}",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class _Answered:
-    """A reporter that also notes that there was an answer, whichever."""
+    """A reporter that also notes that there was an answer, whichever, and that there is no such path."""
 
     reporter: Reporter
-    event: asyncio.Event
+    answered: asyncio.Event
+    missed: asyncio.Event
 
     def listed(self, kind: str, items: int, seconds: float) -> None:
-        self.event.set()
+        self.answered.set()
         self.reporter.listed(kind, items, seconds)
 
     def undecodable(self, kind: str, name: str, error: str) -> None:
         self.reporter.undecodable(kind, name, error)
 
     def interrupted(self, kind: str, error: KubeError, pause: float) -> None:
-        self.event.set()
+        self.answered.set()
+        if isinstance(error, ApiError) and error.status == _NOT_SERVED:
+            self.missed.set()
         self.reporter.interrupted(kind, error, pause)
 
 

@@ -223,6 +223,26 @@ def test_the_basic_policy_asks_for_nothing() -> None:
     assert uid_admitted(ledger, "p")
 
 
+@pytest.mark.rule("COS-24")
+def test_members_under_the_basic_policy_need_have_nothing_in_common() -> None:
+    """Neither a queue nor a priority; when the group becomes a gang, they must."""
+    ledger = make_ledger(A, B)
+    basic, named = Terms(0), PodGroup("g", 0, GroupSource.NATIVE)
+    ledger.apply(on.PodGroupObserved(GroupSource.NATIVE, KEY, basic), now=START)
+    ledger.apply(on.PodGroupsListed(GroupSource.NATIVE, frozenset({KEY})), now=START)
+    effects = [*seen(ledger, "p", pod_group=named)]
+    effects += seen(ledger, "q", pod_group=named, queue="root.b", app="app-b", priority=7)
+    assert told(effects) == []
+    assert uid_admitted(ledger, "p")
+    assert uid_admitted(ledger, "q")
+    ledger.apply(on.PodGroupDeleted(GroupSource.NATIVE, KEY), now=START)
+    ledger.apply(on.PodGroupObserved(GroupSource.NATIVE, KEY, Terms(2)), now=START)
+    assert code(ledger, "q") is Code.GANG_INCOMPLETE
+    ledger.apply(on.PodGroupDeleted(GroupSource.NATIVE, KEY), now=START)
+    ledger.apply(on.PodGroupObserved(GroupSource.NATIVE, KEY, basic), now=START)
+    assert uid_admitted(ledger, "q")
+
+
 @pytest.mark.rule("COS-10")
 def test_nodes_must_have_free_what_an_object_asks_for() -> None:
     ledger = object_ledger(Terms(1, (("vcore", 5000),)))

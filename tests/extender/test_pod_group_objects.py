@@ -181,6 +181,20 @@ async def test_an_api_that_comes_and_goes_is_noticed(bench: Bench) -> None:
     await cancelled(task)
 
 
+@pytest.mark.rule("COS-10")
+async def test_an_api_that_is_gone_is_noticed_before_the_minute_is_over(bench: Bench) -> None:
+    """Its watch ends, and there is nothing to list: nobody need wait for the next look."""
+    bench.serve()
+    task = asyncio.create_task(bench.feed.run())
+    await asyncio.wait_for(bench.feed.synced.wait(), 5)
+    del bench.api.served["scheduling.x-k8s.io"]
+    bench.api.fail_next(404, path="/apis/scheduling.x-k8s.io/v1alpha1/podgroups")
+    bench.api.end_watches()
+    await until(lambda: on.PodGroupsUnserved(PLUGIN) in bench.told)
+    assert on.PodGroupsUnserved(NATIVE) not in bench.told
+    await cancelled(task)
+
+
 async def test_one_that_may_not_be_listed_keeps_nobody_waiting(bench: Bench) -> None:
     bench.serve()
     bench.api.fail_next(403, path="/apis/scheduling.x-k8s.io/v1alpha1/podgroups")
