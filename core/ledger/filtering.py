@@ -12,6 +12,11 @@ from core.ledger.state import State
 from core.ledger.turns import end_turn, looked_at
 from core.reasons import Code, Refusal
 from core.workload.ask import Reservation
+from core.workload.gang import GroupSource, PodGroup
+
+NATIVE_TTL = 5.0
+"""Seconds that room is held, at most, for a member of one of Kubernetes' own PodGroups, which kube-scheduler
+may try as a group again and again without placing it (design section 3)."""
 
 _KEEPS_TURN = (Code.NODE_RESERVED, Code.WAITING_FOR_TURN)
 
@@ -74,5 +79,11 @@ def _reserve(state: State, record: PodRecord, version: int) -> None:
     if record.reservation is None and record.is_ask:
         turn = state.turns.get(record.uid)
         record.noted = turn.node if turn is not None else NO_NODE
-        whole = Reservation(state.settings.reservation_ttl, state.now, version)
+        whole = Reservation(_ttl(state, record), state.now, version)
         record.reservation = whole.running(time_runs(record), now=state.now)
+
+
+def _ttl(state: State, record: PodRecord) -> float:
+    named, ttl = record.facts.pod_group, state.settings.reservation_ttl
+    is_native = isinstance(named, PodGroup) and named.source is GroupSource.NATIVE
+    return min(NATIVE_TTL, ttl) if is_native else ttl

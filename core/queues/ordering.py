@@ -31,9 +31,14 @@ def first_of(contenders: Iterable[Contender]) -> Contender | None:
     Of equals, one that asks for at least as much of everything and more of something goes before the other;
     two of which neither does so keep the order of their names.
     """
-    first: Contender | None = None
-    for contender in contenders:
-        if first is None or goes_before(contender, first):
+    open_ones = list(contenders)
+    if not open_ones:
+        return None
+    lowest = min([each.key for each in open_ones])
+    equals = [each for each in open_ones if each.key == lowest]
+    first = equals[0]
+    for contender in equals[1:]:
+        if goes_before(contender, first):
             first = contender
     return first
 

@@ -7,6 +7,7 @@ from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.workload.ask import Reservation
+from core.workload.gang import GroupSource, PodGroup
 from core.workload.pod import PodFacts
 from tests.builders import (
     START,
@@ -57,6 +58,15 @@ def test_its_length_is_a_setting() -> None:
     filtered(ledger, UID, now=START)
     assert after(ledger, 4.9) == RESERVED
     assert after(ledger, 5.0) == PENDING
+
+
+@pytest.mark.parametrize(("source", "seconds"), [(GroupSource.NATIVE, 5.0), (GroupSource.PLUGIN, 30.0)])
+def test_members_of_a_native_pod_group_are_held_for_5_s(source: GroupSource, seconds: float) -> None:
+    ledger = make_ledger(make_queue("root.a"))
+    ledger.apply(on.PodObserved(make_pod(pod_group=PodGroup("g", 0, source))), now=START)
+    filtered(ledger, UID, now=START)
+    assert after(ledger, seconds - 0.1) == RESERVED
+    assert after(ledger, seconds) == PENDING
 
 
 def test_a_new_filter_call_begins_it_anew(ledger: Ledger) -> None:
