@@ -50,13 +50,14 @@ class Charge(NamedTuple):
 class Slot(NamedTuple):
     """The room that a member of a gang takes over (design section 5).
 
-    ``node``: that of the placeholder, or another one where the member cannot run there; ``opened``: when the
-    placeholder went, None while it is there; ``called``: how often kube-scheduler was made to try it since,
-    ``tried``: when it first did.
+    ``node``: that of the placeholder, or another one where the member cannot run there; ``linked``: when it
+    was given to the member; ``opened``: when the placeholder went, None while it is there; ``called``: how
+    often kube-scheduler was made to try it since, ``tried``: when it first did.
     """
 
     placeholder: PodUid
     node: NodeName
+    linked: float
     opened: float | None = None
     called: int = 0
     tried: float | None = None

@@ -15,7 +15,7 @@ from core.ledger.formations import awaits_gang, formation_of, progress_of, unfil
 from core.ledger.forming import advance, arm, forget_made
 from core.ledger.keeping import nominate, note_kept, take_back
 from core.ledger.marks import write
-from core.ledger.matching import match
+from core.ledger.matching import close, line_up, link_next
 from core.ledger.record import PodRecord, Slot
 from core.ledger.releasing import AGAIN, delete, left_over, release, try_again
 from core.ledger.state import State
@@ -37,7 +37,13 @@ since one that is slow to come most likely stands in a long queue."""
 
 
 def advance_all(state: State) -> None:
-    """Look at every gang in which something has changed."""
+    """Look at every gang in which something has changed, and go on with those that are in line."""
+    _look_at_stirred(state)
+    while link_next(state):
+        _look_at_stirred(state)
+
+
+def _look_at_stirred(state: State) -> None:
     while state.stirred_gangs:
         app_id = next(iter(state.stirred_gangs))
         del state.stirred_gangs[app_id]
@@ -48,7 +54,8 @@ def advance_all(state: State) -> None:
         formation = application.formation
         advance(state, application, formation)
         if formation.phase is Phase.STARTED:
-            match(state, formation)
+            close(state, formation)
+            line_up(state, application, formation)
         arm(state, application, formation)
 
 
@@ -319,6 +326,8 @@ def dissolve(state: State) -> None:
     for record in members:
         unfile(state, record)
         record.yields_to, record.released, record.forgone = NO_POD, False, False
+    state.line.clear()
+    state.in_line.clear()
     for application in formed:
         application.formation = None
         state.forming.pop(application.id, None)
@@ -330,7 +339,7 @@ def remember_slot(state: State, record: PodRecord) -> None:
     """A pod is seen for the first time that says whose room it takes."""
     facts = record.facts
     if record.is_ask and facts.reserved_node:
-        record.slot = Slot(facts.replaces, facts.reserved_node)
+        record.slot = Slot(facts.replaces, facts.reserved_node, state.now)
         record.nominated = facts.reserved_node if facts.nominated == facts.reserved_node else NO_NODE
     elif not record.node:
         write(state, record, (RESERVED_NODE, None), (REPLACES, None))
