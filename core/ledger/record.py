@@ -66,6 +66,10 @@ class Slot(NamedTuple):
         """kube-scheduler has tried the member; what it did before the room was there says nothing."""
         return self._replace(tried=now) if self.opened is not None and self.tried is None else self
 
+    def after_refusal(self) -> "Slot":
+        """It was offered other nodes only: before the first call it could not know which one is its own."""
+        return self._replace(tried=None) if self.called <= 1 else self
+
 
 @dataclass(slots=True)
 class PodRecord:

@@ -1,17 +1,20 @@
 """How many take-overs are begun at a time, in which order, and that none waits long for one that is stuck."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from core.ids import PodUid
+from core.decisions.admission import NODE_RESERVED
+from core.ids import NodeName, PodUid
 from core.ledger import effects as do
 from core.ledger import events as on
 from core.ledger import matching
 from core.ledger.effects import Effect
 from core.ledger.matching import COUNTED_FOR
+from core.reasons import Said
 from core.workload.pod import OWN_GATE, REPLACES
-from tests.builders import make_gang, make_ledger, make_queue
+from tests.builders import make_gang, make_ledger, make_node, make_queue
 from tests.core.gang_play import GangPlay
 
 
@@ -216,3 +219,71 @@ def test_an_instance_that_takes_over_begins_no_more_than_the_one_before() -> Non
     assert cluster.linked(before) == []
     cluster.tell(on.ActingBegan())
     assert cluster.linked(before) == ["a-3"]
+
+
+# -- whether it is tried in time -----------------------------------------------------------------------------
+
+
+def offered_others(cluster: Cluster, uid: str) -> None:
+    """kube-scheduler tries a pod, and does not offer the node that is its own."""
+    cluster.tell(on.FilterCalled(PodUid(uid)))
+    said = Said(NODE_RESERVED.text, NODE_RESERVED.code, 1)
+    cluster.tell(on.PodRefused(PodUid(uid), NODE_RESERVED, said))
+
+
+@pytest.mark.rule("GANG-12")
+def test_one_that_is_tried_before_it_is_nominated_is_woken_when_it_is() -> None:
+    cluster = played(("a", 1))
+    cluster.failing.add("NominateNode")
+    nominations: list[Effect] = []
+    carry_out: Callable[..., None] = cluster._carry_out
+
+    def but_nominations(effect: Effect, *, reached: bool) -> None:
+        if isinstance(effect, do.NominateNode):
+            nominations.append(effect)
+        else:
+            carry_out(effect, reached=reached)
+
+    cluster._carry_out = but_nominations  # type: ignore[method-assign]
+    cluster.let()
+    offered_others(cluster, "uid-a-0")
+    woken = [each for each in cluster.done if isinstance(each, do.WakePod)]
+    cluster.tell(on.NodeNominated(PodUid("uid-a-0"), NodeName("n1"), reached=True))
+    assert len([each for each in cluster.done if isinstance(each, do.WakePod)]) == len(woken) + 1
+    cluster.wait(30)
+    assert cluster.ledger.snapshot.gang_tally.cancelled == 0
+    assert len(nominations) >= 1
+
+
+@pytest.mark.rule("GANG-12")
+def test_one_that_is_refused_its_node_again_has_ten_seconds() -> None:
+    cluster = played(("a", 1))
+    cluster.let()
+    offered_others(cluster, "uid-a-0")
+    cluster.wait(3)
+    offered_others(cluster, "uid-a-0")
+    cluster.wait(9)
+    assert cluster.ledger.snapshot.gang_tally.cancelled == 0
+    cluster.wait(2)
+    assert cluster.ledger.snapshot.gang_tally.cancelled == 1
+
+
+@pytest.mark.rule("GANG-12")
+def test_asks_whose_turn_was_counted_there_take_no_room_away() -> None:
+    """Others may be let through to a node that has room for one, and be placed elsewhere."""
+    cluster = Cluster(nodes=2)
+    cluster.tell(on.NodeObserved(make_node("n1", cpu=100)))
+    cluster.gang("a", 1)
+    cluster.bind_placeholders()
+    cluster.let()
+    other = cluster.create("other", app="x", cpu=100)
+    record = cluster.ledger.snapshot.pod(other)
+    assert record is not None
+    assert cluster.admitted(other)
+    record.noted = NodeName("n1")
+    cluster.tell(on.PodObserved(replace(cluster.pods[other], version=99)))
+    assert cluster.ledger.snapshot.free_on(NodeName("n1"))["vcore"] < 0
+    cluster.wait(5)
+    assert cluster.ledger.snapshot.gang_tally.cancelled == 0
+    cluster.create("stranger", scheduler_name="x", app="", queue="", node="n1", cpu=100)
+    assert cluster.ledger.snapshot.gang_tally.cancelled == 1
