@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from core.ids import AppId, NodeName, PodUid
 from core.ledger.accounts import holds
 from core.ledger.drift import Step, compare, each
-from core.ledger.formations import place_of
+from core.ledger.formations import linked_at, place_of
 from core.ledger.state import Place, Role, State
 from core.workload.application import Application
 from core.workload.formation import Formation, Progress
@@ -13,8 +13,9 @@ from core.workload.formation import Formation, Progress
 
 def gang_steps(state: State) -> Iterator[Step]:
     yield from each({*state.places, *state.pods}, lambda uid: _place_drifts(state, uid))
-    yield from each({*state.slots_at, *state.pods}, lambda uid: _slot_drifts(state, uid))
+    yield from each({*state.slots_at, *state.opening, *state.pods}, lambda uid: _slot_drifts(state, uid))
     yield from each(state.slots, lambda name: _node_drifts(state, name))
+    yield compare("gangs in line", sorted(state.in_line.values()), sorted(state.line))
     yield from each({*state.applications, *state.forming}, lambda app_id: _gang_drifts(state, app_id))
 
 
@@ -27,7 +28,11 @@ def _place_drifts(state: State, uid: PodUid) -> Step:
 def _slot_drifts(state: State, uid: PodUid) -> Step:
     record = state.pods.get(uid)
     slot = record.slot if record is not None and not record.node else None
-    return compare(f"slot of {uid}", slot.node if slot is not None else None, state.slots_at.get(uid))
+    linked = linked_at(record) if record is not None else None
+    return [
+        *compare(f"slot of {uid}", slot.node if slot is not None else None, state.slots_at.get(uid)),
+        *compare(f"link of {uid}", linked, state.opening.get(uid)),
+    ]
 
 
 def _node_drifts(state: State, name: NodeName) -> Step:

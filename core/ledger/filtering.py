@@ -34,6 +34,7 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
             _reserve(state, record, version)
         case on.PodRefused(_, _, said):
             record.said, record.refused = said, True
+            record.slot = record.slot.after_refusal() if record.slot is not None else None
             _note_refusal(state, record, event.refusal)
     settle(state, record)
 

@@ -129,6 +129,7 @@ def _file_slot(state: State, record: PodRecord) -> None:
     """The nodes on which room is there for one member only."""
     slot, known = record.slot, state.slots_at.get(record.uid)
     wanted = slot.node if slot is not None and not record.node else None
+    _file_opening(state, record)
     if known == wanted:
         return
     if known is not None:
@@ -139,6 +140,22 @@ def _file_slot(state: State, record: PodRecord) -> None:
     if wanted is not None:
         state.slots_at[record.uid] = wanted
         state.slots.setdefault(wanted, set()).add(record.uid)
+
+
+def _file_opening(state: State, record: PodRecord) -> None:
+    """Members that are linked and whose placeholder is still there, the latest last."""
+    linked = linked_at(record)
+    if linked is None:
+        state.opening.pop(record.uid, None)
+    elif state.opening.get(record.uid) != linked:
+        state.opening.pop(record.uid, None)
+        state.opening[record.uid] = linked
+
+
+def linked_at(record: PodRecord) -> float | None:
+    """When a member was linked with its placeholder, while that is still there."""
+    slot = record.slot
+    return slot.linked if slot is not None and slot.opened is None and not record.node else None
 
 
 def slot_node(record: PodRecord) -> NodeName:

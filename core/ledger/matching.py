@@ -1,27 +1,42 @@
-"""Which member of a gang takes over which placeholder (GANG-11, GANG-13)."""
+"""Which member of a gang takes over which placeholder, and when (GANG-11, GANG-13).
 
-from core.ids import NodeName
+Every take-over is several calls of the API, one after the other. So only some are begun at a time, and the
+next one when one of them has its room: else thousands of links would be written before the first placeholder
+goes. Gangs stand in line as kube-scheduler comes to their members, and one that has begun goes on first.
+"""
+
+from heapq import heappop, heappush, heapreplace
+from itertools import islice
+
+from core.ids import AppId, NodeName
 from core.instants import has_come
 from core.ledger.accounts import settle
+from core.ledger.forming import arm
 from core.ledger.marks import write
 from core.ledger.record import PodRecord, Slot
 from core.ledger.releasing import release, say, try_again
-from core.ledger.state import State
+from core.ledger.state import InLine, State
 from core.resource import Resource
 from core.workload.affinity import Constraints, admits
-from core.workload.formation import Formation, Progress
+from core.workload.application import Application
+from core.workload.formation import Formation, Phase, Progress
 from core.workload.pod import REPLACES, RESERVED_NODE
 
 MATCHED = "TaskGroupMatch"
 """What is done to a member, as Events name it (REST-17)."""
 
+AT_ONCE = 64
+"""Take-overs that are being begun at the same time: members that are linked and whose placeholder is still
+there. Fewer would not use all the calls that can be made at once; with more each waits for the others."""
 
-def match(state: State, formation: Formation) -> None:
-    if formation.rests_until is not None and has_come(formation.rests_until, now=state.now):
-        formation.rests_until = None
+COUNTED_FOR = 5.0
+"""Seconds after which one counts no more: a placeholder that does not go, since a finalizer holds it or the
+API server refuses, holds no other gang up for longer. Then the others go before its gang."""
+
+
+def close(state: State, formation: Formation) -> None:
+    """Groups that no placeholder will come for any more: their members are asks like others (GANG-13)."""
     for progress in formation.groups.values():
-        if state.acts and formation.rests_until is None:
-            _match_group(state, formation, progress)
         if not (progress.pending or progress.held or progress.closed):
             progress.closed = True
             for rank in list(progress.wanting):
@@ -29,15 +44,83 @@ def match(state: State, formation: Formation) -> None:
             state.freed = True
 
 
+# -- who is next -----------------------------------------------------------------------------------------
+
+
+def line_up(state: State, application: Application, formation: Formation) -> None:
+    """A gang whose members may find placeholders takes its place in line."""
+    if formation.rests_until is not None and has_come(formation.rests_until, now=state.now):
+        formation.rests_until = None
+    ranks = [each.wanting.first() for each in formation.groups.values() if each.wanting and each.held]
+    if not ranks or application.id in state.in_line or not _may_take_over(state, formation):
+        return
+    place = InLine(False, min(ranks)[0], application.submitted, application.id)
+    state.in_line[application.id] = place
+    heappush(state.line, place)
+
+
+def _may_take_over(state: State, formation: Formation) -> bool:
+    return state.acts and formation.phase is Phase.STARTED and formation.rests_until is None
+
+
+def link_next(state: State) -> bool:
+    """Link members of the gang that is first in line; whether there was one, and not too many under way."""
+    if not state.line or is_full(state):
+        return False
+    place = state.line[0]
+    if not place.stalled and _is_stalled(state, place.app):
+        place = state.in_line[place.app] = place._replace(stalled=True)
+        heapreplace(state.line, place)
+        return True
+    application = state.applications.get(place.app)
+    formation = application.formation if application is not None else None
+    if application is not None and formation is not None and _may_take_over(state, formation):
+        for progress in formation.groups.values():
+            _match_group(state, formation, progress)
+        arm(state, application, formation)
+    if not is_full(state):
+        heappop(state.line)
+        del state.in_line[place.app]
+    return True
+
+
+def is_full(state: State) -> bool:
+    """Whether as many take-overs as may be are being begun."""
+    since = _full_since(state)
+    return since is not None and not has_come(since + COUNTED_FOR, now=state.now)
+
+
+def line_due(state: State) -> float | None:
+    """When the next one may begin although none of those before it got its room."""
+    since = _full_since(state) if state.line and state.acts else None
+    return since + COUNTED_FOR if since is not None else None
+
+
+def _full_since(state: State) -> float | None:
+    """When the first was linked of the latest that are as many as may be, if there are so many."""
+    return next(islice(reversed(state.opening.values()), AT_ONCE - 1, None), None)
+
+
+def _is_stalled(state: State, app: AppId) -> bool:
+    """Whether those that count no more, and would fill the row, are of this gang too; cost O(`AT_ONCE`)."""
+    if _full_since(state) is None:
+        return False
+    latest = islice(reversed(state.opening.items()), AT_ONCE)
+    return any(
+        state.pods[uid].application == app and has_come(linked + COUNTED_FOR, now=state.now)
+        for uid, linked in latest
+    )
+
+
+# -- who with whom ---------------------------------------------------------------------------------------
+
+
 def _match_group(state: State, formation: Formation, progress: Progress) -> None:
     """Members by rank, each with the first placeholder that it fits; on another node where it must."""
-    if not progress.held:
-        return
     in_vain: set[tuple[Resource, Constraints]] = set()
-    for rank in list(progress.wanting):
-        if not progress.held:
-            return
-        member = state.pods[rank[-1]]
+    rank = progress.wanting.first() if progress.wanting else None
+    while rank is not None and progress.held and not is_full(state):
+        member, rank = state.pods[rank[-1]], progress.wanting.after(rank)
         facts = member.facts
         if (facts.size, facts.constraints) in in_vain:
             continue
@@ -75,7 +158,7 @@ def _choose(state: State, member: PodRecord, progress: Progress) -> tuple[PodRec
 
 
 def _link(state: State, member: PodRecord, holder: PodRecord, node: NodeName) -> None:
-    member.slot, holder.yields_to = Slot(holder.uid, node), member.uid
+    member.slot, holder.yields_to = Slot(holder.uid, node, state.now), member.uid
     settle(state, holder)
     settle(state, member)
     write(state, member, (RESERVED_NODE, str(node)), (REPLACES, str(holder.uid)))

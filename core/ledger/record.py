@@ -50,13 +50,14 @@ class Charge(NamedTuple):
 class Slot(NamedTuple):
     """The room that a member of a gang takes over (design section 5).
 
-    ``node``: that of the placeholder, or another one where the member cannot run there; ``opened``: when the
-    placeholder went, None while it is there; ``called``: how often kube-scheduler was made to try it since,
-    ``tried``: when it first did.
+    ``node``: that of the placeholder, or another one where the member cannot run there; ``linked``: when it
+    was given to the member; ``opened``: when the placeholder went, None while it is there; ``called``: how
+    often kube-scheduler was made to try it since, ``tried``: when it first did.
     """
 
     placeholder: PodUid
     node: NodeName
+    linked: float
     opened: float | None = None
     called: int = 0
     tried: float | None = None
@@ -64,6 +65,10 @@ class Slot(NamedTuple):
     def after_try(self, now: float) -> "Slot":
         """kube-scheduler has tried the member; what it did before the room was there says nothing."""
         return self._replace(tried=now) if self.opened is not None and self.tried is None else self
+
+    def after_refusal(self) -> "Slot":
+        """It was offered other nodes only: before the first call it could not know which one is its own."""
+        return self._replace(tried=None) if self.called <= 1 else self
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from core.ledger.formations import refusal_of_gang_pod
 from core.ledger.keeping import KEPT_AT_MOST, kept_could_take
 from core.ledger.lifecycle import last_ended
 from core.ledger.marks import is_leaving
+from core.ledger.matching import line_due
 from core.ledger.pod_groups import group_of, unopened
 from core.ledger.record import Charge, PodRecord
 from core.ledger.rejections import marks_due
@@ -102,6 +103,7 @@ class Snapshot:
         moments += state.timers.values()
         moments += state.forming.values()
         moments += slots_due(state)
+        moments.append(line_due(state))
         moments += [state.applications[app_id].awaits_until for app_id in state.unplaced]
         return min((moment for moment in moments if moment is not None), default=None)
 

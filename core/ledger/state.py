@@ -74,6 +74,18 @@ class Role(Enum):
     """Any pod that waits for the gang."""
 
 
+class InLine(NamedTuple):
+    """When a gang takes over, among others that could: as kube-scheduler comes to its members.
+
+    ``stalled``: what it has begun does not get on; ``priority``: of its first member, turned round.
+    """
+
+    stalled: bool
+    priority: int
+    submitted: float
+    app: AppId
+
+
 class Place(NamedTuple):
     """Where a pod stands in the gang of its application."""
 
@@ -141,9 +153,10 @@ class State:
     ``kept`` (nodes kept for an ask),
     ``victims`` (those marked, by whom they go for, in the order chosen, and how far each is),
     ``places`` (of pods in their gangs),
-    ``slots`` (nodes on which room is there for one member only, ``slots_at`` by member), ``forming`` (when a
-    gang is to be looked at again), ``pod_groups`` with who is in them, and ``watched`` (those for which
-    something ends by itself).
+    ``slots`` (nodes on which room is there for one member only, ``slots_at`` by
+    member, in the order of their links; ``opening``: when those were linked whose placeholder is there yet),
+    ``forming`` (when a gang is to be looked at again), ``pod_groups`` with who is in them, and ``watched``
+    (those for which something ends by itself).
 
     ``gone``: uids deleted lately, with the time; ``turns``: the asks that may be placed now, and ``given``
     what that holds; ``unwoken``: those of them whose wake-up has to wait; ``fresh``: asks that no pass has
@@ -159,8 +172,9 @@ class State:
     ``resolved``: what it answered lately; ``looking_up``: users that it was asked about and has not
     answered; ``outbox``: effects to hand out;
     ``stirred_gangs``: gangs in which something has changed; ``elsewhere``: those with a member that fits
-    beside no placeholder, and nowhere else either when it was last looked at; ``gang_tally``: what has become
-    of gangs;
+    beside no placeholder, and nowhere else either when it was last looked at; ``in_line``: those with members
+    that may be linked as soon as fewer are under way, ``line`` who goes next (a heap); ``gang_tally``: what
+    has become of gangs;
     ``group_terms``: what PodGroup objects say, ``group_sources``: of which kinds there are
     any; ``stirred``: groups to look at once the event is applied;
     ``group_numbers``: what became of groups; ``asked_at``: when kube-scheduler asked about anybody last;
@@ -210,6 +224,7 @@ class State:
     places: dict[PodUid, Place] = field(default_factory=dict)
     slots: dict[NodeName, set[PodUid]] = field(default_factory=dict)
     slots_at: dict[PodUid, NodeName] = field(default_factory=dict)
+    opening: dict[PodUid, float] = field(default_factory=dict)
     forming: dict[AppId, float] = field(default_factory=dict)
     pod_groups: dict[GroupKey, Group] = field(default_factory=dict)
     watched: dict[GroupKey, None] = field(default_factory=dict)
@@ -239,6 +254,8 @@ class State:
     nowhere: set[Kind] = field(default_factory=set)
     stirred_gangs: dict[AppId, None] = field(default_factory=dict)
     elsewhere: dict[AppId, None] = field(default_factory=dict)
+    in_line: dict[AppId, InLine] = field(default_factory=dict)
+    line: list[InLine] = field(default_factory=list)
     acts: bool = True
     gang_tally: GangTally = field(default_factory=GangTally)
     freed: bool = False

@@ -15,21 +15,22 @@ from core.ledger.formations import awaits_gang, formation_of, progress_of, unfil
 from core.ledger.forming import advance, arm, forget_made
 from core.ledger.keeping import nominate, note_kept, take_back
 from core.ledger.marks import write
-from core.ledger.matching import match
+from core.ledger.matching import close, line_up, link_next
 from core.ledger.record import PodRecord, Slot
 from core.ledger.releasing import AGAIN, delete, left_over, release, try_again
 from core.ledger.state import State
 from core.ledger.turns import wake
 from core.workload.application import Application
 from core.workload.formation import Formation, Phase, Progress
+from core.workload.node import NodeUse
 from core.workload.pod import OWN_GATE, REPLACES, RESERVED_NODE
 
 OPEN_AT_MOST = 10.0
 """Seconds from kube-scheduler's first try of a member whose room is there to its Binding."""
 
-UNTRIED_AT_MOST = 60.0
+UNTRIED_AT_MOST = 300.0
 """Seconds from the end of a placeholder to that try: thousands may stand in kube-scheduler's queue before its
-member, or another replica must come to lead first."""
+member, each of which takes it 50 ms while the API server is busy, or another replica must come to lead."""
 
 TRIED_APART = 2.0
 """Seconds from the first wake-up of a member whose room is there to the second; then four times as many,
@@ -37,7 +38,13 @@ since one that is slow to come most likely stands in a long queue."""
 
 
 def advance_all(state: State) -> None:
-    """Look at every gang in which something has changed."""
+    """Look at every gang in which something has changed, and go on with those that are in line."""
+    _look_at_stirred(state)
+    while link_next(state):
+        _look_at_stirred(state)
+
+
+def _look_at_stirred(state: State) -> None:
     while state.stirred_gangs:
         app_id = next(iter(state.stirred_gangs))
         del state.stirred_gangs[app_id]
@@ -48,7 +55,8 @@ def advance_all(state: State) -> None:
         formation = application.formation
         advance(state, application, formation)
         if formation.phase is Phase.STARTED:
-            match(state, formation)
+            close(state, formation)
+            line_up(state, application, formation)
         arm(state, application, formation)
 
 
@@ -96,8 +104,11 @@ def room_taken(state: State, node: NodeName) -> None:
 
 def _call_again_at(member: PodRecord, slot: Slot) -> float | None:
     """When it is woken once more, if only a wake-up makes kube-scheduler try it."""
-    if member.woken_at is None or not (member.refused or OWN_GATE in member.facts.gates):
+    if not (member.refused or OWN_GATE in member.facts.gates):
         return None
+    if member.woken_at is None:
+        # It had not been refused when its room was there, and was tried before its node was known.
+        return slot.opened
     return member.woken_at + TRIED_APART * 4.0 ** max(0, slot.called - 1)
 
 
@@ -139,10 +150,14 @@ def note_member_written(state: State, event: on.RecordWritten) -> None:
 
 
 def note_member_nominated(state: State, event: on.NodeNominated) -> None:
-    """A gated member is nominated before its placeholder goes."""
+    """A gated member is nominated before its placeholder goes; another one may have been tried meanwhile."""
     member = state.pods.get(event.uid)
-    if member is not None and member.slot is not None and member.slot.opened is None and event.node:
+    if member is None or member.slot is None or not event.node:
+        return
+    if member.slot.opened is None:
         _make_room(state, member)
+    else:
+        _watch(state, member)
 
 
 def _make_room(state: State, member: PodRecord) -> None:
@@ -232,8 +247,9 @@ def _call(state: State, member: PodRecord, slot: Slot) -> None:
     member.slot = slot._replace(called=slot.called + 1)
     state.outbox.extend(nominate(member, slot.node))
     member.woken_at = None
-    state.outbox.extend(wake(state, member))
-    member.woken_at = state.now
+    wakes = wake(state, member)
+    state.outbox.extend(wakes)
+    member.woken_at = state.now if wakes else None
 
 
 def _watch(state: State, member: PodRecord) -> None:
@@ -241,13 +257,25 @@ def _watch(state: State, member: PodRecord) -> None:
     slot = member.slot
     if slot is None or slot.opened is None or member.binding:
         return
-    taken = any(state.node_room.free_on(slot.node).get(name, 0) < 0 for name in member.facts.size.names())
     late = has_come(_late_at(slot, slot.opened), now=state.now) and not _is_bound_soon(member)
     again = _call_again_at(member, slot)
-    if slot.node not in state.nodes or taken or late:
+    if slot.node not in state.nodes or late or _is_taken(state, member, slot.node):
         _cancel(state, member, slot)
     elif again is not None and has_come(again, now=state.now):
         _call(state, member, slot)
+
+
+def _is_taken(state: State, member: PodRecord, name: NodeName) -> bool:
+    """Whether more is on a node than fits there, with what is held for members. A turn takes no room away,
+    nor does an ask that was let through: those may go elsewhere."""
+    kinds = list(member.facts.size.names())
+    free = state.node_room.free_on(name)
+    if all(free.get(kind, 0) >= 0 for kind in kinds):
+        return False
+    there = [state.pods[uid] for uid in state.uses.get(name, NodeUse()).pods]
+    certain = [each.facts.size for each in there if each.node or each.binding or each.slot is not None]
+    room = state.nodes[name].allocatable
+    return any(sum(size.get(kind) for size in certain) > room.get(kind) for kind in kinds)
 
 
 def _late_at(slot: Slot, opened: float) -> float:
@@ -319,6 +347,8 @@ def dissolve(state: State) -> None:
     for record in members:
         unfile(state, record)
         record.yields_to, record.released, record.forgone = NO_POD, False, False
+    state.line.clear()
+    state.in_line.clear()
     for application in formed:
         application.formation = None
         state.forming.pop(application.id, None)
@@ -330,7 +360,7 @@ def remember_slot(state: State, record: PodRecord) -> None:
     """A pod is seen for the first time that says whose room it takes."""
     facts = record.facts
     if record.is_ask and facts.reserved_node:
-        record.slot = Slot(facts.replaces, facts.reserved_node)
+        record.slot = Slot(facts.replaces, facts.reserved_node, state.now)
         record.nominated = facts.reserved_node if facts.nominated == facts.reserved_node else NO_NODE
     elif not record.node:
         write(state, record, (RESERVED_NODE, None), (REPLACES, None))

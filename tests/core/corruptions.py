@@ -6,7 +6,7 @@ from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.record import Charge, Held
-from core.ledger.state import Place, Role, Seat, State, Turn, WaitingKey
+from core.ledger.state import InLine, Place, Role, Seat, State, Turn, WaitingKey
 from core.queues.limits import Claimant
 from core.queues.spec import NodeSortSpec
 from core.reasons import Code, Refusal, Said
@@ -286,6 +286,9 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("places", "place of uid-member", lambda state: state.places.pop(PodUid("uid-member"))),
     ("places", "place of ghost", lambda state: state.places.update({PodUid("ghost"): _ghost_place()})),
     ("slots_at", "slot of ghost", lambda state: state.slots_at.update({PodUid("ghost"): NodeName("n1")})),
+    ("opening", "link of ghost", lambda state: state.opening.update({PodUid("ghost"): START})),
+    ("line", "gangs in line", lambda state: state.line.append(InLine(False, 0, START, AppId("ghost")))),
+    ("in_line", "gangs in line", lambda state: state.in_line.update(g=InLine(False, 0, START, AppId("g")))),
     ("slots", "slots on n1", lambda state: state.slots.update({NodeName("n1"): {PodUid("ghost")}})),
     ("forming", "gang of gang is due", lambda state: state.forming.clear()),
     ("forming", "gang of ghost is due", lambda state: state.forming.update({AppId("ghost"): START})),

@@ -6,6 +6,7 @@ import pytest
 
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
+from core.ledger.takeover import UNTRIED_AT_MOST
 from tests.builders import drifts, make_gang, make_ledger, make_queue, usage
 from tests.core.gang_play import GangPlay
 
@@ -66,6 +67,6 @@ def test_a_member_says_of_itself_which_node_is_kept_for_it_after_a_take_over_tha
     world.create("m2", task_group="g", reserved_node=NodeName("n2"))
     world.tell(on.PodsListed(frozenset(world.pods), 0))
     assert world.ledger.snapshot.slots == {"n1": {"uid-m2"}}
-    world.wait(61)
+    world.wait(UNTRIED_AT_MOST + 1)
     assert world.ledger.snapshot.kept == {"n2": "uid-m2"}
     assert world.pods[PodUid("uid-m2")].reserved_node == "n2"

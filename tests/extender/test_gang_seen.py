@@ -3,6 +3,7 @@
 import pytest
 
 from core.ledger.settings import LedgerSettings
+from core.ledger.takeover import UNTRIED_AT_MOST
 from core.reasons import Code
 from extender.journal import Journal
 from extender.story import story_of
@@ -32,7 +33,7 @@ def test_the_metrics_count_what_becomes_of_gangs() -> None:
     assert seen["paddock_gang_complete_seconds_sum"] == 4
     assert seen["paddock_gang_takeovers_total"] == 1
     world.create("m2", task_group="g")
-    world.wait(61)
+    world.wait(UNTRIED_AT_MOST + 1)
     assert exposed(world)["paddock_gang_takeovers_cancelled_total"] == 1
     assert exposed(world)['paddock_gang_timeouts_total{style="Hard"}'] == 0
 

@@ -31,7 +31,7 @@ ASKS_AT_ONCE = both(
 )
 """Members are asks like any others from the beginning."""
 
-NOTHING_TAKEN_OVER = answering(takeover, "match", None)
+NOTHING_TAKEN_OVER = answering(takeover, "link_next", False)
 NOT_COUNTED = answering(takeover, "left_over", None)
 NOT_STARTED = answering(forming, "run", None)
 NO_GARBAGE_COLLECTED = answering(garbage.GarbageCollector, "collect", None)
