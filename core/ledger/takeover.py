@@ -152,7 +152,7 @@ def note_member_written(state: State, event: on.RecordWritten) -> None:
 def note_member_nominated(state: State, event: on.NodeNominated) -> None:
     """A gated member is nominated before its placeholder goes; another one may have been tried meanwhile."""
     member = state.pods.get(event.uid)
-    if member is None or member.slot is None or not event.node:
+    if member is None or member.slot is None or event.node != member.slot.node:
         return
     if member.slot.opened is None:
         _make_room(state, member)
@@ -305,9 +305,11 @@ def _cancel(state: State, member: PodRecord, slot: Slot) -> None:
 
 
 def _unlink(state: State, member: PodRecord, slot: Slot) -> None:
-    """Nothing has happened yet: member and placeholder wait again."""
+    """Nothing has happened yet: member and placeholder wait again. What was asked for may be there all the
+    same, and a later start must not believe it."""
     formation = formation_of(state, member)
     member.slot = None
+    write(state, member, (RESERVED_NODE, None), (REPLACES, None))
     holder = state.pods.get(slot.placeholder)
     if holder is not None:
         _give_back(state, holder)

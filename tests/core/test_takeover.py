@@ -14,7 +14,7 @@ from core.ledger.record import PodRecord
 from core.reasons import Code, Said
 from core.workload.affinity import Constraints
 from core.workload.formation import Phase
-from core.workload.pod import OWN_GATE
+from core.workload.pod import OWN_GATE, REPLACES, RESERVED_NODE
 from tests.builders import filtered, make_gang, make_ledger, make_node, make_queue, usage
 from tests.core.gang_play import GangPlay, hold_back, play, started
 
@@ -305,6 +305,17 @@ def test_a_step_that_could_not_be_done_is_tried_again(kind: str) -> None:
     assert world.placeholders() == []
     world.bind("uid-m1")
     assert world.counts() == [(1, 1, 0)]
+
+
+@pytest.mark.rule("GANG-20")
+def test_a_link_whose_answer_was_lost_is_taken_off_again() -> None:
+    """It may have been written, and a start that finds it would keep room for what nobody began."""
+    world = started(1, needed=1)
+    held = hold_back(world, "WriteRecord")
+    world.bind_placeholders()
+    (link,) = [each for each in held if isinstance(each, do.WriteRecord) and REPLACES in dict(each.entries)]
+    world.tell(on.RecordWritten(link.uid, link.entries, reached=False))
+    assert held[-1] == replace(link, entries=((RESERVED_NODE, None), (REPLACES, None)))
 
 
 def test_a_refusal_before_is_of_no_account() -> None:
