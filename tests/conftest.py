@@ -7,12 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from core.ledger.ledger import Ledger
 from tests.builders import drifts
 from tests.rules import SHOWN, Shown
 
 TESTS = Path(__file__).parent
+
+# Both would fail a test for the machine's being slow.
+settings.register_profile("untimed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 def pytest_configure(config: pytest.Config) -> None:
