@@ -125,7 +125,7 @@ class App:
             placeholders=lambda: self.configuration.settings.placeholders,
         )
         self._host_groups = HostGroups(self.engine.learn)
-        self._verbs = Verbs(self.engine, self._effector, synced=self.synced, asked=self._leadership.asked)
+        self._verbs = Verbs(self.engine, self._effector, synced=self.synced, asked=self._asked)
         self._reporting = Reporting(self.metrics, log)
         self._feeds = Feeds(
             client, self.engine.learn, reporter=self._reporting, configured=self._configured.wait
@@ -153,6 +153,11 @@ class App:
             group.create_task(self._keep_time())
             group.create_task(self._become_ready())
             group.create_task(self._audit_for_ever())
+
+    def _asked(self) -> None:
+        """A verb is being called."""
+        self._leadership.asked()
+        self.engine.asked()
 
     # -- configuration -----------------------------------------------------------------------------------
 

@@ -42,6 +42,10 @@ PASSES_APART = 0.02
 ROUNDS_APART = 3
 """Rounds of the loop between two slices of a pass or a plan: in these a call that came is answered."""
 
+ASKED_LATELY = 1.0
+"""Seconds without a call after which one round is enough. With gates alone nobody calls, and how fast they
+open is how fast pods are bound."""
+
 TOLD_AT_ONCE, LOOKED_AT = 20, 60
 """Pods at our gate that are told why they wait in one go, and that are looked at for it, at most; more of
 them `TOLD_APART` seconds later."""
@@ -88,7 +92,7 @@ class Engine:
         self._outward = outward
         self._ledger = ledger or Ledger()
         self._pass_planned = False
-        self._passed_at = float("-inf")
+        self._passed_at = self._asked_at = float("-inf")
         self._to_tell: list[PodUid] = []
         self._telling = self._passed_since = False
         self.planner = Planner(
@@ -124,9 +128,16 @@ class Engine:
             else:
                 self._outward.later(max(0.0, self._passed_at + PASSES_APART - now), self._run_pass)
 
-    def _give_way(self, call: Callable[[], None], rounds: int = ROUNDS_APART) -> None:
+    def asked(self) -> None:
+        """A verb is being called, for whatever pod."""
+        self._asked_at = self.now
+
+    def _give_way(self, call: Callable[[], None]) -> None:
         """Go on with something at once, but after the verbs that have come meanwhile."""
-        self._outward.later(0.0, call if rounds == 1 else partial(self._give_way, call, rounds - 1))
+        self._after(ROUNDS_APART if self.now - self._asked_at < ASKED_LATELY else 1, call)
+
+    def _after(self, rounds: int, call: Callable[[], None]) -> None:
+        self._outward.later(0.0, call if rounds == 1 else partial(self._after, rounds - 1, call))
 
     def _later(self, seconds: float, call: Callable[[], None]) -> None:
         if seconds:

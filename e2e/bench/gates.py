@@ -14,7 +14,7 @@ from e2e.bench.arena import GATED, LEAVES, NODES, Arena, Finish, arena, extender
 from e2e.bench.echo import start_echo
 from e2e.bench.opener import Opener
 from e2e.bench.report import ratio, show
-from e2e.cluster import Object
+from e2e.cluster import Cluster, Object, message_of
 from e2e.watching import PodCache
 from extender.kube.effector import RATE, WORKERS
 
@@ -80,6 +80,7 @@ async def _bound(
         await cluster.create_pods(manifests, most=64)
         scheduler = await here.scheduler(called)
         if release is not None:
+            await _until_at_work(cluster, pods)
             await release()
         before = opens.cpu_seconds if opens is not None else 0.0
         await finish.until(PODS)
@@ -87,6 +88,15 @@ async def _bound(
         await scheduler.stop()
         await here.delete_pods(pods)
     return finish.rate, used
+
+
+async def _until_at_work(cluster: Cluster, pods: PodCache) -> None:
+    """Until kube-scheduler tries pods: what opens gates before that would be ahead of what begins later."""
+    created = await cluster.create_pod("nowhere", spec={"nodeSelector": {"nowhere": "ever"}})
+    uid = created["metadata"]["uid"]
+    await pods.until(lambda: uid in pods.pods and message_of(pods.pods[uid]), "one was tried", timeout=60)
+    await cluster.delete_pod("nowhere")
+    await pods.until(lambda: uid not in pods.pods, "it is gone")
 
 
 def _show(rates: Rates, cpu: Rates) -> None:

@@ -54,7 +54,7 @@ def rig(*, later: Later | None = None, perform: Callable[[Effect], None] = lambd
     def measure(verb: str, seconds: float, _fault: str) -> None:
         metrics.verb_seconds.labels(verb).observe(seconds)
 
-    return Rig(engine, Verbs(engine, _NoApi(), synced=synced), measure)
+    return Rig(engine, Verbs(engine, _NoApi(), synced=synced, asked=engine.asked), measure)
 
 
 def filter_body(uid: str, name: str, queue: str, names: list[str], *, app: str, cpu: str = "100m") -> bytes:

@@ -6,7 +6,7 @@ from core.ledger import events as on
 from core.ledger.effects import OpenGate, SetCondition
 from core.ledger.turn_pass import WORK_PER_SLICE
 from core.workload.pod import OWN_GATE
-from extender.engine import ROUNDS_APART, TOLD_AT_ONCE
+from extender.engine import ASKED_LATELY, ROUNDS_APART, TOLD_AT_ONCE
 from tests.builders import make_ledger, make_pod, make_queue
 from tests.extender.rigs import Rig
 
@@ -32,13 +32,31 @@ def rounds(rig: Rig) -> list[int]:
 
 def test_a_call_that_came_during_a_slice_is_read_and_answered_before_the_next() -> None:
     """It takes some rounds of the loop until its answer is written."""
+    rig = gates_to_open()
+    rig.engine.asked()
+    assert rounds_apart(rig) == {ROUNDS_APART}
+
+
+def test_where_nobody_calls_gates_open_without_a_pause() -> None:
+    rig = gates_to_open()
+    rig.engine.asked()
+    rig.time += ASKED_LATELY
+    assert rounds_apart(rig) == {1}
+
+
+def gates_to_open() -> Rig:
     rig = Rig(ledger=make_ledger(make_queue("root.a"), nodes=3))
     gated(rig, WORK_PER_SLICE)
+    return rig
+
+
+def rounds_apart(rig: Rig) -> set[int]:
+    """Rounds of the loop between any two slices of a pass that opens all gates."""
     opened = rounds(rig)
     slices = [at for at, count in enumerate(opened) if count]
     assert sum(opened) == WORK_PER_SLICE
     assert len(slices) > 2
-    assert {later - earlier for earlier, later in pairwise(slices)} == {ROUNDS_APART}
+    return {later - earlier for earlier, later in pairwise(slices)}
 
 
 def test_few_at_a_time_are_told_why_they_wait() -> None:
