@@ -131,11 +131,17 @@ def test_kube_scheduler_comes_to_those_of_higher_priority_first() -> None:
 # -- what is stuck -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.rule("GANG-12")
-def test_placeholders_that_do_not_go_hold_other_gangs_up_once_for_a_moment() -> None:
+def with_one_stuck() -> Cluster:
+    """A gang whose placeholders are deleted, and do not go."""
     cluster = Cluster()
     cluster.stuck.add("a")
     cluster.gang("a", 20)
+    return cluster
+
+
+@pytest.mark.rule("GANG-12")
+def test_placeholders_that_do_not_go_hold_other_gangs_up_once_for_a_moment() -> None:
+    cluster = with_one_stuck()
     cluster.gang("b", 9)
     cluster.bind_placeholders()
     cluster.wait(COUNTED_FOR - 1)
@@ -148,9 +154,7 @@ def test_placeholders_that_do_not_go_hold_other_gangs_up_once_for_a_moment() -> 
 
 @pytest.mark.rule("GANG-12")
 def test_a_gang_that_is_stuck_goes_on_when_no_other_waits() -> None:
-    cluster = Cluster()
-    cluster.stuck.add("a")
-    cluster.gang("a", 20)
+    cluster = with_one_stuck()
     cluster.bind_placeholders()
     cluster.wait(2 * COUNTED_FOR)
     assert len(cluster.linked()) == 9
