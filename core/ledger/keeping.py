@@ -9,7 +9,7 @@ from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.effects import NominateNode, WriteRecord
 from core.ledger.record import PodRecord
-from core.ledger.state import State
+from core.ledger.state import State, WaitingKey
 from core.workload.affinity import admits
 from core.workload.pod import RESERVED_NODE, TRIGGERED
 
@@ -103,6 +103,15 @@ def kept_could_take(state: State, record: PodRecord) -> bool:
         and admits(state.nodes[name], facts.constraints)
         for name, uid in state.kept.items()
     )
+
+
+def node_for(state: State, key: WaitingKey, *, own: NodeName) -> NodeName | None:
+    """A node with room for such an ask, None when there is none.
+
+    ``own``: the only node that it may run on, which is not kept from it (RNP-1).
+    """
+    besides = () if own else state.kept
+    return state.node_room.tightest(key.size, key.constraints, state.nodes, besides=besides)
 
 
 def note_written(state: State, event: on.NodeNominated | on.RecordWritten) -> None:

@@ -6,10 +6,10 @@ so that the last one is counted beside the first; when one finds none, all give 
 
 from collections.abc import Iterator
 
-from core.ids import NodeName
 from core.ledger.backoff import look_again
 from core.ledger.coscheduling import begin_attempt, candidates, may_begin, rests
 from core.ledger.effects import NominateNode, OpenGate, WakePod
+from core.ledger.keeping import node_for
 from core.ledger.pod_groups import has_turns, unopened
 from core.ledger.record import PodRecord
 from core.ledger.state import Seat, State, WaitingKey
@@ -125,15 +125,6 @@ class Muster:
         for record in standing:
             effects += wake(state, record)
         return effects
-
-
-def node_for(state: State, key: WaitingKey, *, own: NodeName) -> NodeName | None:
-    """A node with room for such an ask, None when there is none.
-
-    ``own``: the only node that it may run on, which is not kept from it (RNP-1).
-    """
-    besides = () if own else state.kept
-    return state.node_room.tightest(key.size, key.constraints, state.nodes, besides=besides)
 
 
 def has_leave(state: State, key: WaitingKey, *, with_root: bool = True) -> bool:

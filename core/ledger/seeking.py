@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 from core.ids import NodeName, PodUid
 from core.instants import earliest, has_come
-from core.ledger.keeping import keep
+from core.ledger.keeping import keep, node_for
 from core.ledger.pod_groups import unopened
 from core.ledger.record import PodRecord
 from core.ledger.state import State
 from core.resource import Resource, Tally
 from core.workload.affinity import admits
+from core.workload.lineup import Kind
 from core.workload.node import NodeFacts, NodeUse
 
 KEPT_AFTER = 2.0
@@ -61,15 +62,30 @@ def forget_age(state: State, uid: PodUid) -> None:
 
 
 def come_of_age(state: State) -> None:
-    """Those who are old enough by now want a pass that looks at them."""
+    """Those who are old enough by now want a pass that looks at them, if no node has room for them.
+
+    Of the others kube-scheduler has not come to most, in a burst; were one to find no node after all, it
+    would wait anew.
+    """
     if state.age_due is None or not has_come(state.age_due, now=state.now):
         return
     due = [uid for uid, at in state.young.items() if has_come(at, now=state.now)]
+    found: dict[tuple[Kind, NodeName], bool] = {}
     for uid in due:
         del state.young[uid]
-        state.aged.add(uid)
-    state.due = state.due or bool(due)
+        if uid not in state.turns and not _finds_node(state, uid, found):
+            state.aged.add(uid)
+            state.due = True
     state.age_due = min(state.young.values(), default=None)
+
+
+def _finds_node(state: State, uid: PodUid, found: dict[tuple[Kind, NodeName], bool]) -> bool:
+    """``found``: what is known of others that ask for the same."""
+    key, own = state.waits_at[uid].key, state.pods[uid].facts.required_node
+    what = (key.size, key.constraints), own
+    if what not in found:
+        found[what] = node_for(state, key, own=own) is not None
+    return found[what]
 
 
 def seek(state: State, record: PodRecord) -> Iterator[None]:

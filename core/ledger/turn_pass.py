@@ -11,10 +11,10 @@ from core.ids import NO_NODE, NodeName, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger.backoff import back_off, look_again
 from core.ledger.effects import NominateNode, OpenGate, WakePod
-from core.ledger.keeping import kept_could_take, nominate, still_helps
+from core.ledger.keeping import kept_could_take, node_for, nominate, still_helps
 from core.ledger.lanes import Lane, Line
 from core.ledger.marks import undo
-from core.ledger.muster import TURN, Effects, Muster, Steps, has_leave, node_for
+from core.ledger.muster import TURN, Effects, Muster, Steps, has_leave
 from core.ledger.pod_groups import unopened
 from core.ledger.record import PodRecord
 from core.ledger.seeking import come_of_age, may_seek, seek
