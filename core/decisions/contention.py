@@ -11,7 +11,7 @@ from core.queues.limits import Tracked
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
-from core.resource import Limit, Resource, Tally
+from core.resource import Limit, Resource, Tally, first_excess
 from core.workload.application import Application
 from core.workload.states import AppState
 
@@ -20,7 +20,6 @@ _NOTHING = Resource({})
 
 def hold(snapshot: Snapshot, record: PodRecord, application: Application, queue: Queue) -> Refusal | None:
     """Why an ask that fits must wait for its turn, None when it need not. It has no turn."""
-    size = record.facts.size
     group = snapshot.unopened(record)
     if group is not None and group.attempt is None:
         # All of a group are given their turns at once, by a pass (COS-3).
@@ -30,9 +29,7 @@ def hold(snapshot: Snapshot, record: PodRecord, application: Application, queue:
     kept_back = _kept_back(snapshot, application, queue)
     if kept_back is not None:
         return kept_back
-    if snapshot.room.refusal(queue.chain, application.claimant, size, extra=snapshot.given) is not None:
-        return _waits(queue)
-    if snapshot.turns_leave_no_node(record):
+    if snapshot.turns() and _turns_leave_no_room(snapshot, record, application, queue):
         return _waits(queue)
     if not snapshot.others_may_fit(record.uid):
         return None
@@ -43,6 +40,16 @@ def hold(snapshot: Snapshot, record: PodRecord, application: Application, queue:
         or snapshot.found_no_node(record)
     )
     return _waits(queue) if contended else None
+
+
+def _turns_leave_no_room(
+    snapshot: Snapshot, record: PodRecord, application: Application, queue: Queue
+) -> bool:
+    """Whether it fits only where others are expected."""
+    claimant, size = application.claimant, record.facts.size
+    return snapshot.room.refusal(
+        queue.chain, claimant, size, extra=snapshot.given
+    ) is not None or snapshot.turns_leave_no_node(record)
 
 
 def _waits(queue: Queue) -> Refusal:
@@ -119,10 +126,6 @@ def _demanded(snapshot: Snapshot, record: PodRecord, queue: Queue) -> bool:
         if cap is None:
             continue
         asked, given = snapshot.demand_in(each), snapshot.beside_demand(each)
-        for name, amount in size.items():
-            most = cap.get(name)
-            if amount and most is not None:
-                held = each.allocated.get(name) + each.reserved.get(name) + given.get(name)
-                if held + asked.get(name) + own.get(name) > most:
-                    return True
-    return any(snapshot.crowds(name, own.get(name)) for name, amount in size.items() if amount)
+        if first_excess(cap, size, each.allocated, each.reserved, given, asked, own) is not None:
+            return True
+    return snapshot.crowds(size, own)

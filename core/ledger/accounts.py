@@ -5,6 +5,9 @@ known about it (`charge_of`), and `settle` moves the counters from the charge th
 should. Any order of events and any repeat ends in the same counters.
 """
 
+from collections.abc import Callable
+from operator import attrgetter
+
 from core.ids import AppId, NodeName, QueuePath
 from core.ledger.formations import awaits_gang, file, slot_node, unfile
 from core.ledger.keeping import let_go
@@ -26,6 +29,17 @@ from core.workload.node import NodeUse
 from core.workload.pod import OWN_GATE
 
 _NO_APP = AppId("")
+
+_HELD_IN: dict[Held, Callable[[Queue], Tally]] = {
+    Held.PENDING: attrgetter("pending"),
+    Held.RESERVED: attrgetter("reserved"),
+    Held.ALLOCATED: attrgetter("allocated"),
+}
+_STANDING_IN: dict[Standing, tuple[Callable[[Queue], Tally], ...]] = {
+    Standing.PREEMPTING: (attrgetter("preempting"),),
+    Standing.TRIGGERED: (attrgetter("triggered"),),
+}
+"""What counts a charge in a queue: as held, and as what it is to preemption."""
 
 
 def charge_of(state: State, record: PodRecord) -> Charge | None:
@@ -143,12 +157,9 @@ def _keeps_room(old: Charge, new: Charge | None) -> bool:
 def _count(state: State, record: PodRecord, charge: Charge, *, adding: bool) -> None:
     leaf = state.tree.get(charge.queue) if charge.queue is not None else None
     if leaf is not None:
-        for queue in leaf.chain:
-            for tally in _counters(queue, charge):
-                if adding:
-                    tally.add(charge.size)
-                else:
-                    tally.subtract(charge.size)
+        for counter in (_HELD_IN[charge.held], *_STANDING_IN.get(charge.standing, ())):
+            for queue in leaf.chain:
+                (counter(queue).add if adding else counter(queue).subtract)(charge.size)
         if charge.held is Held.PENDING:
             _count_priority(
                 leaf, state.applications.get(record.application or _NO_APP), charge, adding=adding
@@ -205,27 +216,6 @@ def recount_people(state: State) -> None:
                 state.book.add(application.claimant, paths, charge.size)
         if application.started:
             state.book.start(application.claimant, paths)
-
-
-def _counters(queue: Queue, charge: Charge) -> tuple[Tally, ...]:
-    """The one for what is held, and the one for what that is to preemption."""
-    match charge.standing:
-        case Standing.PREEMPTING:
-            return _counter(queue, charge.held), queue.preempting
-        case Standing.TRIGGERED:
-            return _counter(queue, charge.held), queue.triggered
-        case _:
-            return (_counter(queue, charge.held),)
-
-
-def _counter(queue: Queue, held: Held) -> Tally:
-    match held:
-        case Held.PENDING:
-            return queue.pending
-        case Held.RESERVED:
-            return queue.reserved
-        case Held.ALLOCATED | Held.OCCUPIED:
-            return queue.allocated
 
 
 def _count_on_node(state: State, record: PodRecord, charge: Charge, *, adding: bool) -> None:

@@ -86,7 +86,8 @@ def file(state: State, record: PodRecord) -> None:
         _move(state, record.uid, new, adding=True)
         if old is not None and new is not None and (old.role, new.role) == (Role.PENDING, Role.HELD):
             _tell_allocated(state, record)
-    _file_slot(state, record)
+    if record.slot is not None or record.uid in state.slots_at or record.uid in state.opening:
+        _file_slot(state, record)
 
 
 def _tell_allocated(state: State, record: PodRecord) -> None:

@@ -1,6 +1,6 @@
 """The asks of one application as a pass goes through them: a lane of lines, one for each kind of ask."""
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from heapq import heapify, heappop, heappush
 
 from core.ids import AppId, PodUid, QueuePath
@@ -10,6 +10,7 @@ from core.workload.ask import Rank, Waiting
 from core.workload.lineup import Kind
 
 _PASSED_AT_ONCE = 8
+_TURNS_AT_ONCE = 8
 
 
 class Line:
@@ -88,11 +89,11 @@ class Lane:
         heappop(self.lines)
 
 
-def promises_of(state: State) -> dict[QueuePath, dict[AppId, Promised]]:
-    """What has turns when a pass begins, by leaf and application."""
-    found: dict[QueuePath, dict[AppId, Promised]] = {}
-    for turn in state.turns.values():
+def find_promises(state: State, found: dict[QueuePath, dict[AppId, Promised]]) -> Iterator[None]:
+    """What has turns when a pass begins, by leaf and application; in steps of some turns."""
+    for number, turn in enumerate(list(state.turns.values())):
+        if number % _TURNS_AT_ONCE == 0:
+            yield
         key = turn.seat.key
         promised = found.setdefault(key.queue, {}).setdefault(key.app, Promised())
         promised.add(-turn.seat.rank[0], key.size)
-    return found

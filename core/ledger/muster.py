@@ -18,7 +18,7 @@ from core.ledger.walk import Branch
 from core.workload.lineup import Kind
 from core.workload.pod_group import Group, GroupKey
 
-TURN = 8
+TURN = 14
 """Units of work that a turn costs; see `core.ledger.turn_pass`."""
 
 _LOOK = 2

@@ -25,7 +25,6 @@ KEPT_AFTER = 2.0
 SOUGHT_APART = 10.0
 """Seconds between two searches in vain for one ask."""
 
-_NODES_PER_UNIT = 4
 _UNUSED = NodeUse()
 
 
@@ -89,14 +88,13 @@ def _finds_node(state: State, uid: PodUid, found: dict[tuple[Kind, NodeName], bo
 
 
 def seek(state: State, record: PodRecord) -> Iterator[None]:
-    """Keep a node for an ask, if there is one; in steps of some nodes."""
+    """Keep a node for an ask, if there is one; a step for each node."""
     record.sought_at = state.now
     found: list[Candidate] = []
     together = Tally()
     size = record.facts.size
-    for number, (name, node) in enumerate(list(state.nodes.items())):
-        if number % _NODES_PER_UNIT == 0:
-            yield
+    for name, node in list(state.nodes.items()):
+        yield
         if name not in state.kept and _takes(state, node, record):
             free = state.node_room.free_on(name)
             found.append(Candidate(left_on(free, size), name))

@@ -27,7 +27,7 @@ from core.queues.room import Extra, Room
 from core.queues.spec import LimitSpec, NodeSortSpec, PartitionSpec
 from core.queues.tree import QueueTree
 from core.reasons import Refusal
-from core.resource import Tally
+from core.resource import Resource, Tally
 from core.workload.affinity import admits
 from core.workload.application import Application
 from core.workload.ask import Waiting
@@ -289,16 +289,24 @@ class Snapshot:
         state = self._state
         return _NOTHING if state.freed or state.passing else state.given.of(queue)
 
-    def crowds(self, resource: str, more: int) -> bool:
+    def crowds(self, size: Resource, more: Resource) -> bool:
         """Whether that demand, with ``more``, exceeds what is left on the nodes that some of it could go to.
 
-        A cordoned node, or a tainted one, is of use to those only that tolerate it. Cost: see `BarredRoom`.
+        ``size``: nothing but what it asks for counts. A cordoned node, or a tainted one, is of use to those
+        only that tolerate it. Cost: see `BarredRoom`.
         """
         state, root = self._state, self._state.tree.root
-        left = state.node_room.barred.left(resource, state.tolerated)
-        counted_twice = state.given.of(root).get(resource) - self.beside_demand(root).get(resource)
-        asked = self.demand_in(root).get(resource) + state.afloat.get(resource) - counted_twice
-        return left is not None and asked + more > left
+        open_to_some = state.node_room.barred.open_to(state.tolerated)
+        if open_to_some is None:
+            return False
+        given, beside = state.given.of(root), self.beside_demand(root)
+        demand = self.demand_in(root)
+        for name, amount in size.items():
+            counted_twice = given.get(name) - beside.get(name)
+            asked = demand.get(name) + state.afloat.get(name) + more.get(name) - counted_twice
+            if amount and asked > sum([left.get(name, 0) for left in open_to_some]):
+                return True
+        return False
 
     def is_in_demand(self, uid: PodUid) -> bool:
         """Whether an ask is a part of that."""

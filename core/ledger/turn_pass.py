@@ -25,12 +25,12 @@ from core.workload.ask import Rank
 from core.workload.lineup import Kind, Lineup
 
 WORK_PER_SLICE = 75
-"""Units of about ten microseconds, so that no verb waits longer than some milliseconds for a pass."""
+"""Units of about ten microseconds, so that no verb waits longer than a millisecond or two for a pass."""
 
 SEARCHES = 4
 """Asks, at most, for which one pass looks for a node to keep."""
 
-_KEPT = 4
+_KEPT, _BRANCH = 4, 2
 _FILED_PER_UNIT = 4
 
 
@@ -100,7 +100,7 @@ class TurnPass:
         yield from self._muster.those_under_way()
         walk = Walk(self._state)
         for _ in walk.build(lineups):
-            yield 1, []
+            yield _BRANCH, []
         yield from self._hand_out(walk)
         walk.take_apart()
 
@@ -136,10 +136,14 @@ class TurnPass:
         late: list[tuple[Rank, Seat]] = []
         leaf = walk.next_leaf()
         while leaf is not None:
+            if leaf.is_dead():
+                leaf.close()
+                yield 1, []
+                leaf = walk.next_leaf()
+                continue
             if not leaf.built:
-                for number, _ in enumerate(walk.build_leaf(leaf)):
-                    if number % _FILED_PER_UNIT == 0:
-                        yield 1, []
+                for _ in walk.build_leaf(leaf):
+                    yield 1, []
             work, woken = self._step(walk, leaf, late)
             yield work, woken
             if self._muster.wanted is not None:

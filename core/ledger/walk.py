@@ -9,7 +9,7 @@ from heapq import heapify, heappop, heappush
 
 from core.ids import AppId, QueuePath
 from core.ledger.backoff import is_left_out
-from core.ledger.lanes import Lane, Line, Promised, promises_of
+from core.ledger.lanes import Lane, Line, Promised, find_promises
 from core.ledger.state import Seat, State
 from core.queues.headroom import fair_max, shortfall
 from core.queues.ordering import Contender, first_of, order_key
@@ -317,14 +317,14 @@ class Walk:
     def __init__(self, state: State) -> None:
         self._state = state
         self._branches: dict[QueuePath, Branch] = {}
-        self._leaves: list[Branch] = []
         self._found = Found()
         self.root: Branch | None = None
 
     def build(self, lineups: Mapping[QueuePath, Lineup]) -> Iterator[None]:
-        """A step for each leaf, and one for each branch."""
+        """A step for each leaf, and some for each branch."""
         children: dict[QueuePath, list[Branch]] = {}
-        promises = promises_of(self._state)
+        promises: dict[QueuePath, dict[AppId, Promised]] = {}
+        yield from find_promises(self._state, promises)
         for path, lineup in list(lineups.items()):
             leaf = self._state.tree.get(path)
             if leaf is not None and lineup:
@@ -332,8 +332,10 @@ class Walk:
             yield
         for path, promised in promises.items():
             self._promise(path, promised, children)
+            yield
         for path, branch in self._branches.items():
             branch.set_children(children.get(path, []))
+            yield
         for branch in reversed(self._branches.values()):
             _ = branch.contender
             yield
@@ -346,7 +348,6 @@ class Walk:
             return
         branch = self._reach(leaf, children)
         branch.set_lineup(lineup)
-        self._leaves.append(branch)
 
     def _promise(
         self, path: QueuePath, promised: Mapping[AppId, Promised], children: dict[QueuePath, list[Branch]]
@@ -373,15 +374,8 @@ class Walk:
         return self._branches[leaf.path]
 
     def next_leaf(self) -> Branch | None:
-        """The leaf that goes first among those that something may still fit in."""
-        leaf = self.root.next_leaf() if self.root is not None else None
-        while leaf is not None and leaf.is_dead():
-            for each in self._leaves:
-                if each.open and each.is_dead():
-                    each.close()
-            self._leaves = [each for each in self._leaves if each.open]
-            leaf = self.root.next_leaf() if self.root is not None else None
-        return leaf
+        """The leaf that goes first among those that are open."""
+        return self.root.next_leaf() if self.root is not None else None
 
     def take_apart(self) -> None:
         """It is over. Branches that point at each other would be left to the garbage collector, which stops

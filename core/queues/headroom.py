@@ -12,6 +12,8 @@ from core.quantity import amount_text
 from core.queues.queue import Queue
 from core.resource import UNLIMITED, Limit, Resource, Tally, first_excess
 
+_NOTHING = Tally()
+
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
@@ -73,7 +75,9 @@ def _excess(queue: Queue, size: Resource, extra: Tally | None) -> str | None:
         unknown = _unknown_type(cap, size)
         if unknown is not None:
             return unknown
-    return None if cap is None else first_excess(cap, queue.allocated, queue.reserved, size, extra)
+    if cap is None:
+        return None
+    return first_excess(cap, size, queue.allocated, queue.reserved, extra or _NOTHING, size)
 
 
 def _unknown_type(cap: Limit | None, size: Resource) -> str | None:

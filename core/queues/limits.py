@@ -6,6 +6,7 @@ moves the queues' own counters and recomputes it at a reload.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from core.ids import AppId, QueuePath
@@ -96,8 +97,13 @@ class Claimant(NamedTuple):
     started: bool
 
     def tracked(self, path: QueuePath) -> tuple[Tracked, ...]:
-        user = Tracked("user", self.user, path)
-        return (user, Tracked("group", self.group, path)) if self.group else (user,)
+        return _tracked(self.user, self.group, path)
+
+
+@lru_cache(maxsize=8192)
+def _tracked(user: str, group: str, path: QueuePath) -> tuple[Tracked, ...]:
+    mine = Tracked("user", user, path)
+    return (mine, Tracked("group", group, path)) if group else (mine,)
 
 
 class UsageBook:

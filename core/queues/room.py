@@ -159,7 +159,7 @@ class Room:
         usage = self.book.get(tracked)
         held = usage.held if usage is not None else _NOTHING
         more = extra.people.get(tracked, _NOTHING) if extra is not None else _NOTHING
-        name = first_excess(entry.max, held, more, size)
+        name = first_excess(entry.max, size, held, more, size)
         return (
             None
             if name is None

@@ -29,7 +29,7 @@ class QueueTree:
 
     def __init__(self) -> None:
         self.root = Queue(_bare(ROOT, None, is_leaf=False), None)
-        self._by_path: dict[QueuePath, Queue] = {ROOT: self.root}
+        self._by_path: dict[str, Queue] = {ROOT: self.root}
 
     def __iter__(self) -> Iterator[Queue]:
         """Every queue, parents before their children, in the order of creation."""
@@ -40,7 +40,7 @@ class QueueTree:
 
     def get(self, path: str) -> Queue | None:
         """Look-up folds to lower case (Q-12)."""
-        return self._by_path.get(QueuePath(path)) or self._by_path.get(QueuePath(path.lower()))
+        return self._by_path.get(path) or self._by_path.get(path.lower())
 
     def leaves(self) -> Iterator[Queue]:
         return (queue for queue in self if queue.is_leaf)

@@ -1,11 +1,9 @@
 """`Limit`, the caps whose absent names are unlimited, and the test of a size against a cap and its usage."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from core.quantity import saturated
 from core.resource.amounts import Counted, Frozen, Resource
-from core.resource.tally import Tally
 
 
 class Limit(Frozen):
@@ -91,23 +89,18 @@ class Limit(Frozen):
 UNLIMITED: Final = Limit({})
 """No cap on anything."""
 
-_NO_AMOUNTS: Final[Mapping[str, int]] = {}
 
+def first_excess(cap: Limit, size: Counted, *counted: Counted) -> str | None:
+    """The first name, in order, that ``size`` asks for and of which ``counted`` together pass ``cap``.
 
-def first_excess(
-    cap: Limit, used_allocated: Tally, used_reserved: Tally, size: Resource, extra: Tally | None = None
-) -> str | None:
-    """The first name, in order, of which ``size`` asks more than is left under ``cap``; ``None`` if it fits.
-
-    The commit check of one queue (QUO-8): only names of which ``size`` asks a positive amount count. What is
-    left is ``cap - allocated - reserved - extra``, nothing when that is negative. Makes no value in between.
+    The commit check of one queue (QUO-8), for which ``size`` is one of those counted: only names of which it
+    asks a positive amount count. Makes no value in between.
     """
-    caps, allocated, reserved = cap._amounts, used_allocated._amounts, used_reserved._amounts
-    more = extra._amounts if extra is not None else _NO_AMOUNTS
+    caps = cap._amounts
     for name, amount in size._amounts.items():
-        if amount <= 0 or (room := caps.get(name)) is None:
-            continue
-        # A positive amount exceeds negative room as it exceeds none, so the room need not be floored.
-        if amount > room - allocated.get(name, 0) - reserved.get(name, 0) - more.get(name, 0):
-            return name
+        if amount > 0 and (most := caps.get(name)) is not None:
+            for each in counted:
+                most -= each._amounts.get(name, 0)
+            if most < 0:
+                return name
     return None

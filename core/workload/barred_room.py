@@ -11,6 +11,8 @@ Bars = frozenset[Taint]
 LOOKED_AT = 64
 """Pairs of bars and tolerations, at most, that one answer looks at."""
 
+_NOTHING: Mapping[str, int] = {}
+
 
 class BarredRoom:
     """What is left behind each set of bars. A node on which more is held than it has counts as full."""
@@ -52,12 +54,15 @@ class BarredRoom:
         """What a node is filed behind; None for one that is not known."""
         return self._bars.get(name)
 
-    def left(self, resource: str, tolerated: Collection[tuple[Toleration, ...]]) -> int | None:
-        """What is left of a resource on nodes that one of some asks could go to; None: too much to look at.
+    def open_to(self, tolerated: Collection[tuple[Toleration, ...]]) -> list[Mapping[str, int]] | None:
+        """What is left behind the bars that one of some asks could pass; None: too much to look at.
 
         ``tolerated``: what each of them tolerates.
         """
         if len(self._nodes) * len(tolerated) > LOOKED_AT:
             return None
-        open_ = (bars for bars in self._nodes if not bars or any(passes(bars, each) for each in tolerated))
-        return sum(self._left.get(bars, {}).get(resource, 0) for bars in open_)
+        return [
+            self._left.get(bars, _NOTHING)
+            for bars in self._nodes
+            if not bars or any(passes(bars, each) for each in tolerated)
+        ]

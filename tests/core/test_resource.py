@@ -263,7 +263,8 @@ def test_the_three_ways_to_fit(caps: Plain, size: Plain, covers: bool, admits: b
     ],
 )
 def test_first_excess(cap: Plain, allocated: Plain, reserved: Plain, size: Plain, excess: str | None) -> None:
-    assert first_excess(Limit(cap or {}), Tally(allocated), Tally(reserved), Resource(size or {})) == excess
+    asked = Resource(size or {})
+    assert first_excess(Limit(cap or {}), asked, Tally(allocated), Tally(reserved), asked) == excess
 
 
 # --- headroom examples -----------------------------------------------------------------------------

@@ -97,11 +97,11 @@ def test_first_excess_says_no_exactly_when_the_room_does(
 ) -> None:
     held = Tally(allocated), Tally(reserved)
     for room, more in (
-        (cap.minus(allocated, reserved), None),
-        (cap.minus(allocated, reserved).minus(extra), Tally(extra)),
+        (cap.minus(allocated, reserved), ()),
+        (cap.minus(allocated, reserved).minus(extra), (Tally(extra),)),
     ):
         refused = [name for name, amount in size.items() if not room.admits(Resource({name: amount}))]
-        assert first_excess(cap, *held, size, more) == (refused[0] if refused else None)
+        assert first_excess(cap, size, *held, *more, size) == (refused[0] if refused else None)
 
 
 @given(resources(), resources())
