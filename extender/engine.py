@@ -46,11 +46,11 @@ ASKED_LATELY = 1.0
 """Seconds without a call after which one round is enough. With gates alone nobody calls, and how fast they
 open is how fast pods are bound."""
 
-TOLD_AT_ONCE, LOOKED_AT = 20, 60
+TOLD_AT_ONCE, LOOKED_AT = 10, 30
 """Pods at our gate that are told why they wait in one go, and that are looked at for it, at most; more of
 them `TOLD_APART` seconds later."""
 
-TOLD_APART = 0.1
+TOLD_APART = 0.05
 
 TELL_DELAY = 1.0
 """Seconds from a pass to the first of them."""
@@ -175,8 +175,11 @@ class Engine:
         self._tell_later(TOLD_APART if self._to_tell else TELL_DELAY)
 
     def pass_time(self) -> None:
-        """To be called every now and then: by so much, what expires lasts too long."""
+        """To be called every now and then: by so much, what expires lasts too long. Many are taken some at a
+        time."""
         self.learn(on.TimePassed())
+        if self.snapshot.overdue:
+            self._give_way(self.pass_time)
 
     def clean(self) -> None:
         """To be called every `CLEAN_EVERY` seconds."""

@@ -10,7 +10,7 @@ from core.workload.ask import Rank, Waiting
 from core.workload.lineup import Kind
 
 _PASSED_AT_ONCE = 8
-_TURNS_AT_ONCE = 8
+_TURNS_AT_ONCE = 4
 
 
 class Line:

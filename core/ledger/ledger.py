@@ -360,6 +360,7 @@ class Ledger:
         return wakes
 
     def _on_time_passed(self, now: float) -> None:
+        self._state.overdue = False
         self._expire_reservations(now)
         self._expire_provisional(now)
         for record in expire_turns(self._state):

@@ -6,6 +6,7 @@ together, but no single one of them. Where they are merely full no node is kept:
 
 import math
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 from core.ids import NodeName, PodUid
@@ -21,6 +22,9 @@ from core.workload.node import NodeFacts, NodeUse
 
 KEPT_AFTER = 2.0
 """Seconds that an ask has waited before a node is kept for it."""
+
+AGED_AT_ONCE = 200
+"""Asks that come of age in one go, at most."""
 
 SOUGHT_APART = 10.0
 """Seconds between two searches in vain for one ask."""
@@ -68,13 +72,15 @@ def come_of_age(state: State) -> None:
     """
     if state.age_due is None or not has_come(state.age_due, now=state.now):
         return
-    due = [uid for uid, at in state.young.items() if has_come(at, now=state.now)]
+    old = (uid for uid, at in state.young.items() if has_come(at, now=state.now))
+    due = list(islice(old, AGED_AT_ONCE))
     found: dict[tuple[Kind, NodeName], bool] = {}
     for uid in due:
         del state.young[uid]
         if uid not in state.turns and not _finds_node(state, uid, found):
             state.aged.add(uid)
             state.due = True
+    state.overdue = state.overdue or len(due) == AGED_AT_ONCE
     state.age_due = min(state.young.values(), default=None)
 
 

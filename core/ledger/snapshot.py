@@ -82,6 +82,11 @@ class Snapshot:
         """Whether a pass goes on, so that its next slice should follow at once."""
         return self._state.passing
 
+    @property
+    def overdue(self) -> bool:
+        """Whether `TimePassed` has left some for another one, since they were many."""
+        return self._state.overdue
+
     def next_due(self) -> float | None:
         """When `TimePassed` will have something to do next; None when nothing is under way.
 

@@ -162,6 +162,7 @@ class State:
     what that holds; ``unwoken``: those of them whose wake-up has to wait; ``fresh``: asks that no pass has
     looked at; ``young``: asks that no node is kept for yet, with the time when they are old enough, and
     ``age_due``, which is not after the first of those; ``aged``: who is so by now and waits for a pass;
+    ``overdue``: more has expired than was looked at in one go;
     ``nowhere``: kinds of asks that the passes found no node for; ``freed``: room has appeared since the last
     pass began; ``due``: an ask waits for a pass; ``passing``: one goes on; ``deferred``: when the next one
     has something to do; ``offers``: plans that kube-scheduler was told of, by ask; ``tries``: when an ask may
@@ -245,6 +246,7 @@ class State:
     young: dict[PodUid, float] = field(default_factory=dict)
     aged: set[PodUid] = field(default_factory=set)
     age_due: float | None = None
+    overdue: bool = False
     offers: dict[PodUid, Offer] = field(default_factory=dict)
     tries: dict[PodUid, float] = field(default_factory=dict)
     tries_due: float | None = None

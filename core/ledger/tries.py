@@ -4,12 +4,13 @@ Only for asks that could have one: of a queue with a guarantee on its path, or b
 only kube-scheduler can judge is planned when it asks: an attempt of ours would have it wait 15 s in vain.
 """
 
-from collections import Counter
+from heapq import nsmallest
 
 from core.ids import PodUid, QueuePath
 from core.instants import earliest, has_come
 from core.ledger.record import PodRecord
 from core.ledger.state import State
+from core.workload.ask import Rank
 
 TRIES_APART = 15.0
 """Seconds between two attempts for one ask (PRE-5)."""
@@ -69,16 +70,16 @@ def find_due(state: State) -> None:
     """Whose moment has come, the most important first, of each leaf not too many."""
     if state.tries_due is None or not has_come(state.tries_due, now=state.now):
         return
-    due = [uid for uid, at in state.tries.items() if has_come(at, now=state.now)]
-    taken: Counter[QueuePath] = Counter()
-    for record in sorted((state.pods[uid] for uid in due), key=lambda each: each.rank):
-        path = state.waits_at[record.uid].key.queue
-        taken[path] += 1
-        if taken[path] > ATTEMPTS_PER_LEAF:
-            state.tries[record.uid] = state.now + PUT_OFF
-        else:
-            del state.tries[record.uid]
-            state.trying[record.uid] = None
+    due: dict[QueuePath, list[Rank]] = {}
+    for uid, at in state.tries.items():
+        if has_come(at, now=state.now):
+            seat = state.waits_at[uid]
+            due.setdefault(seat.key.queue, []).append(seat.rank)
+            state.tries[uid] = state.now + PUT_OFF
+    taken = [rank for ranks in due.values() for rank in nsmallest(ATTEMPTS_PER_LEAF, ranks)]
+    for rank in sorted(taken):
+        del state.tries[rank[-1]]
+        state.trying[rank[-1]] = None
     state.tries_due = min(state.tries.values(), default=None)
 
 

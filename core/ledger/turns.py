@@ -24,6 +24,9 @@ LONGEST_REST = 60.0
 FIRST_REST = 2.0
 _MOST_DOUBLINGS = 5
 
+EXPIRED_AT_ONCE = 50
+"""Turns that are taken away in one go, at most."""
+
 FORGIVEN = 1
 """How often an ask may let its turn pass by without losing its rank."""
 
@@ -132,7 +135,8 @@ def leases(state: State) -> list[tuple[PodUid, float]]:
 
 def expire_turns(state: State) -> list[PodRecord]:
     """Turns whose lease is over; and passes that had to wait for a moment that has come. Answers whose."""
-    over = [uid for uid, end in leases(state) if has_come(end, now=state.now)]
+    over = [uid for uid, end in leases(state) if has_come(end, now=state.now)][:EXPIRED_AT_ONCE]
+    state.overdue = state.overdue or len(over) == EXPIRED_AT_ONCE
     # Members of a group come, or do not, together.
     found = [state.pods[uid] for uid in over if uid not in state.unwoken]
     records = [record for record in found if unopened(state, record) is None]

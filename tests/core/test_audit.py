@@ -41,6 +41,7 @@ TOLD = {
     "nowhere",
     "deferred",
     "age_due",
+    "overdue",
     "offers",
     "tries_due",
     "quota_starts",
