@@ -4,6 +4,8 @@ A turn holds room on every level for one pending ask until the ask has come to f
 until its lease is over. An ask is *fresh* until a pass has looked at it or filter has refused it.
 """
 
+from itertools import islice
+
 from core.ids import NodeName, PodUid
 from core.instants import earliest, has_come
 from core.ledger.effects import OpenGate, WakePod
@@ -135,11 +137,12 @@ def leases(state: State) -> list[tuple[PodUid, float]]:
 
 def expire_turns(state: State) -> list[PodRecord]:
     """Turns whose lease is over; and passes that had to wait for a moment that has come. Answers whose."""
-    over = [uid for uid, end in leases(state) if has_come(end, now=state.now)][:EXPIRED_AT_ONCE]
-    state.overdue = state.overdue or len(over) == EXPIRED_AT_ONCE
+    over = (uid for uid, end in leases(state) if has_come(end, now=state.now))
+    found = (state.pods[uid] for uid in over if uid not in state.unwoken)
     # Members of a group come, or do not, together.
-    found = [state.pods[uid] for uid in over if uid not in state.unwoken]
-    records = [record for record in found if unopened(state, record) is None]
+    single = (record for record in found if unopened(state, record) is None)
+    records = list(islice(single, EXPIRED_AT_ONCE))
+    state.overdue = state.overdue or len(records) == EXPIRED_AT_ONCE
     for record in records:
         return_turn(state, record, found_no_place=False)
     if state.deferred is not None and has_come(state.deferred, now=state.now):

@@ -9,6 +9,7 @@ from core.ledger.ledger import Ledger
 from core.ledger.seeking import AGED_AT_ONCE, KEPT_AFTER
 from core.ledger.turn_pass import WORK_PER_SLICE
 from core.ledger.turns import EXPIRED_AT_ONCE
+from core.workload.gang import PodGroup
 from core.workload.pod import OWN_GATE
 from tests.builders import START, filtered, make_ledger, make_node, make_pod, make_queue
 from tests.effort import effort
@@ -153,3 +154,19 @@ def test_many_turns_end_some_at_a_time() -> None:
     assert (ledger.snapshot.turns(), ledger.snapshot.overdue) == (1, True)
     tick(ledger, ledger.snapshot.settings.turn_lease)
     assert (ledger.snapshot.turns(), ledger.snapshot.overdue) == (0, False)
+
+
+def test_turns_of_a_large_group_which_ends_as_one_are_in_nobodys_way() -> None:
+    group = PodGroup("g", EXPIRED_AT_ONCE + 1)
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 1000 * (EXPIRED_AT_ONCE + 2)}))
+    for number in range(EXPIRED_AT_ONCE + 3):
+        named = {"pod_group": group} if number <= EXPIRED_AT_ONCE else {}
+        pod = make_pod(f"p{number:03}", created=float(number), gates=(OWN_GATE,), **named)
+        ledger.apply(on.PodObserved(pod), now=START)
+    run_passes(ledger)
+    assert ledger.snapshot.turns() == EXPIRED_AT_ONCE + 2
+    single = PodUid(f"uid-p{EXPIRED_AT_ONCE + 1:03}")
+    assert list(ledger._state.turns)[-1] == single
+    tick(ledger, ledger.snapshot.settings.turn_lease)
+    assert not ledger.snapshot.has_turn(single)
+    assert not ledger.snapshot.overdue

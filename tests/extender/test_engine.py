@@ -4,6 +4,7 @@ from itertools import pairwise
 
 from core.ledger import events as on
 from core.ledger.effects import OpenGate, SetCondition
+from core.ledger.seeking import AGED_AT_ONCE
 from core.ledger.turn_pass import WORK_PER_SLICE
 from core.workload.pod import OWN_GATE
 from extender.engine import ASKED_LATELY, ROUNDS_APART, TOLD_AT_ONCE
@@ -57,6 +58,18 @@ def rounds_apart(rig: Rig) -> set[int]:
     assert sum(opened) == WORK_PER_SLICE
     assert len(slices) > 2
     return {later - earlier for earlier, later in pairwise(slices)}
+
+
+def test_of_what_has_expired_some_is_taken_at_a_time_until_none_is_left() -> None:
+    rig = Rig(ledger=make_ledger(make_queue("root.a"), nodes=0))
+    for at in range(2 * AGED_AT_ONCE + 1):
+        rig.engine.learn(on.PodObserved(make_pod(f"p{at}")))
+    rig.engine.pass_time()
+    assert rig.engine.snapshot.overdue
+    while rig.planned:
+        rig.planned.pop(0)()
+    assert not rig.engine.snapshot.overdue
+    assert rig.engine.snapshot.next_due() is None
 
 
 def test_few_at_a_time_are_told_why_they_wait() -> None:
