@@ -29,8 +29,18 @@ def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
     if record.reservation is not None and facts.version > record.reservation.version:
         record.reservation = record.reservation.cut_to(FAILED_ELSEWHERE, now=state.now)
     record.slot = record.slot.after_try(state.now) if record.slot is not None else None
+    if _not_told_yet(state, record):
+        return
     group = unopened(state, record)
     if group is None:
         return_turn(state, record, found_no_place=True)
     elif record.uid in state.turns:
         found_no_place(state, record, group)
+
+
+def _not_told_yet(state: State, record: PodRecord) -> bool:
+    """Whether kube-scheduler's words are older than the turn, of which it hears with the wake-up.
+
+    Where its watch is behind ours it has just tried once more, in the room as it was.
+    """
+    return record.uid in state.turns and (record.waking or record.uid in state.unwoken)

@@ -44,6 +44,7 @@ def _note_call(state: State, record: PodRecord) -> None:
     record.slot = record.slot.after_try(state.now) if record.slot is not None else None
     _end_waits(state, record)
     record.overlooked, record.passed_over, record.rests_until = 0, False, None
+    record.waking = False
     if not record.binding:
         record.reservation, record.noted = None, NO_NODE
 

@@ -316,7 +316,9 @@ class Ledger:
 
     def _on_pod_woken(self, uid: PodUid, now: float, *, reached: bool) -> None:
         """A wake-up that was not written is tried again a second later; so is one that no leader sent."""
-        state = self._state
+        state, record = self._state, self._state.pods.get(uid)
+        if record is not None:
+            record.waking = False
         if reached:
             begin_lease(state, uid)
         elif end_turn(state, uid):

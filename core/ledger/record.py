@@ -81,7 +81,8 @@ class PodRecord:
     put it; ``binding``: the node of an open bind call; ``noted``: where its turn was counted, while it is
     reserved; ``refused``: our refusal was the last answer it
     got; ``overlooked``: how often in a row its turn came to nothing; ``passed_over``: others go first once;
-    ``rests_until``: when it may have one again, None at once; ``woken_at``: when it was woken last;
+    ``rests_until``: when it may have one again, None at once; ``woken_at``: when it was woken last,
+    ``waking``: that is still being written;
     ``rejected_for``: the rejection of its application that it was told of; ``failing_since``: when marking it
     Failed was asked for last; ``gate_told``: what was last written of why its gate is shut;
     ``nominated``: the node that we nominated it to, ``nominations`` how often; ``keeps``: the node that is
@@ -114,6 +115,7 @@ class PodRecord:
     passed_over: bool = False
     rests_until: float | None = None
     woken_at: float | None = None
+    waking: bool = False
     rejected_for: str = ""
     failing_since: float | None = None
     gate_told: str = ""

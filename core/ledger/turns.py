@@ -66,7 +66,7 @@ def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
             state.unwoken.add(record.uid)
             return ()
     state.unwoken.discard(record.uid)
-    record.woken_at = state.now
+    record.woken_at, record.waking = state.now, True
     if gated:
         tell_opened(state, record)
         return (OpenGate(facts.uid, facts.namespace, facts.name),)

@@ -28,6 +28,7 @@ def find_no_node(ledger: Ledger, *names: str, at: float, **facts: Any) -> None:
     """kube-scheduler says so of those whose turn it is: an ask rests for two seconds."""
     assert have_turns(ledger) >= set(names)
     for name in names:
+        ledger.apply(on.PodWoken(PodUid(f"uid-{name}"), reached=True), now=at)
         pod = make_pod(name, version=2, unscheduled=NO_ROOM, **facts)
         ledger.apply(on.PodObserved(pod), now=at)
     woken(ledger, now=at)

@@ -1,0 +1,41 @@
+"""What kube-scheduler says of an attempt that it made before it could know of the turn (design section 3)."""
+
+from core.ids import PodUid
+from core.ledger import events as on
+from core.ledger.ledger import Ledger
+from tests.builders import START, filtered, make_ledger, make_pod, make_queue, woken
+
+NO_ROOM = "0/1 nodes are available: 1 Insufficient cpu."
+BLOCKER = make_pod("blocker", node="n1", cpu=4000, app="blocker")
+
+
+def freed() -> Ledger:
+    """Two asks were refused; then the room of one is there. The first has the turn."""
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 4000}))
+    ledger.apply(on.PodObserved(BLOCKER), now=START)
+    for name, created in (("first", 1.0), ("second", 2.0)):
+        ledger.apply(on.PodObserved(make_pod(name, cpu=4000, app=name, created=created)), now=START)
+        filtered(ledger, f"uid-{name}", now=START)
+    ledger.apply(on.PodDeleted(BLOCKER.uid), now=START)
+    assert woken(ledger, now=START) == ["uid-first"]
+    return ledger
+
+
+def says(ledger: Ledger, text: str, *, version: int) -> None:
+    first = make_pod("first", cpu=4000, app="first", created=1.0, version=version, unscheduled=text)
+    ledger.apply(on.PodObserved(first), now=START)
+
+
+def test_a_failure_that_comes_before_the_wake_up_is_written_costs_no_turn() -> None:
+    """Its watch was behind ours: it tried once more in the room as it was."""
+    ledger = freed()
+    says(ledger, NO_ROOM, version=2)
+    assert woken(ledger, now=START) == []
+    assert ledger.snapshot.has_turn(PodUid("uid-first"))
+
+
+def test_one_that_comes_after_it_does() -> None:
+    ledger = freed()
+    ledger.apply(on.PodWoken(PodUid("uid-first"), reached=True), now=START)
+    says(ledger, NO_ROOM, version=2)
+    assert woken(ledger, now=START) == ["uid-second"]
