@@ -23,6 +23,7 @@ FILES = [
 ]
 
 NEED_NOTHING_TAKEN_UP = {
+    "coscheduling-killed-between-two-bindings",
     "coscheduling-restart-loses-waits",
     "gang-in-a-fair-queue",
     "gang-restarted-while-it-waits",
