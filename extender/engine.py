@@ -94,7 +94,7 @@ class Engine:
         self._pass_planned = False
         self._passed_at = self._asked_at = float("-inf")
         self._to_tell: list[PodUid] = []
-        self._telling = self._passed_since = False
+        self._telling = self._passed_since = self._catching_up = False
         self.planner = Planner(
             lambda: self.snapshot,
             self.learn,
@@ -178,8 +178,13 @@ class Engine:
         """To be called every now and then: by so much, what expires lasts too long. Many are taken some at a
         time."""
         self.learn(on.TimePassed())
-        if self.snapshot.overdue:
-            self._give_way(self.pass_time)
+        if self.snapshot.overdue and not self._catching_up:
+            self._catching_up = True
+            self._give_way(self._catch_up)
+
+    def _catch_up(self) -> None:
+        self._catching_up = False
+        self.pass_time()
 
     def clean(self) -> None:
         """To be called every `CLEAN_EVERY` seconds."""

@@ -62,9 +62,12 @@ def rounds_apart(rig: Rig) -> set[int]:
 
 def test_of_what_has_expired_some_is_taken_at_a_time_until_none_is_left() -> None:
     rig = Rig(ledger=make_ledger(make_queue("root.a"), nodes=0))
-    for at in range(2 * AGED_AT_ONCE + 1):
+    for at in range(4 * AGED_AT_ONCE + 1):
         rig.engine.learn(on.PodObserved(make_pod(f"p{at}")))
     rig.engine.pass_time()
+    planned = len(rig.planned)
+    rig.engine.pass_time()  # The clock goes on meanwhile, and begins no second row of them.
+    assert len(rig.planned) == planned
     assert rig.engine.snapshot.overdue
     while rig.planned:
         rig.planned.pop(0)()
