@@ -126,16 +126,18 @@ def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
     old = state.charges.get(record.uid)
     if old == new:
         return
+    # Most often a reservation becomes an allocation, which is the same to users and groups.
+    people = old is None or not _keeps_room(old, new)
     if old is not None:
-        _count(state, record, old, adding=False)
+        _count(state, record, old, adding=False, people=people)
         del state.charges[record.uid]
     if new is not None:
-        _count(state, record, new, adding=True)
+        _count(state, record, new, adding=True, people=people)
         state.charges[record.uid] = new
     _note_room(state, record, was=holds(old), now=holds(new))
     if new is not None:
         note_growth(state, old, new)
-    if old is not None and holds(old) and not _keeps_room(old, new):
+    if old is not None and holds(old) and people:
         state.freed = True
 
 
@@ -151,10 +153,12 @@ def _note_room(state: State, record: PodRecord, *, was: bool, now: bool) -> None
 
 
 def _keeps_room(old: Charge, new: Charge | None) -> bool:
-    return new is not None and holds(new) and new.queue == old.queue and new.size == old.size
+    """Whether a pod goes on to hold as much of the same queue."""
+    return holds(old) and new is not None and holds(new) and (new.queue, new.size) == (old.queue, old.size)
 
 
-def _count(state: State, record: PodRecord, charge: Charge, *, adding: bool) -> None:
+def _count(state: State, record: PodRecord, charge: Charge, *, adding: bool, people: bool) -> None:
+    """Count a charge in or out. ``people``: for users and groups too."""
     leaf = state.tree.get(charge.queue) if charge.queue is not None else None
     if leaf is not None:
         for counter in (_HELD_IN[charge.held], *_STANDING_IN.get(charge.standing, ())):
@@ -164,7 +168,7 @@ def _count(state: State, record: PodRecord, charge: Charge, *, adding: bool) -> 
             _count_priority(
                 leaf, state.applications.get(record.application or _NO_APP), charge, adding=adding
             )
-        if holds(charge) and record.application is not None:
+        if people and holds(charge) and record.application is not None:
             _count_people(state, state.applications[record.application], leaf, charge.size, adding=adding)
     if charge.node:
         _count_on_node(state, record, charge, adding=adding)

@@ -5,6 +5,7 @@ are those of the ledger, less what the pass has given away by then. What nobody 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from heapq import heapify, heappop, heappush
 
 from core.ids import AppId, QueuePath
@@ -25,6 +26,12 @@ from core.workload.ordering import order_key as application_key
 from core.workload.states import AppState
 
 _NONE = Resource({})
+
+
+@lru_cache(maxsize=4096)
+def _one_of_each(pending: Resource) -> Resource:
+    """One value for all queues that ask for the same."""
+    return pending
 
 
 class Found:
@@ -138,12 +145,11 @@ class Branch:
         share = fair_share(self._held(), queue.guaranteed, self._fair_max)
         by_priority = parent is None or parent.queue.properties.sort_by_priority
         key = order_key(self.priority, share, by_priority=by_priority)
-        return Contender(queue.path, key, self._pending.as_resource())
+        return Contender(queue.path, key, _one_of_each(self._pending.as_resource()))
 
     def _held(self) -> Resource:
         queue = self.queue
-        held = queue.allocated.as_resource() + queue.reserved.as_resource()
-        return held + self._state.given.of(queue).as_resource()
+        return Resource.sum_of(queue.allocated, queue.reserved, self._state.given.of(queue))
 
     def part(self) -> None:
         """Let go of those above and below."""

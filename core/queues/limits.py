@@ -151,7 +151,7 @@ class UsageBook:
 
     def _drop_empty(self, tracked: Tracked) -> None:
         usage = self._entries[tracked]
-        if not usage.applications and not any(amount for _, amount in usage.held.items()):
+        if not (usage.applications or usage.held):
             del self._entries[tracked]
 
 

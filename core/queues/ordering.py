@@ -10,7 +10,10 @@ Key = tuple[float, float]
 
 
 class Contender(NamedTuple):
-    """One child as it stands. ``key``: see `order_key`; ``pending``: what it asks for."""
+    """One child as it stands. ``key``: see `order_key`; ``pending``: what it asks for.
+
+    Most ties are between queues that ask for the same: they are told soonest where that is one object.
+    """
 
     path: QueuePath
     key: Key
@@ -38,7 +41,7 @@ def first_of(contenders: Iterable[Contender]) -> Contender | None:
     equals = [each for each in open_ones if each.key == lowest]
     first = equals[0]
     for contender in equals[1:]:
-        if goes_before(contender, first):
+        if contender.pending is not first.pending and goes_before(contender, first):
             first = contender
     return first
 
@@ -47,5 +50,4 @@ def goes_before(one: Contender, other: Contender) -> bool:
     """Whether one is to be taken rather than the other; a strict order, names left out."""
     if one.key != other.key:
         return one.key < other.key
-    # Most ties are between queues that ask for the same.
-    return one.pending != other.pending and strictly_more(one.pending, other.pending)
+    return strictly_more(one.pending, other.pending)

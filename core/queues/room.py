@@ -34,9 +34,9 @@ class Extra:
 
     def add(self, chain: Sequence[Queue], claimant: Claimant, size: Resource) -> None:
         for queue in chain:
-            self.queues.setdefault(queue.path, Tally()).add(size)
+            _give(self.queues, queue.path, size)
             for tracked in claimant.tracked(queue.path):
-                self.people.setdefault(tracked, Tally()).add(size)
+                _give(self.people, tracked, size)
         for place in _places(chain, claimant):
             times = self.started.setdefault(place, {})
             times[claimant.application] = times.get(claimant.application, 0) + 1
@@ -59,13 +59,21 @@ class Extra:
         return self.queues.get(queue.path, _NOTHING)
 
 
+def _give(tallies: dict[_Place, Tally], place: _Place, size: Resource) -> None:
+    tally = tallies.get(place)
+    if tally is None:
+        tallies[place] = Tally(size)
+    else:
+        tally.add(size)
+
+
 def _take(tallies: dict[_Place, Tally], place: _Place, size: Resource) -> None:
     tally = tallies.get(place)
     if tally is None:
         # Others that took nothing at all have taken it away.
         return
     tally.subtract(size)
-    if not any(amount for _, amount in tally.items()):
+    if not tally:
         del tallies[place]
 
 

@@ -86,13 +86,12 @@ class Frozen(Amounts):
         return self._hash
 
 
-def over_union(left: Amounts, right: Amounts, combine: Callable[[int, int], int]) -> dict[str, int]:
+def over_union(left: Frozen, right: Amounts, combine: Callable[[int, int], int]) -> dict[str, int]:
     """``combine`` over every name of either side, an absent one as 0; in name order, saturated."""
     mine, others = left._amounts, right._amounts
-    return {
-        name: saturated(combine(mine.get(name, 0), others.get(name, 0)))
-        for name in sorted(mine.keys() | others.keys())
-    }
+    # Most often both have the same names, which are in order on the left already.
+    names = mine if mine.keys() == others.keys() else sorted(mine.keys() | others.keys())
+    return {name: saturated(combine(mine.get(name, 0), others.get(name, 0))) for name in names}
 
 
 class Resource(Frozen, Counted):
@@ -103,6 +102,15 @@ class Resource(Frozen, Counted):
     """
 
     __slots__ = ()
+
+    @classmethod
+    def sum_of(cls, *parts: Counted) -> "Resource":
+        """Add of any number; saturates once, at the end."""
+        amounts: dict[str, int] = {}
+        for part in parts:
+            for name, amount in part._amounts.items():
+                amounts[name] = amounts.get(name, 0) + amount
+        return cls(amounts)
 
     def __add__(self, other: Counted) -> "Resource":
         """Add: union of names, saturating."""

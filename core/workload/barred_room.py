@@ -1,12 +1,13 @@
 """Room on all nodes together, by what keeps pods off them: how much is left for who tolerates so much."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, ItemsView, Iterator, Mapping
 
 from core.ids import NodeName
 from core.workload.affinity import Toleration, passes
 from core.workload.node import Taint
 
 Bars = frozenset[Taint]
+Amounts = ItemsView[str, int]
 
 LOOKED_AT = 64
 """Pairs of bars and tolerations, at most, that one answer looks at."""
@@ -28,23 +29,24 @@ class BarredRoom:
         """A node is there, with so much left."""
         self._bars[name] = bars
         self._nodes[bars] = self._nodes.get(bars, 0) + 1
-        for resource, amount in free.items():
-            self.change(name, resource, 0, amount)
+        self.change(name, _NOTHING, free.items(), 1)
 
     def drop(self, name: NodeName, free: Mapping[str, int]) -> None:
         """A node is gone, on which so much was left."""
-        for resource, amount in free.items():
-            self.change(name, resource, amount, 0)
+        self.change(name, free, free.items(), -1)
         bars = self._bars.pop(name)
         self._nodes[bars] -= 1
         if not self._nodes[bars]:
             del self._nodes[bars]
             self._left.pop(bars, None)
 
-    def change(self, name: NodeName, resource: str, before: int, after: int) -> None:
-        """Of a resource there is more or less left on a node."""
+    def change(self, name: NodeName, free: Mapping[str, int], size: Amounts, sign: int) -> None:
+        """On a node on which ``free`` was left there is ``size`` more, or less with a ``sign`` of -1."""
         left = self._left.setdefault(self._bars[name], {})
-        left[resource] = left.get(resource, 0) + max(after, 0) - max(before, 0)
+        for resource, amount in size:
+            before = free.get(resource, 0)
+            after = before + sign * amount
+            left[resource] = left.get(resource, 0) + max(after, 0) - max(before, 0)
 
     def __iter__(self) -> Iterator[tuple[Bars, int, Mapping[str, int]]]:
         """What stands behind which bars: the number of nodes, and what is left there."""

@@ -73,11 +73,15 @@ class NodeRoom:
         """
         start = bisect_left(self._order, (size.get(_FIRST), ""))
         wanted = [(name, amount) for name, amount in size.items() if amount and name != _FIRST]
-        for _, name in self._order[start:]:
+        for at in range(start, len(self._order)):
+            name = self._order[at][1]
             free = self._free[name]
-            fits = all(free.get(resource, 0) >= amount for resource, amount in wanted)
-            if fits and name not in besides and admits(nodes[name], constraints):
-                return name
+            for resource, amount in wanted:
+                if free.get(resource, 0) < amount:
+                    break
+            else:
+                if name not in besides and admits(nodes[name], constraints):
+                    return name
         return None
 
     def has(self, name: NodeName, size: Resource) -> bool:
@@ -107,10 +111,9 @@ class NodeRoom:
         if free is None:
             return
         self._unfile(name, free)
+        self.barred.change(name, free, size.items(), sign)
         for resource, amount in size.items():
-            before = free.get(resource, 0)
-            free[resource] = before + sign * amount
-            self.barred.change(name, resource, before, free[resource])
+            free[resource] = free.get(resource, 0) + sign * amount
         self._file(name, free)
 
     def _file(self, name: NodeName, free: Mapping[str, int]) -> None:

@@ -124,6 +124,12 @@ class ObjectMeta(msgspec.Struct, frozen=True, rename="camel"):
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
+def namespace_and_name(full_name: str) -> tuple[str, str]:
+    """The two parts of an `ObjectMeta.full_name` of an object that has a namespace."""
+    namespace, _, name = full_name.partition("/")
+    return namespace, name
+
+
 class _Cause(msgspec.Struct):
     reason: str | None = None
 

@@ -5,7 +5,7 @@ go back as events. A Binding needs no Lease, since kube-scheduler asked for it.
 """
 
 import asyncio
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from typing import assert_never
 
@@ -117,7 +117,7 @@ class Effector:
         self._sleep = sleep
         self._queue: OrderedDict[object, Effect] = OrderedDict()
         self._events: OrderedDict[object, Effect] = OrderedDict()
-        self._filled = asyncio.Event()
+        self._idle: deque[asyncio.Future[None]] = deque()
         self._busy: set[object] = set()
         self._quiet = 0
         self._next_start: dict[float, float] = {}
@@ -136,7 +136,7 @@ class Effector:
         if len(queue) >= QUEUED:
             self._end(queue.popitem(last=False)[1], "queue full")
         queue[_key(effect)] = effect
-        self._filled.set()
+        self._wake_one()
 
     async def run(self) -> None:
         """Work through the queue until cancelled."""
@@ -148,16 +148,30 @@ class Effector:
         while True:
             effect = self._next()
             if effect is None:
-                self._filled.clear()
-                await self._filled.wait()
+                await self._rest()
                 continue
+            if self._queue or self._events:
+                self._wake_one()
             quiet = _is_quiet(effect)
             self._quiet += quiet
             await self._pace(QUIET_RATE if quiet else RATE)
             await self._carry_out(effect)
             self._quiet -= quiet
             self._busy.discard(_pod_of(effect))
-            self._filled.set()
+
+    async def _rest(self) -> None:
+        """Until there is something new, or another worker has found more than it can do itself."""
+        woken = asyncio.get_running_loop().create_future()
+        self._idle.append(woken)
+        await woken
+
+    def _wake_one(self) -> None:
+        """Each worker that begins something wakes the next: to wake all would cost more than most effects."""
+        while self._idle:
+            woken = self._idle.popleft()
+            if not woken.done():
+                woken.set_result(None)
+                return
 
     def _next(self) -> Effect | None:
         """The first whose pod nothing else is written to: what is written to one pod keeps its order."""

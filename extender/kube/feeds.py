@@ -16,7 +16,7 @@ from core.ledger import events as on
 from core.workload.budget import BudgetFacts
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
-from extender.kube.api import ObjectMeta
+from extender.kube.api import ObjectMeta, namespace_and_name
 from extender.kube.client import ApiClient
 from extender.kube.pod_groups import PodGroupFeed
 from extender.kube.reflector import Reflector, Reporter
@@ -36,14 +36,14 @@ class Telling(Generic[T]):
 
     learn: Learn
     changed: Callable[[T], on.Event]
-    deleted: Callable[[T], on.Event]
+    deleted: Callable[[str], on.Event]
     listed: Callable[[frozenset[str], int], on.Event]
 
     def on_changed(self, item: T) -> None:
         self.learn(self.changed(item))
 
-    def on_deleted(self, item: T) -> None:
-        self.learn(self.deleted(item))
+    def on_deleted(self, key: str) -> None:
+        self.learn(self.deleted(key))
 
     def on_listed(self, keys: frozenset[str], resource_version: str) -> None:
         self.learn(self.listed(keys, translate.version_from(resource_version)))
@@ -66,7 +66,7 @@ class Feeds:
             client,
             path="/api/v1/namespaces",
             decode=lambda raw: translate.namespace_from(translate.NAMESPACE.decode(raw)),
-            key=lambda namespace: namespace.name,
+            key=_name,
             sink=_namespace_sink(learn),
             reporter=reporter,
         )
@@ -74,7 +74,7 @@ class Feeds:
             client,
             path="/apis/scheduling.k8s.io/v1/priorityclasses",
             decode=lambda raw: translate.priority_class_from(translate.PRIORITY_CLASS.decode(raw)),
-            key=lambda item: item.name,
+            key=_name,
             sink=_priority_class_sink(learn),
             reporter=reporter,
         )
@@ -82,8 +82,7 @@ class Feeds:
             client,
             path="/apis/policy/v1/poddisruptionbudgets",
             decode=lambda raw: translate.budget_from(translate.BUDGET.decode(raw)),
-            key=lambda budget: f"{budget.namespace}/{budget.name}",
-            key_of_meta=lambda meta: meta.full_name,
+            key=lambda meta: meta.full_name,
             sink=_budget_sink(learn),
             reporter=reporter,
         )
@@ -91,8 +90,7 @@ class Feeds:
             client,
             path="/api/v1/nodes",
             decode=lambda raw: translate.node_from(translate.NODE.decode(raw)),
-            key=lambda node: node.name,
-            key_of_meta=lambda meta: meta.name,
+            key=_name,
             sink=_node_sink(learn),
             reporter=reporter,
         )
@@ -101,8 +99,7 @@ class Feeds:
             path="/api/v1/pods",
             params=LIVE_PODS,
             decode=lambda raw: translate.pod_from(translate.POD.decode(raw)),
-            key=lambda pod: pod.uid,
-            key_of_meta=lambda meta: meta.uid,
+            key=lambda meta: meta.uid,
             order=lambda pod: (pod.created, pod.namespace, pod.name, pod.uid),
             sink=_pod_sink(learn),
             reporter=reporter,
@@ -134,11 +131,15 @@ class Feeds:
             await each.synced.wait()
 
 
+def _name(meta: ObjectMeta) -> str:
+    return meta.name
+
+
 def _namespace_sink(learn: Learn) -> Telling[NamespaceFacts]:
     return Telling(
         learn,
         on.NamespaceObserved,
-        lambda namespace: on.NamespaceDeleted(namespace.name),
+        on.NamespaceDeleted,
         lambda names, _: on.NamespacesListed(names),
     )
 
@@ -147,7 +148,7 @@ def _priority_class_sink(learn: Learn) -> Telling[PriorityClassFacts]:
     return Telling(
         learn,
         on.PriorityClassObserved,
-        lambda item: on.PriorityClassDeleted(item.name),
+        on.PriorityClassDeleted,
         lambda names, _: on.PriorityClassesListed(names),
     )
 
@@ -156,21 +157,16 @@ def _budget_sink(learn: Learn) -> Telling[BudgetFacts]:
     return Telling(
         learn,
         on.BudgetObserved,
-        lambda budget: on.BudgetDeleted(budget.namespace, budget.name),
-        lambda keys, _: on.BudgetsListed(frozenset(map(_namespace_and_name, keys))),
+        lambda key: on.BudgetDeleted(*namespace_and_name(key)),
+        lambda keys, _: on.BudgetsListed(frozenset(map(namespace_and_name, keys))),
     )
-
-
-def _namespace_and_name(key: str) -> tuple[str, str]:
-    namespace, _, name = key.partition("/")
-    return namespace, name
 
 
 def _node_sink(learn: Learn) -> Telling[NodeFacts]:
     return Telling(
         learn,
         on.NodeObserved,
-        lambda node: on.NodeDeleted(node.name),
+        lambda name: on.NodeDeleted(NodeName(name)),
         lambda names, _: on.NodesListed(frozenset(map(NodeName, names))),
     )
 
@@ -179,7 +175,7 @@ def _pod_sink(learn: Learn) -> Telling[PodFacts]:
     return Telling(
         learn,
         on.PodObserved,
-        lambda pod: on.PodDeleted(pod.uid),
+        lambda uid: on.PodDeleted(PodUid(uid)),
         lambda uids, version: on.PodsListed(frozenset(map(PodUid, uids)), version),
     )
 
@@ -227,7 +223,7 @@ class ConfigMapFeed:
             path=f"/api/v1/namespaces/{self.namespace}/configmaps",
             params={"fieldSelector": f"metadata.name={name}"},
             decode=_config_map_from,
-            key=lambda seen: seen.name,
+            key=_name,
             sink=_ConfigMapSink(self, name),
             reporter=self.reporter,
             kind=f"configmap {name}",
@@ -262,7 +258,7 @@ class _ConfigMapSink:
     def on_changed(self, item: ConfigMapSeen) -> None:
         self.feed.changed(self.name, item)
 
-    def on_deleted(self, _item: ConfigMapSeen) -> None:
+    def on_deleted(self, _key: str) -> None:
         self.feed.changed(self.name, None)
 
     def on_listed(self, keys: frozenset[str], _version: str) -> None:

@@ -14,7 +14,7 @@ import msgspec
 from core.ledger import events as on
 from core.workload.gang import GroupSource
 from core.workload.pod_group import GroupKey
-from extender.kube.api import ApiError, KubeError, MalformedAnswer
+from extender.kube.api import ApiError, KubeError, MalformedAnswer, namespace_and_name
 from extender.kube.client import ApiClient
 from extender.kube.reflector import Reflector, Reporter
 from extender.wire.pod_group import POD_GROUP, PodGroupFacts, pod_group_facts_from
@@ -163,8 +163,7 @@ class PodGroupFeed:
             self.client,
             path=path,
             decode=lambda raw: pod_group_facts_from(source, POD_GROUP.decode(raw)),
-            key=lambda facts: f"{facts.key.namespace}/{facts.key.name}",
-            key_of_meta=lambda meta: meta.full_name,
+            key=lambda meta: meta.full_name,
             sink=_Sink(source, self.learn),
             reporter=_Answered(self.reporter, answered, self._missed),
             kind=f"{RESOURCE}.{source.value}",
@@ -203,11 +202,12 @@ class _Sink:
     def on_changed(self, item: PodGroupFacts) -> None:
         self.learn(on.PodGroupObserved(self.source, item.key, item.terms))
 
-    def on_deleted(self, item: PodGroupFacts) -> None:
-        self.learn(on.PodGroupDeleted(self.source, item.key))
+    def on_deleted(self, key: str) -> None:
+        self.learn(on.PodGroupDeleted(self.source, _key_of(key)))
 
     def on_listed(self, keys: frozenset[str], _version: str) -> None:
-        named = (key.partition("/") for key in keys)
-        self.learn(
-            on.PodGroupsListed(self.source, frozenset(GroupKey(where, name) for where, _, name in named))
-        )
+        self.learn(on.PodGroupsListed(self.source, frozenset(map(_key_of, keys))))
+
+
+def _key_of(full_name: str) -> GroupKey:
+    return GroupKey(*namespace_and_name(full_name))

@@ -46,13 +46,14 @@ _REFUSALS_BEFORE_LIST = 3
 
 
 class Sink(Protocol[T_contra]):
-    """Where items go. All calls are short and on the event loop; what one raises ends the reflector."""
+    """Where items go, under the reflector's keys. All calls are short and on the event loop; what one raises
+    ends the reflector."""
 
     def on_changed(self, item: T_contra, /) -> None:
         """The item exists and looks like this now; a repeat is possible."""
 
-    def on_deleted(self, item: T_contra, /) -> None:
-        """The item is gone; this is how it looked last."""
+    def on_deleted(self, key: str, /) -> None:
+        """The item is gone."""
 
     def on_listed(self, keys: frozenset[str], resource_version: str, /) -> None:
         """A whole list has been told through on_changed: what is known and not in ``keys`` is gone."""
@@ -112,8 +113,8 @@ class Reflector(Generic[T]):
 
     ``decode``: the JSON of one item to T; an item for which it raises is reported and skipped, and its
     earlier state stays.
-    ``key``: what ``on_listed`` names an item by; ``key_of_meta``: the same key from the metadata alone, so
-    that an undecodable item is not taken for a deleted one (without it, it is).
+    ``key``: what an item is called, from the metadata alone: so one that cannot be decoded is not taken for a
+    deleted one, and one that is gone need not be decoded.
     ``order``: sort key in which the first list's items are told; None: as the server lists them.
     ``watch_timeout``, ``idle_timeout``, ``page_timeout``: seconds. ``uniform(low, high)``: jitter.
 
@@ -129,11 +130,10 @@ class Reflector(Generic[T]):
         *,
         path: str,
         decode: Callable[[bytes], T],
-        key: Callable[[T], str],
+        key: Callable[[ObjectMeta], str],
         sink: Sink[T],
         params: Mapping[str, str] | None = None,
         kind: str | None = None,
-        key_of_meta: Callable[[ObjectMeta], str] | None = None,
         order: Callable[[T], Any] | None = None,
         reporter: Reporter | None = None,
         page_size: int = PAGE_SIZE,
@@ -155,7 +155,6 @@ class Reflector(Generic[T]):
         self._params = dict(params or {})
         self._decode = decode
         self._key = key
-        self._key_of_meta = key_of_meta
         self._order = order
         self._sink = sink
         self._reporter = reporter or Silence()
@@ -210,7 +209,6 @@ class Reflector(Generic[T]):
             found.sort(key=self._order)
         for some in _slices(found):
             for item in some:
-                keys.add(self._key(item))
                 self._sink.on_changed(item)
             await asyncio.sleep(0)
         self._sink.on_listed(frozenset(keys), version)
@@ -220,21 +218,21 @@ class Reflector(Generic[T]):
         self._reporter.listed(self.kind, len(found), self._clock() - started)
 
     async def _pages(self) -> tuple[list[T], set[str], str]:
-        """Every item of a consistent list, the keys of those that could not be read, and its version.
+        """Every item of a consistent list that can be read, the keys of all, and its version.
 
         Nothing is told before all pages are in: a continue token that expires (410) begins the list anew.
         """
         found: list[T] = []
-        kept: set[str] = set()
+        keys: set[str] = set()
         # Without resourceVersion the server reads from etcd: no list older than one seen before.
         params = {**self._params, "limit": str(self._page_size)}
         while True:
             page = await self._page(params)
             for some in _slices(page.items or ()):
-                self._take(some, found, kept)
+                self._take(some, found, keys)
                 await asyncio.sleep(0)
             if not page.metadata.next:
-                return found, kept, page.metadata.resource_version
+                return found, keys, page.metadata.resource_version
             params["continue"] = page.metadata.next
 
     async def _page(self, params: Mapping[str, str]) -> _Page:
@@ -248,15 +246,14 @@ class Reflector(Generic[T]):
             raise MalformedAnswer(f"list of {self.kind} without a resourceVersion")
         return page
 
-    def _take(self, raws: Sequence[msgspec.Raw], found: list[T], kept: set[str]) -> None:
+    def _take(self, raws: Sequence[msgspec.Raw], found: list[T], keys: set[str]) -> None:
         for raw in raws:
+            meta = _meta_from(raw)
+            keys.add(self._key(meta))
             try:
                 found.append(self._decode(bytes(raw)))
             except Exception as error:  # noqa: BLE001 one bad object must not hide all others
-                meta = _meta_from(raw)
                 self._reporter.undecodable(self.kind, meta.full_name, f"{type(error).__name__}: {error}")
-                if self._key_of_meta is not None:
-                    kept.add(self._key_of_meta(meta))
 
     async def _watch(self) -> None:
         """One watch, to its end.
@@ -311,16 +308,16 @@ class Reflector(Generic[T]):
 
     def _on_event(self, event: _Event, meta: ObjectMeta) -> None:
         self.events += 1
+        if event.type == "DELETED":
+            if not (key := self._key(meta)):
+                # A list tells which one is gone.
+                raise MalformedAnswer(f"a deleted one of {self.kind} cannot be told from others")
+            self._sink.on_deleted(key)
+            return
         try:
             item = self._decode(bytes(event.object))
-        except Exception as error:  # one bad object must not hide all others
+        except Exception as error:  # noqa: BLE001 one bad object must not hide all others
             self._reporter.undecodable(self.kind, meta.full_name, f"{type(error).__name__}: {error}")
-            if event.type == "DELETED":
-                # The sink takes items only; a list tells it that this one is gone.
-                raise MalformedAnswer(f"a deleted one of {self.kind} cannot be read") from error
-            return
-        if event.type == "DELETED":
-            self._sink.on_deleted(item)
         else:
             self._sink.on_changed(item)
 

@@ -239,7 +239,11 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     *[("node_room", named, _ranking(corrupt)) for named, corrupt in RANKING],
     ("node_room", "left behind []", lambda state: state.node_room.barred._left.clear()),
     ("node_room", "nodes behind bars", lambda state: state.node_room.barred._nodes.clear()),
-    ("node_room", "left behind", lambda state: state.node_room.barred.change(NodeName("n1"), "vcore", 0, 1)),
+    (
+        "node_room",
+        "left behind",
+        lambda state: state.node_room.barred.change(NodeName("n1"), {}, ONE.items(), 1),
+    ),
     ("node_room", "nodes behind bars", lambda state: state.node_room.barred._nodes.update({frozenset(): 7})),
     ("node_room", "bars of n1", lambda state: state.node_room.barred._bars.clear()),
     ("afloat", "reserved on no node", lambda state: state.afloat.add(ONE)),

@@ -43,9 +43,9 @@ class Mirror:
         self.pods[pod.name] = pod.spec.priority
         self.calls.append(f"changed {pod.name}")
 
-    def on_deleted(self, pod: Pod) -> None:
-        del self.pods[pod.name]
-        self.calls.append(f"deleted {pod.name}")
+    def on_deleted(self, key: str) -> None:
+        del self.pods[key]
+        self.calls.append(f"deleted {key}")
 
     def on_listed(self, keys: frozenset[str], resource_version: str) -> None:
         assert resource_version
@@ -99,8 +99,7 @@ class Bench:
         settings: dict[str, Any] = {
             "path": PODS,
             "decode": pod_from,
-            "key": lambda pod: pod.name,
-            "key_of_meta": lambda meta: meta.name,
+            "key": lambda meta: meta.name,
             "sink": self.sink,
             "reporter": self.notes,
         }

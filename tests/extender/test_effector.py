@@ -12,7 +12,7 @@ from extender.kube import effector as module
 from extender.kube.bodies import WAKE_ANNOTATION
 from extender.kube.effector import QUIET_RATE, QUIET_WORKERS, RATE, TRIES, WORKERS
 from tests.extender.effector_bench import PODS, Bench, bench
-from tests.extender.fake_api import Request
+from tests.extender.fake_api import Answer, Request
 from tests.extender.fake_objects import refusal
 from tests.extender.reflector_bench import until
 from tests.extender.rigs import pod_body
@@ -185,6 +185,63 @@ async def test_what_is_written_to_one_pod_keeps_its_order(bench: Bench) -> None:
         await bench.settled(4)
     of_p = [each for each in bench.writes() if each.path.endswith("/p")]
     assert [each.json["metadata"]["annotations"]["a"] for each in of_p] == ["1", "1", "2", "3"]
+
+
+async def test_all_workers_are_woken_when_there_is_enough_to_do(bench: Bench) -> None:
+    """Those that rest: each answer comes only when as many are asked for as there are workers."""
+    together = asyncio.Barrier(WORKERS)
+
+    async def answer(_: Request) -> None:
+        await together.wait()
+
+    for number in range(WORKERS + 1):
+        bench.api.apply(PODS, pod_body(f"p{number}"))
+    async with bench.running():
+        bench.effector.perform(wake(f"p{WORKERS}"))
+        await bench.settled(1)
+        bench.api.break_next(answer, method="PATCH", times=WORKERS)
+        for number in range(WORKERS):
+            bench.effector.perform(wake(f"p{number}"))
+        await bench.settled(WORKERS + 1)
+    assert bench.outcomes == {("WakePod", "done"): WORKERS + 1}
+
+
+async def test_what_two_have_waited_for_is_taken_by_two(bench: Bench) -> None:
+    """A condition ends for which the pod's wake-up and, since there were too many, an event have waited:
+    whoever carried it out goes on with the one, and another that rests is woken for the other."""
+    told, others, posted = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    def waiting_for(moment: asyncio.Event) -> Answer:
+        async def answer(_: Request) -> web.Response:
+            await moment.wait()
+            return web.json_response({})
+
+        return answer
+
+    async def post(_: Request) -> None:
+        posted.set()
+
+    names = ["p", *(f"q{number}" for number in range(1, QUIET_WORKERS))]
+    async with bench.running():
+        for name in names:
+            bench.api.apply(PODS, pod_body(name))
+            of_it = told if name == "p" else others
+            bench.api.break_next(waiting_for(of_it), method="PATCH", path=f"{name}/status")
+            bench.effector.perform(_held(name))
+        await until(lambda: len(bench.writes()) == QUIET_WORKERS)
+        bench.effector.perform(event())
+        bench.effector.perform(wake("p"))
+        bench.api.break_next(waiting_for(posted), method="PATCH", path=f"{PODS}/p")
+        bench.api.break_next(post, method="POST")
+        told.set()
+        await until(posted.is_set)
+        others.set()
+        await bench.settled(QUIET_WORKERS + 2)
+
+
+def _held(name: str) -> SetCondition:
+    uid = PodUid(f"uid-{name}")
+    return SetCondition(uid, "default", name, "paddock.dev/Admitted", False, "QuotaExceeded", "why")
 
 
 async def test_the_rate_is_bounded(bench: Bench) -> None:

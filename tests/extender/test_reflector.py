@@ -349,6 +349,14 @@ async def test_an_item_that_becomes_unreadable_keeps_its_old_state(bench: Bench)
         assert bench.sink.pods == {"a": 1}
         bench.delete("a")
         await until(lambda: not bench.sink.pods)
+        assert reflector.relists == 1
+
+
+async def test_a_deleted_one_that_has_no_key_is_found_by_a_list(bench: Bench) -> None:
+    async with bench.running() as reflector:
+        bench.api.send(b'{"type":"DELETED","object":{"metadata":[]}}\n')
+        await until(lambda: reflector.relists == 1)
+    assert "cannot be told from others" in str(bench.notes.errors[0])
 
 
 async def test_any_error_of_decode_counts_as_unreadable(bench: Bench) -> None:
