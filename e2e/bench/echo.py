@@ -1,4 +1,7 @@
-"""An extender that decides nothing: the product's own server with its handlers replaced by fixed answers."""
+"""An extender that decides nothing: the product's own server with its handlers replaced by fixed answers.
+
+Its Bindings come from Paddock's own account.
+"""
 
 import asyncio
 import multiprocessing
@@ -24,7 +27,7 @@ def start_echo(control_plane: ControlPlane, stack: AsyncExitStack) -> str:
     process.start()
     stack.callback(process.join)
     stack.callback(process.terminate)
-    ours.send(str(control_plane.kubeconfig("admin")))
+    ours.send(str(control_plane.kubeconfig("paddock-certificate")))
     ours.recv()
     return f"http://127.0.0.1:{port}/v1"
 

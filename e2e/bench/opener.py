@@ -1,6 +1,7 @@
 """What Paddock's gates are compared with: something that opens every gate it sees and decides nothing.
 
-It sends the same PATCH as Paddock, through the same effector: as often, and as many at once.
+It sends the same PATCH as Paddock, through the same effector: as often, and as many at once. And from the
+same account: for an administrator the API server looks at no role, and 7% more pods were bound.
 """
 
 import asyncio
@@ -27,7 +28,7 @@ class Opener:
 
     def __init__(self, control_plane: ControlPlane, stack: AsyncExitStack, namespace: str) -> None:
         self._ours, theirs = multiprocessing.Pipe()
-        kubeconfig = str(control_plane.kubeconfig("admin"))
+        kubeconfig = str(control_plane.kubeconfig("paddock-certificate"))
         process = multiprocessing.get_context("spawn").Process(
             target=_open, args=(theirs, kubeconfig, namespace), daemon=True
         )
@@ -76,7 +77,7 @@ class _Gates:
         if pod.spec.gates:
             self._perform(OpenGate(PodUid(meta.uid), meta.namespace, meta.name))
 
-    def on_deleted(self, pod: _Pod) -> None:
+    def on_deleted(self, key: str) -> None:
         pass
 
     def on_listed(self, keys: frozenset[str], resource_version: str) -> None:
@@ -108,6 +109,6 @@ def _reflector(client: ApiClient, namespace: str, perform: Callable[[OpenGate], 
         client,
         path=f"/api/v1/namespaces/{namespace}/pods",
         decode=msgspec.json.Decoder(_Pod).decode,
-        key=lambda pod: pod.metadata.uid,
+        key=lambda meta: meta.uid,
         sink=_Gates(perform),
     )
