@@ -97,16 +97,21 @@ class StubKubelet:
                 self._spawn(self._end(pod))
         elif node and not is_terminal(pod) and uid not in self._started and not self.hold:
             self._started.add(uid)
-            self._spawn(self._admit(pod, node))
+            self._admit(pod, node)
 
-    async def _admit(self, pod: Object, node: str) -> None:
-        size, here = size_of(pod), self._on_node.setdefault(node, {})
+    def _admit(self, pod: Object, node: str) -> None:
+        """At once: its end may be the next event, and what was counted after that would be there for ever."""
+        size = size_of(pod)
         short = self._short(node, size)
-        if short is not None:
+        if short is None:
+            self._on_node.setdefault(node, {})[pod["metadata"]["uid"]] = size
+            self._spawn(self._run(pod))
+        else:
             self.refused.append(pod["metadata"]["name"])
-            await self._status(pod, {"phase": "Failed", "reason": f"OutOf{short}", "message": "does not fit"})
-            return
-        here[pod["metadata"]["uid"]] = size
+            refusal = {"phase": "Failed", "reason": f"OutOf{short}", "message": "does not fit"}
+            self._spawn(self._status(pod, refusal))
+
+    async def _run(self, pod: Object) -> None:
         await self._status(pod, _running(pod))
         seconds = pod["metadata"].get("annotations", {}).get(RUN_FOR)
         if seconds is not None:

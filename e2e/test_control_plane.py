@@ -43,6 +43,22 @@ async def test_the_kubelet_refuses_what_does_not_fit(
     assert (node_of(pod), pod["status"]["reason"]) == ("small1", "OutOfcpu")
 
 
+async def test_a_pod_that_ends_as_soon_as_it_is_bound_takes_no_room(
+    cluster: Cluster, pods: PodCache, kubelet: StubKubelet
+) -> None:
+    """Both events in one piece of the watch, as of a placeholder whose gang was complete with it."""
+    await cluster.add_nodes(1, cpu="1")
+    await cluster.create_pod("first", cpu="500m", spec={"nodeName": "n1"})
+    await pods.until(lambda: _phase(pods, "first") == "Running", "the node is known")
+    brief = cluster.pod("brief", cpu="500m", spec={"nodeName": "n1"})
+    brief["metadata"]["uid"] = "brief"
+    for kind in ("ADDED", "DELETED"):
+        kubelet._on_pod(kind, brief)
+    await cluster.create_pod("next", cpu="500m", spec={"nodeName": "n1"})
+    await pods.until(lambda: _phase(pods, "next") in ("Running", "Failed"), "the next one was looked at")
+    assert (_phase(pods, "next"), kubelet.refused) == ("Running", [])
+
+
 @pytest.mark.parametrize(
     ("node", "pod", "reason"),
     [
