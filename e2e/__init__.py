@@ -1,0 +1,11 @@
+"""Paddock on the real control plane: tests, benchmarks, and what both need."""
+
+import pytest
+
+# Helpers assert as well: what was found instead is told of them only if they are rewritten.
+pytest.register_assert_rewrite(
+    *(
+        f"e2e.{name}"
+        for name in ("cluster", "course", "crashing", "ganging", "keeping", "preempting", "stand")
+    )
+)

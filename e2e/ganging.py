@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from e2e.cluster import Cluster, Object, node_of, path_of
 from e2e.course import Place, Queues, place
 from e2e.paddock import PaddockProcess
-from e2e.stand import eventually
+from e2e.stand import eventually, eventually_equal
 
 DOMAIN = "yunikorn.apache.org/"
 PLACEHOLDER = "internal.yunikorn.apache.org/placeholder"
@@ -220,21 +221,16 @@ class Rally:
         """Its placeholders that have, or had, a node."""
         return [each for each in self.log.of(job) if each.placed is not None]
 
-    async def progress(self, job: Job, name: str = "") -> tuple[int, int, int]:
-        """Placeholders of its group: counted, replaced, timed out (GANG-16). ``name``: a pod that is left."""
-        return (await self.gang(job, name))[1]
+    async def until_gang(self, job: Job, *wanted: str | int, name: str = "") -> None:
+        """Its phase; then the placeholders of its group: counted, replaced, timed out (GANG-16). ``name``: a
+        pod that is left."""
 
-    async def gang(self, job: Job, name: str = "") -> tuple[str, tuple[int, int, int]]:
-        """Its phase besides."""
-        told = (await self.paddock.story(self.cluster.namespace, name or job.first))["gang"]
-        (group,) = told["progress"]
-        return told["phase"], (group["count"], group["replaced"], group["timedOut"])
+        async def gang() -> tuple[str | int, ...]:
+            told = (await self.paddock.story(self.cluster.namespace, name or job.first))["gang"]
+            (group,) = told["progress"]
+            return told["phase"], group["count"], group["replaced"], group["timedOut"]
 
-    async def until_progress(self, job: Job, *counts: int, name: str = "") -> None:
-        async def reached() -> bool:
-            return await self.progress(job, name) == counts
-
-        await eventually(reached, f"{job.name} counts {counts}")
+        await eventually_equal(gang, wanted, job.name)
 
     async def events(self) -> Counter[str]:
         """What Paddock did to gangs here, by action; of one object's, each counts."""
@@ -252,8 +248,10 @@ class Rally:
         found = await self.events()
         assert {action: found[action] for action in counts} == counts
 
-    async def usage(self, queue: str = QUEUE) -> float:
-        return await self.paddock.metric("paddock_queue_allocated", queue=queue, resource="vcore")
+    async def until_used(self, vcore: int, queue: str = QUEUE) -> None:
+        """By the pods of a queue, in thousandths."""
+        used = partial(self.paddock.metric, "paddock_queue_allocated", queue=queue, resource="vcore")
+        await eventually_equal(used, vcore, f"used of {queue}")
 
     # -- what is asserted ------------------------------------------------------------------------------------
 
@@ -273,8 +271,8 @@ class Rally:
         await self.until_bound(*job.names)
         await self.until_no_holders()
         self.assert_taken_over(job)
-        assert await self.gang(job) == ("Started", (job.size, job.size, 0))
-        assert await self.usage() == job.size * 1000
+        await self.until_gang(job, "Started", job.size, job.size, 0)
+        await self.until_used(job.size * 1000)
         await self.until_bound_one_of(*self.rival_names(2))
 
     def say(self, what: str, names: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from e2e.cluster import Cluster, Object, node_of, path_of
 from e2e.course import RESERVED, Place, Queues, place
-from e2e.stand import eventually
+from e2e.stand import eventually, eventually_equal
 
 PREEMPTED_FOR = "paddock.dev/preempted-for"
 TRIGGERED = "paddock.dev/triggered"
@@ -151,13 +151,13 @@ class Contest:
         """How often kube-scheduler asked whom it may evict."""
         return await self.stand.paddock.metric("paddock_verb_seconds_count", verb="preempt")
 
-    async def evicted(self) -> float:
-        """Evictions that the API server granted Paddock."""
-        return await self.stand.paddock.metric("paddock_effects_total", effect="EvictPod", outcome="done")
+    async def until_evicted(self, granted: int) -> None:
+        """By so many evictions that the API server granted Paddock, whose answers come when the pods go."""
+        await eventually_equal(lambda: self.evictions("done"), granted, "evictions granted")
 
-    async def spared(self) -> float:
-        """Evictions that a budget forbade."""
-        return await self.stand.paddock.metric("paddock_effects_total", effect="EvictPod", outcome="budget")
+    async def evictions(self, outcome: str) -> float:
+        """That the API server granted Paddock, ``done``, or that a ``budget`` forbade."""
+        return await self.stand.paddock.metric("paddock_effects_total", effect="EvictPod", outcome=outcome)
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -289,12 +289,20 @@ class Stand:
         self.observer.set_limits(limits(tree))
 
     async def audited(self) -> None:
-        """Nothing lost: what Paddock counts is what the observer counts, and the audit found no drift."""
+        """Nothing lost: what Paddock counts becomes what the observer counts, and the audit finds no drift.
+
+        Each has a watch of its own, and either may be behind.
+        """
+        for path in limits(self._tree):
+            await eventually_equal(
+                partial(self._difference, path), 0, f"{path} as the observer sees it", timeout=30
+            )
         status, text = await self.paddock.get("/debug/audit")
         assert (status, json.loads(text)["drifts"]) == (200, [])
-        for path in limits(self._tree):
-            seen = self.observer.rules.recount(path).get("cpu", 0)
-            assert await self._allocated(path) == seen, f"{path}: the observer sees {seen}"
+
+    async def _difference(self, path: str) -> float:
+        allocated = await self._allocated(path)
+        return allocated - self.observer.rules.recount(path).get("cpu", 0)
 
     async def _allocated(self, path: str) -> float:
         return await self.paddock.metric("paddock_queue_allocated", queue=path, resource="vcore")
@@ -313,3 +321,13 @@ async def eventually(look: Callable[[], Awaitable[T]], what: str, *, timeout: fl
         assert time.monotonic() < until, f"after {timeout} s still not: {what}"
         await asyncio.sleep(0.05)
     return found
+
+
+async def eventually_equal(
+    look: Callable[[], Awaitable[object]], wanted: object, what: str, *, timeout: float = 15.0
+) -> None:
+    """Ask until the answer is as wanted; for what Paddock says of objects, which its own watch brings."""
+    until = time.monotonic() + timeout
+    while (found := await look()) != wanted:
+        assert time.monotonic() < until, f"after {timeout} s still {found!r}, not {wanted!r}: {what}"
+        await asyncio.sleep(0.05)

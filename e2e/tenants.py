@@ -7,7 +7,7 @@ import asyncio
 import copy
 import hashlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -294,10 +294,3 @@ async def tenants(
         await found.begin(made)
         async with found.queues, found.people:
             yield found
-
-
-async def eventually_equal(look: Callable[[], Awaitable[object]], wanted: object, what: str) -> None:
-    async def holds() -> bool:
-        return await look() == wanted
-
-    await eventually(holds, what)

@@ -3,9 +3,10 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from e2e.cluster import Cluster, message_of
-from e2e.stand import Stand
+from e2e.stand import Stand, eventually_equal
 
 FIFTY = {"a": {"max": {"vcore": "50"}}}
 
@@ -125,16 +126,9 @@ async def _drain(cluster: Cluster, stand: Stand) -> None:
 
 async def _settled(stand: Stand) -> None:
     """Paddock has seen what the observer has, and nothing is held for anyone."""
-    until = time.monotonic() + 45
-    while True:
-        try:
-            await stand.audited()
-            assert await stand.paddock.metric("paddock_reservations") == 0
-            return
-        except AssertionError:
-            if time.monotonic() > until:
-                raise
-        await asyncio.sleep(0.2)
+    held = partial(stand.paddock.metric, "paddock_reservations")
+    await eventually_equal(held, 0, "nothing is held", timeout=45)
+    await stand.audited()
 
 
 def _finished(stand: Stand) -> int:

@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from e2e.cluster import Cluster, Object
-from e2e.stand import NAMESPACE, eventually
-from e2e.tenants import App, Tenants, checksum, eventually_equal, queue, tenants
+from e2e.stand import NAMESPACE, eventually, eventually_equal
+from e2e.tenants import App, Tenants, checksum, queue, tenants
 
 DOCUMENT = yaml.safe_load((Path(__file__).parent / "configuration" / "tenants.yaml").read_text())
 QUOTA = "yunikorn.apache.org/namespace.quota"

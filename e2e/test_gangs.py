@@ -1,7 +1,7 @@
 """Gangs with placeholders on the real control plane: created with the shipped role, bound, taken over."""
 
 from e2e.cluster import Cluster, node_of
-from e2e.ganging import BOTH, NOTED, QUEUE, Job, rally
+from e2e.ganging import BOTH, NOTED, Job, rally
 
 
 @BOTH
@@ -13,9 +13,9 @@ async def test_members_take_over_what_placeholders_held(cluster: Cluster, gated:
         await here.until_bound(*job.names)
         await here.until_no_holders()
         here.assert_taken_over(job)
-        assert await here.gang(job) == ("Started", (4, 4, 0))
+        await here.until_gang(job, "Started", 4, 4, 0)
         assert here.pods.note(job.first, NOTED) == "Started"
-        assert await here.usage() == 4000
+        await here.until_used(4000)
         await here.until_events(CreatingPlaceholders=1, GangReservationComplete=1)
         here.say("a gang of 4", job.names)
 
@@ -30,7 +30,7 @@ async def test_a_hard_gang_that_does_not_fit_fails(cluster: Cluster, gated: bool
         await here.until_ended(*job.names)
         assert {here.log.ended[name] for name in job.names} == {("Failed", "ResourceReservationTimeout")}
         await here.until_no_holders()
-        assert await here.usage() == 0
+        await here.until_used(0)
         await here.until_events(PlaceholderTimeOut=5, GangSchedulingFailed=1)
         assert not {*job.names} & {*here.log.nodes}
 
@@ -43,7 +43,7 @@ async def test_a_soft_gang_that_does_not_fit_runs_as_far_as_it_does(cluster: Clu
         await here.submit(job)
         await here.until_placed(job, 3, made=5)
         await here.pods.until(lambda: len(here.log.nodes) == 3, "three members run")
-        assert await here.gang(job) == ("Ordinary", (5, 0, 5))
+        await here.until_gang(job, "Ordinary", 5, 0, 5)
         assert here.holders() == []
         await here.until_events(PlaceholderTimeOut=5, GangSchedulingFailed=1)
         ran = [*here.log.nodes]
@@ -66,9 +66,9 @@ async def test_a_gang_on_a_cluster_with_exactly_its_room(cluster: Cluster, gated
         await cluster.create_pods(others)
         await here.until_bound(*job.names)
         here.assert_taken_over(job)
-        assert await here.progress(job) == (8, 8, 0)
+        await here.until_gang(job, "Started", 8, 8, 0)
         assert not {*rivals} & {*here.log.nodes}
-        assert await here.usage() == 8000
+        await here.until_used(8000)
         here.say("a gang of 8 with its room exactly", job.names)
         for name in job.names[:4]:
             await cluster.delete_pod(name)
@@ -82,10 +82,10 @@ async def test_more_members_than_placeholders_and_a_member_that_comes_late(clust
         first, *others = job.manifests(cluster)
         await cluster.create(first)
         await here.until_bound(job.first)
-        assert await here.gang(job) == ("Started", (3, 1, 0))
+        await here.until_gang(job, "Started", 3, 1, 0)
         assert len(here.holders()) == 2
         await cluster.create_pods(others)
         await here.until_bound(*job.names)
-        await here.until_progress(job, 3, 3, 0)
+        await here.until_gang(job, "Started", 3, 3, 0)
         assert all(node_of(here.place.named(name)) for name in job.names)
-        assert await here.usage(QUEUE) == 6000
+        await here.until_used(6000)

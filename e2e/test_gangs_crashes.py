@@ -101,7 +101,7 @@ async def test_a_hard_gang_fails_though_paddock_crashes(cluster: Cluster, effect
         assert {here.log.ended[name] for name in job.names} == {("Failed", "ResourceReservationTimeout")}
         await here.until_no_holders()
         assert not {*job.names} & {*here.log.nodes}
-        assert await here.usage() == 0
+        await here.until_used(0)
         await here.until_bound(*here.rival_names(2))
 
 
@@ -139,5 +139,5 @@ async def test_members_keep_their_room_until_a_scheduler_is_back(cluster: Cluste
         await here.stand.scheduler.start()
         await here.until_bound(*job.names)
         here.assert_taken_over(job)
-        assert await here.gang(job) == ("Started", (4, 4, 0))
+        await here.until_gang(job, "Started", 4, 4, 0)
         await here.until_told(*here.rival_names(2))

@@ -20,10 +20,10 @@ async def test_a_placeholder_is_deleted_by_hand_before_the_start(cluster: Cluste
         await here.until_placed(job, 3, made=4)
         held = next(pod for pod in here.holders() if node_of(pod))
         await cluster.delete_pod(held["metadata"]["name"])
-        await here.until_progress(job, 4, 0, 1)
+        await here.until_gang(job, "Reserving", 4, 0, 1)
         await here.pods.until(lambda: len(here.log.nodes) == 3, "three members run")
         assert len(here.log.of(job)) == job.size
-        assert await here.gang(job) == ("Ordinary", (4, 0, 4))
+        await here.until_gang(job, "Ordinary", 4, 0, 4)
         await here.until_events(PlaceholderTimeOut=3, GangSchedulingFailed=1)
         await cluster.delete_pod(next(iter(here.log.nodes)))
         await here.until_bound(*job.names)
@@ -38,7 +38,7 @@ async def test_all_placeholders_are_deleted_by_hand_before_the_start(cluster: Cl
         await here.until_placed(job, 3, made=4)
         await _delete_holders(here)
         await here.pods.until(lambda: len(here.log.nodes) == 3, "three members run")
-        assert await here.gang(job) == ("Ordinary", (4, 0, 4))
+        await here.until_gang(job, "Ordinary", 4, 0, 4)
         assert len(here.log.of(job)) == job.size
 
 
@@ -49,11 +49,11 @@ async def test_placeholders_are_deleted_by_hand_after_the_start(cluster: Cluster
     async with rally(cluster, nodes=1, cores=4, gated=gated) as here:
         await cluster.create_pods([*job.manifests(cluster)][:2])
         await here.until_bound(*job.names[:2])
-        await here.until_progress(job, 4, 2, 0)
+        await here.until_gang(job, "Started", 4, 2, 0)
         assert len(here.holders()) == 2
         await _delete_holders(here)
-        await here.until_progress(job, 4, 2, 2)
-        assert await here.usage() == 2000
+        await here.until_gang(job, "Started", 4, 2, 2)
+        await here.until_used(2000)
         await cluster.create_pods(job.manifests(cluster, start=2))
         await here.until_bound(*job.names)
 
@@ -66,8 +66,8 @@ async def test_the_pod_that_owns_the_placeholders_is_deleted(cluster: Cluster) -
         await here.until_placed(job, 3, made=4)
         await cluster.delete_pod(job.first)
         await here.until_bound(*job.names[1:])
-        assert await here.usage() == 3000
-        assert await here.gang(job, job.names[1]) == ("Ordinary", (4, 0, 4))
+        await here.until_used(3000)
+        await here.until_gang(job, "Ordinary", 4, 0, 4, name=job.names[1])
 
 
 @BOTH
@@ -82,7 +82,7 @@ async def test_a_member_is_deleted_while_it_takes_over(cluster: Cluster, gated: 
         here.proxy.clear()
         # The originator is gone, and its placeholders with it: what they held is for the members that live.
         await here.until_bound("taken-1", "taken-2")
-        assert await here.usage() == 2000
+        await here.until_used(2000)
 
 
 @BOTH
@@ -99,17 +99,17 @@ async def test_a_pod_of_no_queue_takes_the_room_before_the_member(cluster: Clust
         here.proxy.answer_held()
         await here.until_bound("foreign")
         assert await eventually(lambda: _cancelled(here), "the take-over is cancelled")
-        assert await here.progress(job) == (2, 0, 1)
+        await here.until_gang(job, "Started", 2, 0, 1)
         await here.rivals(1)
-        assert await here.usage() == 1000
+        await here.until_used(1000)
         await cluster.delete_pod("foreign")
         await here.until_bound("taken-0")
         await here.pods.until(lambda: not here.pods.note("taken-0", RESERVED), "nothing is kept any more")
         assert here.pods.note("taken-0", REPLACES) == ""
         await cluster.create(other)
         await here.until_bound("taken-1")
-        await here.until_progress(job, 2, 1, 1)
-        assert await here.usage() == 2000
+        await here.until_gang(job, "Started", 2, 1, 1)
+        await here.until_used(2000)
         assert "rival-0" not in here.log.nodes
         await cluster.delete_pod("taken-1")
         await here.until_bound("rival-0")

@@ -25,14 +25,15 @@ async def test_a_sibling_gives_back_what_is_guaranteed_at_equal_priority(cluster
         assert here.exits.left == [newest]
         assert here.node_of("poor") == here.node_of(newest)
         await _assert_receipts(here, newest, "poor")
-        assert (await here.asked(), await here.evicted()) == (0, 1)
+        await here.until_evicted(1)
+        assert await here.asked() == 0
         more = ["poor-1", "poor-2", "poor-3"]
         await cluster.create_pods(cluster.pod(name, queue="root.tenants.poor") for name in more)
         await here.until_bound(*more)
         await cluster.create_pod("above", queue="root.tenants.poor")
         await here.until_refused("above", "LAW-4")
         assert len(here.exits.left) == 4
-        assert await here.evicted() == 4
+        await here.until_evicted(4)
 
 
 async def _assert_receipts(here: Contest, victim: str, preemptor: str) -> None:
@@ -140,7 +141,7 @@ async def test_two_at_once_do_not_share_the_room_of_one_victim(cluster: Cluster)
         assert sorted(name for plan in plans for name in plan["victims"]) == sorted(
             f"{cluster.namespace}/{name}" for name in here.exits.left
         )
-        assert await here.evicted() == len(asks)
+        await here.until_evicted(len(asks))
 
 
 # -- behind Paddock's gate -----------------------------------------------------------------------------------

@@ -21,7 +21,8 @@ async def test_another_goes_where_a_budget_guards_one(cluster: Cluster) -> None:
         await cluster.create_pod("poor", queue="root.poor")
         await here.until_bound("poor")
         assert here.exits.left == ["plain-0"]
-        assert (await here.evicted(), await here.spared()) == (1, 0)
+        await here.until_evicted(1)
+        assert await here.evictions("budget") == 0
 
 
 async def test_an_eviction_that_a_budget_forbids_is_tried_again_later(cluster: Cluster) -> None:
@@ -38,7 +39,7 @@ async def test_an_eviction_that_a_budget_forbids_is_tried_again_later(cluster: C
         await here.until_bound("poor")
         (victim,) = here.exits.left
         assert victim == "guarded-1"
-        assert await here.evicted() == 1
+        await here.until_evicted(1)
         assert "LAW-1" not in here.exits.receipts[victim], "it was guarded no more"
 
 
@@ -58,7 +59,7 @@ async def test_of_two_victims_one_may_go_and_the_other_is_replaced(cluster: Clus
         await eventually(lambda: _was_spared(here), "the API server said no to the other")
         await here.until_bound("poor")
         assert here.exits.left == ["guarded-1", "plain-0"]
-        assert await here.evicted() == 2
+        await here.until_evicted(2)
 
 
 async def test_kube_scheduler_is_offered_nobody_whom_a_budget_guards(cluster: Cluster) -> None:
@@ -80,4 +81,4 @@ async def test_kube_scheduler_is_offered_nobody_whom_a_budget_guards(cluster: Cl
 
 
 async def _was_spared(here: Contest) -> bool:
-    return await here.spared() > 0
+    return await here.evictions("budget") > 0

@@ -75,7 +75,7 @@ async def test_kube_scheduler_takes_an_offer_for_an_ask_that_only_it_can_judge(c
         assert here.node_of("poor") == here.node_of(victim)
         plan = await here.plan_for("poor")
         assert (plan["by"], plan["victims"]) == ("verb", [f"{cluster.namespace}/{victim}"])
-        assert await here.evicted() == 0, "it was kube-scheduler that deleted the victim"
+        assert await here.evictions("done") == 0, "it was kube-scheduler that deleted the victim"
         assert "LAW-5" in here.exits.receipts[victim]
         assert "LAW-5" in await here.until_event(victim)
 
@@ -98,7 +98,7 @@ async def test_an_offer_that_nobody_takes_is_dropped_and_the_tick_goes_on(cluste
         assert time.monotonic() - asked > OFFERED_FOR
         assert here.exits.left == [rich[1]]
         assert [each["by"] for each in await here.told("poor") if "victims" in each] == ["tick", "verb"]
-        assert await here.evicted() == 1
+        await here.until_evicted(1)
 
 
 async def test_nothing_comes_of_an_offer_that_was_dropped(cluster: Cluster) -> None:
