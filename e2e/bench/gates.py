@@ -1,8 +1,8 @@
 """Pods bound per second when they come with gates and Paddock opens them, against a loop that merely opens.
 
 All pods are there before anything begins: 1,500 in 50 queues, on 500 nodes. Then Paddock is started, or the
-loop is told to begin. kube-scheduler's configuration is the same in a pair: without an extender, where a gate
-is the only guard, and with filter and preempt. Rounds in alternation, median ratios.
+loop is. kube-scheduler's configuration is the same in a pair: without an extender, where a gate is the only
+guard, and with filter and preempt. Rounds in alternation, median ratios.
 """
 
 import os
@@ -43,7 +43,8 @@ async def run() -> None:
     async with arena({f"q{at}": {"max": {"vcore": "1000"}} for at in range(LEAVES)}) as here:
         await here.paddock.stop()
         echo = start_echo(here.cluster.control_plane, here.stack)
-        opener = Opener(here.cluster.control_plane, here.stack, here.cluster.namespace)
+        opener = Opener(here.cluster.control_plane, here.cluster.namespace)
+        here.stack.push_async_callback(opener.stop)
         rates: Rates = {"no gates": [(await _bound(here, []))[0]]}
         cpu: Rates = {}
 
@@ -56,8 +57,8 @@ async def run() -> None:
             for guard, of_loop, of_paddock in zip(
                 GUARDS, ([], extenders(echo, VERBS)), ([], extenders(here.url, VERBS)), strict=True
             ):
-                await measure("bare loop", guard, opener, opener.go, of_loop)
-                await opener.halt()
+                await measure("bare loop", guard, opener, opener.start, of_loop)
+                await opener.stop()
                 await measure("paddock", guard, here.paddock, here.paddock.start, of_paddock)
                 await here.paddock.stop()
     _show(rates, cpu)

@@ -1,14 +1,15 @@
 """What Paddock's gates are compared with: something that opens every gate it sees and decides nothing.
 
 It sends the same PATCH as Paddock, through the same effector: as often, and as many at once. And from the
-same account: for an administrator the API server looks at no role, and 7% more pods were bound.
+same account: for an administrator the API server looks at no role, and 7% more pods were bound. And it is as
+new each time: one that went on had the connections of the last time.
 """
 
 import asyncio
 import multiprocessing
 from collections.abc import Callable
-from contextlib import AsyncExitStack
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 
 import msgspec
 import uvloop
@@ -24,33 +25,34 @@ from extender.kube.reflector import Reflector
 
 
 class Opener:
-    """A process of its own. It watches and opens from `go` until `halt`, as Paddock does while it runs."""
+    """A process of its own, from `start` until `stop`, as Paddock is one."""
 
-    def __init__(self, control_plane: ControlPlane, stack: AsyncExitStack, namespace: str) -> None:
-        self._ours, theirs = multiprocessing.Pipe()
-        kubeconfig = str(control_plane.kubeconfig("paddock-certificate"))
-        process = multiprocessing.get_context("spawn").Process(
-            target=_open, args=(theirs, kubeconfig, namespace), daemon=True
-        )
-        process.start()
-        assert process.pid is not None
-        self._pid = process.pid
-        stack.callback(process.join)
-        stack.callback(process.terminate)
+    def __init__(self, control_plane: ControlPlane, namespace: str) -> None:
+        self._kubeconfig = str(control_plane.kubeconfig("paddock-certificate"))
+        self._namespace = namespace
+        self._process: BaseProcess | None = None
 
     @property
     def cpu_seconds(self) -> float:
-        return cpu_seconds_of(self._pid)
+        """Of the one that runs, which must be."""
+        assert self._process is not None
+        assert self._process.pid is not None
+        return cpu_seconds_of(self._process.pid)
 
-    async def go(self) -> None:
-        await self._tell("go")
+    async def start(self) -> None:
+        """Until it has listed the pods."""
+        ours, theirs = multiprocessing.Pipe()
+        self._process = multiprocessing.get_context("spawn").Process(
+            target=_open, args=(theirs, self._kubeconfig, self._namespace), daemon=True
+        )
+        self._process.start()
+        await asyncio.to_thread(ours.recv)
 
-    async def halt(self) -> None:
-        await self._tell("halt")
-
-    async def _tell(self, what: str) -> None:
-        self._ours.send(what)
-        await asyncio.to_thread(self._ours.recv)
+    async def stop(self) -> None:
+        if self._process is not None:
+            self._process.terminate()
+            await asyncio.to_thread(self._process.join)
+            self._process = None
 
 
 class _Gate(msgspec.Struct):
@@ -92,16 +94,12 @@ def _open(pipe: Connection, kubeconfig: str, namespace: str) -> None:
 async def _serve(pipe: Connection, kubeconfig: str, namespace: str) -> None:
     client = await connect(kubeconfig=kubeconfig)
     effector = Effector(client, learn=lambda _: None, may_act=lambda: True, count=lambda *_: None)
-    working = asyncio.create_task(effector.run())
-    following: asyncio.Task[None] | None = None
-    while not working.done():
-        word = await asyncio.to_thread(pipe.recv)
-        if following is not None:
-            following.cancel()
-        following = None
-        if word == "go":
-            following = asyncio.create_task(_reflector(client, namespace, effector.perform).run())
-        pipe.send("done")
+    reflector = _reflector(client, namespace, effector.perform)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(effector.run())
+        group.create_task(reflector.run())
+        await reflector.synced.wait()
+        pipe.send("ready")
 
 
 def _reflector(client: ApiClient, namespace: str, perform: Callable[[OpenGate], None]) -> Reflector[_Pod]:
