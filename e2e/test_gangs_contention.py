@@ -28,7 +28,12 @@ LATE = 3.0
 async def test_twenty_gangs_of_eight_with_room_for_three(
     cluster: Cluster, queues: Queues, timeout: int, gated: bool
 ) -> None:
-    """No stall is longer than the time-out; in one queue none has to time out."""
+    """In one queue none has to time out, and nothing stalls.
+
+    In several no stall is longer than two time-outs: what those that give up give back goes to the next ones'
+    placeholders, since their members are no asks before the last has gone (GANG-16). From then on members
+    wait that go first.
+    """
     paths = [*queues]
     jobs = [
         Job(f"job{at}", 8, timeout=timeout, run_for=0.5, queue=paths[at % len(paths)]) for at in range(20)
@@ -45,5 +50,5 @@ async def test_twenty_gangs_of_eight_with_room_for_three(
         took = moments[-1] - started
         print(f"20 gangs of 8, room for 3: {took:.1f} s, longest pause {stall:.2f} s, {late} timed out")
         here.say("of these", names)
-        assert stall <= (timeout + LATE if late else 2 * LATE)
+        assert stall <= (2 * timeout + LATE if late else 2 * LATE)
         assert not (late and len(paths) == 1)

@@ -42,10 +42,13 @@ class Opener:
     async def start(self) -> None:
         """Until it has listed the pods."""
         ours, theirs = multiprocessing.Pipe()
-        self._process = multiprocessing.get_context("spawn").Process(
+        process = multiprocessing.get_context("spawn").Process(
             target=_open, args=(theirs, self._kubeconfig, self._namespace), daemon=True
         )
-        self._process.start()
+        process.start()
+        # Else nothing would tell of one that ends before it is ready.
+        theirs.close()
+        self._process = process
         await asyncio.to_thread(ours.recv)
 
     async def stop(self) -> None:
