@@ -67,7 +67,7 @@ class StartError(Exception):
 
 
 class Reporting:
-    """What the reflectors report, as metrics and log lines."""
+    """What reflectors and the effector report, as metrics and log lines."""
 
     def __init__(self, metrics: Metrics, log: Logger) -> None:
         self._metrics = metrics
@@ -84,6 +84,10 @@ class Reporting:
     def interrupted(self, kind: str, error: KubeError, pause: float) -> None:
         self._metrics.interruptions.labels(kind).inc()
         self._log.warning("watch interrupted", kind=kind, error=str(error), pause=round(pause, 3))
+
+    def failed(self, effect: str, namespace: str, name: str, error: str) -> None:
+        """An effect came to nothing; the metric of effects counts those that are not told of."""
+        self._log.warning("effect failed", effect=effect, namespace=namespace, name=name, error=error)
 
 
 class App:
@@ -117,16 +121,17 @@ class App:
             began=lambda: self.engine.learn(on.ActingBegan()),
             ended=lambda: self.engine.learn(on.ActingEnded()),
         )
+        self._reporting = Reporting(self.metrics, log)
         self._effector = Effector(
             client,
             learn=self.engine.learn,
             may_act=lambda: self._leadership.held,
             count=lambda effect, outcome: self.metrics.effects.labels(effect, outcome).inc(),
+            report=self._reporting.failed,
             placeholders=lambda: self.configuration.settings.placeholders,
         )
         self._host_groups = HostGroups(self.engine.learn)
         self._verbs = Verbs(self.engine, self._effector, synced=self.synced, asked=self._asked)
-        self._reporting = Reporting(self.metrics, log)
         self._feeds = Feeds(
             client, self.engine.learn, reporter=self._reporting, configured=self._configured.wait
         )

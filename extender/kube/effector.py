@@ -75,6 +75,9 @@ TRIES = 4
 _FIRST_PAUSE = 0.2
 _CALL_TIMEOUT = 10.0
 
+REPORTED_EVERY = 10.0
+"""Seconds between two reports of one kind of effect: who lacks a right fails a thousand times a second."""
+
 # How effects end, as the metrics name it; besides: not leading, queue full, failed.
 _DONE = "done"
 _GONE = "object gone"
@@ -93,11 +96,13 @@ _EVICTION_OUTCOMES = {
 _CREATION_OUTCOMES = {_DONE: CreationOutcome.DONE, _REFUSED: CreationOutcome.REFUSED}
 
 Count = Callable[[str, str], None]
+Report = Callable[[str, str, str, str], None]
 
 
 class Effector:
     """Runs effects. ``learn`` takes outcomes; ``may_act`` is the Lease; ``count(effect, outcome)``;
-    ``placeholders``: the settings that are in force."""
+    ``report(effect, namespace, name, error)`` hears why one failed; ``placeholders``: the settings that are
+    in force."""
 
     def __init__(
         self,
@@ -106,6 +111,7 @@ class Effector:
         learn: Callable[[on.Event], None],
         may_act: Callable[[], bool],
         count: Count,
+        report: Report = lambda *_: None,
         placeholders: Callable[[], PlaceholderSettings] = PlaceholderSettings,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -113,6 +119,8 @@ class Effector:
         self._learn = learn
         self._may_act = may_act
         self._count = count
+        self._report = report
+        self._reported: dict[str, float] = {}
         self._placeholders = placeholders
         self._sleep = sleep
         self._queue: OrderedDict[object, Effect] = OrderedDict()
@@ -195,6 +203,7 @@ class Effector:
             await self._sleep(start - now)
 
     async def _carry_out(self, effect: Effect) -> None:
+        why = ""
         for attempt in range(TRIES):
             if not self._may_act():
                 self._end(effect, "not leading")
@@ -211,13 +220,39 @@ class Effector:
                 if _is_about_budgets(error):
                     self._end(effect, _BUDGET)
                     return
+                why = str(error)
                 await self._sleep(_FIRST_PAUSE * 2.0**attempt)
-            except KubeError:
+            except KubeError as error:
+                if await self._is_too_late(effect, error):
+                    self._end(effect, _GONE)
+                    return
+                why = str(error)
                 break
             else:
                 self._end(effect, _DONE)
                 return
+        self._tell_failure(effect, why)
         self._end(effect, "failed")
+
+    async def _is_too_late(self, effect: Effect, error: KubeError) -> bool:
+        """Whether a pod has its node already: then none may be nominated (`ValidatePodStatusUpdate`), which
+        only the words of the answer would say."""
+        match effect, error:
+            case NominateNode(uid, namespace, name), ApiError(status=422):
+                try:
+                    pod = await self.read_pod(namespace, name, within=_CALL_TIMEOUT)
+                except KubeError:
+                    return False
+                return pod is None or pod.uid != uid or bool(pod.node)
+        return False
+
+    def _tell_failure(self, effect: Effect, why: str) -> None:
+        if isinstance(effect, LookUpGroups | EndWait):
+            return
+        kind, now = type(effect).__name__, asyncio.get_running_loop().time()
+        if now >= self._reported.get(kind, 0.0):
+            self._reported[kind] = now + REPORTED_EVERY
+            self._report(kind, effect.namespace, effect.name, why)
 
     async def _call(self, effect: Effect) -> None:
         match effect:

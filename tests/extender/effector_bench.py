@@ -28,12 +28,14 @@ class Bench:
         self.patient = False
         self.learned: list[on.Event] = []
         self.outcomes: Counter[tuple[str, str]] = Counter()
+        self.reports: list[tuple[str, ...]] = []
         self.pauses: list[float] = []
         self.effector = Effector(
             client,
             learn=self.learned.append,
             may_act=lambda: self.leading,
             count=lambda effect, outcome: self.outcomes.update([(effect, outcome)]),
+            report=lambda *said: self.reports.append(said),
             sleep=self._sleep,
         )
 

@@ -68,6 +68,22 @@ async def test_budgets_that_it_may_not_read_are_named_with_the_error(server: Ser
     assert (first["kind"], first["level"]) == ("poddisruptionbudgets", "warning")
 
 
+async def test_what_it_may_not_do_is_logged_with_the_error(server: Server) -> None:
+    """The metric alone says that something failed, but not which right is missing."""
+    server.configure(document())
+    await server.started()
+    server.api.fail_next(403, method="POST", path="/events")
+    server.configure("partitions: [")
+    await until(lambda: bool(server.logged("effect failed")))
+    (line,) = server.logged("effect failed")
+    assert (line["effect"], line["namespace"], line["name"]) == (
+        "PostEvent",
+        "paddock-system",
+        "yunikorn-configs",
+    )
+    assert (line["error"], line["level"]) == ("403 Forbidden: the test wants 403", "warning")
+
+
 async def test_an_api_that_does_not_say_whether_it_has_pod_groups_is_named_with_the_error(
     server: Server,
 ) -> None:
