@@ -30,6 +30,8 @@ USERS: Mapping[str, tuple[str, str]] = {
     ),
     "paddock-certificate": ("paddock", ""),
     "tester": ("tester", ""),
+    "tenant": ("tenant", ""),
+    "rival": ("rival", ""),
 }
 """Per token: the user's name, and its groups joined by commas."""
 
