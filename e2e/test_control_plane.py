@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from e2e.binaries import NoBinary, binary
 from e2e.cluster import Cluster, Object, node_of, path_of
 from e2e.control_plane import ControlPlane
 from e2e.kubelet import StubKubelet
@@ -99,14 +98,6 @@ async def test_a_metric_of_a_dead_process_is_an_error_and_not_a_zero(tmp_path: P
     paddock = PaddockProcess(tmp_path / "none", tmp_path)
     with pytest.raises(AssertionError, match="answered 0"):
         await paddock.metric("paddock_audit_drift")
-
-
-def test_a_chosen_folder_without_a_program_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("PADDOCK_E2E_BIN", str(tmp_path))
-    with pytest.raises(NoBinary, match="has no etcd"):
-        binary("etcd")
 
 
 async def _bind(cluster: Cluster, name: str, node: str) -> None:

