@@ -5,6 +5,16 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_SECONDS ?= 60
 
+# `smoke`: one test for each part, in about a minute; `full`: all of them.
+TIER ?= full
+TIER_full :=
+TIER_smoke := -m smoke
+ifeq ($(filter full smoke,$(TIER)),)
+$(error TIER is full or smoke, not $(TIER))
+endif
+# Each worker has a control plane of its own and waits for most of its time. A user's cluster bears only one.
+WORKERS ?= $(if $(KUBECONFIG),0,2)
+
 .PHONY: demo test lint control-plane e2e bench format requirements clean
 
 $(STAMP): requirements-dev.txt pyproject.toml
@@ -18,7 +28,7 @@ demo: $(STAMP)
 	$(BIN)/paddock demo --verbs-port 0 --admin-port 0 --seconds $(DEMO_SECONDS)
 
 test: $(STAMP)
-	$(BIN)/pytest tests
+	$(BIN)/pytest tests --durations=10
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -31,7 +41,7 @@ control-plane: $(STAMP)
 	$(BIN)/python -m e2e.building
 
 e2e: control-plane
-	$(BIN)/pytest e2e -s
+	$(BIN)/pytest e2e $(TIER_$(TIER)) --numprocesses=$(WORKERS) --dist=loadgroup --durations=10 -rP
 
 bench: control-plane
 	$(BIN)/python -m e2e.bench

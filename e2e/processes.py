@@ -16,8 +16,18 @@ _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-_PORTS = itertools.cycle(random.sample(range(15_000, 32_000), 17_000))
-"""Below the range that outgoing connections take theirs from, so that a free one stays free."""
+def _ports() -> list[int]:
+    """Ports below the range that outgoing connections take theirs from, so that a free one stays free.
+
+    Each worker of a run has ports of its own: between the probe and the use another one could take them.
+    """
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    own = range(15_000 + worker, 32_000, workers)
+    return random.sample(own, len(own))
+
+
+_PORTS = itertools.cycle(_ports())
 
 
 def free_port() -> int:

@@ -176,6 +176,7 @@ async def _until_the_last_one_came(groups: Groups) -> None:
     await groups.until({"g": 3})
 
 
+@pytest.mark.smoke("bind")
 async def test_the_last_one_ends_the_wait(cluster: Cluster) -> None:
     async with _two_waiting(cluster) as (_, groups):
         await _until_the_last_one_came(groups)

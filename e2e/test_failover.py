@@ -29,6 +29,7 @@ async def test_the_other_one_finishes_what_was_begun(cluster: Cluster, effect: E
         await until_over(here)
 
 
+@pytest.mark.smoke("failover")
 async def test_a_node_stays_kept(cluster: Cluster) -> None:
     """Six small ones want the two cores that are free on each of three nodes; one of these is kept."""
     async with place(cluster, BY_SIZE, nodes=3, cores=6, lease=LEASE) as here:

@@ -1,5 +1,7 @@
 """Gangs with placeholders on the real control plane: created with the shipped role, bound, taken over."""
 
+import pytest
+
 from e2e.cluster import Cluster, node_of
 from e2e.ganging import BOTH, NOTED, Job, rally
 
@@ -75,6 +77,7 @@ async def test_a_gang_on_a_cluster_with_exactly_its_room(cluster: Cluster, gated
         await here.until_bound(*rivals)
 
 
+@pytest.mark.smoke("gang")
 async def test_more_members_than_placeholders_and_a_member_that_comes_late(cluster: Cluster) -> None:
     """GANG-13, GANG-14: six for three; the others are placed as any pods once all have been taken over."""
     job = Job("many", 3, members=6)

@@ -17,6 +17,7 @@ CONDITION = "paddock.dev/Admitted"
 GATED = {"schedulingGates": [{"name": GATE}]}
 
 
+@pytest.mark.smoke("gate")
 async def test_the_policy_gates_and_paddock_opens_in_turn(cluster: Cluster) -> None:
     """Opt-in by a label of the namespace; PodScheduled stays kube-scheduler's own."""
     async with Stand(cluster, {"a": {"max": {"vcore": "2"}}}, policies=(POLICY,)) as stand:

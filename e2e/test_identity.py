@@ -55,6 +55,9 @@ KINDS: Mapping[str, tuple[str, str]] = {
 """Prefix and last part of its path."""
 WORKLOADS = [kind for kind in KINDS if kind != "Pod"]
 
+pytestmark = pytest.mark.xdist_group("identity")
+"""One worker plays them all: each worker that did would start a control plane for them."""
+
 
 class PeopledControlPlane(ControlPlane):
     """One that knows `PEOPLE` as well."""

@@ -39,6 +39,9 @@ CONFIG = "kubeadm/scheduler-config-plain.yaml"
 GATED = "gates/gate-managed-pods.yaml"
 KIND = "podgroups.scheduling.k8s.io"
 
+pytestmark = pytest.mark.xdist_group("native pod groups")
+"""One worker plays them all: each worker that did would start a control plane for them."""
+
 
 @pytest_asyncio.fixture(loop_scope="session", scope="module")
 async def control_plane() -> AsyncIterator[ControlPlane]:

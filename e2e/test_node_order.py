@@ -1,5 +1,6 @@
 """Node order through prioritize as shipped (NODE-1 to NODE-3), against kube-scheduler's own scores."""
 
+import pytest
 import yaml
 
 from e2e.cluster import Cluster, Object, node_of
@@ -40,6 +41,7 @@ async def nodes_taken(stand: Stand, prefix: str, count: int) -> list[str]:
     return [taken(name) for name in names]
 
 
+@pytest.mark.smoke("prioritize")
 async def test_pods_go_where_the_policy_of_the_document_says(cluster: Cluster) -> None:
     """kube-scheduler by itself would spread them; and a reload turns the order around."""
     async with Stand(cluster, {}, config=CONFIG) as stand:

@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from e2e.cluster import Cluster, Object
 from e2e.course import say
 from e2e.preempting import DELAY, Contest, contest, queue
@@ -13,6 +15,7 @@ SIBLINGS = {
 }
 
 
+@pytest.mark.smoke("preemption")
 async def test_a_sibling_gives_back_what_is_guaranteed_at_equal_priority(cluster: Cluster) -> None:
     """kube-scheduler alone would do nothing, and is not heard to ask."""
     async with contest(cluster, SIBLINGS, nodes=2, cores=4) as here:

@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 import aiohttp
+import pytest
 
 from e2e.cluster import Cluster, Object
 from e2e.preempting import Contest, contest, queue, with_port
@@ -63,6 +64,7 @@ def _ranked(priority: int, **spec: Any) -> Object:
 OFFERS = {"root.poor": queue(guaranteed=2), "root.rich": queue()}
 
 
+@pytest.mark.smoke("preempt")
 async def test_kube_scheduler_takes_an_offer_for_an_ask_that_only_it_can_judge(cluster: Cluster) -> None:
     """A port of the node: Paddock waits until it is asked, then names its own victim, and keeps the node."""
     async with contest(cluster, OFFERS, nodes=2, cores=2, ranks=(100,)) as here:

@@ -3,6 +3,8 @@
 import asyncio
 import time
 
+import pytest
+
 from e2e.cluster import Cluster, message_of, node_of
 from e2e.stand import NAMESPACE, Stand, eventually
 
@@ -18,6 +20,7 @@ async def test_a_pod_in_a_queue_runs(cluster: Cluster) -> None:
         await stand.audited()
 
 
+@pytest.mark.smoke("filter", "quota")
 async def test_three_pods_over_a_quota_of_two(cluster: Cluster) -> None:
     """One waits with the reason in its status, its story has the numbers, and it runs when one finishes."""
     async with Stand(cluster, TWO) as stand:
