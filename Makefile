@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_SECONDS ?= 60
+SOAK_SECONDS ?= 600
+SEED ?= 1
 
 # `smoke`: one test for each part, in about a minute; `full`: all of them.
 TIER ?= full
@@ -15,7 +17,7 @@ endif
 # Each worker has a control plane of its own and waits for most of its time. A user's cluster bears only one.
 WORKERS ?= $(if $(KUBECONFIG),0,2)
 
-.PHONY: demo test lint control-plane e2e bench format requirements clean
+.PHONY: demo test lint control-plane e2e soak bench format requirements clean
 
 $(STAMP): requirements-dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -42,6 +44,10 @@ control-plane: $(STAMP)
 
 e2e: control-plane
 	$(BIN)/pytest e2e $(TIER_$(TIER)) --numprocesses=$(WORKERS) --dist=loadgroup --durations=10 -rP
+
+# Churn for so long, and Paddock's memory, stalls and audit drift in it.
+soak: control-plane
+	$(BIN)/python -m e2e.soak --seconds $(SOAK_SECONDS) --seed $(SEED)
 
 bench: control-plane
 	$(BIN)/python -m e2e.bench

@@ -74,6 +74,10 @@ class PaddockProcess:
     def cpu_seconds(self) -> float:
         return self._program.cpu_seconds
 
+    @property
+    def resident_mib(self) -> float:
+        return self._program.resident_mib
+
     async def get(self, path: str) -> tuple[int, str]:
         """From the admin port; status 0 when nobody answers."""
         try:

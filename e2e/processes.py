@@ -53,6 +53,12 @@ def cpu_seconds_of(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def resident_mib_of(pid: int) -> float:
+    """The memory that a process that runs holds now, in MiB."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
 class Program:
     """One child process. Its output goes to ``log``."""
 
@@ -75,6 +81,12 @@ class Program:
         """It must be running."""
         assert self._process is not None
         return cpu_seconds_of(self._process.pid)
+
+    @property
+    def resident_mib(self) -> float:
+        """It must be running."""
+        assert self._process is not None
+        return resident_mib_of(self._process.pid)
 
     def start(self) -> None:
         with self.log.open("ab") as output:

@@ -73,6 +73,12 @@ class Machine:
         chosen = "e2e/test_control_plane.py::test_the_kubelet_refuses_what_does_not_fit"
         return self.runs("-m", "pytest", "-x", "-p", "no:cacheprovider", chosen, **environment)
 
+    def would_make(self, target: str) -> str:
+        """The commands, as one that makes this test does not influence them."""
+        command = ["/usr/bin/env", "--unset=MAKEFLAGS", "make", "--dry-run", target]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=True)
+        return done.stdout
+
     @property
     def asked_of_go(self) -> list[str]:
         return self.calls.read_text().splitlines() if self.calls.exists() else []
@@ -174,13 +180,7 @@ def test_named_programs_are_taken(machine: Machine, names: Mapping[str, str], th
 
 @pytest.mark.parametrize("target", ["e2e", "bench"])
 def test_the_build_comes_before_the_tests(machine: Machine, target: str) -> None:
-    listed = subprocess.run(
-        ["/usr/bin/env", "make", "--dry-run", target],
-        cwd=machine.folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    listed = machine.would_make(target)
     assert "-m e2e.building" in listed
     assert listed.index("-m e2e.building") < listed.rindex(
         "pytest e2e" if target == "e2e" else "-m e2e.bench"

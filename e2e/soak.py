@@ -1,0 +1,220 @@
+"""`make soak`: bounded churn on the real control plane, with Paddock's memory, stalls and audit drift.
+
+Pods come and go in four queues, gangs come together, tenants give up waiting pods, and the maxima are edited.
+Fails where the observer sees a quota broken, the audit finds drift, or a pod is never served. Memory and
+stalls are printed and not judged: they belong to the machine.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import statistics
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+import aiohttp
+
+from e2e.cluster import ApiFailure, Cluster, Object, is_terminal
+from e2e.control_plane import ControlPlane
+from e2e.ganging import GROUP, PLACEHOLDER, Job
+from e2e.stand import Stand, Tree
+
+LEAVES = ("batch", "burst", "web", "jobs")
+WIDE: Tree = {"batch": {"max": {"vcore": "12"}}, "burst": {"max": {"vcore": "6"}}, "web": {}, "jobs": {}}
+NARROW: Tree = {**WIDE, "batch": {"max": {"vcore": "8"}}}
+NODES, CORES = 4, 8
+
+AT_A_TIME = 120
+"""Pods that may be there at once: churn is what is asked for, not a backlog."""
+GANG_EVERY, EDIT_EVERY, AUDIT_EVERY, MEMORY_EVERY = 4.0, 10.0, 5.0, 1.0
+PROBE_EVERY = 0.05
+DRAINED_IN = 120.0
+
+
+@dataclass
+class Figures:
+    """What was measured; ``memory`` in MiB, ``stalls`` in seconds that `/livez` took."""
+
+    memory: list[float] = field(default_factory=list)
+    stalls: list[float] = field(default_factory=list)
+    drifts: list[object] = field(default_factory=list)
+    audits: int = 0
+    created: int = 0
+    finished: int = 0
+
+    def lines(self, minutes: float, bindings: int) -> Iterator[str]:
+        third = max(1, len(self.memory) // 3)
+        early, late = statistics.median(self.memory[:third]), statistics.median(self.memory[-third:])
+        yield f"{minutes:.1f} min: {self.created} pods created, {bindings} bound, {self.finished} finished"
+        yield (
+            f"memory: {early:.1f} MiB in the first third, {late:.1f} MiB in the last, "
+            f"{max(self.memory):.1f} MiB at most"
+        )
+        if len(self.stalls) > 1:
+            p99 = statistics.quantiles(self.stalls, n=100)[98]
+            yield f"/livez: p99 {p99 * 1000:.0f} ms, longest {max(self.stalls) * 1000:.0f} ms"
+        yield f"audit: {len(self.drifts)} differences in {self.audits} audits"
+
+
+class Soak:
+    """Churn on a stand until it is stopped, and `Figures` of it."""
+
+    def __init__(self, stand: Stand, rng: random.Random) -> None:
+        self.stand, self.cluster, self.pods = stand, stand.cluster, stand.pods
+        self.figures = Figures()
+        self._rng = rng
+        self._finished: asyncio.Queue[Object] = asyncio.Queue()
+        self._seen: set[str] = set()
+        self.pods.listeners.append(self._on_pod)
+
+    def _on_pod(self, kind: str, pod: Object) -> None:
+        uid = pod["metadata"]["uid"]
+        if kind != "DELETED" and is_terminal(pod) and uid not in self._seen:
+            self._seen.add(uid)
+            self._finished.put_nowait(pod)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Everything that goes on beside the churn itself; what fails in it fails the soak."""
+        async with asyncio.TaskGroup() as tasks:
+            beside = [
+                tasks.create_task(each)
+                for each in (
+                    self._collect(),
+                    _every(MEMORY_EVERY, self._note_memory),
+                    _every(AUDIT_EVERY, self._note_audit),
+                    self._probe(),
+                )
+            ]
+            yield
+            for task in beside:
+                task.cancel()
+
+    # -- churn -----------------------------------------------------------------------------------------------
+
+    async def churn(self, seconds: float) -> None:
+        """Create, delete and edit for so long; then let all that waits be served."""
+        until = time.monotonic() + seconds
+        edits, gangs = time.monotonic() + EDIT_EVERY, time.monotonic()
+        narrow = False
+        while (now := time.monotonic()) < until:
+            if now >= edits:
+                narrow, edits = not narrow, now + EDIT_EVERY
+                await self.stand.configure(NARROW if narrow else WIDE)
+            if now >= gangs:
+                gangs = now + GANG_EVERY
+                await self._submit_gang()
+            if len(self.pods.pods) < AT_A_TIME:
+                await self._submit_some()
+            await self._give_up_one()
+            await asyncio.sleep(0.05)
+
+    async def _submit_some(self) -> None:
+        rng, numbers = self._rng, range(self.figures.created, self.figures.created + self._rng.randint(1, 12))
+        self.figures.created += len(numbers)
+        await self.cluster.create_pods(
+            self.cluster.pod(
+                f"p{at}",
+                queue=f"root.{leaf}",
+                app=f"{leaf}-{at % 7}",
+                cpu=rng.choice(("500m", "1", "2")),
+                run_for=rng.uniform(0.1, 2.0),
+            )
+            for at in numbers
+            for leaf in [rng.choice(LEAVES)]
+        )
+
+    async def _submit_gang(self) -> None:
+        job = Job(f"gang-{self.figures.created}", self._rng.randint(2, 4), run_for=1.0)
+        self.figures.created += job.size
+        first, *others = job.manifests(self.cluster)
+        await self.cluster.create(first)
+        await self.cluster.create_pods(others)
+
+    async def _give_up_one(self) -> None:
+        """A tenant deletes a pod that waits, sometimes; never a gang's, whose others would wait for it."""
+        waiting = [pod for pod in self.pods.waiting() if not _is_of_gang(pod)]
+        if waiting and self._rng.random() < 0.1:
+            await self._delete(self._rng.choice(waiting))
+            self.figures.finished += 1
+
+    async def _collect(self) -> None:
+        """What has finished is deleted: the API server must not be what grows."""
+        while True:
+            await self._delete(await self._finished.get())
+            self.figures.finished += 1
+
+    async def _delete(self, pod: Object) -> None:
+        with suppress(ApiFailure):
+            await self.cluster.delete_pod(pod["metadata"]["name"])
+
+    async def drained(self) -> None:
+        """Everything that was created has been served."""
+        await self.stand.configure(WIDE)
+        await self.pods.until(lambda: not self.pods.pods, "all pods were served", timeout=DRAINED_IN)
+        await self.stand.audited()
+
+    # -- what is measured ------------------------------------------------------------------------------------
+
+    async def _note_memory(self) -> None:
+        self.figures.memory.append(self.stand.paddock.resident_mib)
+
+    async def _note_audit(self) -> None:
+        _, text = await self.stand.paddock.get("/debug/audit")
+        self.figures.audits += 1
+        self.figures.drifts += json.loads(text)["drifts"]
+
+    async def _probe(self) -> None:
+        """How long the event loop keeps a caller waiting."""
+        url = f"http://127.0.0.1:{self.stand.paddock.admin_port}/livez"
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as session:
+            while True:
+                began = time.perf_counter()
+                async with session.get(url) as answer:
+                    await answer.read()
+                self.figures.stalls.append(time.perf_counter() - began)
+                await asyncio.sleep(PROBE_EVERY)
+
+
+def _is_of_gang(pod: Object) -> bool:
+    notes = pod["metadata"].get("annotations") or {}
+    return PLACEHOLDER in notes or notes.get("yunikorn.apache.org/task-group-name") == GROUP
+
+
+async def _every(seconds: float, do: Callable[[], Awaitable[None]]) -> None:
+    while True:
+        await do()
+        await asyncio.sleep(seconds)
+
+
+async def soak(seconds: float, seed: int) -> int:
+    """Print the figures; 1 if something was broken."""
+    print(f"soak: {seconds:g} s, seed {seed}", flush=True)
+    async with ControlPlane() as control_plane, Cluster(control_plane) as cluster:
+        cluster.namespace = await cluster.create_namespace()
+        async with Stand(cluster, WIDE) as stand:
+            await cluster.add_nodes(NODES, cpu=str(CORES), pods=1000)
+            here, began = Soak(stand, random.Random(seed)), time.monotonic()
+            async with here.running():
+                await here.churn(seconds)
+                await here.drained()
+            minutes = (time.monotonic() - began) / 60
+            for line in here.figures.lines(minutes, stand.observer.rules.bindings):
+                print(f"soak: {line}", flush=True)
+            return 1 if here.figures.drifts else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make soak", description=__doc__.partition("\n")[0])
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    chosen = parser.parse_args()
+    return asyncio.run(soak(chosen.seconds, chosen.seed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
