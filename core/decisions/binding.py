@@ -12,8 +12,11 @@ from core.decisions.decision import (
 )
 from core.ids import NodeName, PodUid
 from core.instants import has_come
-from core.ledger.events import BindCalled
+from core.ledger.events import BindCalled, BindFailed, PodRefused
+from core.ledger.formations import slot_node
+from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
+from core.reasons import said_next
 from core.workload.pod_group import Group
 
 
@@ -26,6 +29,9 @@ def decide_binding(snapshot: Snapshot, uid: PodUid, node: NodeName, *, now: floa
     record = snapshot.pod(uid)
     if record is not None and record.node == node:
         return BoundAlready()
+    overtaken = _overtaken(snapshot, record, now=now) if record is not None else None
+    if overtaken is not None:
+        return overtaken
     verdict = decide_admission(snapshot, uid, now=now, in_turn=False, offered=lambda: (node,))
     group = snapshot.unopened(record) if record is not None else None
     match verdict:
@@ -37,6 +43,26 @@ def decide_binding(snapshot: Snapshot, uid: PodUid, node: NodeName, *, now: floa
             return verdict
         case _:
             return BindNow((BindCalled(uid, node),))
+
+
+def _overtaken(snapshot: Snapshot, record: PodRecord, *, now: float) -> Refused | None:
+    """The refusal of a pod whose reserved room others have taken by force: its reservation ends.
+
+    Usage counts the reservation, so a queue that holds no more than its max refuses none. A Binding that may
+    be under way already is seen through, and a member takes no more than its placeholder had.
+    """
+    application = snapshot.application(record.application) if record.application else None
+    queue = snapshot.queue_of(record)
+    holds_more = record.reservation is not None and not (record.binding or slot_node(record))
+    if not holds_more or application is None or queue is None:
+        return None
+    refusal = snapshot.room.excess(queue.chain, application.claimant, record.facts.size)
+    if refusal is None:
+        return None
+    said = said_next(record.said, refusal, generation=snapshot.generation, now=now)
+    return Refused(
+        refusal, said, (PodRefused(record.uid, refusal, said), BindFailed(record.uid, certain=True))
+    )
 
 
 def _with_the_others(group: Group, admitted: Admitted, uid: PodUid, node: NodeName, *, now: float) -> Binding:

@@ -12,6 +12,7 @@ from core.ids import AppId, NodeName, QueuePath
 from core.ledger.formations import awaits_gang, file, slot_node, unfile
 from core.ledger.keeping import let_go
 from core.ledger.lifecycle import allocated, room_held, room_left
+from core.ledger.over_max import note_release, note_use
 from core.ledger.pod_groups import note_member
 from core.ledger.reclaiming import note_growth
 from core.ledger.record import Charge, Held, PodRecord, Standing
@@ -135,8 +136,12 @@ def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
         _count(state, record, new, adding=True, people=people)
         state.charges[record.uid] = new
     _note_room(state, record, was=holds(old), now=holds(new))
+    if old is not None and people:
+        note_release(state, record, old)
     if new is not None:
         note_growth(state, old, new)
+        if people and holds(new):
+            note_use(state, record, new)
     if old is not None and holds(old) and people:
         state.freed = True
 

@@ -15,8 +15,9 @@ from core.ledger.audit_gangs import gang_steps
 from core.ledger.audit_pod_groups import pod_group_steps
 from core.ledger.audit_turns import turn_steps
 from core.ledger.drift import KEYS_PER_STEP, Drift, Step, amounts, compare, compare_tallies, each
+from core.ledger.over_max import excess_of
 from core.ledger.record import Charge, Held, PodRecord, Standing
-from core.ledger.state import Seat, State, WaitingKey
+from core.ledger.state import OverMaxPlace, Seat, State, WaitingKey
 from core.queues.limits import UsageBook
 from core.queues.queue import Queue
 from core.resource import Limit, Tally
@@ -39,6 +40,7 @@ def audit_steps(state: State) -> Iterator[Step]:
     yield from each(state.uses, lambda name: _node_drifts(state, name))
     yield _capacity_drifts(state)
     yield from _people_steps(state)
+    yield from _over_max_steps(state)
     yield from _index_steps(state)
     yield from application_steps(state)
     yield from turn_steps(state)
@@ -265,6 +267,18 @@ def _group_drifts_of_applications(state: State) -> Step:
             group = state.limits.group_for(paths, application.groups or ())
             found += compare(f"group of {application.id}", group, application.group)
     return found
+
+
+# -- usage above a max -----------------------------------------------------------------------------------
+
+
+def _over_max_steps(state: State) -> Iterator[Step]:
+    known = [*(queue.path for queue in state.tree), *(tracked for tracked, _ in state.book), *state.over_max]
+    yield from each(dict.fromkeys(known), lambda place: _over_max_drifts(state, place))
+
+
+def _over_max_drifts(state: State, place: OverMaxPlace) -> Step:
+    return compare(f"above a max: {place}", excess_of(state, place) is not None, place in state.over_max)
 
 
 # -- indexes: nothing filed that should not be -----------------------------------------------------------

@@ -16,6 +16,7 @@ from core.ledger.gangs import (
 )
 from core.ledger.groups import find_groups
 from core.ledger.lifecycle import emptied, fire, idle, note_completing
+from core.ledger.over_max import recount_queue
 from core.ledger.record import PodRecord
 from core.ledger.rejections import tell
 from core.ledger.state import State
@@ -272,6 +273,7 @@ def _queue_for(state: State, application: Application, chosen: Chosen) -> QueueP
             guaranteed=namespace.guaranteed,
             max_applications=namespace.max_applications,
         )
+        recount_queue(state, queue)
     return chosen.path
 
 

@@ -42,8 +42,9 @@ from core.ledger.keeping import note_written
 from core.ledger.lifecycle import leave_parents, pass_time
 from core.ledger.marks import expire_kept, unmark
 from core.ledger.news import is_late, is_same_pod, lasting, time_runs
+from core.ledger.over_max import recount_over_max
 from core.ledger.pod_groups import forget_member
-from core.ledger.recalling import recall, resume, take_over
+from core.ledger.recalling import recall, resume, stand_by, take_over
 from core.ledger.reclaiming import find_reclaims, note_terms, terms_now
 from core.ledger.record import PodRecord
 from core.ledger.rejections import mark_rejected
@@ -138,7 +139,7 @@ class Ledger:
             case on.ActingBegan():
                 take_over(self._state)
             case on.ActingEnded():
-                self._state.acts = False
+                stand_by(self._state)
             case on.PassDue():
                 return (*self._on_pass_due(), *self._posted())
             case on.TimePassed():
@@ -307,6 +308,7 @@ class Ledger:
         leave_parents(state)
         recount_people(state)
         place_all(state)
+        recount_over_max(state)
         for uid in state.waits_at:
             await_try(state, state.pods[uid])
         state.stirred.update(dict.fromkeys(state.pod_groups))

@@ -11,6 +11,7 @@ from core.ledger.forming import begin_all
 from core.ledger.keeping import drop, remember
 from core.ledger.marks import spare, unmark, write
 from core.ledger.news import is_under_way
+from core.ledger.over_max import doubt_reports, report_unreported
 from core.ledger.record import PodRecord
 from core.ledger.state import Stage, State
 from core.ledger.takeover import dissolve, remember_slot, resume_slots
@@ -79,6 +80,7 @@ def take_over(state: State) -> None:
     O(pods).
     """
     state.acts = True
+    report_unreported(state)
     if not state.pods_listed:
         return
     state.offers.clear()
@@ -98,6 +100,12 @@ def take_over(state: State) -> None:
     resume(state)
     resume_slots(state)
     state.freed = True
+
+
+def stand_by(state: State) -> None:
+    """Another instance, or none, is the one that acts from now on."""
+    state.acts = False
+    doubt_reports(state)
 
 
 def _is_promised(record: PodRecord) -> bool:

@@ -7,20 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.backoff import backs_off
-from core.ledger.carrying import OFFERED_FOR
-from core.ledger.coscheduling import moments_of
 from core.ledger.formations import refusal_of_gang_pod
-from core.ledger.keeping import KEPT_AT_MOST, kept_could_take
+from core.ledger.keeping import kept_could_take
 from core.ledger.lifecycle import last_ended
 from core.ledger.marks import is_leaving
-from core.ledger.matching import line_due
+from core.ledger.moments import moments
 from core.ledger.pod_groups import group_of, unopened
 from core.ledger.record import Charge, PodRecord
-from core.ledger.rejections import marks_due
 from core.ledger.settings import LedgerSettings
-from core.ledger.state import State, Turn
-from core.ledger.takeover import slots_due
-from core.ledger.turns import leases
+from core.ledger.state import Episode, OverMaxPlace, State, Turn
 from core.queues.limits import Limits, Tracked, UsageBook, entry_for
 from core.queues.queue import Queue
 from core.queues.room import Extra, Room
@@ -92,25 +87,7 @@ class Snapshot:
 
         Cost: O(reservations and wake-ups under way).
         """
-        state = self._state
-        moments = [state.deferred, state.age_due, state.tries_due]
-        moments += state.quota_starts.values() if state.quota_preempts else ()
-        moments += [offer.at + OFFERED_FOR for offer in state.offers.values()]
-        moments += [end for uid, end in leases(state) if unopened(state, state.pods[uid]) is None]
-        moments += moments_of(state)
-        for uid in state.reserved:
-            reservation = state.pods[uid].reservation
-            moments.append(reservation.ends if reservation is not None else None)
-        moments += [state.pods[uid].provisional_until for uid in state.provisional]
-        moments += [known.until for known in state.resolved.values()]
-        moments += [state.pods[uid].kept_since + KEPT_AT_MOST for uid in state.kept.values()]
-        moments += marks_due(state)
-        moments += state.timers.values()
-        moments += state.forming.values()
-        moments += slots_due(state)
-        moments.append(line_due(state))
-        moments += [state.applications[app_id].awaits_until for app_id in state.unplaced]
-        return min((moment for moment in moments if moment is not None), default=None)
+        return min((moment for moment in moments(self._state) if moment is not None), default=None)
 
     @property
     def node_set(self) -> int:
@@ -215,6 +192,16 @@ class Snapshot:
 
     def pod_groups(self) -> Iterator[Group]:
         return iter(self._state.pod_groups.values())
+
+    @property
+    def over_max(self) -> Mapping[OverMaxPlace, Episode]:
+        """Queues, users and groups that hold more than their max; only to be read."""
+        return self._state.over_max
+
+    @property
+    def over_max_begun(self) -> Mapping[str, int]:
+        """How often that has begun, by kind; only to be read."""
+        return self._state.over_max_begun
 
     @property
     def group_numbers(self) -> GroupNumbers:

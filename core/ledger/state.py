@@ -10,7 +10,7 @@ from core.ledger.effects import Effect
 from core.ledger.events import ChosenVictim
 from core.ledger.record import Charge, PodRecord
 from core.ledger.settings import LedgerSettings
-from core.queues.limits import Claimant, Limits, UsageBook
+from core.queues.limits import Claimant, Limits, Tracked, UsageBook
 from core.queues.queue import Queue
 from core.queues.room import Extra, Room
 from core.queues.spec import NodeSortSpec, RuleSpec
@@ -121,6 +121,21 @@ class Stage(Enum):
     """Its eviction was asked for, and perhaps is not answered yet."""
 
 
+OverMaxPlace = QueuePath | Tracked
+"""A queue, or a user or group in one."""
+
+
+class Episode(NamedTuple):
+    """Usage above a max, for as long as that lasts.
+
+    ``pod``: the one whose charge brought it there, None when the max was lowered; ``reported``: by an event
+    of this instance.
+    """
+
+    pod: PodUid | None
+    reported: bool = False
+
+
 class Turn(NamedTuple):
     """Leave to be placed, since ``at``. What it holds is taken back from where it was given."""
 
@@ -152,7 +167,7 @@ class State:
     ``waiting``, ``waits_at``, ``tolerated`` (by how many who wait), ``unclassified``,
     ``kept`` (nodes kept for an ask),
     ``victims`` (those marked, by whom they go for, in the order chosen, and how far each is),
-    ``places`` (of pods in their gangs),
+    ``places`` (of pods in their gangs), ``over_max`` (queues, users and groups above a max),
     ``slots`` (nodes on which room is there for one member only, ``slots_at`` by
     member, in the order of their links; ``opening``: when those were linked whose placeholder is there yet),
     ``forming`` (when a gang is to be looked at again), ``pod_groups`` with who is in them, and ``watched``
@@ -178,6 +193,7 @@ class State:
     has become of gangs;
     ``group_terms``: what PodGroup objects say, ``group_sources``: of which kinds there are
     any; ``stirred``: groups to look at once the event is applied;
+    ``over_max_begun``: how often usage has passed a max, by kind;
     ``group_numbers``: what became of groups; ``asked_at``: when kube-scheduler asked about anybody last;
     ``acts``: whether this instance acts on its own account;
     ``now``: the time of the event that is being applied; ``terminated``: applications that have ended, the
@@ -229,6 +245,7 @@ class State:
     forming: dict[AppId, float] = field(default_factory=dict)
     pod_groups: dict[GroupKey, Group] = field(default_factory=dict)
     watched: dict[GroupKey, None] = field(default_factory=dict)
+    over_max: dict[OverMaxPlace, Episode] = field(default_factory=dict)
 
     resolved: dict[str, Resolved] = field(default_factory=dict)
     looking_up: set[str] = field(default_factory=set)
@@ -238,6 +255,7 @@ class State:
     group_sources: set[GroupSource] = field(default_factory=set)
     stirred: dict[GroupKey, None] = field(default_factory=dict)
     group_numbers: GroupNumbers = field(default_factory=GroupNumbers)
+    over_max_begun: dict[str, int] = field(default_factory=dict)
     gone: dict[PodUid, float] = field(default_factory=dict)
     turns: dict[PodUid, Turn] = field(default_factory=dict)
     given: Extra = field(default_factory=Extra)

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from core.ids import AppId, QueuePath
 from core.quantity import amount_text
-from core.queues.headroom import shortfall
+from core.queues.headroom import Shortfall, shortfall
 from core.queues.limits import Claimant, Limits, Tracked, UsageBook, entry_for
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
@@ -116,6 +116,19 @@ class Room:
             self._people(chain, claimant, size, extra) if self.limits else None
         )
 
+    def excess(self, chain: Sequence[Queue], claimant: Claimant, size: Resource) -> Refusal | None:
+        """The first limit that is passed already in a resource of which ``size``, counted there, has some.
+
+        The check for a pod that holds a reservation: what others forced may have taken its room (QUO-8).
+        """
+        for tracked, name in passed_limits(self.limits, self.book, chain, claimant, size):
+            entry = entry_for(self.limits, tracked)
+            if entry is not None and entry.max is not None:
+                return Refusal(_QUOTA[tracked.kind], _subject(tracked), _bound(entry.max, name))
+        for queue, name in passed_queues(chain, size):
+            return Refusal(Code.QUOTA_EXCEEDED, queue.path, Shortfall(queue, name).limit)
+        return None
+
     def _applications(
         self, chain: Sequence[Queue], claimant: Claimant, extra: Extra | None
     ) -> Refusal | None:
@@ -173,6 +186,33 @@ class Room:
             if name is None
             else Refusal(_QUOTA[tracked.kind], _subject(tracked), _bound(entry.max, name))
         )
+
+
+def passed_queues(chain: Sequence[Queue], size: Resource) -> Iterator[tuple[Queue, str]]:
+    """The queues above their max in a resource of which ``size`` has some, with that resource.
+
+    Without the root, whose max is the cluster's size and no quota. Cost: O(depth).
+    """
+    for queue in chain:
+        if queue.max is not None and not queue.is_root:
+            name = first_excess(queue.max, size, queue.allocated, queue.reserved)
+            if name is not None:
+                yield queue, name
+
+
+def passed_limits(
+    limits: Limits, book: UsageBook, chain: Sequence[Queue], claimant: Claimant, size: Resource
+) -> Iterator[tuple[Tracked, str]]:
+    """The same for the limits of a user and a group: users first."""
+    if not limits:
+        return
+    tracked = [each for queue in chain for each in claimant.tracked(queue.path)]
+    for each in sorted(tracked, key=lambda each: each.kind != "user"):
+        entry, usage = entry_for(limits, each), book.get(each)
+        if entry is not None and entry.max is not None and usage is not None:
+            name = first_excess(entry.max, size, usage.held)
+            if name is not None:
+                yield each, name
 
 
 def _queues(chain: Sequence[Queue], size: Resource, extra: Extra | None) -> Refusal | None:

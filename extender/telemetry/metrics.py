@@ -1,5 +1,6 @@
 """What Prometheus sees. Labels are bounded: verbs, codes, kinds, effects, and queues up to a cap."""
 
+from collections import Counter as Counted
 from collections.abc import Callable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -11,8 +12,11 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
+from core.ledger.over_max import kind_of
 from core.ledger.snapshot import Snapshot
+from core.queues.limits import Tracked
 from core.queues.queue import Queue
+from core.queues.tree import over_max
 from core.workload.formation import Phase
 from core.workload.gang import GangStyle
 from extender.telemetry.group_series import GroupSeries
@@ -99,6 +103,7 @@ class _QueueSeries(Collector):
         ):
             yield GaugeMetricFamily(name, words, value=value)
         yield from self._queue_families(snapshot)
+        yield from _over_max_families(snapshot)
         yield from _gang_families(snapshot)
 
     def _queue_families(self, snapshot: Snapshot) -> Iterator[GaugeMetricFamily]:
@@ -111,6 +116,30 @@ class _QueueSeries(Collector):
                 for resource, value in _amounts(queue, amount):
                     family.add_metric([queue.path, resource], value)
             yield family
+
+
+def _over_max_families(snapshot: Snapshot) -> Iterator[Metric]:
+    """Usage above a max. Users and groups have no series of their own, since there may be any number."""
+    amounts = GaugeMetricFamily(
+        "paddock_queue_over_max", "Of a queue: what it holds above its max", labels=["queue", "resource"]
+    )
+    queues = [place for place in snapshot.over_max if not isinstance(place, Tracked)]
+    for path in queues[:QUEUES_SHOWN]:
+        queue = snapshot.tree.get(path)
+        excess = over_max(queue) if queue is not None else None
+        for resource, amount in excess.items() if excess is not None else ():
+            amounts.add_metric([path, resource], amount)
+    yield amounts
+    now = GaugeMetricFamily("paddock_over_max", "Maxima that are passed now, by kind", labels=["kind"])
+    begun = CounterMetricFamily(
+        "paddock_over_max_episodes", "How often usage has passed a max, by kind", labels=["kind"]
+    )
+    counts = Counted(kind_of(place) for place in snapshot.over_max)
+    for kind in ("queue", "user", "group"):
+        now.add_metric([kind], counts[kind])
+        begun.add_metric([kind], snapshot.over_max_begun.get(kind, 0))
+    yield now
+    yield begun
 
 
 def _gang_families(snapshot: Snapshot) -> Iterator[Metric]:

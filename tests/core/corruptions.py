@@ -6,7 +6,7 @@ from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.record import Charge, Held
-from core.ledger.state import InLine, Place, Role, Seat, State, Turn, WaitingKey
+from core.ledger.state import Episode, InLine, Place, Role, Seat, State, Turn, WaitingKey
 from core.queues.limits import Claimant
 from core.queues.spec import NodeSortSpec
 from core.reasons import Code, Refusal, Said
@@ -311,5 +311,10 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("waiting", "waiting: uid-waiting", lambda state: state.waiting.clear()),
     ("pod_groups", "pod group g", lambda state: state.pod_groups.update({GHOSTS: Group(GHOSTS)})),
     ("watched", "watched: g", lambda state: state.watched.update({GHOSTS: None})),
+    (
+        "over_max",
+        "above a max: root.a",
+        lambda state: state.over_max.update({QueuePath("root.a"): Episode(None)}),
+    ),
 ]
 """The field of the state that is made wrong in a `busy_ledger`, what the audit says first of it, and how."""

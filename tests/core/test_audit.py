@@ -63,6 +63,7 @@ TOLD = {
     "elsewhere",
     "acts",
     "gang_tally",
+    "over_max_begun",
 }
 """What was told or is only a note: nothing follows it from, so there is nothing to compare it with."""
 

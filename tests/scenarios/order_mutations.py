@@ -170,7 +170,9 @@ ORDER: dict[str, Mutate] = {
     "order-of-queues-without-priorities": by_priority(OF_QUEUES, True),
     "order-of-requests": valued(PodRecord, "rank", property(_rank_by_age)),
     "order-passes-over-a-queue-without-headroom": both(
-        replaced(room, "shortfall", _leaf_only), replaced(walk, "shortfall", _leaf_only)
+        replaced(room, "shortfall", _leaf_only),
+        replaced(room, "passed_queues", _leaf_only),
+        replaced(walk, "shortfall", _leaf_only),
     ),
     "order-passes-over-the-limit-of-a-user": replaced(Limits, "of_user", lambda rule, self, path, user: None),
     "order-passes-over-what-is-too-large": replaced(turn_pass.TurnPass, "_leave_out", _blocked),

@@ -5,7 +5,7 @@ from typing import Any
 
 from core.decisions import admission, case, preemption, required_node, selection
 from core.decisions.receipts import NoPlan, Stop, Victim
-from core.ledger import carrying, keeping, ledger, marks, recalling, snapshot, tries, turn_pass
+from core.ledger import carrying, keeping, ledger, marks, moments, recalling, snapshot, tries, turn_pass
 from core.ledger.settings import PreemptionSettings
 from core.workload.node_room import NodeRoom
 from extender import engine
@@ -39,7 +39,7 @@ NOT_KEPT = both(
 
 
 def _for_ever(patch: Any) -> None:
-    for module in (keeping, marks, snapshot):
+    for module in (keeping, marks, moments):
         patch.setattr(module, "KEPT_AT_MOST", 1e9)
 
 

@@ -145,7 +145,7 @@ def _keys(value: object) -> Iterator[str]:
 # -- how each rule is switched off ---------------------------------------------------------------------------
 
 
-NO_QUOTA = answering(room, "shortfall", None)
+NO_QUOTA = both(answering(room, "shortfall", None), answering(room, "passed_queues", ()))
 
 
 def _leaf_only(rule: Callable[..., Any], chain: Any, size: Resource, **more: Any) -> Any:
@@ -316,6 +316,7 @@ MUTATIONS: dict[str, Mutate] = {
     "limit-of-a-user": replaced(limits.Limits, "of_user", lambda rule, self, path, user: None),
     "limit-of-applications": answering(room.Room, "_applications", None),
     "namespace-quota": answering(tree.QueueTree, "limit", None),
+    "over-max-by-a-forced-pod": NO_QUOTA,
     "placement-by-namespace": valued(Queue, "template", None),
     "placement-by-user": replaced(rules._Walk, "_parent", lambda rule, walk, parent: "root"),
     "placement-filters": answering(rules, "passes", True),
@@ -359,7 +360,9 @@ MUTATIONS: dict[str, Mutate] = {
     "quota-checks-requested-types-only": replaced(headroom, "_excess", _all_types),
     "quota-counts-pods": answering(sizing, "_as_one_pod", Resource({})),
     "quota-holds-a-queue-at-its-max": NO_QUOTA,
-    "quota-of-a-parent-binds-its-leaves": replaced(room, "shortfall", _leaf_only),
+    "quota-of-a-parent-binds-its-leaves": both(
+        replaced(room, "shortfall", _leaf_only), replaced(room, "passed_queues", _leaf_only)
+    ),
     "quota-of-the-root-counts-cordoned-nodes": _cordon_counts,
     "quota-of-the-root-is-its-nodes": answering(headroom, "_unknown_type", None),
     "release-at-success": answering(ledger.Ledger, "_on_pod_deleted", None),

@@ -1,0 +1,34 @@
+"""When something in the ledger ends by itself: what `Snapshot.next_due` is the earliest of."""
+
+from collections.abc import Iterator
+
+from core.ledger.carrying import OFFERED_FOR
+from core.ledger.coscheduling import moments_of
+from core.ledger.keeping import KEPT_AT_MOST
+from core.ledger.matching import line_due
+from core.ledger.pod_groups import unopened
+from core.ledger.rejections import marks_due
+from core.ledger.state import State
+from core.ledger.takeover import slots_due
+from core.ledger.turns import leases
+
+
+def moments(state: State) -> Iterator[float | None]:
+    """Every such moment. Cost: O(reservations and wake-ups under way)."""
+    yield from (state.deferred, state.age_due, state.tries_due)
+    yield from state.quota_starts.values() if state.quota_preempts else ()
+    yield from (offer.at + OFFERED_FOR for offer in state.offers.values())
+    yield from (end for uid, end in leases(state) if unopened(state, state.pods[uid]) is None)
+    yield from moments_of(state)
+    for uid in state.reserved:
+        reservation = state.pods[uid].reservation
+        yield reservation.ends if reservation is not None else None
+    yield from (state.pods[uid].provisional_until for uid in state.provisional)
+    yield from (known.until for known in state.resolved.values())
+    yield from (state.pods[uid].kept_since + KEPT_AT_MOST for uid in state.kept.values())
+    yield from marks_due(state)
+    yield from state.timers.values()
+    yield from state.forming.values()
+    yield from slots_due(state)
+    yield line_due(state)
+    yield from (state.applications[app_id].awaits_until for app_id in state.unplaced)

@@ -1,0 +1,165 @@
+"""Queues, users and groups that hold more than their max: found, counted, and reported once per episode.
+
+Paddock admits nothing above a max. Others do: a pod with ``spec.nodeName``, a resize in place, a gate that
+was removed without leave. Such usage is charged at once (RES-8, QUO-9), reported here, and blocks what asks
+for more of it until usage is within the max (QUO-8). The root is left out: its max is the cluster's size.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from core.ids import PodUid
+from core.ledger.record import Charge, PodRecord
+from core.ledger.state import Episode, OverMaxPlace, State
+from core.ledger.telling import post
+from core.quantity import amount_text
+from core.queues.limits import Tracked, entry_for
+from core.queues.queue import Queue
+from core.queues.room import passed_limits, passed_queues
+from core.queues.tree import over_max
+from core.resource import Resource
+
+OVER_MAX = "OverMax"
+"""Reason of the Warning event on the pod whose charge brought usage above a max."""
+
+_SHOWN = 5
+_NAME_SHOWN = 64
+
+
+def excess_of(state: State, place: OverMaxPlace) -> Resource | None:
+    """The amounts above the max of a queue, or of a user or group in it; None when it is within."""
+    if not isinstance(place, Tracked):
+        queue = state.tree.get(place)
+        return over_max(queue) if queue is not None and not queue.is_root else None
+    entry, usage = entry_for(state.limits, place), state.book.get(place)
+    if entry is None or entry.max is None or usage is None:
+        return None
+    over = {name: usage.held.get(name) - cap for name, cap in entry.max.items() if usage.held.get(name) > cap}
+    return Resource(over) if over else None
+
+
+def note_use(state: State, record: PodRecord, charge: Charge) -> None:
+    """Usage has grown by a charge: begin the episodes that follow, and report them on its pod.
+
+    An episode that no pod began, since a max was lowered, is reported on the first pod that adds to it.
+    Cost: O(depth).
+    """
+    begun = []
+    for place in _passed(state, record, charge):
+        known = state.over_max.get(place)
+        if known is None:
+            _begin(state, place, record)
+        elif known.pod is None:
+            state.over_max[place] = known._replace(pod=record.uid)
+        else:
+            continue
+        begun.append(place)
+    _report(state, record, begun)
+
+
+def note_release(state: State, record: PodRecord, charge: Charge) -> None:
+    """Usage has shrunk by a charge: end the episodes that are over. Cost: O(depth)."""
+    if not state.over_max:
+        return
+    leaf = state.tree.get(charge.queue) if charge.queue is not None else None
+    if leaf is not None:
+        _end(state, _places(state, record, leaf))
+
+
+def recount_over_max(state: State) -> None:
+    """Find all anew, after a document. What it brought above a max no pod did."""
+    _end(state, list(state.over_max))
+    for place in places_over_max(state):
+        if place not in state.over_max:
+            _begin(state, place, None)
+
+
+def recount_queue(state: State, queue: Queue) -> None:
+    """The same for one queue, whose max was set by its namespace."""
+    _end(state, (queue.path,))
+    if excess_of(state, queue.path) is not None and queue.path not in state.over_max:
+        _begin(state, queue.path, None)
+
+
+def places_over_max(state: State) -> Iterator[OverMaxPlace]:
+    """Every queue, user and group that is above a max now, whatever is noted of it. Cost: O(all of them)."""
+    for queue in state.tree:
+        if excess_of(state, queue.path) is not None:
+            yield queue.path
+    for tracked, _ in state.book:
+        if excess_of(state, tracked) is not None:
+            yield tracked
+
+
+def report_unreported(state: State) -> None:
+    """This instance acts from now on: report what nobody may have reported."""
+    unreported: dict[PodUid, list[OverMaxPlace]] = {}
+    for place, known in state.over_max.items():
+        if known.pod in state.pods and not known.reported:
+            unreported.setdefault(known.pod, []).append(place)
+    for uid, places in unreported.items():
+        _report(state, state.pods[uid], places)
+
+
+def doubt_reports(state: State) -> None:
+    """This instance does not act any more: what it reported may not have been written."""
+    for place, known in state.over_max.items():
+        state.over_max[place] = known._replace(reported=False)
+
+
+def _places(state: State, record: PodRecord, leaf: Queue) -> Iterator[OverMaxPlace]:
+    application = state.application_of(record)
+    for queue in leaf.chain:
+        if not queue.is_root:
+            yield queue.path
+        yield from application.claimant.tracked(queue.path) if application is not None else ()
+
+
+def _passed(state: State, record: PodRecord, charge: Charge) -> list[OverMaxPlace]:
+    """The places that are above a max in a resource of which the charge has some."""
+    leaf = state.tree.get(charge.queue) if charge.queue is not None else None
+    application = state.application_of(record)
+    if leaf is None or application is None:
+        return []
+    found: list[OverMaxPlace] = [queue.path for queue, _ in passed_queues(leaf.chain, charge.size)]
+    limited = passed_limits(state.limits, state.book, leaf.chain, application.claimant, charge.size)
+    return [*found, *(tracked for tracked, _ in limited)]
+
+
+def _begin(state: State, place: OverMaxPlace, record: PodRecord | None) -> None:
+    kind = kind_of(place)
+    state.over_max[place] = Episode(record.uid if record is not None else None)
+    state.over_max_begun[kind] = state.over_max_begun.get(kind, 0) + 1
+
+
+def _end(state: State, places: Iterable[OverMaxPlace]) -> None:
+    for place in places:
+        if place in state.over_max and excess_of(state, place) is None:
+            del state.over_max[place]
+
+
+def kind_of(place: OverMaxPlace) -> str:
+    """``queue``, ``user`` or ``group``."""
+    return place.kind if isinstance(place, Tracked) else "queue"
+
+
+def _report(state: State, record: PodRecord, places: Sequence[OverMaxPlace]) -> None:
+    """One event for all that a pod brought above a max; what another instance reports is kept for later."""
+    if not places or not state.acts:
+        return
+    for place in places:
+        state.over_max[place] = state.over_max[place]._replace(reported=True)
+    more = f"; and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
+    told = "; ".join(_told(state, place) for place in places[:_SHOWN])
+    post(state, record, OVER_MAX, f"{told}{more}. Nothing that needs more of it is admitted meanwhile")
+
+
+def _told(state: State, place: OverMaxPlace) -> str:
+    excess = excess_of(state, place)
+    amounts = (
+        ", ".join(f"{name} by {amount_text(name, amount)}" for name, amount in excess.items())
+        if excess
+        else ""
+    )
+    if isinstance(place, Tracked):
+        return f"{place.kind} {place.name[:_NAME_SHOWN]} is above the max in {place.path}: {amounts}"
+    return f"queue {place} is above its max: {amounts}"
