@@ -60,6 +60,8 @@ def outdated(snapshot: Snapshot, plan: Plan) -> str:
         return "the ask does not wait any more"
     if plan.node not in snapshot.nodes:
         return f"node {plan.node} is gone"
+    if snapshot.kept.get(plan.node, plan.uid) != plan.uid:
+        return f"node {plan.node} is kept for another"
     for victim in plan.victims:
         running = snapshot.pod(victim.uid)
         if running is None or running.node != victim.node or not running.evictable:

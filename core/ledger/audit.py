@@ -17,7 +17,7 @@ from core.ledger.audit_turns import turn_steps
 from core.ledger.drift import KEYS_PER_STEP, Drift, Step, amounts, compare, compare_tallies, each
 from core.ledger.over_max import excess_of
 from core.ledger.record import Charge, Held, PodRecord, Standing
-from core.ledger.state import OverMaxPlace, Seat, State, WaitingKey
+from core.ledger.state import OverMaxPlace, Seat, Stage, State, WaitingKey
 from core.queues.limits import UsageBook
 from core.queues.queue import Queue
 from core.resource import Limit, Tally
@@ -36,6 +36,7 @@ def audit_steps(state: State) -> Iterator[Step]:
     yield from each(state.charges, lambda uid: _unknown(state, "charges", uid, uid in state.charges))
     yield from each(state.kept, lambda name: _kept_drifts(state, name))
     yield from each(state.victims, lambda preemptor: _victims_drifts(state, preemptor))
+    yield from each(state.offers, lambda uid: _offer_drifts(state, uid))
     yield from _queue_steps(state)
     yield from each(state.uses, lambda name: _node_drifts(state, name))
     yield _capacity_drifts(state)
@@ -61,10 +62,23 @@ def _kept_drifts(state: State, name: NodeName) -> Step:
 
 
 def _victims_drifts(state: State, preemptor: PodUid | QueuePath) -> Step:
-    """Those marked for one preemptor are marked for it."""
+    """Those marked for one preemptor are marked for it, and none by an offer that stands no more."""
     filed = state.victims.get(preemptor, {})
+    offered = Stage.OFFERED in filed.values() and preemptor not in state.offers
     marked = {uid for uid in filed if uid in state.pods and state.pods[uid].preempted_for == preemptor}
-    return compare(f"victims for {preemptor}", sorted(marked) if marked else ["some"], sorted(filed))
+    return [
+        *compare(f"victims for {preemptor}", sorted(marked) if marked else ["some"], sorted(filed)),
+        *compare(f"victims for {preemptor}: offered", False, offered),
+    ]
+
+
+def _offer_drifts(state: State, uid: PodUid) -> Step:
+    """An offer counts as a plan that is carried out: its ask is triggered, its node kept for it."""
+    offer, record = state.offers.get(uid), state.pods.get(uid)
+    if offer is None:
+        return []
+    counted = (record.triggered, record.keeps) if record is not None and record.is_ask else ("", NO_NODE)
+    return compare(f"offer for {uid}", (offer.plan, offer.node), counted)
 
 
 # -- pods: what each is charged, and where it is filed ------------------------------------------------

@@ -5,11 +5,9 @@ evicted, those first that a budget may hold back, so that its refusal costs nobo
 written is taken off when the ask has its place, or the plan has come to nothing.
 """
 
-from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from core.ids import NO_POD, PodUid, QueuePath
-from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.accounts import settle
 from core.ledger.effects import DeletePod, EvictPod
@@ -17,6 +15,7 @@ from core.ledger.keeping import let_go, note_kept
 from core.ledger.marks import (
     is_leaving,
     mark,
+    running,
     spare,
     spare_who_stay,
     tell,
@@ -26,6 +25,7 @@ from core.ledger.marks import (
     write_plan,
     write_victim,
 )
+from core.ledger.offers import offer
 from core.ledger.outcomes import EvictionOutcome
 from core.ledger.reclaiming import reclaimed
 from core.ledger.record import PodRecord
@@ -33,9 +33,6 @@ from core.ledger.state import Offer, Stage, State
 from core.ledger.tries import note_tried
 from core.workload.budget import disruptions_left
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED
-
-OFFERED_FOR = 5.0
-"""Seconds in which kube-scheduler may take a plan it was told of."""
 
 
 def note_preemption(state: State, event: on.PreemptionMark) -> None:
@@ -50,7 +47,7 @@ def note_preemption(state: State, event: on.PreemptionMark) -> None:
         case on.PreemptionTried():
             note_tried(state, record)
         case on.PlanOffered(_, plan, node, victims):
-            state.offers[record.uid] = Offer(plan, node, victims, state.now)
+            offer(state, record, Offer(plan, node, victims, state.now))
         case on.PlanCommitted(_, plan, node, victims):
             _commit(state, record, Offer(plan, node, victims, state.now))
         case _:
@@ -58,31 +55,25 @@ def note_preemption(state: State, event: on.PreemptionMark) -> None:
 
 
 def _commit(state: State, record: PodRecord, plan: Offer) -> None:
-    state.offers.pop(record.uid, None)
     if not record.is_ask or state.kept.get(plan.node, record.uid) != record.uid:
         return
-    if record.keeps != plan.node:
+    if state.offers.get(record.uid) is plan:
+        # It is taken; its node is kept already.
+        del state.offers[record.uid]
+    elif record.keeps != plan.node or record.uid in state.offers:
         let_go(state, record)
         note_kept(state, record, plan.node)
     trigger(state, record, plan.plan)
-    for victim, why in _running(state, plan.victims):
+    for victim, why in running(state, plan.victims):
         mark(state, victim, record.uid, why)
     write_plan(state, record)
 
 
 def _reclaim(state: State, event: on.QuotaReclaimed) -> None:
     reclaimed(state, event.queue)
-    for victim, why in _running(state, event.victims):
+    for victim, why in running(state, event.victims):
         mark(state, victim, event.queue, why)
         write_victim(state, victim)
-
-
-def _running(state: State, victims: Iterable[on.ChosenVictim]) -> Iterator[tuple[PodRecord, str]]:
-    """Those of them that are still there, each with why it was chosen."""
-    for chosen in victims:
-        victim = state.pods.get(chosen.uid)
-        if victim is not None and victim.node:
-            yield victim, chosen.why
 
 
 # -- what follows when a write or an eviction has ended --------------------------------------------------
@@ -214,7 +205,9 @@ def _give_up(state: State, record: PodRecord) -> None:
 
 def fall_short(state: State, ask: PodRecord) -> None:
     """Not all victims of a plan can be had: nobody else goes for it, and another one is looked for."""
-    if any(is_leaving(state, state.pods[each]) for each in state.victims.get(ask.uid, ())):
+    if ask.uid in state.offers:
+        undo(state, ask)
+    elif any(is_leaving(state, state.pods[each]) for each in state.victims.get(ask.uid, ())):
         # What they leave is kept.
         ask.triggered = ""
         write(state, ask, (TRIGGERED, None))
@@ -225,7 +218,7 @@ def fall_short(state: State, ask: PodRecord) -> None:
         undo(state, ask)
 
 
-# -- offers, and pods that go ----------------------------------------------------------------------------
+# -- pods that go -----------------------------------------------------------------------------------------
 
 
 def note_leaving(state: State, record: PodRecord) -> None:
@@ -233,17 +226,10 @@ def note_leaving(state: State, record: PodRecord) -> None:
 
     A pod that is given no time to end is gone before its eviction is answered.
     """
-    for uid, offer in list(state.offers.items()):
-        ask = state.pods.get(uid)
-        if ask is not None and any(each.uid == record.uid for each in offer.victims):
-            _commit(state, ask, offer)
+    ask = PodUid(record.preempted_for or "")
+    offered = state.offers.get(ask)
+    if offered is not None:
+        _commit(state, state.pods[ask], offered)
     if record.preempted_for is not None and not record.facts.deleting:
         tell(state, record, _told(state, record))
         send_off(state, record.preempted_for, without=record.uid)
-
-
-def drop_offers(state: State) -> None:
-    """Offers that were not taken."""
-    for uid, offer in list(state.offers.items()):
-        if uid not in state.pods or has_come(offer.at + OFFERED_FOR, now=state.now):
-            del state.offers[uid]

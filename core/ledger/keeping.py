@@ -30,14 +30,17 @@ def keep(state: State, record: PodRecord, node: NodeName) -> None:
 def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
     """The node is there for everybody again, if one is kept. ``gone``: nothing can be written on the pod.
 
-    A plan that was carried out for the ask is over with it.
+    A plan that was carried out for the ask is over with it, and an offer is withdrawn, of which nothing is
+    written.
     """
     if not record.keeps:
         return
     del state.kept[record.keeps]
     record.keeps, record.triggered, record.nominations = NO_NODE, "", 0
     state.freed = True
-    if not gone:
+    if state.offers.pop(record.uid, None) is not None:
+        state.withdrawn[record.uid] = None
+    elif not gone:
         _write(state, record, None)
     if not (gone or record.node):
         take_back(state, record)

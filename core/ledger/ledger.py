@@ -13,13 +13,7 @@ from core.ledger import events as on
 from core.ledger.accounts import discharge, recount_people, settle
 from core.ledger.audit import audit_steps
 from core.ledger.bindings import note_bind
-from core.ledger.carrying import (
-    drop_offers,
-    go_on,
-    note_eviction,
-    note_leaving,
-    note_preemption,
-)
+from core.ledger.carrying import go_on, note_eviction, note_leaving, note_preemption
 from core.ledger.coscheduling import expire_groups, tend
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
@@ -42,6 +36,7 @@ from core.ledger.keeping import note_written
 from core.ledger.lifecycle import leave_parents, pass_time
 from core.ledger.marks import expire_kept, unmark
 from core.ledger.news import is_late, is_same_pod, lasting, time_runs
+from core.ledger.offers import drop_offers, spare_withdrawn
 from core.ledger.over_max import recount_over_max
 from core.ledger.pod_groups import forget_member
 from core.ledger.recalling import recall, resume, stand_by, take_over
@@ -155,6 +150,8 @@ class Ledger:
         advance_all(self._state)
         if self._state.stirred:
             tend(self._state)
+        if self._state.withdrawn:
+            spare_withdrawn(self._state)
         if not self._state.outbox:
             return ()
         posted = tuple(self._state.outbox)

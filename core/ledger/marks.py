@@ -1,7 +1,10 @@
 """Who was chosen as a victim, and for whom: marks on pods that change what they are charged (PRE-20)."""
 
+from collections.abc import Iterable, Iterator
+
 from core.ids import NO_POD, PodUid, QueuePath
 from core.instants import has_come
+from core.ledger import events as on
 from core.ledger.accounts import settle
 from core.ledger.effects import WriteRecord
 from core.ledger.keeping import KEPT_AT_MOST, let_go, note_kept
@@ -14,12 +17,27 @@ PLANS_AT_MOST = 3
 """Plans that are carried out for one ask (design section 4)."""
 
 
-def mark(state: State, record: PodRecord, preemptor: PodUid | QueuePath, why: str) -> None:
+def mark(
+    state: State,
+    record: PodRecord,
+    preemptor: PodUid | QueuePath,
+    why: str,
+    *,
+    stage: Stage = Stage.CHOSEN,
+) -> None:
     """A pod is a victim from now on."""
     unmark(state, record)
     record.preempted_for, record.preempted_why = preemptor, why
-    state.victims.setdefault(preemptor, {})[record.uid] = Stage.CHOSEN
+    state.victims.setdefault(preemptor, {})[record.uid] = stage
     settle(state, record)
+
+
+def running(state: State, victims: Iterable[on.ChosenVictim]) -> Iterator[tuple[PodRecord, str]]:
+    """Those of them that are still there, each with why it was chosen."""
+    for chosen in victims:
+        victim = state.pods.get(chosen.uid)
+        if victim is not None and victim.node:
+            yield victim, chosen.why
 
 
 def unmark(state: State, record: PodRecord) -> None:
@@ -36,9 +54,11 @@ def unmark(state: State, record: PodRecord) -> None:
 
 def spare(state: State, record: PodRecord) -> None:
     """A victim is not evicted after all; what says so on it is taken off."""
+    offered = _stage_of(state, record) is Stage.OFFERED
     unmark(state, record)
     settle(state, record)
-    write(state, record, (PREEMPTED_FOR, None))
+    if not offered:
+        write(state, record, (PREEMPTED_FOR, None))
 
 
 def trigger(state: State, record: PodRecord, plan: str) -> None:
@@ -66,8 +86,12 @@ def spare_who_stay(state: State, preemptor: PodUid) -> None:
 
 def is_leaving(state: State, victim: PodRecord) -> bool:
     """Whether a victim is on its way out, or may be for all that is known."""
-    asked = state.victims.get(victim.preempted_for or NO_POD, {}).get(victim.uid) is Stage.ASKED
+    asked = _stage_of(state, victim) is Stage.ASKED
     return asked or victim.eviction is not None or victim.facts.deleting
+
+
+def _stage_of(state: State, victim: PodRecord) -> Stage | None:
+    return state.victims.get(victim.preempted_for or NO_POD, {}).get(victim.uid)
 
 
 def expire_kept(state: State) -> None:

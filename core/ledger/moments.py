@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from core.ledger.carrying import OFFERED_FOR
 from core.ledger.coscheduling import moments_of
 from core.ledger.keeping import KEPT_AT_MOST
 from core.ledger.matching import line_due
+from core.ledger.offers import OFFERED_FOR
 from core.ledger.pod_groups import unopened
 from core.ledger.rejections import marks_due
 from core.ledger.state import State

@@ -114,6 +114,8 @@ class Offer(NamedTuple):
 class Stage(Enum):
     """How far a victim is on its way out."""
 
+    OFFERED = "offered"
+    """kube-scheduler was told of it and may take it; nothing is written."""
     CHOSEN = "chosen"
     MARKED = "marked"
     """It says on itself for whom it goes."""
@@ -180,7 +182,8 @@ class State:
     ``overdue``: more has expired than was looked at in one go;
     ``nowhere``: kinds of asks that the passes found no node for; ``freed``: room has appeared since the last
     pass began; ``due``: an ask waits for a pass; ``passing``: one goes on; ``deferred``: when the next one
-    has something to do; ``offers``: plans that kube-scheduler was told of, by ask; ``tries``: when an ask may
+    has something to do; ``offers``: plans that kube-scheduler was told of, by ask, ``withdrawn`` the
+    asks whose victims are still to be spared; ``tries``: when an ask may
     next have a plan made for it, ``tries_due`` not after the first of those, and ``trying`` who may now, in
     order; ``quota_starts``: when pods of a queue go because its quota shrank, ``reclaims``: of which now;
     ``preempts`` and ``quota_preempts``: the partition's switches (PRE-1, QCP-1); ``node_sort``: how nodes are
@@ -266,6 +269,7 @@ class State:
     age_due: float | None = None
     overdue: bool = False
     offers: dict[PodUid, Offer] = field(default_factory=dict)
+    withdrawn: dict[PodUid, None] = field(default_factory=dict)
     tries: dict[PodUid, float] = field(default_factory=dict)
     tries_due: float | None = None
     trying: dict[PodUid, None] = field(default_factory=dict)

@@ -6,7 +6,18 @@ from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.record import Charge, Held
-from core.ledger.state import Episode, InLine, Place, Role, Seat, State, Turn, WaitingKey
+from core.ledger.state import (
+    Episode,
+    InLine,
+    Offer,
+    Place,
+    Role,
+    Seat,
+    Stage,
+    State,
+    Turn,
+    WaitingKey,
+)
 from core.queues.limits import Claimant
 from core.queues.spec import NodeSortSpec
 from core.reasons import Code, Refusal, Said
@@ -279,9 +290,19 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     (
         "victims",
         "victims for ghost",
-        lambda state: state.victims.update({PodUid("ghost"): {PodUid("uid-bound")}}),
+        lambda state: state.victims.update({PodUid("ghost"): {PodUid("uid-bound"): Stage.CHOSEN}}),
     ),
     ("victims", "victim: uid-victim", lambda state: state.victims.clear()),
+    (
+        "victims",
+        "victims for uid-waiting: offered",
+        lambda state: state.victims[PodUid("uid-waiting")].update({PodUid("uid-victim"): Stage.OFFERED}),
+    ),
+    (
+        "offers",
+        "offer for uid-waiting",
+        lambda state: state.offers.update({PodUid("uid-waiting"): Offer("1-a", NodeName("n1"), (), START)}),
+    ),
     ("tries", "try of ghost", lambda state: state.tries.update({PodUid("ghost"): START})),
     ("trying", "try of ghost", lambda state: state.trying.update({PodUid("ghost"): None})),
     ("young", "age of ghost", lambda state: state.young.update({PodUid("ghost"): START})),

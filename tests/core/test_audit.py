@@ -42,7 +42,7 @@ TOLD = {
     "deferred",
     "age_due",
     "overdue",
-    "offers",
+    "withdrawn",
     "tries_due",
     "quota_starts",
     "reclaims",

@@ -9,8 +9,8 @@ import pytest
 
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.carrying import OFFERED_FOR
 from core.ledger.effects import EvictPod, NominateNode, PostEvent, WriteRecord
+from core.ledger.offers import OFFERED_FOR
 from core.ledger.outcomes import EvictionOutcome
 from core.ledger.settings import LedgerSettings, PreemptionSettings
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED, PodFacts

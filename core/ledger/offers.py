@@ -1,0 +1,55 @@
+"""Offers: plans that kube-scheduler was told of and may carry out (design section 4).
+
+An offer is a plan in flight for every reader: its ask counts as triggered, its victims as preempting, its
+node as kept. Nothing is written about it, so a restart loses it. It ends when it is committed, after five
+seconds, or as soon as its ask needs it no more.
+"""
+
+from core.ids import PodUid
+from core.instants import has_come
+from core.ledger.accounts import settle
+from core.ledger.keeping import let_go, note_kept
+from core.ledger.marks import mark, running, unmark
+from core.ledger.record import PodRecord
+from core.ledger.state import Offer, Stage, State
+
+OFFERED_FOR = 5.0
+"""Seconds in which kube-scheduler may take a plan it was told of."""
+
+
+def offer(state: State, record: PodRecord, plan: Offer) -> None:
+    """Count a plan from now on; nothing when another one is in flight for its ask or its node."""
+    if not record.is_ask or record.triggered or state.kept.get(plan.node, record.uid) != record.uid:
+        return
+    # Also the same node: what was written of it is taken off, as the offer may be withdrawn.
+    let_go(state, record)
+    note_kept(state, record, plan.node)
+    record.triggered = plan.plan
+    state.offers[record.uid] = plan
+    settle(state, record)
+    for victim, why in running(state, plan.victims):
+        mark(state, victim, record.uid, why, stage=Stage.OFFERED)
+
+
+def drop_offers(state: State) -> None:
+    """Withdraw the offers that were not taken in time."""
+    for uid, plan in list(state.offers.items()):
+        if has_come(plan.at + OFFERED_FOR, now=state.now):
+            let_go(state, state.pods[uid])
+
+
+def spare_withdrawn(state: State) -> None:
+    """Count the asks of withdrawn offers, and those who would have gone for them, as before the offer."""
+    for uid in state.withdrawn:
+        for each in sorted(state.victims.get(uid, ())):
+            if state.victims[uid][each] is Stage.OFFERED:
+                _spare(state, each)
+        if uid in state.pods:
+            settle(state, state.pods[uid])
+    state.withdrawn.clear()
+
+
+def _spare(state: State, uid: PodUid) -> None:
+    victim = state.pods[uid]
+    unmark(state, victim)
+    settle(state, victim)

@@ -1,0 +1,177 @@
+"""A plan that kube-scheduler was told of counts as one that is carried out, for every reader (F-12, F-13)."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.decisions.judging import outdated
+from core.decisions.receipts import NoPlan, Plan, Stop
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
+from core.ledger.effects import Effect, WriteRecord
+from core.ledger.keeping import keep
+from core.ledger.offers import OFFERED_FOR
+from core.workload.pod import RESERVED_NODE, TRIGGERED, PodFacts
+from tests.builders import START, drifts
+from tests.core.preemption_world import LATER, World, queue
+
+ONE, TWO = PodUid("one"), PodUid("two")
+
+
+class Offering(World):
+    """Two nodes of two, all held by ``root.b``; two asks of ``root.a``, which is guaranteed one of what they
+    ask for, or as much as is said."""
+
+    def __init__(self, *, guaranteed: int = 1) -> None:
+        super().__init__(queue("root.a", guaranteed=guaranteed), queue("root.b"), nodes={"n1": 2, "n2": 2})
+        self.effects: list[Effect] = []
+        for number, node in enumerate(("n1", "n1", "n2", "n2")):
+            self.runs(f"v{number}", "root.b", node=node, created=float(number))
+        self.facts = {name: self.asks(name, "root.a") for name in (ONE, TWO)}
+
+    def tell(self, event: on.Event, *, now: float = START) -> None:
+        self.effects = [*getattr(self, "effects", ()), *self.ledger.apply(event, now=now)]
+
+    def offer(self, uid: PodUid) -> Plan:
+        """Tell kube-scheduler of the plan that it gets now."""
+        plan = self.plan(uid)
+        assert isinstance(plan, Plan)
+        chosen = tuple(on.ChosenVictim(each.uid, "why") for each in plan.victims)
+        self.effects.clear()
+        self.tell(on.PlanOffered(uid, f"1-{uid}", plan.node, chosen), now=LATER)
+        return plan
+
+    def counted(self, path: str) -> tuple[int, int]:
+        """Triggered and preempting."""
+        found = self.tree.get(path)
+        assert found is not None
+        return found.triggered.get("vcore"), found.preempting.get("vcore")
+
+    def shown(self, pod: PodFacts, now: float = LATER, **facts: object) -> None:
+        self.tell(on.PodObserved(replace(pod, version=pod.version + 1, **facts)), now=now)  # type: ignore[arg-type]
+
+    def written(self) -> list[PodUid]:
+        return [each.uid for each in self.effects if isinstance(each, WriteRecord)]
+
+    def stands_for_nobody(self) -> bool:
+        counted = [self.counted(path) for path in ("root", "root.a", "root.b")]
+        return counted == [(0, 0)] * 3 and not self.ledger.snapshot.kept and drifts(self.ledger) == []
+
+
+@pytest.mark.rule("F-12")
+def test_an_offer_counts_as_a_triggered_ask_preempting_victims_and_a_kept_node() -> None:
+    world = Offering()
+    plan = world.offer(ONE)
+    assert world.counted("root.a") == (1, 0)
+    assert world.counted("root.b") == (0, 1)
+    assert world.ledger.snapshot.kept == {plan.node: ONE}
+    assert world.written() == [], "a restart loses it: nothing says so on any object"
+    assert drifts(world.ledger) == []
+
+
+@pytest.mark.rule("F-12")
+def test_no_other_plan_names_the_victims_of_an_offer() -> None:
+    world = Offering(guaranteed=2)
+    first = world.offer(ONE)
+    second = world.plan(TWO)
+    assert isinstance(second, Plan)
+    assert not {each.uid for each in first.victims} & {each.uid for each in second.victims}
+    assert second.node != first.node, "the room of the first is there for its ask only"
+
+
+@pytest.mark.rule("F-13", "LAW-4")
+def test_two_plans_of_one_instant_do_not_exceed_the_guarantee_together() -> None:
+    world = Offering(guaranteed=1)
+    world.offer(ONE)
+    second = world.plan(TWO)
+    assert isinstance(second, NoPlan)
+    assert second.stop is Stop.GUARANTEE
+
+
+@pytest.mark.rule("F-12", "PRE-20")
+def test_a_plan_that_an_offer_has_overtaken_is_not_carried_out() -> None:
+    """Made before the offer, and judged after it."""
+    world = Offering(guaranteed=1)
+    made = world.plan(TWO)
+    assert isinstance(made, Plan)
+    world.offer(ONE)
+    assert outdated(world.ledger.snapshot, made)
+
+
+def test_an_ask_has_one_plan_in_flight_and_a_node_is_there_for_one_ask() -> None:
+    world = Offering(guaranteed=2)
+    plan = world.offer(ONE)
+    assert world.refused(ONE).stop is Stop.TRIGGERED
+    chosen = (on.ChosenVictim(PodUid("v0"), "why"),)
+    world.tell(on.PlanOffered(TWO, "1-two", plan.node, chosen), now=LATER)
+    assert not world.ledger.snapshot.has_offer(TWO)
+    assert world.counted("root.a") == (1, 0)
+
+
+@pytest.mark.rule("F-12")
+def test_an_offer_that_is_not_taken_is_dropped_and_leaves_nothing() -> None:
+    world = Offering()
+    world.offer(ONE)
+    world.tell(on.TimePassed(), now=LATER + OFFERED_FOR - 0.1)
+    assert world.ledger.snapshot.has_offer(ONE)
+    world.tell(on.TimePassed(), now=LATER + OFFERED_FOR)
+    assert not world.ledger.snapshot.has_offer(ONE)
+    assert world.stands_for_nobody()
+    assert world.written() == []
+    assert isinstance(world.plan(TWO), Plan)
+
+
+@pytest.mark.rule("F-12")
+@pytest.mark.parametrize("how", ["gone", "leaving", "bound"])
+def test_an_offer_ends_with_its_ask(how: str) -> None:
+    world = Offering()
+    world.offer(ONE)
+    if how == "gone":
+        world.tell(on.PodDeleted(ONE), now=LATER)
+    elif how == "leaving":
+        world.shown(world.facts[ONE], deleting=True)
+    else:
+        world.shown(world.facts[ONE], node=NodeName("n2"))
+    assert not world.ledger.snapshot.has_offer(ONE)
+    assert world.stands_for_nobody()
+    assert world.written() == []
+    victim = world.ledger.snapshot.pod(PodUid("v3"))
+    assert victim is not None
+    world.shown(victim.facts, deleting=True)
+    assert world.written() == [], "nobody goes on with it"
+
+
+@pytest.mark.rule("PRE-20")
+def test_an_offer_is_committed_when_its_first_victim_goes() -> None:
+    world = Offering()
+    plan = world.offer(ONE)
+    (victim,) = plan.victims
+    record = world.ledger.snapshot.pod(victim.uid)
+    assert record is not None
+    world.shown(record.facts, deleting=True, disrupted=True)
+    assert not world.ledger.snapshot.has_offer(ONE)
+    assert world.written() == [ONE]
+    world.tell(on.TimePassed(), now=LATER + OFFERED_FOR)
+    assert world.counted("root.a") == (1, 0)
+    assert world.ledger.snapshot.kept == {plan.node: ONE}
+    asking = world.ledger.snapshot.pod(ONE)
+    assert asking is not None
+    assert asking.plans == 1
+
+
+def test_offers_are_forgotten_when_another_instance_takes_over() -> None:
+    world = Offering()
+    world.offer(ONE)
+    world.tell(on.ActingBegan(), now=LATER)
+    assert world.stands_for_nobody()
+
+
+def test_a_node_kept_for_an_ask_so_far_is_given_up_for_that_of_its_offer() -> None:
+    """Also on the ask itself: after a restart nothing would be kept for it on either."""
+    world = Offering()
+    state = world.ledger._state
+    keep(state, state.pods[ONE], NodeName("n1"))
+    plan = world.offer(ONE)
+    (*_, last) = [each for each in world.effects if isinstance(each, WriteRecord)]
+    assert dict(last.entries) == {RESERVED_NODE: None, TRIGGERED: None}
+    assert world.ledger.snapshot.kept == {plan.node: ONE}
