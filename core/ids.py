@@ -1,6 +1,6 @@
 """Names of things. Only identifiers may live here, so that no id is ever a bare string."""
 
-from typing import NewType
+from typing import NamedTuple, NewType
 
 PodUid = NewType("PodUid", str)
 """``metadata.uid`` of a pod: the key of everything Paddock remembers about it."""
@@ -10,8 +10,22 @@ NO_POD = PodUid("")
 QueuePath = NewType("QueuePath", str)
 """Dotted path from the root, lower case: ``root.tenants.blue``."""
 
-AppId = NewType("AppId", str)
-"""Application id as POD-3 finds it; unique in the partition, not per namespace."""
+
+class AppId(NamedTuple):
+    """The key of an application: its id as POD-3 finds it, within a namespace (F-15).
+
+    A tuple and no text, so that no choice of names makes two keys one. Sorted by id first: where ids differ,
+    namespaces do not matter for an order. ``recovered``: of pods that got nodes without us and that no queue
+    takes (F-1); another application of the same id may be placed beside it.
+    """
+
+    name: str
+    namespace: str
+    recovered: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}" + (" (recovered)" if self.recovered else "")
+
 
 NodeName = NewType("NodeName", str)
 

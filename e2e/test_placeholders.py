@@ -67,7 +67,7 @@ class Hand:
         metadata, found = self.originator["metadata"], defined or gang()
         owner = Originator(PodUid(metadata["uid"]), metadata["name"], "yunikorn")
         return CreatePlaceholder(
-            app=AppId("app-1"),
+            app=AppId("app-1", "default"),
             namespace=metadata["namespace"],
             name=name,
             queue="root.a",

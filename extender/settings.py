@@ -96,6 +96,7 @@ NodeSelection = Annotated[str, _one_of(*NODE_SELECTIONS)]
 VictimSum = Annotated[str, _one_of("minimal", "yunikorn")]
 Protected = Annotated[str, _one_of("own", "foreign")]
 ComplexAsks = Annotated[str, _one_of("verb", "tick")]
+AcrossNamespaces = Annotated[str, _one_of("never", "sameUser")]
 
 
 class Settings(BaseModel):
@@ -122,6 +123,9 @@ class Settings(BaseModel):
     )
     preemption_direct_delete: Switch = Field(default=False, alias="paddock.preemption.directDelete")
     preemption_complex_asks: ComplexAsks = Field(default="verb", alias="paddock.preemption.complexAsks")
+    applications_across_namespaces: AcrossNamespaces = Field(
+        default="never", alias="paddock.applications.acrossNamespaces"
+    )
     zero_max_blocks: Switch = Field(default=False, alias="paddock.zeroMaxBlocks")
     unique_app_ids: Switch = Field(default=False, alias=UNIQUE_APP_IDS)
     hot_refresh: Switch = Field(default=True, alias=HOT_REFRESH)
@@ -153,6 +157,7 @@ class Settings(BaseModel):
             gangs=not self.gangs_disabled,
             gang_max_pods=self.gang_max_pods,
             bind_deadline=self.bind_deadline,
+            shares_applications=self.applications_across_namespaces == "sameUser",
         )
 
     @property

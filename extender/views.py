@@ -5,11 +5,11 @@ bytes, times in nanoseconds since the epoch. A member that would be zero or empt
 says "always".
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.durations import duration_text
-from core.ids import NO_NODE
+from core.ids import NO_NODE, AppId
 from core.ledger.formations import slot_node
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
@@ -96,6 +96,7 @@ def application_view(snapshot: Snapshot, application: Application) -> dict[str, 
         "requests": [_request(application, record) for record in asking],
         "allocations": [_allocation(application, record) for record in held],
         "applicationState": application.state.value,
+        "namespace": application.id.namespace,
         "user": application.identity.user,
         "groups": list(application.groups or ()),
         "rejectedMessage": application.refusal.text if application.refusal is not None else "",
@@ -111,7 +112,7 @@ def application_view(snapshot: Snapshot, application: Application) -> dict[str, 
         "placeholderData": _placeholder_data(application.formation),
     }
     always = {
-        "applicationID": application.id,
+        "applicationID": application.id.name,
         "partition": PARTITION,
         "queueName": application.queue or application.requested,
     }
@@ -124,7 +125,7 @@ def user_view(snapshot: Snapshot, user: str) -> dict[str, Any] | None:
     if queues is None:
         return None
     groups = {
-        application.id: application.group
+        snapshot.identities.shown(application.id): application.group
         for application in sorted(snapshot.applications(), key=lambda each: each.id)
         if application.identity.user == user and application.group
     }
@@ -136,7 +137,7 @@ def group_view(snapshot: Snapshot, group: str) -> dict[str, Any] | None:
     queues = _usage(snapshot, snapshot.tree.root, "group", group)
     if queues is None:
         return None
-    applications = sorted(each.id for each in snapshot.applications() if each.group == group)
+    applications = _shown(snapshot, (each.id for each in snapshot.applications() if each.group == group))
     return {"groupName": group, **_without_empty({"applications": applications, "queues": queues})}
 
 
@@ -153,12 +154,16 @@ def _usage(snapshot: Snapshot, queue: Queue, kind: str, name: str) -> dict[str, 
     view = {
         "queuePath": queue.path,
         "resourceUsage": _amounts(usage.held.as_resource()) if usage is not None else {},
-        "runningApplications": sorted(usage.applications) if usage is not None else [],
+        "runningApplications": _shown(snapshot, usage.applications) if usage is not None else [],
         "maxResources": _amounts(limit.max) if limit is not None else {},
         "maxApplications": limit.max_applications if limit is not None else 0,
         "children": children,
     }
     return _without_empty(view)
+
+
+def _shown(snapshot: Snapshot, app_ids: Iterable[AppId]) -> list[str]:
+    return [snapshot.identities.shown(each) for each in sorted(app_ids)]
 
 
 def _holds(record: PodRecord) -> bool:

@@ -70,7 +70,7 @@ def make_placeholder(
     """A place in the first group of a gang. ``originator``: its fields; by default it is called ``first``."""
     found = gang or make_gang()
     owner = Originator(**{"uid": PodUid("uid-first"), "name": "first", **originator})  # type: ignore[arg-type]
-    return CreatePlaceholder(AppId(app), namespace, name, queue, found.groups[0], found, owner)
+    return CreatePlaceholder(AppId(app, "default"), namespace, name, queue, found.groups[0], found, owner)
 
 
 def make_node(name: str = "n1", *, cpu: int = 100_000, memory: int = 2**40, pods: int = 1000) -> NodeFacts:

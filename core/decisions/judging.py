@@ -136,7 +136,8 @@ def _of_victim(
     yield Finding("LAW-2", text), laws.keeps_guarantee(usage, below, victim.size)
     record = snapshot.pod(victim.uid)
     app = record.application if record is not None else None
-    yield Finding("LAW-3", f"application {app}"), laws.is_of_another(app, case.record.application)
+    name = app.name if app is not None else "none"
+    yield Finding("LAW-3", f"application {name}"), laws.is_of_another(app, case.record.application)
     rest = remaining(usage, leaf, case.leaf)
     yield (
         Finding("LAW-5", f"left to its queue's guarantee: {numbers(rest)}"),

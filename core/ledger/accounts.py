@@ -8,7 +8,7 @@ should. Any order of events and any repeat ends in the same counters.
 from collections.abc import Callable
 from operator import attrgetter
 
-from core.ids import AppId, NodeName, QueuePath
+from core.ids import NodeName, QueuePath
 from core.ledger.formations import awaits_gang, file, slot_node, unfile
 from core.ledger.keeping import let_go
 from core.ledger.lifecycle import allocated, room_held, room_left
@@ -28,8 +28,6 @@ from core.workload.application import Application
 from core.workload.lineup import Lineup
 from core.workload.node import NodeUse
 from core.workload.pod import OWN_GATE
-
-_NO_APP = AppId("")
 
 _HELD_IN: dict[Held, Callable[[Queue], Tally]] = {
     Held.PENDING: attrgetter("pending"),
@@ -170,9 +168,7 @@ def _count(state: State, record: PodRecord, charge: Charge, *, adding: bool, peo
             for queue in leaf.chain:
                 (counter(queue).add if adding else counter(queue).subtract)(charge.size)
         if charge.held is Held.PENDING:
-            _count_priority(
-                leaf, state.applications.get(record.application or _NO_APP), charge, adding=adding
-            )
+            _count_priority(leaf, state.application_of(record), charge, adding=adding)
         if people and holds(charge) and record.application is not None:
             _count_people(state, state.applications[record.application], leaf, charge.size, adding=adding)
     if charge.node:

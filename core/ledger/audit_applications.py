@@ -19,6 +19,8 @@ def application_steps(state: State) -> Iterator[Step]:
     )
     yield from each(state.applications, lambda app_id: _application_drifts(state, app_id))
     yield from each(state.unplaced, lambda app_id: _unplaced_drifts(state, app_id))
+    yield from each(state.namesakes, lambda name: _namesake_drifts(state, name))
+    yield from each(state.guests, lambda own: _guest_drifts(state, own))
     yield from each(state.timers, lambda app_id: _timer_drifts(state, app_id))
     yield from each(
         [(queue.path, app_id) for queue in state.tree for app_id in queue.applications],
@@ -45,6 +47,7 @@ def _application_drifts(state: State, app_id: AppId) -> Step:
         *compare(f"pods of {app_id}: any", True, completes or bool(application.pods)),
         *compare(f"pods of {app_id}: any", False, completes and bool(work)),
         *_counter_drifts(state, application),
+        *_identity_drifts(state, application),
         *compare(
             f"timer of {app_id}",
             application.state in (AppState.COMPLETING, AppState.STARTING),
@@ -72,10 +75,42 @@ def _counter_drifts(state: State, application: Application) -> Step:
     ]
 
 
+def _identity_drifts(state: State, application: Application) -> Step:
+    """Whether it is found by its id, and what it counts of pods of other namespaces."""
+    app_id = application.id
+    guests = Counter(state.pods[uid].facts.namespace for uid in application.pods if uid in state.pods)
+    del guests[app_id.namespace]
+    hosts = [state.guests.get(AppId(app_id.name, each)) for each in sorted(application.guests)]
+    return [
+        *compare(
+            f"applications of id {app_id.name}: {app_id}",
+            True,
+            app_id in state.namesakes.get(app_id.name, ()),
+        ),
+        *compare(f"pods of other namespaces in {app_id}", dict(guests), application.guests),
+        *compare(f"guests of {app_id}", [app_id] * len(hosts), hosts),
+    ]
+
+
 def _unplaced_drifts(state: State, app_id: AppId) -> Step:
     if app_id not in state.unplaced:
         return []
     return compare(f"applications without a queue: {app_id}", True, app_id in state.applications)
+
+
+def _namesake_drifts(state: State, name: str) -> Step:
+    found = state.namesakes.get(name, set())
+    expected = {each for each in found if each in state.applications and each.name == name}
+    return compare(f"applications of id {name}", (True, sorted(expected)), (bool(found), sorted(found)))
+
+
+def _guest_drifts(state: State, own: AppId) -> Step:
+    """Pods that belong to another namespace's application."""
+    if own not in state.guests:
+        return []
+    host = state.applications.get(state.guests[own])
+    there = host is not None and own.name == host.id.name and own.namespace in host.guests
+    return compare(f"where pods of {own} belong", True, there)
 
 
 def _timer_drifts(state: State, app_id: AppId) -> Step:

@@ -9,25 +9,22 @@ from core.ledger.forming import begin, note_seen
 from core.ledger.gangs import (
     UNREAD,
     awaits_pods,
-    gang_of,
     refusal_of_application,
     unplaced_gangs,
     warn_of_labels,
 )
 from core.ledger.groups import find_groups
 from core.ledger.lifecycle import emptied, fire, idle, note_completing
+from core.ledger.membership import application_for, forget_guest
 from core.ledger.over_max import recount_queue
 from core.ledger.record import PodRecord
 from core.ledger.rejections import tell
 from core.ledger.state import State
 from core.queues.rules import Chosen, PlacementRequest, decide_queue, is_user_name
 from core.reasons import Code, Refusal
-from core.workload.application import Application, application_id
+from core.workload.application import Application
 from core.workload.managed import is_managed
 from core.workload.states import AppState, Move
-
-NAMESPACE_AWAITED = 5.0
-"""Seconds that an application waits for the watch to show its namespace."""
 
 _SHOWN = 64
 
@@ -81,7 +78,7 @@ def _is_forced(state: State, record: PodRecord) -> bool:
 
 
 def _join(state: State, record: PodRecord) -> None:
-    application = _application_for(state, record)
+    application = application_for(state, record)
     record.application = application.id
     application.pods.add(record.uid)
     application.submitted = min(application.submitted, record.facts.created)
@@ -99,42 +96,6 @@ def _join(state: State, record: PodRecord) -> None:
         note_completing(leaf, application)
 
 
-def _application_for(state: State, record: PodRecord) -> Application:
-    """The application of a pod, made for the first one."""
-    facts = record.facts
-    app_id = application_id(facts, unique=_unique_ids(state, facts.namespace))
-    application = state.applications.get(app_id)
-    if application is None:
-        application = state.applications[app_id] = _application_from(state, record, app_id)
-        state.unplaced.add(app_id)
-    elif application.originator is None and application.queue is None and not facts.placeholder:
-        # Placeholders have told of it, and those have been made by us.
-        application.requested, application.namespace = facts.queue, facts.namespace
-        application.identity, application.starts_at_once = facts.identity, facts.starts_at_once
-    return application
-
-
-def _application_from(state: State, record: PodRecord, app_id: AppId) -> Application:
-    facts = record.facts
-    return Application(
-        app_id,
-        facts.queue,
-        facts.namespace,
-        facts.identity,
-        submitted=facts.created,
-        starts_at_once=facts.starts_at_once,
-        awaits_until=None if facts.namespace in state.namespaces else state.now + NAMESPACE_AWAITED,
-        gang=gang_of(state, record),
-    )
-
-
-def _unique_ids(state: State, name: str) -> bool:
-    """The namespace may say otherwise than the setting (NS-7)."""
-    namespace = state.namespaces.get(name)
-    own = namespace.generate_app_id if namespace is not None else ""
-    return own == "true" if own in ("true", "false") else state.settings.unique_app_ids
-
-
 def leave(state: State, record: PodRecord) -> None:
     """Take a pod that is gone out of its application; the last one leaves it completing."""
     waiting_for_namespace = state.unclassified.get(record.facts.namespace)
@@ -147,6 +108,7 @@ def leave(state: State, record: PodRecord) -> None:
     application = state.applications[record.application]
     application.pods.discard(record.uid)
     application.holders.discard(record.uid)
+    forget_guest(state, application, record.facts.namespace)
     record.application = None
     if not application.pods:
         emptied(state, application)

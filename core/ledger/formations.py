@@ -49,11 +49,11 @@ def refusal_of_gang_pod(state: State, record: PodRecord) -> Refusal | None:
     if formation is None or record.application is None or not awaits_gang(state, record):
         return None
     if formation.phase is Phase.FAILING:
-        return Refusal(Code.RESERVATION_TIMEOUT, record.application, formation.failure)
+        return Refusal(Code.RESERVATION_TIMEOUT, record.application.name, formation.failure)
     if formation.phase is Phase.STARTED:
-        return Refusal(Code.WAITING_FOR_PLACEHOLDER, record.application, record.facts.task_group)
+        return Refusal(Code.WAITING_FOR_PLACEHOLDER, record.application.name, record.facts.task_group)
     needed = sum(each.needed for each in formation.groups.values())
-    return Refusal(Code.GANG_INCOMPLETE, record.application, f"of {needed} placeholders")
+    return Refusal(Code.GANG_INCOMPLETE, record.application.name, f"of {needed} placeholders")
 
 
 def place_of(state: State, record: PodRecord) -> Place | None:

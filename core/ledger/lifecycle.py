@@ -5,8 +5,9 @@ room: in its queues, for its user and for its group (QUO-13, UGM-8, APP-15). The
 Completing, and it may be taken up again.
 """
 
-from core.ids import AppId, QueuePath
+from core.ids import QueuePath
 from core.instants import has_come
+from core.ledger.membership import forget_application
 from core.ledger.state import State
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
@@ -167,8 +168,7 @@ def _complete(state: State, application: Application) -> None:
 
 def remove(state: State, application: Application) -> None:
     """Take it out of its queue; what has ended is kept to be shown, by id and time (APP-14)."""
-    del state.applications[application.id]
-    state.unplaced.discard(application.id)
+    forget_application(state, application.id)
     state.timers.pop(application.id, None)
     state.forming.pop(application.id, None)
     leaf = _leaf(state, application)
@@ -182,9 +182,9 @@ def remove(state: State, application: Application) -> None:
         state.terminated.append(application)
 
 
-def last_ended(state: State, app_id: AppId) -> Application | None:
-    """The latest of that id among those that have ended."""
-    return next((each for each in reversed(state.terminated) if each.id == app_id), None)
+def last_ended(state: State, name: str) -> Application | None:
+    """The latest of that id, in any namespace, among those that have ended."""
+    return next((each for each in reversed(state.terminated) if each.id.name == name), None)
 
 
 def _leaf(state: State, application: Application) -> Queue | None:

@@ -24,7 +24,8 @@ class LedgerSettings:
     """``reservation_ttl`` and ``turn_lease`` in seconds; ``unique_app_ids``: POD-4; ``mark_failed``: pods of
     rejected applications are set to Failed (APP-8); ``scores_nodes``: also when the document names no policy
     for them (NODE-1); ``gangs``: task groups count (POD-8), ``gang_max_pods``: placeholders that
-    one gang may ask for; ``bind_deadline``: seconds that a bind call has."""
+    one gang may ask for; ``bind_deadline``: seconds that a bind call has; ``shares_applications``: pods of
+    one user may belong to one application across namespaces (F-15)."""
 
     scheduler_names: frozenset[str] = frozenset({"yunikorn", "paddock"})
     reservation_ttl: float = 30.0
@@ -36,3 +37,4 @@ class LedgerSettings:
     gangs: bool = True
     gang_max_pods: int = 10_000
     bind_deadline: float = 100.0
+    shares_applications: bool = False

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.backoff import backs_off
 from core.ledger.formations import refusal_of_gang_pod
+from core.ledger.identities import Identities
 from core.ledger.keeping import kept_could_take
-from core.ledger.lifecycle import last_ended
 from core.ledger.marks import is_leaving
 from core.ledger.moments import moments
 from core.ledger.pod_groups import group_of, unopened
@@ -212,15 +212,16 @@ class Snapshot:
     def namespaces_listed(self) -> bool:
         return self._state.namespaces_listed
 
+    @property
+    def identities(self) -> Identities:
+        """Which applications have the same id, and what was reported of whose pods are."""
+        return Identities(self._state)
+
     def applications(self) -> Iterator[Application]:
         return iter(self._state.applications.values())
 
     def application(self, app_id: AppId) -> Application | None:
         return self._state.applications.get(app_id)
-
-    def ended_application(self, app_id: AppId) -> Application | None:
-        """The latest of that id that has ended and is still shown (APP-14)."""
-        return last_ended(self._state, app_id)
 
     def queue_of(self, record: PodRecord) -> Queue | None:
         """The leaf that a pod's application runs in, or None while it has none."""

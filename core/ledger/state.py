@@ -74,6 +74,13 @@ class Role(Enum):
     """Any pod that waits for the gang."""
 
 
+@dataclass(slots=True)
+class IdentityTally:
+    """What was reported of whose pods are. ``of_another``: applications whose id another namespace has."""
+
+    of_another: int = 0
+
+
 class InLine(NamedTuple):
     """When a gang takes over, among others that could: as kube-scheduler comes to its members.
 
@@ -165,6 +172,8 @@ class State:
     and so what the audit recomputes: ``charges`` and the counters they add up to (queues, ``uses``,
     ``capacity``, ``node_room``, ``afloat``: what is reserved on no node yet, the ``book``
     of users and groups), ``applications``, and the indexes ``unplaced`` (applications without a queue),
+    ``namesakes`` (applications by id, whatever their namespace), ``guests`` (where the pods of an id in a
+    namespace belong that are in another namespace's application),
     ``timers`` (when the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``,
     ``waiting``, ``waits_at``, ``tolerated`` (by how many who wait), ``unclassified``,
     ``kept`` (nodes kept for an ask),
@@ -193,7 +202,7 @@ class State:
     ``stirred_gangs``: gangs in which something has changed; ``elsewhere``: those with a member that fits
     beside no placeholder, and nowhere else either when it was last looked at; ``in_line``: those with members
     that may be linked as soon as fewer are under way, ``line`` who goes next (a heap); ``gang_tally``: what
-    has become of gangs;
+    has become of gangs, ``identity_tally`` what was reported of whose pods are;
     ``group_terms``: what PodGroup objects say, ``group_sources``: of which kinds there are
     any; ``stirred``: groups to look at once the event is applied;
     ``over_max_begun``: how often usage has passed a max, by kind;
@@ -225,6 +234,8 @@ class State:
 
     charges: dict[PodUid, Charge] = field(default_factory=dict)
     applications: dict[AppId, Application] = field(default_factory=dict)
+    namesakes: dict[str, set[AppId]] = field(default_factory=dict)
+    guests: dict[AppId, AppId] = field(default_factory=dict)
     unplaced: set[AppId] = field(default_factory=set)
     timers: dict[AppId, float] = field(default_factory=dict)
     uses: dict[NodeName, NodeUse] = field(default_factory=dict)
@@ -282,6 +293,7 @@ class State:
     line: list[InLine] = field(default_factory=list)
     acts: bool = True
     gang_tally: GangTally = field(default_factory=GangTally)
+    identity_tally: IdentityTally = field(default_factory=IdentityTally)
     freed: bool = False
     due: bool = False
     passing: bool = False

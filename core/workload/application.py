@@ -1,4 +1,4 @@
-"""Applications: the pods that share an id, the queue they run in, and how the id is found."""
+"""Applications: the pods that share an id in a namespace, the queue they run in, and how the id is found."""
 
 from dataclasses import dataclass, field
 
@@ -20,7 +20,7 @@ _STATES_KEPT = 49
 
 @dataclass(slots=True)
 class Application:
-    """Pods of one id. The pod seen first decides the queue and the user (POD-5, ID-3).
+    """Pods of one id in one namespace. The pod seen first decides the queue and the user (POD-5, ID-3).
 
     ``queue``: the leaf it runs in, or None while ``refusal`` says why it has none; ``requested``: the
     queue its first pod named; ``namespace``: that pod's; ``submitted``: the earliest creation of any of its
@@ -32,7 +32,8 @@ class Application:
     holds; ``originator``: creation, arrival and uid of the first pod it ever had but for placeholders, which
     others depend on (PRE-4, GANG-2); ``gang``: the task groups that its first pod defined, if they count
     (GANG-1); ``formation``: how far that has come, once it has a queue; ``holders``: those of its pods that
-    are placeholders; ``holding``: how many of those have room (APP-15).
+    are placeholders; ``holding``: how many of those have room (APP-15); ``guests``: number of its pods by
+    namespace, of those that are not its own (F-15).
     """
 
     id: AppId
@@ -56,6 +57,7 @@ class Application:
     formation: Formation | None = None
     holders: set[PodUid] = field(default_factory=set)
     holding: int = 0
+    guests: dict[str, int] = field(default_factory=dict)
 
     @property
     def state(self) -> AppState:
@@ -88,12 +90,17 @@ class Application:
 def application_id(pod: PodFacts, *, unique: bool) -> AppId:
     """The application a managed pod belongs to; there always is one (POD-3, POD-4).
 
+    The whole namespace is part of the key, so that an id which is cut is nobody else's.
     ``unique``: setting ``admissionController.filtering.generateUniqueAppId``.
     """
+    return AppId(_id_of(pod, unique=unique), pod.namespace)
+
+
+def _id_of(pod: PodFacts, *, unique: bool) -> str:
     if pod.app_id.endswith(_UNIQUE_SUFFIX):
-        return AppId(pod.app_id.removesuffix(_UNIQUE_SUFFIX) + f"-{pod.uid}")
+        return pod.app_id.removesuffix(_UNIQUE_SUFFIX) + f"-{pod.uid}"
     if pod.app_id:
-        return AppId(pod.app_id)
+        return pod.app_id
     if unique:
-        return AppId(f"{pod.namespace[:_NAMESPACE_LENGTH]}-{pod.uid}"[:_ID_LENGTH])
-    return AppId(f"yunikorn-{pod.namespace}-autogen"[:_ID_LENGTH])
+        return f"{pod.namespace[:_NAMESPACE_LENGTH]}-{pod.uid}"[:_ID_LENGTH]
+    return f"yunikorn-{pod.namespace}-autogen"[:_ID_LENGTH]

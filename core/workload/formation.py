@@ -149,9 +149,9 @@ def names_of(app: AppId, originator: PodUid, group: TaskGroup) -> Iterable[str]:
 
     The last part follows from the gang and the place in it, so that no restart makes a pod a second time.
     """
-    stem = f"tg-{_plain(app)[:_APP_LENGTH]}-{_plain(group.name)[:_GROUP_LENGTH]}"
+    stem = f"tg-{_plain(app.name)[:_APP_LENGTH]}-{_plain(group.name)[:_GROUP_LENGTH]}"
     for place in range(group.members):
-        yield f"{stem}-{_suffix(f'{originator}/{app}/{group.name}/{place}')}"
+        yield f"{stem}-{_suffix(f'{originator}/{app.name}/{group.name}/{place}')}"
 
 
 def _suffix(text: str) -> str:

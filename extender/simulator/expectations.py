@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.decisions.gating import why_gated
-from core.ids import AppId
 from core.ledger.snapshot import Snapshot
 from core.workload.pod import OWN_GATE
 from extender.simulator.api import Pod, conditions_of
@@ -170,8 +169,13 @@ class Expectations:
         return queue_view(self._snapshot, queue, subtree=True) if queue is not None else None
 
     def _application_object(self, name: str) -> Mapping[str, Any] | None:
-        known = AppId(name)
-        application = self._snapshot.application(known) or self._snapshot.ended_application(known)
+        """By its id, or by namespace, slash and id; of several the one that was placed."""
+        identities = self._snapshot.identities
+        namespace, slash, own = name.partition("/")
+        found = list(identities.named(name))
+        if slash and not found:
+            found = [each for each in identities.named(own) if each.id.namespace == namespace]
+        application = next(iter(found), None) or identities.ended(name)
         return application_view(self._snapshot, application) if application is not None else None
 
     def _user_object(self, name: str) -> Mapping[str, Any] | None:

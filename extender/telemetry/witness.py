@@ -52,7 +52,7 @@ class Telling:
         self._counter(verb, code).inc()
         facts = record.facts
         self._journal.note(facts.uid, f"{verb}: {code}", detail, now=now)
-        application = record.application or ""
+        application = record.application.name if record.application else ""
         self._decisions.add(
             Decided(verb, code, detail, facts.namespace, facts.name, facts.uid, application), now=now
         )

@@ -71,7 +71,7 @@ def _annotations(wanted: CreatePlaceholder) -> Mapping[str, str]:
 
 def _belonging(wanted: CreatePlaceholder) -> Mapping[str, str]:
     """Application and queue. What an annotation said of them may be no value of a label (POD-3, POD-5)."""
-    return {APP_ID: wanted.app, QUEUE: wanted.queue}
+    return {APP_ID: wanted.app.name, QUEUE: wanted.queue}
 
 
 def is_label_value(value: str) -> bool:

@@ -34,7 +34,7 @@ from tests.builders import START, make_gang, make_ledger, make_pod, make_queue, 
 
 ONE = Resource({"vcore": 1})
 GHOSTS = GroupKey("g", "g")
-GHOST = Claimant(AppId("ghost"), "ghost", "", True)
+GHOST = Claimant(AppId("ghost", "default"), "ghost", "", True)
 COUNTERS = ("allocated", "reserved", "pending", "preempting", "triggered")
 """Of a queue."""
 
@@ -76,7 +76,7 @@ def _queue(name: str, held: str) -> Callable[[State], object]:
 def _applications_of_queue(state: State) -> None:
     queue = state.tree.get("root.a")
     assert queue is not None
-    queue.applications.add(AppId("ghost"))
+    queue.applications.add(AppId("ghost", "default"))
 
 
 def _root_max(state: State) -> None:
@@ -100,11 +100,13 @@ def _lost_seat(state: State) -> None:
 
 
 def _application(state: State, name: str, *uids: str) -> None:
-    state.applications[AppId(name)] = Application(AppId(name), "", pods={PodUid(uid) for uid in uids})
+    state.applications[AppId(name, "default")] = Application(
+        AppId(name, "default"), "", pods={PodUid(uid) for uid in uids}
+    )
 
 
 def _move(state: State, name: str) -> None:
-    state.applications[AppId(name)].queue = QueuePath("root.b")
+    state.applications[AppId(name, "default")].queue = QueuePath("root.b")
 
 
 def _await(state: State, namespace: str, uid: str) -> None:
@@ -128,7 +130,10 @@ def _wrong_seat(state: State) -> None:
 
 
 def _ghost_turn(state: State) -> Turn:
-    seat = Seat(WaitingKey(QueuePath("root.a"), ONE, AppId("ghost"), ANYWHERE), (0, 0.0, 0, PodUid("ghost")))
+    seat = Seat(
+        WaitingKey(QueuePath("root.a"), ONE, AppId("ghost", "default"), ANYWHERE),
+        (0, 0.0, 0, PodUid("ghost")),
+    )
     return Turn(seat, START, (state.tree.root,), GHOST, NodeName("n1"))
 
 
@@ -138,7 +143,7 @@ def _empty_group(state: State) -> None:
 
 def _stray_rank(state: State) -> None:
     lineup = next(iter(state.waiting.values()))
-    lineup.add(AppId("app-1"), (ONE, ANYWHERE), (0, 0.0, 0, PodUid("ghost")))
+    lineup.add(AppId("app-1", "default"), (ONE, ANYWHERE), (0, 0.0, 0, PodUid("ghost")))
 
 
 def _ranking(corrupt: Callable[[NodeRanking], object]) -> Callable[[State], object]:
@@ -164,12 +169,12 @@ RANKING: list[tuple[str, Callable[[NodeRanking], object]]] = [
 
 
 def _ghost_place() -> Place:
-    return Place(Role.WAITING, AppId("gang"), "g", (0, 0.0, 0, PodUid("ghost")))
+    return Place(Role.WAITING, AppId("gang", "default"), "g", (0, 0.0, 0, PodUid("ghost")))
 
 
 def _formation(corrupt: Callable[[Formation], object]) -> Callable[[State], object]:
     def corrupted(state: State) -> None:
-        formation = state.applications[AppId("gang")].formation
+        formation = state.applications[AppId("gang", "default")].formation
         assert formation is not None
         corrupt(formation)
 
@@ -177,11 +182,14 @@ def _formation(corrupt: Callable[[Formation], object]) -> Callable[[State], obje
 
 
 FORMATION: list[tuple[str, Callable[[Formation], object]]] = [
-    ("pods that wait for the gang of gang", lambda formation: formation.waiting.clear()),
-    ("group g of gang: pending", lambda formation: formation.groups["g"].pending.clear()),
-    ("group g of gang: held", lambda formation: formation.groups["g"].held.add((0, 0.0, 0, PodUid("x")))),
+    ("pods that wait for the gang of default/gang", lambda formation: formation.waiting.clear()),
+    ("group g of default/gang: pending", lambda formation: formation.groups["g"].pending.clear()),
     (
-        "group g of gang: wanting",
+        "group g of default/gang: held",
+        lambda formation: formation.groups["g"].held.add((0, 0.0, 0, PodUid("x"))),
+    ),
+    (
+        "group g of default/gang: wanting",
         lambda formation: formation.groups["g"].wanting.add((0, 0.0, 0, PodUid("x"))),
     ),
 ]
@@ -195,12 +203,36 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("tree", "applications of root.a", _lost_residents),
     ("charges", "charge of uid-bound", _wrong_charge),
     ("uses", "pods on n7: any", lambda state: state.uses.__setitem__(NodeName("n7"), NodeUse())),
-    ("applications", "pods of ghost: any", lambda state: _application(state, "ghost")),
-    ("timers", "timer of app-1", lambda state: state.timers.update({AppId("app-1"): 0.0})),
-    ("tree", "completing in root.a", lambda state: state.tree.get("root.a").completing.add(AppId("app-1"))),  # type: ignore[union-attr]
-    ("unplaced", "applications without a queue: app-1", lambda state: state.unplaced.add(AppId("app-1"))),
+    ("applications", "pods of default/ghost: any", lambda state: _application(state, "ghost")),
+    ("namesakes", "applications of id app-1", lambda state: state.namesakes["app-1"].clear()),
+    ("namesakes", "applications of id nope", lambda state: state.namesakes.update({"nope": set()})),
+    (
+        "guests",
+        "where pods of other/app-1 belong",
+        lambda state: state.guests.update({AppId("app-1", "other"): AppId("app-1", "default")}),
+    ),
+    (
+        "applications",
+        "pods of other namespaces in default/app-1",
+        lambda state: state.applications[AppId("app-1", "default")].guests.update(other=1),
+    ),
+    ("timers", "timer of default/app-1", lambda state: state.timers.update({AppId("app-1", "default"): 0.0})),
+    (
+        "tree",
+        "completing in root.a",
+        lambda state: state.tree.get("root.a").completing.add(AppId("app-1", "default")),  # type: ignore[union-attr]
+    ),
+    (
+        "unplaced",
+        "applications without a queue: default/app-1",
+        lambda state: state.unplaced.add(AppId("app-1", "default")),
+    ),
     ("applications", "charge of uid-bound", lambda state: _move(state, "app-1")),
-    ("applications", "pods of other: uid-bound", lambda state: _application(state, "other", "uid-bound")),
+    (
+        "applications",
+        "pods of default/other: uid-bound",
+        lambda state: _application(state, "other", "uid-bound"),
+    ),
     ("unclassified", "unclassified index: uid-bound", lambda state: _await(state, "default", "uid-bound")),
     ("unclassified", "unclassified index: uid-early", lambda state: _await(state, "default", "uid-early")),
     ("waits_at", "waiting: uid-waiting", _wrong_seat),
@@ -221,20 +253,28 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("unwoken", "unwoken: uid-waiting", lambda state: state.unwoken.add(PodUid("uid-waiting"))),
     ("fresh", "fresh: ghost", lambda state: state.fresh.update({PodUid("ghost"): _ghost_turn(state).seat})),
     ("tree", "fresh of root.a", lambda state: state.tree.get("root.a").fresh.add(ONE)),  # type: ignore[union-attr]
-    ("applications", "asked by app-1", lambda state: state.applications[AppId("app-1")].asked.update({7: 1})),
-    ("applications", "used by app-1", lambda state: state.applications[AppId("app-1")].used.add(ONE)),
+    (
+        "applications",
+        "asked by default/app-1",
+        lambda state: state.applications[AppId("app-1", "default")].asked.update({7: 1}),
+    ),
+    (
+        "applications",
+        "used by default/app-1",
+        lambda state: state.applications[AppId("app-1", "default")].used.add(ONE),
+    ),
     ("tree", "running", lambda state: state.tree.root.running.clear()),
     ("book", "usage of users and groups", lambda state: state.book.add(GHOST, [QueuePath("root")], ONE)),
     ("book", "usage of users and groups", lambda state: state.book.start(GHOST, [QueuePath("root")])),
     (
         "applications",
-        "group of app-1",
-        lambda state: setattr(state.applications[AppId("app-1")], "group", "ghosts"),
+        "group of default/app-1",
+        lambda state: setattr(state.applications[AppId("app-1", "default")], "group", "ghosts"),
     ),
     (
         "applications",
         "running",
-        lambda state: state.applications[AppId("app-1")].enter(AppState.ACCEPTED, now=START),
+        lambda state: state.applications[AppId("app-1", "default")].enter(AppState.ACCEPTED, now=START),
     ),
     ("tree", "max of root", _root_max),
     ("charges", "charges: ghost", _stray_charge),
@@ -264,7 +304,11 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("uses", "pods on n1", lambda state: state.uses[NodeName("n1")].pods.clear()),
     ("uses", "evictable on n1", lambda state: state.uses[NodeName("n1")].evictable.groups.clear()),
     ("capacity", "capacity", lambda state: state.capacity.add(ONE)),
-    ("applications", "pods of app-1", lambda state: state.applications[AppId("app-1")].pods.clear()),
+    (
+        "applications",
+        "pods of default/app-1",
+        lambda state: state.applications[AppId("app-1", "default")].pods.clear(),
+    ),
     ("applications", "application of uid-bound", _lost_application),
     ("by_name", "name index of uid-bound", lambda state: state.by_name.pop(("default", "bound"))),
     (
@@ -312,20 +356,32 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("places", "place of ghost", lambda state: state.places.update({PodUid("ghost"): _ghost_place()})),
     ("slots_at", "slot of ghost", lambda state: state.slots_at.update({PodUid("ghost"): NodeName("n1")})),
     ("opening", "link of ghost", lambda state: state.opening.update({PodUid("ghost"): START})),
-    ("line", "gangs in line", lambda state: state.line.append(InLine(False, 0, START, AppId("ghost")))),
-    ("in_line", "gangs in line", lambda state: state.in_line.update(g=InLine(False, 0, START, AppId("g")))),
-    ("slots", "slots on n1", lambda state: state.slots.update({NodeName("n1"): {PodUid("ghost")}})),
-    ("forming", "gang of gang is due", lambda state: state.forming.clear()),
-    ("forming", "gang of ghost is due", lambda state: state.forming.update({AppId("ghost"): START})),
     (
-        "applications",
-        "placeholders of gang",
-        lambda state: state.applications[AppId("gang")].holders.clear(),
+        "line",
+        "gangs in line",
+        lambda state: state.line.append(InLine(False, 0, START, AppId("ghost", "default"))),
+    ),
+    (
+        "in_line",
+        "gangs in line",
+        lambda state: state.in_line.update(g=InLine(False, 0, START, AppId("g", "default"))),
+    ),
+    ("slots", "slots on n1", lambda state: state.slots.update({NodeName("n1"): {PodUid("ghost")}})),
+    ("forming", "gang of default/gang is due", lambda state: state.forming.clear()),
+    (
+        "forming",
+        "gang of default/ghost is due",
+        lambda state: state.forming.update({AppId("ghost", "default"): START}),
     ),
     (
         "applications",
-        "placeholders of gang with room",
-        lambda state: setattr(state.applications[AppId("gang")], "holding", 7),
+        "placeholders of default/gang",
+        lambda state: state.applications[AppId("gang", "default")].holders.clear(),
+    ),
+    (
+        "applications",
+        "placeholders of default/gang with room",
+        lambda state: setattr(state.applications[AppId("gang", "default")], "holding", 7),
     ),
     *[("applications", named, _formation(corrupt)) for named, corrupt in FORMATION],
     ("waits_at", "waiting index of uid-waiting", _lost_seat),

@@ -92,7 +92,7 @@ class GangPlay:
         return [each.action or each.reason for each in self.done if isinstance(each, do.PostEvent)]
 
     def application(self, app: str = "app-1") -> Application:
-        found = self.ledger.snapshot.application(AppId(app))
+        found = self.ledger.snapshot.application(AppId(app, "default"))
         assert found is not None
         return found
 
@@ -167,7 +167,7 @@ class GangPlay:
         elif all(pod.name != effect.name for pod in self.pods.values()):
             self.create(
                 effect.name,
-                app=effect.app,
+                app=effect.app.name,
                 placeholder=True,
                 task_group=effect.group.name,
                 size=effect.group.size,

@@ -25,7 +25,7 @@ from tests.builders import START, filtered, make_ledger, make_pod, make_queue, u
 )
 @pytest.mark.parametrize("unique", [False, True])
 def test_the_id_a_pod_names(app: str, uid: str, expected: str, unique: bool) -> None:
-    assert application_id(make_pod(app=app, uid=uid), unique=unique) == expected
+    assert application_id(make_pod(app=app, uid=uid), unique=unique) == AppId(expected, "default")
 
 
 @pytest.mark.rule("POD-4", "NS-9")
@@ -41,13 +41,13 @@ def test_the_id_a_pod_names(app: str, uid: str, expected: str, unique: bool) -> 
 )
 def test_the_id_of_a_pod_that_names_none(namespace: str, unique: bool, expected: str) -> None:
     pod = make_pod(app="", uid="pod-uid", namespace=namespace)
-    assert application_id(pod, unique=unique) == expected
+    assert application_id(pod, unique=unique) == AppId(expected, namespace)
 
 
 @pytest.mark.rule("POD-4")
 def test_a_generated_id_has_at_most_63_characters() -> None:
     pod = make_pod(app="", uid="u" * 60, namespace="n" * 60)
-    assert application_id(pod, unique=True) == "n" * 26 + "-" + "u" * 36
+    assert application_id(pod, unique=True).name == "n" * 26 + "-" + "u" * 36
 
 
 @pytest.mark.rule("POD-4")
@@ -78,7 +78,7 @@ def test_an_application_that_has_completed_may_come_back_elsewhere() -> None:
     ledger.apply(on.PodObserved(first), now=START)
     ledger.apply(on.PodDeleted(first.uid), now=START)
     ledger.apply(on.TimePassed(), now=START + COMPLETING_FOR)
-    assert ledger.snapshot.application(AppId("app-1")) is None
+    assert ledger.snapshot.application(AppId("app-1", "default")) is None
     ledger.apply(on.PodObserved(make_pod("second", queue="root.b")), now=START + 31)
     assert usage(ledger, "root.b") == (0, 0, 1000)
 
@@ -108,7 +108,7 @@ def test_every_pod_of_a_refused_application_is_refused_until_a_document_places_i
     for name, queue in (("one", "root.a"), ("two", "root.b")):
         ledger.apply(on.PodObserved(make_pod(name, queue=queue)), now=START)
         filtered(ledger, f"uid-{name}", now=START)
-    application = ledger.snapshot.application(AppId("app-1"))
+    application = ledger.snapshot.application(AppId("app-1", "default"))
     assert application is not None
     assert application.refusal is not None
     assert usage(ledger, "root") == (0, 0, 0)

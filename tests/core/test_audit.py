@@ -64,6 +64,7 @@ TOLD = {
     "acts",
     "gang_tally",
     "over_max_begun",
+    "identity_tally",
 }
 """What was told or is only a note: nothing follows it from, so there is nothing to compare it with."""
 
@@ -100,7 +101,7 @@ def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
         *("id", "requested", "namespace", "identity", "groups", "group", "refusal", "queue"),
         *("submitted", "starts_at_once", "states"),
         *("awaits_until", "backs_off_until", "pods", "asked", "used", "originator", "gang"),
-        *("formation", "holders", "holding"),
+        *("formation", "holders", "holding", "guests"),
     }
 
 

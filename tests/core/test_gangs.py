@@ -43,7 +43,7 @@ def refusal(gang: Gang, *queues: QueueSpec, leaf: str = "root.a") -> Refusal | N
 
 
 def application(ledger: Ledger, app: str = "app-1") -> Application:
-    found = ledger.snapshot.application(AppId(app))
+    found = ledger.snapshot.application(AppId(app, "default"))
     assert found is not None
     return found
 

@@ -17,7 +17,9 @@ def played(members: int) -> None:
         effect = todo.pop()
         if isinstance(effect, CreatePlaceholder):
             made += 1
-            shown = make_pod(effect.name, app=effect.app, placeholder=True, task_group="g", owner=first.uid)
+            shown = make_pod(
+                effect.name, app=effect.app.name, placeholder=True, task_group="g", owner=first.uid
+            )
             todo += ledger.apply(on.PodObserved(shown), now=START)
             created = on.PlaceholderCreated(effect.app, effect.name, CreationOutcome.DONE)
             todo += ledger.apply(created, now=START)

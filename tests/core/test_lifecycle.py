@@ -17,7 +17,7 @@ from tests.builders import START, filtered, make_ledger, make_partition, make_po
 
 A = make_queue("root.a")
 AWARE = replace(A, properties={"application.sort.policy": "stateaware"})
-JOB = AppId("job")
+JOB = AppId("job", "default")
 
 
 def submit(ledger: Ledger, name: str, *, at: float = 0.0, app: str = "job", **facts: object) -> bool:
@@ -28,7 +28,7 @@ def submit(ledger: Ledger, name: str, *, at: float = 0.0, app: str = "job", **fa
 
 
 def job(ledger: Ledger, app_id: str = "job") -> Application:
-    found = ledger.snapshot.application(AppId(app_id))
+    found = ledger.snapshot.application(AppId(app_id, "default"))
     assert found is not None
     return found
 
@@ -84,7 +84,7 @@ def test_from_the_first_pod_to_the_last() -> None:
         START + 2 + COMPLETING_FOR,
     )
     tick(ledger, 2 + COMPLETING_FOR)
-    ended = ledger.snapshot.ended_application(JOB)
+    ended = ledger.snapshot.identities.ended("job")
     assert ended is not None
     assert [(since - START, state) for since, state in ended.states[1:]] == [
         (0, AppState.ACCEPTED),
@@ -134,7 +134,7 @@ def test_one_that_never_had_a_queue_is_gone_with_its_pods() -> None:
     assert job(ledger).state is AppState.REJECTED
     gone(ledger, "one")
     assert ledger.snapshot.application(JOB) is None
-    ended = ledger.snapshot.ended_application(JOB)
+    ended = ledger.snapshot.identities.ended("job")
     assert ended is not None
     assert ended.refusal is not None
     assert ended.refusal.text == "PlacementFailed: no queue root.nowhere"
@@ -147,11 +147,11 @@ def test_the_latest_of_an_id_is_shown_for_three_days() -> None:
         submit(ledger, "one", at=at, queue=queue, uid=f"uid-{at}")
         ledger.apply(on.PodDeleted(PodUid(f"uid-{at}")), now=START + at)
         tick(ledger, at + COMPLETING_FOR)
-    last = ledger.snapshot.ended_application(JOB)
+    last = ledger.snapshot.identities.ended("job")
     assert last is not None
     assert last.queue == "root.b"
     tick(ledger, 100 + COMPLETING_FOR + SHOWN_FOR)
-    assert ledger.snapshot.ended_application(JOB) is None
+    assert ledger.snapshot.identities.ended("job") is None
 
 
 @pytest.mark.rule("APP-15", "QUO-13")
@@ -187,7 +187,7 @@ def test_a_leaf_that_only_completing_applications_are_in_may_become_a_parent() -
     assert ledger.snapshot.conflicts(document) == ()
     ledger.apply(on.Configured(document, LedgerSettings()), now=START)
     assert ledger.snapshot.application(JOB) is None
-    assert ledger.snapshot.ended_application(JOB) is not None
+    assert ledger.snapshot.identities.ended("job") is not None
 
 
 # -- Starting ----------------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ def test_the_example_of_two_groups() -> None:
     ledger = make_ledger(*queues)
     assert ask(ledger, "app1", "u", "group1", "group2", queue="root.parent.child1") == ""
     assert ask(ledger, "app2", "u", "group1", "group2", queue="root.parent.child2") == ""
-    groups = {app.id: app.group for app in ledger.snapshot.applications()}
+    groups = {app.id.name: app.group for app in ledger.snapshot.applications()}
     assert groups == {"app1": "group2", "app2": "group1"}
     for application in ledger.snapshot.applications():
         queue = ledger.snapshot.tree.get(application.queue or "")

@@ -112,7 +112,7 @@ def applicant(
     state: AppState = AppState.RUNNING,
     **used: int,
 ) -> Applicant:
-    return Applicant(AppId(name), priority, submitted, state, Resource(used))
+    return Applicant(AppId(name, "default"), priority, submitted, state, Resource(used))
 
 
 def ordered(
@@ -124,7 +124,7 @@ def ordered(
 ) -> list[str]:
     due = Resource(guaranteed) if guaranteed is not None else None
     key = {each.id: order_key(each, policy, by_priority=by_priority, guaranteed=due) for each in applicants}
-    return sorted((each.id for each in applicants), key=lambda app_id: key[app_id])
+    return [each.name for each in sorted(key, key=lambda app_id: key[app_id])]
 
 
 @pytest.mark.rule("SORT-5", "APP-17")
@@ -212,8 +212,11 @@ def test_the_worked_filter(pending: str, states: str, looked_at: str) -> None:
     known = {"A": AppState.ACCEPTED, "S": AppState.STARTING, "R": AppState.RUNNING}
     everyone = [applicant(str(at), submitted=at, state=known[state]) for at, state in enumerate(states)]
     starting = [each.id for each in everyone if each.state is AppState.STARTING]
-    asking = [each for each in everyone if each.id in pending]
-    assert "".join(sorted(may_be_looked_at(asking, starting, by_priority=True))) == looked_at
+    asking = [each for each in everyone if each.id.name in pending]
+    assert (
+        "".join(each.name for each in sorted(may_be_looked_at(asking, starting, by_priority=True)))
+        == looked_at
+    )
 
 
 @pytest.mark.rule("SORT-8")
@@ -223,4 +226,4 @@ def test_which_accepted_one_is_let_in(by_priority: bool, chosen: str) -> None:
         applicant("early", priority=1, submitted=1, state=AppState.ACCEPTED),
         applicant("late", priority=9, submitted=2, state=AppState.ACCEPTED),
     ]
-    assert may_be_looked_at(applicants, (), by_priority=by_priority) == {chosen}
+    assert may_be_looked_at(applicants, (), by_priority=by_priority) == {AppId(chosen, "default")}

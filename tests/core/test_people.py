@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from core.ids import RECOVERY_QUEUE, AppId, PodUid
+from core.ids import RECOVERY_QUEUE, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect, LookUpGroups, MarkFailed, PostEvent
-from core.ledger.enrolment import NAMESPACE_AWAITED
 from core.ledger.ledger import Ledger
+from core.ledger.membership import NAMESPACE_AWAITED
 from core.ledger.settings import LedgerSettings
 from core.queues.identity import Identity
 from core.queues.limits import Tracked
@@ -42,8 +42,7 @@ def observe(ledger: Ledger, name: str = "pod", *, now: float = START, **facts: o
 
 
 def application(ledger: Ledger, app_id: str = "app-pod") -> Application:
-    found = ledger.snapshot.application(AppId(app_id))
-    assert found is not None
+    (found,) = ledger.snapshot.identities.named(app_id)
     return found
 
 
@@ -229,7 +228,7 @@ def test_a_namespace_decides_whether_each_pod_is_an_application(
     told(ledger, generate_app_id=annotation)
     for name in ("one", "two"):
         observe(ledger, name, app="")
-    ids = {each.id for each in ledger.snapshot.applications()}
+    ids = {each.id.name for each in ledger.snapshot.applications()}
     assert ids == ({"default-uid-one", "default-uid-two"} if unique else {"yunikorn-default-autogen"})
 
 

@@ -42,24 +42,26 @@ def test_they_belong_to_the_originator_and_take_after_it() -> None:
     (made,) = [each for each in world.done if isinstance(each, CreatePlaceholder)]
     assert (made.originator.uid, made.originator.name) == ("uid-m1", "m1")
     assert (made.originator.priority_class, made.originator.pull_secrets) == ("high", ("s",))
-    assert (made.app, made.namespace, made.queue) == ("app-1", "default", "root.a")
+    assert (made.app.name, made.namespace, made.queue) == ("app-1", "default", "root.a")
 
 
 @pytest.mark.rule("GANG-3")
 def test_names_follow_from_the_place_and_fit_into_a_label() -> None:
     group = TaskGroup("A_Group.With-A-Very-Long-Name", 300, sized(1))
-    names = list(names_of(AppId("Spark.Application_" + "x" * 60), PodUid("u"), group))
+    names = list(names_of(AppId("Spark.Application_" + "x" * 60, "default"), PodUid("u"), group))
     assert len(set(names)) == 300
-    assert names == list(names_of(AppId("Spark.Application_" + "x" * 60), PodUid("u"), group))
+    assert names == list(names_of(AppId("Spark.Application_" + "x" * 60, "default"), PodUid("u"), group))
     assert all(
         len(name) <= 63 and name.startswith("tg-spark-application-xxxxxxxxxx-a-group-w") for name in names
     )
-    assert names[0] != next(iter(names_of(AppId("Spark.Application_" + "x" * 60), PodUid("v"), group)))
+    assert names[0] != next(
+        iter(names_of(AppId("Spark.Application_" + "x" * 60, "default"), PodUid("v"), group))
+    )
 
 
 @pytest.mark.rule("GANG-3")
 def test_names_of_the_example() -> None:
-    (name,) = names_of(AppId("app0001"), PodUid("u"), TaskGroup("my-group", 1, sized(1)))
+    (name,) = names_of(AppId("app0001", "default"), PodUid("u"), TaskGroup("my-group", 1, sized(1)))
     assert name.startswith("tg-app0001-my-group-")
     assert len(name) == 30
 
@@ -72,7 +74,9 @@ def test_one_that_is_refused_makes_the_application_an_ordinary_one_in_either_sty
         world.create("n1", app="app-2", gang=with_policy(make_gang(2), style), task_group="g")
         (name, *_) = world.formation("app-2").asked or world.formation("app-2").missing
         world.formation("app-2").asked[name] = make_gang(2).groups[0]
-        refused = on.PlaceholderCreated(AppId("app-2"), name, CreationOutcome.REFUSED, "exceeded quota")
+        refused = on.PlaceholderCreated(
+            AppId("app-2", "default"), name, CreationOutcome.REFUSED, "exceeded quota"
+        )
         world.tell(refused)
         assert world.formation("app-2").phase is Phase.ORDINARY
         assert world.admitted("uid-n1")
@@ -83,7 +87,7 @@ def test_one_that_is_refused_makes_the_application_an_ordinary_one_in_either_sty
 def test_those_that_are_there_go_when_another_one_is_refused() -> None:
     world = waiting_gang(3)
     world.formation().asked["tg-x"] = make_gang(3).groups[0]
-    world.tell(on.PlaceholderCreated(AppId("app-1"), "tg-x", CreationOutcome.REFUSED, "no"))
+    world.tell(on.PlaceholderCreated(AppId("app-1", "default"), "tg-x", CreationOutcome.REFUSED, "no"))
     assert world.placeholders() == []
     assert world.counts() == [(3, 0, 3)]
     assert world.admitted("uid-m1")
@@ -113,7 +117,7 @@ def test_many_are_not_asked_for_all_at_once() -> None:
     asked = [each for each in effects if isinstance(each, CreatePlaceholder)]
     assert len(asked) == 100
     effects = ledger.apply(
-        on.PlaceholderCreated(AppId("app-1"), asked[0].name, CreationOutcome.DONE), now=START
+        on.PlaceholderCreated(AppId("app-1", "default"), asked[0].name, CreationOutcome.DONE), now=START
     )
     assert len([each for each in effects if isinstance(each, CreatePlaceholder)]) == 1
 
@@ -169,7 +173,7 @@ def test_it_counts_as_running_from_its_first_placeholder_on() -> None:
     assert queue is not None
     assert not queue.running
     world.bind_placeholders(most=1)
-    assert queue.running == {"app-1"}
+    assert queue.running == {AppId("app-1", "default")}
     world.delete(next(pod.uid for pod in world.placeholders() if pod.node))
     assert not queue.running
 

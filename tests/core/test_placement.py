@@ -65,7 +65,7 @@ def test_else_refused(requested: str, text: str) -> None:
 def draining(*paths: str) -> QueueTree:
     tree = make_tree(*(make_queue(path) for path in paths))
     for queue in tree.leaves():
-        queue.applications.add(AppId("app"))
+        queue.applications.add(AppId("app", "default"))
     tree.apply(make_partition())
     return tree
 

@@ -94,7 +94,10 @@ def test_children_drain_with_their_parent_but_not_dynamic_ones() -> None:
     submit(ledger, "root.p.made", app="more")
     submit(ledger, "root.p.new", app="other")
     applications = {each.id: each.queue for each in ledger.snapshot.applications()}
-    assert (applications[AppId("more")], applications[AppId("other")]) == ("root.p.made", None)
+    assert (applications[AppId("more", "default")], applications[AppId("other", "default")]) == (
+        "root.p.made",
+        None,
+    )
 
 
 @pytest.mark.rule("Q-10")

@@ -86,7 +86,7 @@ def test_a_new_document_changes_the_limits_and_keeps_the_usage() -> None:
 @pytest.mark.rule("Q-9")
 def test_a_queue_that_is_no_longer_named_drains_while_it_has_applications() -> None:
     tree = make_tree(make_queue("root.p", leaf=False), make_queue("root.p.x"), make_queue("root.p.y"))
-    queue_of(tree, "root.p.x").applications.add(AppId("app"))
+    queue_of(tree, "root.p.x").applications.add(AppId("app", "default"))
     tree.apply(make_partition())
     assert tree.remove_idle() == ("root.p.y",)
     assert [(queue.path, queue.draining) for queue in tree] == [
@@ -99,7 +99,7 @@ def test_a_queue_that_is_no_longer_named_drains_while_it_has_applications() -> N
 @pytest.mark.rule("Q-9")
 def test_a_draining_queue_that_is_named_again_is_active() -> None:
     tree = make_tree(make_queue("root.a"))
-    queue_of(tree, "root.a").applications.add(AppId("app"))
+    queue_of(tree, "root.a").applications.add(AppId("app", "default"))
     tree.apply(make_partition())
     assert queue_of(tree, "root.a").draining
     tree.apply(make_partition(make_queue("root.a")))
@@ -109,7 +109,7 @@ def test_a_draining_queue_that_is_named_again_is_active() -> None:
 @pytest.mark.rule("Q-10")
 def test_a_draining_queue_goes_when_it_is_empty_children_first() -> None:
     tree = make_tree(make_queue("root.p", leaf=False), make_queue("root.p.x"))
-    queue_of(tree, "root.p.x").applications.add(AppId("app"))
+    queue_of(tree, "root.p.x").applications.add(AppId("app", "default"))
     tree.apply(make_partition())
     assert tree.remove_idle() == ()
     queue_of(tree, "root.p.x").applications.clear()
@@ -131,7 +131,7 @@ def test_the_recovery_queue_is_made_when_needed_and_goes_when_empty() -> None:
     queue = tree.recovery_queue()
     assert (queue.path, queue.is_leaf, queue.max, queue.parent) == (RECOVERY_QUEUE, True, None, tree.root)
     assert tree.recovery_queue() is queue
-    queue.applications.add(AppId("app"))
+    queue.applications.add(AppId("app", "default"))
     tree.apply(make_partition(make_queue("root.a")))
     assert not queue.draining
     assert tree.remove_idle() == ()
@@ -143,13 +143,13 @@ def test_a_queue_that_runs_applications_cannot_become_a_parent() -> None:
     tree = make_tree(make_queue("root.a"))
     document = make_partition(make_queue("root.a", leaf=False), make_queue("root.a.x"))
     assert tree.conflicts(document) == ()
-    queue_of(tree, "root.a").applications.add(AppId("app"))
+    queue_of(tree, "root.a").applications.add(AppId("app", "default"))
     assert tree.conflicts(document) == ("root.a runs 1 applications and cannot become a parent queue",)
 
 
 def test_a_parent_named_as_a_leaf_is_none_while_its_children_drain() -> None:
     tree = make_tree(make_queue("root.p", leaf=False), make_queue("root.p.x"))
-    queue_of(tree, "root.p.x").applications.add(AppId("app"))
+    queue_of(tree, "root.p.x").applications.add(AppId("app", "default"))
     tree.apply(make_partition(make_queue("root.p")))
     assert not queue_of(tree, "root.p").is_leaf
     queue_of(tree, "root.p.x").applications.clear()

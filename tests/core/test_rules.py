@@ -112,7 +112,7 @@ def test_a_queue_that_does_not_take_it_leaves_it_to_the_next_rule() -> None:
     tree = tree_of(*PARENT, make_queue("root.old"))
     queue = tree.get("root.old")
     assert queue is not None
-    queue.applications.add(AppId("x"))
+    queue.applications.add(AppId("x", "default"))
     tree.apply(make_partition(*PARENT))
     last = RuleSpec("fixed", value="root.a")
     assert placed(tree, RuleSpec("provided"), last, requested="root.old") == "root.a"

@@ -21,7 +21,7 @@ NAME = "tg-app-1-g-0"
 
 
 def told(outcome: CreationOutcome, why: str = "", name: str = NAME) -> on.PlaceholderCreated:
-    return on.PlaceholderCreated(AppId("app-1"), name, outcome, why)
+    return on.PlaceholderCreated(AppId("app-1", "default"), name, outcome, why)
 
 
 def pod(wanted: CreatePlaceholder) -> Json:

@@ -70,7 +70,7 @@ def test_a_queue_over_its_max_shows_a_negative_headroom(ledger: Ledger) -> None:
 
 @pytest.mark.rule("REST-7")
 def test_an_application(ledger: Ledger) -> None:
-    application = ledger.snapshot.application(AppId("app-1"))
+    application = ledger.snapshot.application(AppId("app-1", "default"))
     assert application is not None
     view = application_view(ledger.snapshot, application)
     assert (view["applicationID"], view["partition"], view["queueName"]) == ("app-1", "default", "root.p.a")
@@ -89,7 +89,7 @@ def test_a_member_of_a_task_group_and_a_placeholder() -> None:
     ledger = make_ledger(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod("m", task_group="g")), now=START)
     ledger.apply(on.PodObserved(make_pod("tg", task_group="g", placeholder=True, node="n1")), now=START)
-    application = ledger.snapshot.application(AppId("app-1"))
+    application = ledger.snapshot.application(AppId("app-1", "default"))
     assert application is not None
     view = application_view(ledger.snapshot, application)
     (request,), (allocation,) = view["requests"], view["allocations"]
@@ -104,7 +104,7 @@ def test_what_became_of_the_placeholders_of_each_group() -> None:
     large, small = make_gang(cpu=2000, name="z").groups[0], make_gang(cpu=500, name="a").groups[0]
     groups = {"z": Progress(large, 2, count=2), "a": Progress(small, 3, count=3, replaced=1, timed_out=2)}
     ledger = make_ledger(make_queue("root.a"))
-    application = Application(AppId("app-1"), "root.a", formation=Formation(groups, 900.0))
+    application = Application(AppId("app-1", "default"), "root.a", formation=Formation(groups, 900.0))
     assert application_view(ledger.snapshot, application)["placeholderData"] == [
         {"taskGroupName": "z", "count": 2, "minResource": {"pods": 1, "vcore": 2000}},
         {
@@ -127,7 +127,7 @@ def test_what_placeholders_hold_is_not_used_and_the_originator_is_marked() -> No
         make_pod("member", cpu=400, node="n1", **replaced),
     ):
         ledger.apply(on.PodObserved(pod), now=START)
-    application = ledger.snapshot.application(AppId("app-1"))
+    application = ledger.snapshot.application(AppId("app-1", "default"))
     assert application is not None
     view = application_view(ledger.snapshot, application)
     assert view["usedResource"] == {"pods": 1, "vcore": 400}
@@ -143,7 +143,7 @@ def test_what_placeholders_hold_is_not_used_and_the_originator_is_marked() -> No
 def test_a_rejected_application() -> None:
     ledger = make_ledger(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod("lost", queue="root.nowhere")), now=START)
-    application = ledger.snapshot.application(AppId("app-1"))
+    application = ledger.snapshot.application(AppId("app-1", "default"))
     assert application is not None
     view = application_view(ledger.snapshot, application)
     assert (view["applicationState"], view["rejectedMessage"]) == (

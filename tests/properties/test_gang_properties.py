@@ -178,7 +178,7 @@ class History:
             assert held <= (queue.max.get("vcore") or 0)
 
     def phase(self, pod: Pod) -> Phase | None:
-        application = self.cluster.paddock.life.snapshot.application(AppId(pod.facts.app_id))
+        application = self.cluster.paddock.life.snapshot.application(AppId(pod.facts.app_id, pod.namespace))
         formation = application.formation if application is not None else None
         return formation.phase if formation is not None else None
 
@@ -191,7 +191,7 @@ class History:
                 yield pod.name
 
     def _has_reason(self, pod: Pod) -> bool:
-        application = self.cluster.paddock.life.snapshot.application(AppId(pod.facts.app_id))
+        application = self.cluster.paddock.life.snapshot.application(AppId(pod.facts.app_id, pod.namespace))
         if application is not None and application.refusal is not None:
             return application.refusal.code is Code.GANG_TOO_LARGE
         return pod.entry is not None and self.phase(pod) is Phase.RESERVING

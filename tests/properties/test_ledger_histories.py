@@ -118,12 +118,12 @@ records = st.sampled_from(
         *(((GANG, phase),) for phase in (None, "Started", "Ordinary", "Failing")),
     ]
 )
-apps = st.sampled_from([AppId(f"app-{at}") for at in range(4)])
+apps = st.sampled_from([AppId(f"app-{at}", "default") for at in range(4)])
 placeholders = st.sampled_from(
     [
         name
         for at in range(PODS)
-        for name in names_of(AppId(f"app-{at % 4}"), UIDS[at], make_gang(2).groups[0])
+        for name in names_of(AppId(f"app-{at % 4}", "default"), UIDS[at], make_gang(2).groups[0])
     ]
 )
 namespaces = st.sampled_from(NAMESPACES)

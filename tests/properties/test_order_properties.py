@@ -78,7 +78,7 @@ used = st.dictionaries(st.sampled_from(("memory", "vcore")), st.integers(-1, 2),
 def applicants(draw: st.DrawFn) -> list[Applicant]:
     return [
         Applicant(
-            AppId(f"app-{at}"),
+            AppId(f"app-{at}", "default"),
             draw(st.integers(0, 1)),
             float(draw(st.integers(0, 1))),
             AppState.RUNNING,

@@ -40,7 +40,7 @@ NOBODY_IS_LIMITED = replaced(Limits, "of_user", lambda rule, self, path, user: N
 
 def _any_pod_defines(rule: Rule, state: State, record: PodRecord) -> None:
     rule(state, record)
-    application = state.applications[record.application or AppId("")]
+    application = state.applications[record.application or AppId("", "default")]
     if application.gang is None:
         application.gang = gang_of(state, record)
         forming.begin(state, application)

@@ -17,8 +17,8 @@ import pytest
 import yaml
 
 from core.decisions.decision import Ignored
-from core.ids import QueuePath
-from core.ledger import accounts, enrolment, ledger, rejections, surroundings, turn_pass
+from core.ids import AppId, QueuePath
+from core.ledger import accounts, enrolment, ledger, membership, rejections, surroundings, turn_pass
 from core.ledger.record import Charge, Held, PodRecord
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
@@ -226,8 +226,9 @@ def _plain_rank(record: PodRecord) -> tuple[int, float, int, Any]:
     return (-record.facts.priority, 0.0, record.seq, record.facts.uid)
 
 
-def _per_queue(rule: Callable[..., Any], pod: PodFacts, *, unique: bool) -> str:
-    return f"{rule(pod, unique=unique)}-{pod.queue}"
+def _per_queue(rule: Callable[..., AppId], pod: PodFacts, *, unique: bool) -> AppId:
+    known = rule(pod, unique=unique)
+    return known._replace(name=f"{known.name}-{pod.queue}")
 
 
 def _cordon_counts(patch: pytest.MonkeyPatch) -> None:
@@ -323,7 +324,7 @@ MUTATIONS: dict[str, Mutate] = {
     "placement-of-a-bound-pod": replaced(enrolment, "decide_queue", _unforced),
     "reload-takes-a-dynamic-queue-over": replaced(Queue, "configure", _still_dynamic),
     "application-id-from-old-labels": answering(translate, "_app_id", ""),
-    "application-stays-in-its-first-queue": replaced(enrolment, "application_id", _per_queue),
+    "application-stays-in-its-first-queue": replaced(membership, "application_id", _per_queue),
     "bind-that-takes-long": replaced(accounts, "charge_of", _unreserved),
     "cleaner-runs-every-ten-seconds": answering(engine.Engine, "clean", None),
     "daemon-set-pod": answering(objects, "_only_on", {}),
@@ -333,10 +334,10 @@ MUTATIONS: dict[str, Mutate] = {
     "gang-larger-than-its-namespace": answering(tree.QueueTree, "limit", None),
     "gang-larger-than-its-queue": answering(gang_room, "refusal_of_size", None),
     "gang-scheduling-switched-off": replaced(
-        enrolment, "gang_of", lambda rule, state, record: record.facts.gang
+        membership, "gang_of", lambda rule, state, record: record.facts.gang
     ),
     "gang-that-runs-outlives-a-restart": answering(enrolment, "awaits_pods", False),
-    "gang-with-broken-task-groups": replaced(enrolment, "gang_of", _large_if_broken),
+    "gang-with-broken-task-groups": replaced(membership, "gang_of", _large_if_broken),
     "gate-of-another-is-no-request": valued(PodFacts, "gated", False),
     "gate-opens-when-there-is-room": replaced(turn_pass.TurnPass, "slice", _no_effects),
     "killed-right-after-a-binding": replaced(paddock.Life, "start", _unlisted),

@@ -76,7 +76,7 @@ class Stage:
 
 
 def told(outcome: CreationOutcome, why: str = "", name: str = "tg-0") -> on.PlaceholderCreated:
-    return on.PlaceholderCreated(AppId("app-1"), name, outcome, why)
+    return on.PlaceholderCreated(AppId("app-1", "default"), name, outcome, why)
 
 
 @pytest.mark.rule("GANG-3", "GANG-8")

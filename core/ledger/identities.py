@@ -1,0 +1,35 @@
+"""Which applications share an id, and how one of them is shown: what views read of it (F-15)."""
+
+from collections.abc import Sequence
+
+from core.ids import AppId
+from core.ledger.lifecycle import last_ended
+from core.ledger.state import IdentityTally, State
+from core.workload.application import Application
+
+
+class Identities:
+    """Read access; see `core.ledger.membership` for the rules."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    @property
+    def tally(self) -> IdentityTally:
+        """What was reported since the process began; only to be read."""
+        return self._state.identity_tally
+
+    def named(self, name: str) -> Sequence[Application]:
+        """All live applications of an id, those that were placed first, then by namespace."""
+        found = sorted(self._state.namesakes.get(name, ()), key=lambda each: (each.recovered, each))
+        return [self._state.applications[app_id] for app_id in found]
+
+    def ended(self, name: str) -> Application | None:
+        """The latest of an id among those that have ended and are still shown (APP-14)."""
+        return last_ended(self._state, name)
+
+    def shown(self, app_id: AppId) -> str:
+        """The id alone where no other live application has it, else with the namespace."""
+        return app_id.name if len(self._state.namesakes.get(app_id.name, ())) < 2 else str(app_id)

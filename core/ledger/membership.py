@@ -1,0 +1,127 @@
+"""Which application a pod belongs to: that of its namespace and id, made for the first one (F-15, POD-3)."""
+
+from collections.abc import Iterable
+
+from core.ids import AppId
+from core.ledger.gangs import gang_of
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+from core.ledger.telling import post
+from core.queues.identity import NOBODY
+from core.workload.application import Application, application_id
+
+NAMESPACE_AWAITED = 5.0
+"""Seconds that an application waits for the watch to show its namespace."""
+
+OF_ANOTHER = "ApplicationOfAnother"
+"""The reason of the Event on a pod whose id an application of another namespace has (F-15)."""
+
+_SHOWN = 64
+
+
+def application_for(state: State, record: PodRecord) -> Application:
+    """The application of a pod, made for the first one.
+
+    An id belongs to no namespace: a pod of another one makes an application of its own, so that nobody can
+    run in somebody else's queue, nor lock anybody out of an id.
+    """
+    own = application_id(record.facts, unique=_unique_ids(state, record.facts.namespace))
+    app_id = _host_of(state, record, own)
+    application = state.applications.get(app_id)
+    if application is None:
+        application = add_application(state, record, own)
+        if len(state.namesakes[own.name]) > 1:
+            _warn_of_namesake(state, record, own)
+    elif application.originator is None and application.queue is None and not record.facts.placeholder:
+        # Placeholders have told of it, and those have been made by us.
+        _redefine(application, record)
+    if app_id != own:
+        state.guests[own] = app_id
+        application.guests[own.namespace] = application.guests.get(own.namespace, 0) + 1
+    return application
+
+
+def add_application(state: State, record: PodRecord, app_id: AppId) -> Application:
+    """Make an application as its first pod defines it (POD-5, ID-3)."""
+    facts = record.facts
+    application = state.applications[app_id] = Application(
+        app_id,
+        facts.queue,
+        facts.namespace,
+        facts.identity,
+        submitted=facts.created,
+        starts_at_once=facts.starts_at_once,
+        awaits_until=None if facts.namespace in state.namespaces else state.now + NAMESPACE_AWAITED,
+        gang=gang_of(state, record),
+    )
+    state.unplaced.add(app_id)
+    state.namesakes.setdefault(app_id.name, set()).add(app_id)
+    return application
+
+
+def _redefine(application: Application, record: PodRecord) -> None:
+    facts = record.facts
+    application.requested, application.namespace = facts.queue, facts.namespace
+    application.identity, application.starts_at_once = facts.identity, facts.starts_at_once
+
+
+def _unique_ids(state: State, name: str) -> bool:
+    """The namespace may say otherwise than the setting (NS-7)."""
+    namespace = state.namespaces.get(name)
+    own = namespace.generate_app_id if namespace is not None else ""
+    return own == "true" if own in ("true", "false") else state.settings.unique_app_ids
+
+
+# -- across namespaces -------------------------------------------------------------------------------------
+
+
+def _host_of(state: State, record: PodRecord, own: AppId) -> AppId:
+    """The key that a pod's own one leads to: another namespace's only where one user may use both.
+
+    That is decided by the first pod of an id in a namespace; those after it go where it went, as within
+    a namespace the first pod's user counts (ID-3). So it is the same after a restart.
+    """
+    user = record.facts.identity.user
+    if own in state.applications or not state.settings.shares_applications:
+        return own
+    host = state.guests.get(own)
+    if host is not None or user in ("", NOBODY.user):
+        return host or own
+    same = [each for each in _others(state, own) if state.applications[each].identity.user == user]
+    return min(same, default=own)
+
+
+def _others(state: State, own: AppId) -> Iterable[AppId]:
+    known = state.namesakes.get(own.name, ())
+    return (each for each in known if each.namespace != own.namespace and not each.recovered)
+
+
+def _warn_of_namesake(state: State, record: PodRecord, own: AppId) -> None:
+    """Say that this is another application, but not whose the first one is."""
+    if any(True for _ in _others(state, own)):
+        words = (
+            f"another namespace has an application {own.name[:_SHOWN]}; this pod belongs to the one of "
+            f"namespace {own.namespace[:_SHOWN]}, which is placed by its own labels"
+        )
+        post(state, record, OF_ANOTHER, words)
+        state.identity_tally.of_another += 1
+
+
+def forget_guest(state: State, application: Application, namespace: str) -> None:
+    """A pod has left. With the last of its namespace, the next one there decides anew where it belongs."""
+    left = application.guests.get(namespace, 0) - 1
+    if left > 0:
+        application.guests[namespace] = left
+    elif left == 0:
+        del application.guests[namespace]
+        state.guests.pop(AppId(application.id.name, namespace), None)
+
+
+def forget_application(state: State, app_id: AppId) -> None:
+    """It is removed; so is whatever is found by its id."""
+    del state.applications[app_id]
+    state.unplaced.discard(app_id)
+    same = state.namesakes[app_id.name]
+    same.discard(app_id)
+    if not same:
+        del state.namesakes[app_id.name]
