@@ -26,6 +26,7 @@ from extender.kube.client import ApiClient, connect
 from extender.kube.effector import Effector
 from extender.kube.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
 from extender.kube.leadership import Leadership
+from extender.missing import MissingNotice
 from extender.preemptions import Preemptions
 from extender.queueconfig.sources import ConfigMapData
 from extender.reload import Configuration, Source
@@ -111,7 +112,14 @@ class App:
         )
         self._seconds = {verb: self.metrics.verb_seconds.labels(verb) for verb in VERBS}
         self.configuration = Configuration(
-            self.engine, overrides=options.overrides, on_refused=self._refused, on_applied=self._applied
+            self.engine,
+            overrides=options.overrides,
+            on_refused=self._refused,
+            on_applied=self._applied,
+            on_missing=self._missing,
+        )
+        self._missing_notice = MissingNotice(
+            self._clock, lambda source, message: self._warn_of(source, "ConfigurationMissing", message)
         )
         self._leadership = Leadership(
             client,
@@ -205,14 +213,24 @@ class App:
     def _refused(self, source: Source, message: str) -> None:
         self.metrics.reloads.labels("refused").inc()
         self._log.error("configuration refused", source=source.name, error=message)
-        if not self._configured.is_set():
+        if not (self._configured.is_set() or self.configuration.missing):
             raise StartError(message)
+        self._warn_of(source, "ConfigurationRefused", message)
+
+    def _missing(self, source: Source, message: str) -> None:
+        """The document is not where it should be, or is there again (F-4)."""
+        self.metrics.missing.set(bool(message))
+        self._verbs.waits_for = "" if self._configured.is_set() else "no queues are configured yet"
+        if message:
+            self.metrics.reloads.labels("kept").inc()
+            self._log.error("configuration missing", source=source.name, error=message)
+        else:
+            self._log.info("configuration found again", source=source.name)
+        self._missing_notice.changed(source, message)
+
+    def _warn_of(self, source: Source, reason: str, message: str) -> None:
         if source.kind == "ConfigMap" and source.name:
-            self._perform(
-                PostEvent(
-                    source.kind, source.namespace, source.name, source.uid, "ConfigurationRefused", message
-                )
-            )
+            self._perform(PostEvent(source.kind, source.namespace, source.name, source.uid, reason, message))
 
     def _applied(self, source: Source, held: tuple[str, ...]) -> None:
         self.metrics.reloads.labels("applied").inc()
@@ -257,6 +275,7 @@ class App:
         while True:
             await asyncio.sleep(TICK)
             self.engine.pass_time()
+            self._missing_notice.look()
             if self._clock() - cleaned >= CLEAN_EVERY:
                 cleaned = self._clock()
                 self.engine.clean()
@@ -325,13 +344,17 @@ class App:
         named = (f"{each.kind} ({each.error})" if each.error else each.kind for each in unsynced)
         waiting = f"waiting for {', '.join(named) or 'the first round'}"
         return {
-            "configured": "" if self._configured.is_set() else "no configuration yet",
+            "configured": "" if self._configured.is_set() else self._not_configured(),
             "synced": "" if self.synced.is_set() else waiting,
         }
+
+    def _not_configured(self) -> str:
+        return self.configuration.missing or "no configuration yet"
 
     def _notes(self) -> Mapping[str, str]:
         return {
             "configuration": self.configuration.checksum,
+            "configuration missing": self.configuration.missing,
             "last configuration error": self.configuration.error,
             "keys not read": ", ".join(self.configuration.unread),
             "edits ignored": "since hot refresh is off" if self.configuration.ignored else "",

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from extender.manifest import Manifest, manifest_from
-from extender.queueconfig.load import check_document
+from extender.queueconfig.load import DEFAULT_DOCUMENT, check_document
 from extender.queueconfig.problems import ConfigError, Problem, path_text, reported, shown
 from extender.queueconfig.sources import checksum
 from extender.queueconfig.surprises import told, warnings_of
@@ -22,12 +22,15 @@ from extender.service_keys import (
     PLACEHOLDER_USER,
     POLICY_GROUP,
     SERVICE_KEYS,
+    TRUE,
     int64_of,
     service_key,
 )
 from extender.settings import KEYS, SettingsError, settings_from
 
 _LARGEST_ID = 2**31 - 1
+_BUILT_IN = "paddock.config.builtinDefault"
+_NO_DOCUMENT = f"Paddock waits for one at its start, and a running one keeps what it has; see {_BUILT_IN}"
 _UNREADABLE = "is no base64 of gzip and counts as absent; pack it with gzip"
 _EMPTIED = "sets an empty text: only a suffix .gz is unpacked; pack it with gzip, or put it in data"
 
@@ -57,7 +60,8 @@ def check_text(text: bytes, *, name: str) -> Verdict:
         return Verdict(name, error.problems)
     if manifest is None:
         return Verdict(name, check_document(text), warnings_of(text))
-    document, lines = manifest.flat.queues_text, _Lines(text, manifest)
+    flat, lines = manifest.flat, _Lines(text, manifest)
+    document = flat.queues_text if flat.has_document else DEFAULT_DOCUMENT
     problems = chain(manifest.problems, lines.placed(check_document(document)), _refused_values(manifest))
     warnings = chain(
         lines.placed(warnings_of(document)), _surprising_keys(manifest), _unfit_for_placeholders(manifest)
@@ -104,6 +108,8 @@ def _at(manifest: Manifest, key: str, rule: str, message: str) -> Problem:
 def _surprising_keys(manifest: Manifest) -> Iterator[Problem]:
     """Entries of the ConfigMaps that nothing comes of (SRC-2 to SRC-4)."""
     flat, told = manifest.flat, set()
+    if not flat.has_document and flat.settings.get(_BUILT_IN) not in TRUE:
+        yield Problem("", "SRC-3", f"there is no document under {flat.document_key}: {_NO_DOCUMENT}")
     for keys, message in ((flat.unreadable, _UNREADABLE), (flat.emptied, _EMPTIED)):
         for key in keys:
             path = path_text(("binaryData", key))

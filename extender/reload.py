@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.errors import PaddockError
@@ -10,8 +10,23 @@ from core.ledger import events as on
 from core.queues.spec import PartitionSpec
 from extender.engine import Engine
 from extender.queueconfig.load import load_document
-from extender.queueconfig.sources import ConfigMapData, FlatConfig, flatten
+from extender.queueconfig.retention import Loss, retained
+from extender.queueconfig.sources import (
+    CONFIGS_NAME,
+    DEFAULTS_NAME,
+    ConfigMapData,
+    FlatConfig,
+    Unpacked,
+    merged,
+    unpacked,
+)
 from extender.settings import Settings, held_service_values, reloaded, settings_from
+
+_PLAIN_KEY = "queues.yaml"
+_KEPT = "the queues and settings that it held stay in force until a restart; put it back"
+_BUILT_IN = (
+    "YuniKorn's built-in queues, without limits, count only where paddock.config.builtinDefault is true"
+)
 
 
 class Rejected(PaddockError):
@@ -26,6 +41,17 @@ class Source:
     namespace: str
     name: str
     uid: str = ""
+
+    def lost(self, loss: Loss) -> "Source":
+        """The map that lost what it held; its uid is known if it is the one that changed."""
+        name = DEFAULTS_NAME if loss.first else CONFIGS_NAME
+        if self.kind != "ConfigMap" or name == self.name:
+            return self
+        return replace(self, name=name, uid="")
+
+    @property
+    def shown(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +84,17 @@ def _read(text: str, *, zero_blocks: bool) -> _Read:
 class Configuration:
     """The active configuration and the fate of the latest one offered.
 
-    ``error``: why the latest was refused, empty when it was not; ``unread``: keys of the latest that could
+    ``error``: why the latest was refused, empty when it was not; ``missing``: what should be in the sources
+    and is not, empty when nothing is missing (F-4); ``unread``: keys of the latest that could
     not be decoded or set an empty text (SRC-2); ``ignored``: whether an edit was dropped because hot refresh
     is off (SRC-7); ``reloads``: how many were applied;
     ``on_refused(source, message)`` and ``on_applied(source, held)`` are told, ``held`` being the keys whose
-    change needs a restart. The document is taken over whole or not at all; settings that can be read count
-    even when the document beside them is refused (SRC-9).
+    change needs a restart; so is ``on_missing(source, message)`` whenever ``missing`` changes. The document
+    is taken over whole or not at all; settings that can be read count even when the document beside them is
+    refused (SRC-9).
+
+    A ConfigMap that is deleted, emptied or left without its document keeps what it said in force, in memory
+    only. Without any document at the start nothing is in force, unless a setting allows the built-in one.
     """
 
     def __init__(
@@ -73,16 +104,19 @@ class Configuration:
         overrides: Mapping[str, Any],
         on_refused: Callable[[Source, str], None],
         on_applied: Callable[[Source, tuple[str, ...]], None],
+        on_missing: Callable[[Source, str], None] = lambda *_: None,
     ) -> None:
         self._engine = engine
         self._overrides = overrides
         self._on_refused = on_refused
         self._on_applied = on_applied
+        self._on_missing = on_missing
         self._in_force: _InForce | None = None
+        self._offered = Unpacked(None, None)
         self._told_held: tuple[str, ...] = ()
         self._prepared: _Read | None = None
         self.settings = settings_from({}, overrides)
-        self.error = ""
+        self.error = self.missing = ""
         self.unread: tuple[str, ...] = ()
         self.ignored = False
         self.reloads = 0
@@ -92,14 +126,23 @@ class Configuration:
         """SRC-9 of the active document; empty before the first."""
         return self._in_force.checksum if self._in_force else ""
 
+    @property
+    def _policy_group(self) -> str | None:
+        return self._in_force.policy_group if self._in_force else None
+
+    @property
+    def _frozen(self) -> bool:
+        """Whether hot refresh is off, so that no edit counts (SRC-7)."""
+        return self._in_force is not None and not self.settings.hot_refresh
+
     def prepare(self, defaults: ConfigMapData | None, configs: ConfigMapData | None) -> None:
         """Read the document that the next offer holds: the long part, which may be done in another thread.
 
         Whatever is wrong comes out when it is offered.
         """
-        group = self._in_force.policy_group if self._in_force else None
         with suppress(PaddockError):
-            flat = flatten(defaults, configs, policy_group=group)
+            maps, _ = self._retained(unpacked(defaults, configs))
+            flat = merged(maps, policy_group=self._policy_group)
             settings = settings_from(flat.settings, self._overrides)
             if self._in_force is None or self._in_force.checksum != flat.checksum:
                 self._prepared = _read(flat.queues_text, zero_blocks=settings.zero_max_blocks)
@@ -108,29 +151,53 @@ class Configuration:
         self, defaults: ConfigMapData | None, configs: ConfigMapData | None, source: Source
     ) -> None:
         """Take over what the two ConfigMaps say, unless hot refresh is off (SRC-1, SRC-7)."""
-        if self._in_force is not None and not self.settings.hot_refresh:
-            self.ignored = True
-            return
-        group = self._in_force.policy_group if self._in_force else None
-        self._offer(lambda: flatten(defaults, configs, policy_group=group), source)
+        self._offer(lambda: unpacked(defaults, configs), source)
 
     def offer_file(self, text: bytes, source: Source) -> None:
         """Take over a plain document; settings come from flags and environment then."""
-        self._offer(lambda: flatten(None, ConfigMapData({"queues.yaml": _decoded(text)}, {})), source)
+        self._offer(lambda: Unpacked(None, {_PLAIN_KEY: _decoded(text)}), source)
 
     def refuse(self, source: Source, message: str) -> None:
         """A source that cannot even be read."""
         self.error = message
         self._on_refused(source, message)
 
-    def _offer(self, read: Callable[[], FlatConfig], source: Source) -> None:
+    def _offer(self, read: Callable[[], Unpacked], source: Source) -> None:
         try:
-            flat = read()
-            self.unread = (*flat.unreadable, *flat.emptied)
+            maps, losses = self._retained(read())
+        except PaddockError as error:
+            if self._frozen:
+                self.ignored = True
+            else:
+                self.refuse(source, str(error))
+            return
+        self._note_losses(source, losses)
+        if losses and (maps.defaults, maps.configs) == (self._offered.defaults, self._offered.configs):
+            return
+        if self._frozen:
+            self.ignored = True
+            return
+        self._offered = maps
+        self._take(merged(maps, policy_group=self._policy_group), source)
+
+    def _retained(self, offered: Unpacked) -> tuple[Unpacked, tuple[Loss, ...]]:
+        """What is offered, with what was lost as it was; before the first document nothing can be lost."""
+        if self._in_force is None:
+            return offered, ()
+        return retained(self._offered, offered, self._in_force.policy_group + ".yaml")
+
+    def _take(self, flat: FlatConfig, source: Source) -> None:
+        self.unread = (*flat.unreadable, *flat.emptied)
+        try:
             settings, held = self._settings(flat)
         except PaddockError as error:
             self.refuse(source, str(error))
             return
+        if not flat.has_document:
+            if not settings.builtin_default:
+                self._wait_for_document(flat, settings, source)
+                return
+            flat = flat.with_built_in_document()
         if self._is_in_force(flat, settings, held):
             self.error = ""
             return
@@ -140,9 +207,34 @@ class Configuration:
             self._install(settings)
             self.refuse(source, str(error))
             return
+        if self._in_force is None:
+            self._note_missing(source, "")
         self._apply(flat, settings, partition)
         self._told_held = held
         self._on_applied(source, held)
+
+    def _wait_for_document(self, flat: FlatConfig, settings: Settings, source: Source) -> None:
+        """At a start: the settings say meanwhile which pods must wait, and whose the Lease is."""
+        self.settings, self.error = settings, ""
+        self._engine.learn(on.SettingsRead(settings.ledger))
+        own = source.lost(Loss(first=False, how=""))
+        what = f"has no {flat.document_key}" if own.kind == "ConfigMap" else "holds no document"
+        self._note_missing(own, f"{own.shown} {what}: pods of queues wait until it has one; {_BUILT_IN}")
+
+    def _note_losses(self, source: Source, losses: tuple[Loss, ...]) -> None:
+        if not losses:
+            if self._in_force is not None:
+                self._note_missing(source, "")
+            return
+        of_file = "holds no document any more" if source.kind == "File" else ""
+        named = [(source.lost(loss), of_file or loss.how) for loss in losses]
+        what = " and ".join(f"{each.shown} {how}" for each, how in named)
+        self._note_missing(named[-1][0], f"{what}: {_KEPT}")
+
+    def _note_missing(self, source: Source, message: str) -> None:
+        if message != self.missing:
+            self.missing = message
+            self._on_missing(source, message)
 
     def _settings(self, flat: FlatConfig) -> tuple[Settings, tuple[str, ...]]:
         """What they are now, and the keys whose change needs a restart. Raises `SettingsError`."""

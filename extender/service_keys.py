@@ -19,15 +19,15 @@ PLACEHOLDER_GROUP = "service.placeholderRunAsGroup"
 PLACEHOLDER_FS_GROUP = "service.placeholderFsGroup"
 UNIQUE_APP_IDS = "admissionController.filtering.generateUniqueAppId"
 
-_TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
+TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
 _FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 
 
 def switch_of(text: str) -> bool:
     """As Go's ParseBool reads it. Raises ValueError."""
-    if text in _TRUE or text in _FALSE:
-        return text in _TRUE
+    if text in TRUE or text in _FALSE:
+        return text in TRUE
     raise ValueError("must be true or false")
 
 

@@ -127,6 +127,7 @@ class Settings(BaseModel):
         default="never", alias="paddock.applications.acrossNamespaces"
     )
     zero_max_blocks: Switch = Field(default=False, alias="paddock.zeroMaxBlocks")
+    builtin_default: Switch = Field(default=False, alias="paddock.config.builtinDefault")
     unique_app_ids: Switch = Field(default=False, alias=UNIQUE_APP_IDS)
     hot_refresh: Switch = Field(default=True, alias=HOT_REFRESH)
     gangs_disabled: Switch = Field(default=False, alias=GANGS_DISABLED)
@@ -173,7 +174,7 @@ class Settings(BaseModel):
 
 NOT_RELOADABLE = frozenset(
     {
-        *("bind_deadline", "gangs_disabled", "lease", "unique_app_ids"),
+        *("bind_deadline", "builtin_default", "gangs_disabled", "lease", "unique_app_ids"),
         *("placeholder_image", "placeholder_run_as_user", "placeholder_run_as_group", "placeholder_fs_group"),
     }
 )

@@ -49,10 +49,10 @@ class CallFault(PaddockError):
 
 
 class NotReady(CallFault):
-    """The caches are not synced, and the pod may be ours."""
+    """The caches are not synced, and the pod may be ours. ``why``: what is waited for, if not the lists."""
 
-    def __init__(self) -> None:
-        super().__init__(f"{Code.NOT_READY}: Paddock has not read the cluster yet")
+    def __init__(self, why: str = "") -> None:
+        super().__init__(f"{Code.NOT_READY}: {why or 'Paddock has not read the cluster yet'}")
 
 
 class DeadlinePassed(CallFault):
@@ -97,7 +97,7 @@ class Verbs:
         self._binder = binder
         self._synced = synced
         self._asked = asked
-        self.bind_deadline = bind_deadline
+        self.bind_deadline, self.waits_for = bind_deadline, ""
         self.waits = Waits()
         self._refusals = RefusalCache(ENCODED_BYTES)
         self._classes: OrderedDict[PodUid, bool] = OrderedDict()
@@ -188,7 +188,7 @@ class Verbs:
         if (record.facts.namespace, record.facts.name) != (meta.namespace or "default", meta.name):
             raise CallFault(f"uid belongs to pod {record.facts.namespace}/{record.facts.name}")
         if record.managed and not engine.snapshot.synced:
-            raise NotReady
+            raise NotReady(self.waits_for)
         return record.managed
 
     def _is_ours_unsynced(self, facts: PodFacts) -> bool:
@@ -196,7 +196,7 @@ class Verbs:
         if verdict is not False:
             if verdict:
                 self._remember(facts.uid, managed=True)
-            raise NotReady
+            raise NotReady(self.waits_for)
         self._remember(facts.uid, managed=False)
         return False
 
@@ -279,7 +279,7 @@ class Verbs:
         try:
             await asyncio.wait_for(self._synced.wait(), within)
         except TimeoutError:
-            raise NotReady from None
+            raise NotReady(self.waits_for) from None
 
     async def _bind_managed(self, request: v1.BindRequest, until: float, given_up: asyncio.Event) -> bytes:
         uid = PodUid(request.uid)

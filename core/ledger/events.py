@@ -142,6 +142,13 @@ class Configured:
 
 
 @dataclass(frozen=True, slots=True)
+class SettingsRead:
+    """Settings were read where there is no document yet: they say which pods must wait for one (F-4)."""
+
+    settings: LedgerSettings
+
+
+@dataclass(frozen=True, slots=True)
 class PodOffered:
     """A verb's body showed a pod that the watch has not shown yet, or an older version of it (fact 16)."""
 
@@ -362,6 +369,7 @@ Event = (
     | PodGroupsListed
     | PodGroupsUnserved
     | Configured
+    | SettingsRead
     | PodOffered
     | FilterCalled
     | PodAdmitted

@@ -21,3 +21,12 @@ def forget_gone(state: State) -> None:
         if not has_come(at + REMEMBERED_GONE, now=state.now):
             return
         del gone[uid]
+
+
+def forget_name(state: State, name: tuple[str, str], uid: PodUid) -> None:
+    """Free the name of a pod; another pod may have taken it before this one is known to be gone."""
+    others = tuple(each for each in state.by_name[name] if each != uid)
+    if others:
+        state.by_name[name] = others
+    else:
+        del state.by_name[name]

@@ -30,7 +30,7 @@ from core.ledger.failures import note_failure, note_refusal
 from core.ledger.filtering import note_filter
 from core.ledger.forming import begin_all, note_created, note_noted
 from core.ledger.gates import tell_why
-from core.ledger.gone import forget_gone, note_gone
+from core.ledger.gone import forget_gone, forget_name, note_gone
 from core.ledger.groups import forget_groups, learn_groups
 from core.ledger.keeping import note_written
 from core.ledger.lifecycle import leave_parents, pass_time
@@ -116,6 +116,8 @@ class Ledger:
                 learn_pod_groups(self._state, event)
             case on.Configured():
                 self._on_configured(event)
+            case on.SettingsRead(settings):
+                self._state.settings = settings
             case on.PodWoken(uid, reached):
                 self._on_pod_woken(uid, now, reached=reached)
             case on.GateHeld() | on.GateToldNot():
@@ -267,15 +269,7 @@ class Ledger:
         leave(state, record)
         del state.pods[facts.uid]
         state.provisional.discard(facts.uid)
-        self._forget_name((facts.namespace, facts.name), facts.uid)
-
-    def _forget_name(self, name: tuple[str, str], uid: PodUid) -> None:
-        """Another pod may have taken the name before this one is known to be gone."""
-        others = tuple(each for each in self._state.by_name[name] if each != uid)
-        if others:
-            self._state.by_name[name] = others
-        else:
-            del self._state.by_name[name]
+        forget_name(state, (facts.namespace, facts.name), facts.uid)
 
     # -- filter and bind ---------------------------------------------------------------------------
 

@@ -60,7 +60,11 @@ class Life:
             Outward(lambda: world.clock.seconds, self._later, self.perform, self, lambda: self.acts)
         )
         self.configuration = Configuration(
-            self.engine, overrides={}, on_refused=self._on_refused, on_applied=self._on_applied
+            self.engine,
+            # An empty document of a scenario is the built-in one, as it always was.
+            overrides={"builtin_default": True},
+            on_refused=self._on_refused,
+            on_applied=self._on_applied,
         )
         synced = asyncio.Event()
         synced.set()

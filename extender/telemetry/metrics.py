@@ -62,6 +62,11 @@ class Metrics:
         self.drift = Gauge("paddock_audit_drift", "Differences the last audit found", registry=registry)
         self.audits = Counter("paddock_audits", "Audits completed", registry=registry)
         self.reloads = Counter("paddock_reloads", "Configurations by fate", ["fate"], registry=registry)
+        self.missing = Gauge(
+            "paddock_configuration_missing",
+            "1 while the document in force is kept from memory only, or there is none",
+            registry=registry,
+        )
         self.relists = Counter("paddock_lists", "Complete lists by kind", ["kind"], registry=registry)
         self.interruptions = Counter(
             "paddock_watch_interruptions", "Watches that broke, by kind", ["kind"], registry=registry

@@ -40,6 +40,7 @@ ROWS: dict[str, int] = {
     "extender.engine": 8,
     "extender.verbs": 8,
     "extender.reload": 8,
+    "extender.missing": 9,
     "extender.http": 9,
     "extender.kube": 9,
     "extender.host_groups": 9,

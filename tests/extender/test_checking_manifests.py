@@ -230,6 +230,20 @@ def test_packed_entries_that_give_nothing_are_warnings() -> None:
     verdict = checked(text)
     assert verdict.right
     assert [(each.rule, each.path) for each in verdict.warnings] == [
+        ("SRC-3", ""),
         ("SRC-2", 'binaryData["other.gz"]'),
         ("SRC-2", 'binaryData["queues.yaml.zip"]'),
     ]
+
+
+@pytest.mark.rule("SRC-3")
+@pytest.mark.parametrize(
+    ("settings", "warned"),
+    [("{log.level: INFO}", True), ('{paddock.config.builtinDefault: "true"}', False)],
+)
+def test_a_map_without_a_document_is_a_warning(settings: str, warned: bool) -> None:
+    """F-4: Paddock is not ready with it, unless a setting says that the built-in document will do."""
+    verdict = checked(f"kind: ConfigMap\ndata: {settings}\n")
+    assert verdict.right
+    found = [each.message for each in verdict.warnings if each.rule == "SRC-3"]
+    assert [each.partition(":")[0] for each in found] == ["there is no document under queues.yaml"] * warned

@@ -106,6 +106,7 @@ def test_a_probe_of_nobody_exits_1(capsys: pytest.CaptureFixture[str]) -> None:
 
 async def test_a_probe_of_a_server(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     port = ["--admin-port", str(server.admin)]
+    server.configure(document())
     server.api.fail_next(500, path="/api/v1/pods", watch=False, times=1)
     server.start()
     await server.until_shown("/readyz", "[-]")
@@ -117,6 +118,7 @@ async def test_a_probe_of_a_server(server: Server, capsys: pytest.CaptureFixture
 
 
 async def test_a_probe_that_finds_it_not_ready_exits_1(server: Server) -> None:
+    server.configure(document())
     server.api.fail_next(500, path="/api/v1/pods", watch=False, times=10**6)
     server.start()
     await server.until_shown("/readyz", "[-]")

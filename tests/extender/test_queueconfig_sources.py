@@ -17,6 +17,7 @@ from extender.queueconfig.sources import (
     checksum,
     config_map_data_from,
     flatten,
+    says_something,
 )
 
 
@@ -60,7 +61,7 @@ def test_another_suffix_sets_the_stripped_key_to_an_empty_text(key: str) -> None
     flat = flatten(
         only({"queues.yaml": "plain"}), only({}, {key: packed("packed"), "log.bin": "AAAA", "x": ""})
     )
-    assert flat.queues_text == DEFAULT_DOCUMENT
+    assert flat.queues_text == ""
     assert flat.settings == {"log": "", "x": ""}
     assert flat.emptied == (key, "log.bin", "x")
 
@@ -146,12 +147,31 @@ def test_a_key_that_ends_in_yaml_is_never_a_setting_and_every_other_key_is_one()
     ],
     ids=["no maps", "no key", "empty", "emptied by the second"],
 )
-def test_a_missing_or_empty_document_is_the_built_in_one(
+def test_a_missing_or_empty_document_is_none_and_the_built_in_one_can_stand_in(
     maps: tuple[ConfigMapData | None, ConfigMapData | None],
 ) -> None:
     flat = flatten(*maps)
-    assert flat.queues_text == DEFAULT_DOCUMENT
-    assert flat.checksum == checksum(DEFAULT_DOCUMENT)
+    assert not flat.has_document
+    built_in = flat.with_built_in_document()
+    assert built_in.queues_text == DEFAULT_DOCUMENT
+    assert built_in.checksum == checksum(DEFAULT_DOCUMENT)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", False),
+        (" \t\r\n\n", False),
+        ("# partitions:\n  # all of it\n", False),
+        ("\ufeff---\n...\n---  \n", False),
+        ("partitions: []", True),
+        ("# a comment\n---\n{}", True),
+        ("----", True),
+        ("null", True),
+    ],
+)
+def test_blank_lines_and_comments_are_no_document(text: str, says: bool) -> None:
+    assert says_something(text) is says
 
 
 @pytest.mark.rule("SRC-9")

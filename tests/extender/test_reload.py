@@ -294,23 +294,6 @@ def test_hot_refresh_off_takes_the_first_and_no_other() -> None:
     assert (bench.refused, len(bench.applied)) == ([], 1)
 
 
-@pytest.mark.rule("SRC-7")
-def test_without_any_map_the_built_in_document_is_applied() -> None:
-    bench = Bench()
-    bench.configuration.offer_config_maps(None, None, CONFIGS)
-    assert bench.rig.engine.snapshot.generation == 2
-    assert bench.refused == []
-
-
-@pytest.mark.rule("SRC-7")
-def test_a_map_that_goes_counts_as_empty() -> None:
-    bench = Bench()
-    bench.offer(document("3"), paddock__reservation__ttl="9s")
-    bench.configuration.offer_config_maps(ConfigMapData({"queues.yaml": document("2")}), None, CONFIGS)
-    assert bench.max_of() == {"vcore": 2000}
-    assert bench.rig.engine.snapshot.settings.reservation_ttl == 30.0
-
-
 @pytest.mark.rule("SRC-1")
 def test_the_second_map_wins_key_by_key() -> None:
     bench = Bench()
