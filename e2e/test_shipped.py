@@ -1,12 +1,15 @@
 """Each shipped configuration starts a real kube-scheduler and holds a quota, with the shipped role alone."""
 
 import asyncio
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from e2e.binaries import binary
 from e2e.cluster import Cluster, Object, message_of
-from e2e.stand import MANIFESTS, Stand, certificates, eventually, manifest
+from e2e.stand import CONFIG_MAP, MANIFESTS, NAMESPACE, Stand, certificates, eventually, manifest
 
 CONFIGURATIONS = sorted(
     str(path.relative_to(MANIFESTS)) for path in MANIFESTS.glob("*/scheduler-config*.yaml")
@@ -37,6 +40,34 @@ async def test_a_shipped_configuration_holds_a_quota(
         await stand.pods.until(lambda: len(stand.pods.bound()) == 3, "the third runs")
         await stand.audited()
         await _nothing_was_forbidden(stand)
+
+
+async def test_applying_the_overlays_again_replaces_no_queue(cluster: Cluster, tmp_path: Path) -> None:
+    """F-5: the documented upgrade. The documented command makes queues once, and never replaces any."""
+    sample = await asyncio.to_thread((MANIFESTS / "queues" / "queues.yaml").read_text)
+    live = tmp_path / "my-queues.yaml"
+    await asyncio.to_thread(live.write_text, sample.replace('max: {vcore: "2"', 'max: {vcore: "1"'))
+    overlays = ("kubeadm", "service", "sidecar", "sidecar-scoped", "sidecar-prioritize")
+    (create,) = re.findall(r"^kubectl .* create configmap .*$", (MANIFESTS / "README.md").read_text(), re.M)
+    path = f"/api/v1/namespaces/{NAMESPACE}/configmaps/{CONFIG_MAP}"
+    await _kubectl(cluster, tmp_path, "apply -k", str(MANIFESTS / overlays[0]))
+    assert await _kubectl(cluster, tmp_path, create) == 0
+    before = await cluster.request("GET", path)
+    assert before["data"]["queues.yaml"] == live.read_text()
+    for overlay in overlays:
+        assert await _kubectl(cluster, tmp_path, "apply -k", str(MANIFESTS / overlay)) == 0
+    assert await _kubectl(cluster, tmp_path, create) != 0
+    assert await cluster.request("GET", path) == before
+
+
+async def _kubectl(cluster: Cluster, folder: Path, command: str, *more: str) -> int:
+    """The exit code of a command line, as a user types it in that folder."""
+    arguments = [*shlex.split(command.removeprefix("kubectl ")), *more]
+    kubeconfig = cluster.control_plane.kubeconfig("admin")
+    process = await asyncio.create_subprocess_exec(
+        binary("kubectl"), *arguments, cwd=folder, env={"KUBECONFIG": str(kubeconfig), "HOME": str(folder)}
+    )
+    return await process.wait()
 
 
 @pytest.mark.parametrize("configuration", [each for each in CONFIGURATIONS if "plain" in each])

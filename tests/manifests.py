@@ -13,6 +13,7 @@ MANIFESTS = Path(__file__).parent.parent / "manifests"
 OVERLAYS = ("sidecar", "service", "kubeadm")
 CONFIGS = sorted(MANIFESTS.glob("*/scheduler-config-*.yaml"))
 MARKERS = {f"{MARKER_PREFIX}{verb}" for verb in ("filter", "preempt", "bind")}
+QUEUES = MANIFESTS / "queues" / "queues.yaml"
 POLICY_FILE = MANIFESTS / "policies" / "mark-managed-pods.yaml"
 
 

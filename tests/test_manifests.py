@@ -13,12 +13,15 @@ import yaml
 
 from extender.cli import _parser
 from extender.queueconfig.load import load_document
+from extender.queueconfig.sources import CONFIGS_NAME, DEFAULTS_NAME
+from extender.queueconfig.surprises import warnings_of
 from extender.settings import Settings
 from tests.manifests import (
     CONFIGS,
     MANIFESTS,
     MARKERS,
     OVERLAYS,
+    QUEUES,
     document,
     documents,
     flags,
@@ -58,9 +61,30 @@ def test_each_overlay_is_there_with_its_configurations() -> None:
     }
 
 
-def test_the_shipped_queues_are_valid() -> None:
-    queues = load_document((MANIFESTS / "base" / "queues.yaml").read_text()).queues
-    assert {"root", "root.default", "root.tenants.team-a"} <= {queue.path for queue in queues}
+def test_the_sample_queues_are_valid_and_every_leaf_has_a_max() -> None:
+    """F-6: a pod with a mistyped queue goes to ``root.default``, which must not be a way past every limit."""
+    queues = load_document(QUEUES.read_text()).queues
+    paths = {queue.path for queue in queues}
+    assert {"root", "root.default", "root.tenants.team-a"} <= paths
+    leaves = [queue for queue in queues if not any(path.startswith(f"{queue.path}.") for path in paths)]
+    assert [leaf.path for leaf in leaves if not leaf.max] == []
+    assert [str(warning) for warning in warnings_of(QUEUES.read_bytes())] == []
+
+
+@pytest.mark.parametrize("path", sorted(MANIFESTS.rglob("kustomization.yaml")), ids=named)
+def test_no_overlay_holds_queues(path: Path) -> None:
+    """F-5: applying an overlay again, as an upgrade does, must replace no queue."""
+    found = document(path)
+    reached = [*found.get("resources", []), *found.get("components", [])]
+    assert not [name for name in reached if (path.parent / name).resolve() == QUEUES.parent]
+    generated = found.get("configMapGenerator", [])
+    assert not [each for each in generated if each["name"] in (CONFIGS_NAME, DEFAULTS_NAME)]
+    assert path.parent != QUEUES.parent
+    assert "yunikorn-" not in path.read_text()
+
+
+def test_no_manifest_is_a_config_map_of_queues() -> None:
+    assert [named(path) for path, _ in objects("ConfigMap")] == []
 
 
 def image_names() -> Iterator[tuple[str, str]]:
