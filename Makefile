@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_SECONDS ?= 60
 SOAK_SECONDS ?= 600
+ROUNDS ?= 1
 SEED ?= 1
 
 # `smoke`: one test for each part, in about a minute; `full`: all of them.
@@ -17,7 +18,7 @@ endif
 # Each worker has a control plane of its own and waits for most of its time. A user's cluster bears only one.
 WORKERS ?= $(if $(KUBECONFIG),0,2)
 
-.PHONY: demo test lint control-plane e2e soak bench format requirements clean
+.PHONY: demo test lint control-plane e2e soak attack bench format requirements clean
 
 $(STAMP): requirements-dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -48,6 +49,10 @@ e2e: control-plane
 # Churn for so long, and Paddock's memory, stalls and audit drift in it.
 soak: control-plane
 	$(BIN)/python -m e2e.soak --seconds $(SOAK_SECONDS) --seed $(SEED)
+
+# A tenant's token and the port of the verbs, in bounded rounds: each attack is held or not.
+attack: control-plane
+	$(BIN)/python -m e2e.attack --rounds $(ROUNDS) --seed $(SEED)
 
 bench: control-plane
 	$(BIN)/python -m e2e.bench

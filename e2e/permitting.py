@@ -8,15 +8,21 @@ _GROUP = "rbac.authorization.k8s.io"
 
 
 async def allow(
-    cluster: Cluster, subject: Mapping[str, str], verbs: Sequence[str], *resources: str, groups: Sequence[str]
+    cluster: Cluster,
+    subject: Mapping[str, str],
+    verbs: Sequence[str],
+    *resources: str,
+    groups: Sequence[str],
+    namespace: str = "",
 ) -> None:
-    """A Role of the subject's name, and its binding. ``subject``: kind and name; ``groups``: of the API."""
+    """A Role of the subject's name, and its binding. ``subject``: kind and name; ``groups``: of the API;
+    ``namespace``: the cluster's own unless another is named."""
     name = subject["name"]
     rule = {"apiGroups": [*groups], "resources": [*resources], "verbs": [*verbs]}
     role = {"apiGroup": _GROUP, "kind": "Role", "name": name}
     bound = {"roleRef": role, "subjects": [{**subject, "apiGroup": _GROUP}]}
     for kind, content in (("Role", {"rules": [rule]}), ("RoleBinding", bound)):
-        meta = {"name": name, "namespace": cluster.namespace}
+        meta = {"name": name, "namespace": namespace or cluster.namespace}
         await cluster.create({"apiVersion": f"{_GROUP}/v1", "kind": kind, "metadata": meta, **content})
 
 

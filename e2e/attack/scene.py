@@ -1,0 +1,266 @@
+"""A cluster with a rival who plays fair and a tenant who does not, and what must be true whatever he does.
+
+The tenant may put pods into one queue with a small max, in one namespace. Quotas are judged by what
+kube-scheduler bound, as a watch shows it, and not by what Paddock says of itself.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+import yaml
+
+from e2e.cluster import ApiFailure, Cluster, Object, is_terminal, message_of, node_of, path_of
+from e2e.course import Place, document_of, place
+from e2e.permitting import allow
+from e2e.sizing import size_of
+from e2e.stand import CONFIG_MAP, NAMESPACE, eventually
+from e2e.tenants import checksum
+
+TENANT, RIVAL = "tenant", "rival"
+MINE, THEIRS = "root.mine", "root.theirs"
+MOST = 4
+"""Cores that the tenant's queue may have."""
+STALL = 1.0
+"""Seconds of CPU within which Paddock must answer anybody. Not of the clock: the machine may be busy."""
+CORES = 6
+"""Of each of two nodes; the rival is guaranteed one of them."""
+
+VERBS = ["create", "get", "list", "update", "patch", "delete"]
+PODS = ("pods", "pods/status", "pods/resize", "pods/binding")
+IDENTITY = ("identity/add-user-info.yaml", "identity/protect-user-info.yaml", "records/protect-records.yaml")
+
+
+class Broken(AssertionError):
+    """An attack that came through; the text says what it gained."""
+
+
+@dataclass
+class Gains:
+    """What kube-scheduler bound for the tenant, and which of the rival's pods had to go."""
+
+    tenant_namespace: str
+    rival_namespace: str
+    running: dict[str, int] = field(default_factory=dict)
+    waited: set[str] = field(default_factory=set)
+    seen: set[str] = field(default_factory=set)
+    most: int = 0
+    evicted: list[str] = field(default_factory=list)
+    ours: bool = True
+
+    def on_pod(self, kind: str, pod: Object) -> None:
+        meta = pod["metadata"]
+        if meta["namespace"] == self.tenant_namespace:
+            self._on_tenants(kind, pod)
+        elif meta["namespace"] == self.rival_namespace and self.ours and meta.get("deletionTimestamp"):
+            self.evicted.append(meta["name"])
+
+    def _on_tenants(self, kind: str, pod: Object) -> None:
+        """A pod that had a node from the first was placed by force, and is not of Paddock's making."""
+        uid = pod["metadata"]["uid"]
+        self.seen.add(pod["metadata"]["name"])
+        if not node_of(pod):
+            self.waited.add(uid)
+        if kind == "DELETED" or is_terminal(pod):
+            self.running.pop(uid, None)
+        elif node_of(pod) and uid in self.waited:
+            # As it was bound: a resize afterwards is the tenant's own.
+            self.running.setdefault(uid, size_of(pod).get("cpu", 0))
+            self.most = max(self.most, sum(self.running.values()))
+
+
+class Scene:
+    """``namespace``: the tenant's; ``rivals``: the rival's; ``stall``: the most that Paddock computed before
+    it answered `/livez`, in seconds of CPU, since `cleared`."""
+
+    def __init__(self, here: Place, rivals: str) -> None:
+        self.here, self.stand, self.cluster, self.pods = here, here.stand, here.cluster, here.pods
+        self.namespace, self.rivals = here.cluster.namespace, rivals
+        self.gains = Gains(self.namespace, rivals)
+        self.stall = 0.0
+        self.pods.listeners.append(self.gains.on_pod)
+
+    # -- what the tenant does --------------------------------------------------------------------------------
+
+    def pod(self, name: str, *, queue: str = MINE, app: str = "mine", **pod: Any) -> Object:
+        return self.cluster.pod(name, queue=queue, app=app, **pod)
+
+    async def submit(self, *manifests: Object, user: str = TENANT) -> None:
+        """Raises `ApiFailure` where the API server refuses one."""
+        await asyncio.gather(
+            *(
+                self.cluster.request("POST", path_of("Pod", each["metadata"]["namespace"]), each, user=user)
+                for each in manifests
+            )
+        )
+
+    async def submit_many(self, prefix: str, count: int, **pod: Any) -> list[str]:
+        names = [f"{prefix}-{at}" for at in range(count)]
+        await self.submit(*(self.pod(name, **pod) for name in names))
+        return names
+
+    async def edit(self, name: str, change: Object, part: str = "") -> None:
+        path = path_of("Pod", self.namespace, name) + part
+        await self.cluster.patch(path, change, user=TENANT)
+
+    async def fill(self) -> list[str]:
+        """As much as the queue may have, honestly."""
+        names = await self.submit_many("fair", MOST)
+        await self.until_bound(*names)
+        return names
+
+    async def rival_runs(self, count: int, *, app: str = "theirs") -> list[str]:
+        names = [f"rival-{at}" for at in range(count)]
+        await self.submit(
+            *(self.cluster.pod(name, queue=THEIRS, app=app, namespace=self.rivals) for name in names),
+            user=RIVAL,
+        )
+        await self.pods.until(
+            lambda: all(node_of(self.pods.named(name, self.rivals) or _NO_POD) for name in names),
+            "the rival's pods run",
+        )
+        return names
+
+    async def until_bound(self, *names: str) -> None:
+        await self.pods.until(
+            lambda: all(node_of(self.pods.named(name) or _NO_POD) for name in names), f"{names} are bound"
+        )
+
+    async def until_answered(self, *names: str) -> None:
+        """Each is bound, or was told why not."""
+
+        def silent() -> list[str]:
+            return [name for name in names if not self._is_answered(name)]
+
+        try:
+            await self.pods.until(lambda: not silent(), "all are answered")
+        except AssertionError:
+            raise Broken(f"{', '.join(silent())} got no answer") from None
+
+    def _is_answered(self, name: str) -> bool:
+        """True also if the pod is gone, as one is whose owner does not exist."""
+        pod = self.pods.named(name)
+        return name in self.gains.seen if pod is None else bool(node_of(pod) or message_of(pod))
+
+    # -- what must be true -----------------------------------------------------------------------------------
+
+    async def judged(self) -> str:
+        """Nothing was gained; else raise `Broken`."""
+        if self.gains.most > MOST * 1000:
+            raise Broken(f"{self.gains.most / 1000:g} cores were bound with a max of {MOST}")
+        if self.gains.evicted:
+            raise Broken(f"the rival lost {', '.join(sorted({*self.gains.evicted}))}")
+        if not self.stand.paddock.running:
+            raise Broken(f"Paddock is gone:\n{self.stand.paddock.tail()}")
+        if drifts := await self._drifts():
+            raise Broken(f"the audit finds {drifts[:3]}")
+        if self.stall > STALL:
+            raise Broken(f"Paddock computed for {self.stall:.2f} s and answered nobody")
+        return (
+            f"at most {self.gains.most / 1000:g} of {MOST} cores, {self.stall:.2f} s of CPU between answers"
+        )
+
+    async def _drifts(self) -> Sequence[object]:
+        status, text = await self.stand.paddock.get("/debug/audit")
+        if status != 200:
+            raise Broken(f"the audit answers {status}")
+        found: list[object] = json.loads(text)["drifts"]
+        return found
+
+    async def cleared(self) -> None:
+        """All pods are gone, and what was gained is forgotten."""
+        self.gains.ours = False
+        await eventually(self._all_gone, "all pods are gone", timeout=60)
+        await eventually(self._holds_nothing, "Paddock holds nothing", timeout=60)
+        self.pods.listeners.remove(self.gains.on_pod)
+        self.gains, self.stall = Gains(self.namespace, self.rivals), 0.0
+        self.pods.listeners.append(self.gains.on_pod)
+
+    async def _all_gone(self) -> bool:
+        """Asked again and again: a gang may have made placeholders meanwhile."""
+        for namespace in (self.namespace, self.rivals):
+            path = path_of("Pod", namespace)
+            await self.cluster.request("DELETE", path, {"gracePeriodSeconds": 0})
+        return not self.pods.pods
+
+    async def _holds_nothing(self) -> bool:
+        """False as well while Paddock answers nobody."""
+        metric = self.stand.paddock.metric
+        try:
+            held = [
+                await metric("paddock_queue_allocated", queue=path, resource="vcore")
+                for path in (MINE, THEIRS)
+            ]
+        except AssertionError:
+            return False
+        return not any(held)
+
+    @asynccontextmanager
+    async def probed(self) -> AsyncIterator[None]:
+        """Meanwhile `/livez` is asked all the time, and the `stall` is noted."""
+        probing = asyncio.create_task(self._probe())
+        try:
+            yield
+        finally:
+            probing.cancel()
+
+    async def _probe(self) -> None:
+        url = f"http://127.0.0.1:{self.stand.paddock.admin_port}/livez"
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=120)) as session:
+            while True:
+                before = self.stand.paddock.cpu_seconds
+                async with session.get(url) as answer:
+                    await answer.read()
+                self.stall = max(self.stall, self.stand.paddock.cpu_seconds - before)
+                await asyncio.sleep(0.02)
+
+
+_NO_POD: Mapping[str, Any] = {"spec": {}}
+
+
+@asynccontextmanager
+async def scene(cluster: Cluster) -> AsyncIterator[Scene]:
+    """Two nodes, two queues with access lists, and the policies of `IDENTITY`."""
+    queues = {
+        MINE: {"submitacl": TENANT, "resources": {"max": {"vcore": str(MOST)}}},
+        THEIRS: {"submitacl": RIVAL, "resources": {"guaranteed": {"vcore": str(CORES)}}},
+    }
+    rivals = await cluster.create_namespace()
+    async with place(cluster, queues, nodes=2, cores=CORES, policies=IDENTITY) as here:
+        await _restrict(here)
+        for user, namespace in ((TENANT, cluster.namespace), (RIVAL, rivals)):
+            await allow(
+                cluster, {"kind": "User", "name": user}, VERBS, *PODS, groups=[""], namespace=namespace
+            )
+        found = Scene(here, rivals)
+        await eventually(lambda: _is_named(found), "the identity policy names a pod's user")
+        yield found
+
+
+async def _restrict(here: Place) -> None:
+    """Nobody may submit to the root, so that the access lists below it count."""
+    document = document_of(here.queues)
+    document["partitions"][0]["queues"][0]["submitacl"] = ""
+    text = yaml.safe_dump(document)
+    await here.cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": text})
+
+    async def in_force() -> bool:
+        _, found = await here.stand.paddock.get("/readyz?verbose")
+        return f"configuration: {checksum(text)}" in found.splitlines()
+
+    await eventually(in_force, "the document is in force")
+
+
+async def _is_named(found: Scene) -> bool:
+    path = path_of("Pod", found.namespace)
+    try:
+        made = await found.cluster.request(
+            "POST", path, found.pod("probe"), params={"dryRun": "All"}, user=TENANT
+        )
+    except ApiFailure:
+        return False
+    return "yunikorn.apache.org/user.info" in made["metadata"].get("annotations", {})
