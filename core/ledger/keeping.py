@@ -127,7 +127,9 @@ def note_written(state: State, event: on.NodeNominated | on.RecordWritten) -> No
             if record.nominated == node:
                 record.nominated = NO_NODE
         case on.RecordWritten(_, entries):
-            if record.keeps and (RESERVED_NODE, record.keeps) in entries:
+            # Of an offer nothing is written, so this is about a node that was kept before.
+            offered = record.uid in state.offers
+            if record.keeps and not offered and (RESERVED_NODE, record.keeps) in entries:
                 let_go(state, record)
                 # Not again at once: an instance that stands by would seek without end.
                 record.sought_at = state.now

@@ -112,17 +112,21 @@ class TurnPass:
             record, seat = state.pods.get(rank[-1]), state.waits_at.get(rank[-1])
             if record is None or seat is None or record.keeps != name or record.uid in state.turns:
                 continue
+            # An offer stands: kube-scheduler may be carrying it out, and cannot be told otherwise.
+            offered = record.uid in state.offers
             if unopened(state, record) is not None:
-                undo(state, record)
+                if not offered:
+                    undo(state, record)
                 continue
             yield _KEPT, []
             leave = has_leave(state, seat.key)
             if leave and state.node_room.has(name, seat.key.size):
                 yield TURN, [*nominate(record, name), *give_turn(state, record, seat, name)]
             elif leave and (elsewhere := self._node_for(seat.key)):
-                undo(state, record)
+                if not offered:
+                    undo(state, record)
                 yield TURN, list(give_turn(state, record, seat, elsewhere))
-            elif not still_helps(state, record) or not self._comes_together(record, seat):
+            elif not (offered or (still_helps(state, record) and self._comes_together(record, seat))):
                 undo(state, record)
 
     def _comes_together(self, record: PodRecord, seat: Seat) -> bool:

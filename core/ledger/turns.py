@@ -117,7 +117,8 @@ def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> Non
     record.overlooked = max(record.overlooked + 1, FORGIVEN + 1 if found_no_place else 0)
     record.passed_over = True
     if record.overlooked > FORGIVEN:
-        let_go(state, record)
+        if record.uid not in state.offers:
+            let_go(state, record)
         doublings = min(record.overlooked - FORGIVEN - 1, _MOST_DOUBLINGS)
         record.rests_until = state.now + min(LONGEST_REST, FIRST_REST * 2.0**doublings)
         state.deferred = earliest(state.deferred, record.rests_until)
