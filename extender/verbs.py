@@ -6,7 +6,7 @@ prioritize and preempt run on the scheduler's critical path and never wait.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -35,6 +35,7 @@ from core.workload.pod import PodFacts
 from extender.coscheduling import Waits
 from extender.engine import Engine
 from extender.wire import extender_v1 as v1
+from extender.wire.refusal_cache import RefusalCache
 from extender.wire.translate import pod_from, version_from
 
 CLASSES_REMEMBERED = 10_000
@@ -184,7 +185,7 @@ class Verbs:
             engine.learn(on.PodOffered(facts))
             record = engine.snapshot.pod(uid)
         if record is None:
-            raise CallFault("pod is gone")
+            raise CallFault("pod is gone, or on a node")
         if (record.facts.namespace, record.facts.name) != (meta.namespace or "default", meta.name):
             raise CallFault(f"uid belongs to pod {record.facts.namespace}/{record.facts.name}")
         if record.managed and not engine.snapshot.synced:
@@ -283,7 +284,8 @@ class Verbs:
 
     async def _bind_managed(self, request: v1.BindRequest, until: float, given_up: asyncio.Event) -> bytes:
         uid = PodUid(request.uid)
-        await self._know(request, until)
+        if await self._is_bound_there(request, until):
+            return v1.BOUND
         # What can come to nothing only must not count among a group's members that wait, and when it fails
         # not end the reservation of a Binding that was sent before.
         _left(until, given_up)
@@ -322,14 +324,23 @@ class Verbs:
         if why:
             raise CallFault(why)
 
-    async def _know(self, request: v1.BindRequest, until: float) -> None:
-        """After a restart the ledger may not have shown the pod yet: read it."""
+    async def _is_bound_there(self, request: v1.BindRequest, until: float) -> bool:
+        """Read a pod that no watch has shown yet, as after a restart, and learn of it.
+
+        True if it is on its node already: such a pod the watch alone tells the ledger of (F-8). Raises
+        `CallFault` if it is on another one.
+        """
         uid = PodUid(request.uid)
-        if self._engine.snapshot.pod(uid) is None and not self._engine.snapshot.is_gone(uid):
-            within = until - asyncio.get_running_loop().time()
-            facts = await self._binder.read_pod(request.namespace, request.name, within=within)
-            if facts is not None and facts.uid == uid:
-                self._engine.learn(on.PodOffered(facts))
+        if self._engine.snapshot.pod(uid) is not None or self._engine.snapshot.is_gone(uid):
+            return False
+        within = until - asyncio.get_running_loop().time()
+        facts = await self._binder.read_pod(request.namespace, request.name, within=within)
+        if facts is None or facts.uid != uid:
+            return False
+        if facts.node and facts.node != request.node:
+            raise CallFault(f"pod is already bound to {facts.node}")
+        self._engine.learn(on.PodOffered(facts))
+        return bool(facts.node)
 
     async def _see_through(self, binding: PostBinding, until: float, given_up: asyncio.Event) -> bytes:
         try:
@@ -375,26 +386,3 @@ def _left(until: float, given_up: asyncio.Event) -> float:
 
 def _binding(request: v1.BindRequest) -> PostBinding:
     return PostBinding(PodUid(request.uid), request.namespace, request.name, NodeName(request.node))
-
-
-class RefusalCache:
-    """Encoded refusals by text, for one set of nodes; the oldest go when the memory is used up."""
-
-    def __init__(self, most_bytes: int) -> None:
-        self._most = most_bytes
-        self._size = 0
-        self._node_set = -1
-        self._encoded: OrderedDict[str, bytes] = OrderedDict()
-
-    def encoded(self, text: str, node_set: int, names: Iterable[str]) -> bytes:
-        """``names`` must be those of ``node_set``, which changes whenever they do."""
-        if node_set != self._node_set:
-            self._encoded.clear()
-            self._size, self._node_set = 0, node_set
-        known = self._encoded.get(text)
-        if known is None:
-            known = self._encoded[text] = v1.unresolvable_nodes(names, text)
-            self._size += len(known)
-            while self._size > self._most and len(self._encoded) > 1:
-                self._size -= len(self._encoded.popitem(last=False)[1])
-        return known

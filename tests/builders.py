@@ -118,7 +118,7 @@ def make_ledger(
     ledger.apply(on.NamespaceObserved(NamespaceFacts("default")), now=START)
     ledger.apply(on.NamespacesListed(frozenset({"default"})), now=START)
     if listed:
-        ledger.apply(on.PodsListed(frozenset(), 0), now=START)
+        ledger.apply(on.PodsListed(frozenset()), now=START)
     woken(ledger, now=START)
     return ledger
 

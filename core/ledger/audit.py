@@ -95,6 +95,8 @@ def _pod_drifts(state: State, uid: PodUid) -> Step:
         *compare(f"waiting index of {uid}", waiting_key(record, expected), seat and seat.key),
         *compare(f"reserved index of {uid}", record.reservation is not None, uid in state.reserved),
         *compare(f"provisional index of {uid}", _is_provisional(record), uid in state.provisional),
+        *compare(f"doubted index of {uid}", record.doubted_until is not None, uid in state.doubted),
+        *compare(f"shown facts of {uid}", True, _is_provisional(record) or _is_as_shown(record)),
         *compare(f"unclassified index of {uid}", not record.classified, _is_unclassified(state, record)),
         *compare(f"name index of {uid}", True, uid in state.by_name.get(_name(record), ())),
         *compare(f"gone: {uid}", False, uid in state.gone),
@@ -118,6 +120,11 @@ def _kept_for(state: State, record: PodRecord) -> NodeName:
 
 def _is_provisional(record: PodRecord) -> bool:
     return record.provisional_until is not None
+
+
+def _is_as_shown(record: PodRecord) -> bool:
+    """Only what a body has told, or what a list lacks, may differ from what is shown."""
+    return record.facts is record.shown or (record.shown is None and record.doubted_until is not None)
 
 
 def _is_unclassified(state: State, record: PodRecord) -> bool:
@@ -303,6 +310,7 @@ def _index_steps(state: State) -> Iterator[Step]:
     yield from each(
         state.provisional, lambda uid: _unknown(state, "provisional index", uid, uid in state.provisional)
     )
+    yield from each(state.doubted, lambda uid: _unknown(state, "doubted index", uid, uid in state.doubted))
     yield from each(
         [(name, uid) for name, uids in state.by_name.items() for uid in uids],
         lambda pair: _name_drifts(state, *pair),

@@ -3,6 +3,7 @@
 from core.ids import NO_NODE
 from core.ledger import events as on
 from core.ledger.coscheduling import note_arrival
+from core.ledger.doubts import note_binding
 from core.ledger.news import time_runs
 from core.ledger.pod_groups import unopened
 from core.ledger.record import PodRecord
@@ -19,7 +20,8 @@ def note_bind(state: State, event: on.BindCalled | on.PodBound | on.BindFailed) 
             _note_call(state, record, event)
         case on.PodBound(_, node):
             record.bound_to, record.binding, record.reservation = node, NO_NODE, None
-            record.waits_bind = False
+            record.waits_bind, record.vouched_in = False, state.lists_begun
+            note_binding(state, record)
         case on.BindFailed(_, certain):
             _end_bind(record, state.now, certain=certain)
     return record

@@ -15,25 +15,41 @@ from core.workload.pod_group import GroupKey, Terms
 
 
 @dataclass(frozen=True, slots=True)
-class PodObserved:
+class PodNews:
+    """Something that lists, watches and verbs show of pods; see those below."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodObserved(PodNews):
     """The watch or a list showed a pod."""
 
     pod: PodFacts
 
 
 @dataclass(frozen=True, slots=True)
-class PodDeleted:
+class PodDeleted(PodNews):
     """The watch said that a pod is gone, or that it is terminal and so left the selection."""
 
     uid: PodUid
 
 
 @dataclass(frozen=True, slots=True)
-class PodsListed:
-    """A consistent list of all pods was shown: what it lacks is gone. ``version``: the list's, 0 unknown."""
+class PodsListBegun(PodNews):
+    """A consistent list of all pods was requested: until it ends, what is observed is part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodsListed(PodNews):
+    """A consistent list of all pods was shown: what it lacks is gone."""
 
     uids: frozenset[PodUid]
-    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class PodOffered(PodNews):
+    """A verb's body showed a pod that the watch has not shown yet, or an older version of it (fact 16)."""
+
+    pod: PodFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +162,6 @@ class SettingsRead:
     """Settings were read where there is no document yet: they say which pods must wait for one (F-4)."""
 
     settings: LedgerSettings
-
-
-@dataclass(frozen=True, slots=True)
-class PodOffered:
-    """A verb's body showed a pod that the watch has not shown yet, or an older version of it (fact 16)."""
-
-    pod: PodFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +360,7 @@ class QuotaReclaimed(PreemptionMark):
 Event = (
     PodObserved
     | PodDeleted
+    | PodsListBegun
     | PodsListed
     | NodeObserved
     | NodeDeleted

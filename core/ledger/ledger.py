@@ -8,42 +8,37 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from core.ids import PodUid
-from core.instants import earliest, has_come
+from core.instants import earliest
 from core.ledger import events as on
-from core.ledger.accounts import discharge, recount_people, settle
+from core.ledger.accounts import recount_people, settle
 from core.ledger.audit import audit_steps
 from core.ledger.bindings import note_bind
-from core.ledger.carrying import go_on, note_eviction, note_leaving, note_preemption
+from core.ledger.carrying import go_on, note_eviction, note_preemption
 from core.ledger.coscheduling import expire_groups, tend
+from core.ledger.doubts import expire_doubts
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.enrolment import (
-    classify,
-    enrol,
-    leave,
     place_again,
     place_all,
-    place_gangs,
     place_overdue,
 )
-from core.ledger.failures import note_failure, note_refusal
 from core.ledger.filtering import note_filter
-from core.ledger.forming import begin_all, note_created, note_noted
+from core.ledger.forming import note_created, note_noted
 from core.ledger.gates import tell_why
-from core.ledger.gone import forget_gone, forget_name, note_gone
+from core.ledger.gone import forget_gone
 from core.ledger.groups import forget_groups, learn_groups
 from core.ledger.keeping import note_written
 from core.ledger.lifecycle import leave_parents, pass_time
-from core.ledger.marks import expire_kept, unmark
-from core.ledger.news import is_late, is_same_pod, lasting, time_runs
+from core.ledger.marks import expire_kept
 from core.ledger.offers import drop_offers, spare_withdrawn
 from core.ledger.over_max import recount_over_max
-from core.ledger.pod_groups import forget_member
-from core.ledger.recalling import recall, resume, stand_by, take_over
+from core.ledger.recalling import stand_by, take_over
 from core.ledger.reclaiming import find_reclaims, note_terms, terms_now
-from core.ledger.record import PodRecord
+from core.ledger.registry import refresh
 from core.ledger.rejections import mark_rejected
 from core.ledger.seeking import come_of_age
+from core.ledger.sightings import expire_provisional, learn_pods
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
 from core.ledger.surroundings import (
@@ -56,24 +51,16 @@ from core.ledger.surroundings import (
 from core.ledger.takeover import (
     advance_all,
     gangs_due,
-    holder_gone,
-    member_gone,
     note_member_nominated,
     note_member_written,
     note_placed,
     note_released,
-    resume_slots,
-    room_taken,
     seek_again,
 )
 from core.ledger.tries import await_try, find_due
 from core.ledger.turn_pass import TurnPass
 from core.ledger.turns import WAKES_APART, begin_lease, end_turn, expire_turns
 from core.queues.limits import Limits
-from core.workload.pod import PodFacts
-
-PROVISIONAL = 30.0
-"""Seconds that a pod learned from a verb's body is believed in before a watch shows it."""
 
 
 class Ledger:
@@ -92,18 +79,12 @@ class Ledger:
         """
         self._state.now = now
         match event:
-            case on.PodObserved(pod):
-                self._on_pod_observed(pod, now)
-            case on.PodDeleted(uid):
-                self._on_pod_deleted(uid, now)
-            case on.PodsListed(uids, version):
-                self._on_pods_listed(uids, version, now)
-            case on.PodOffered(pod):
-                self._on_pod_offered(pod, now)
+            case on.PodNews():
+                learn_pods(self._state, event)
             case on.FilterCalled() | on.PodAdmitted() | on.PodRefused():
                 note_filter(self._state, event)
             case on.BindCalled() | on.PodBound() | on.BindFailed():
-                self._on_bind(event, now)
+                self._on_bind(event)
             case on.NodeObserved() | on.NodeDeleted() | on.NodesListed():
                 learn_nodes(self._state, event)
             case on.NamespaceObserved() | on.NamespaceDeleted() | on.NamespacesListed():
@@ -164,119 +145,12 @@ class Ledger:
         """The audit of this ledger, in steps; see `audit`."""
         return audit_steps(self._state)
 
-    # -- pods -------------------------------------------------------------------------------------
-
-    def _on_pod_observed(self, facts: PodFacts, now: float) -> None:
-        state = self._state
-        if facts.uid in state.gone:
-            return
-        if facts.terminal:
-            self._on_pod_deleted(facts.uid, now)
-            return
-        record = state.pods.get(facts.uid)
-        if record is not None and not is_same_pod(record, facts):
-            # A body gave this uid to another pod; the watch is right.
-            self._forget(record)
-            record = None
-        if record is None:
-            record = self._new_record(facts)
-        else:
-            self._confirm(record)
-            if is_late(record, facts):
-                return
-            note_failure(state, record, facts)
-            if facts.deleting and not record.facts.deleting:
-                note_leaving(self._state, record)
-            record.facts = lasting(record.facts, facts)
-        note_refusal(state, record, facts)
-        self._refresh(record, now)
-        note_placed(state, record)
-
-    def _on_pod_offered(self, facts: PodFacts, now: float) -> None:
-        state = self._state
-        if facts.uid in state.gone or facts.terminal:
-            return
-        record = state.pods.get(facts.uid)
-        if record is None:
-            record = self._new_record(facts)
-            record.provisional_until = now + PROVISIONAL
-            state.provisional.add(facts.uid)
-        elif not is_same_pod(record, facts):
-            return
-        elif facts.version > record.facts.version:
-            record.facts = lasting(record.facts, facts)
-        record.offered_version = max(record.offered_version, facts.version)
-        self._refresh(record, now)
-
-    def _new_record(self, facts: PodFacts) -> PodRecord:
-        state = self._state
-        state.arrivals += 1
-        record = PodRecord(facts, state.arrivals)
-        state.pods[facts.uid] = record
-        name = facts.namespace, facts.name
-        state.by_name[name] = (*state.by_name.get(name, ()), facts.uid)
-        recall(state, record)
-        return record
-
-    def _refresh(self, record: PodRecord, now: float) -> None:
-        """Everything that follows from a pod's facts alone."""
-        state = self._state
-        classify(state, record)
-        enrol(state, record)
-        if record.node or record.facts.deleting:
-            record.reservation = None
-        elif record.reservation is not None:
-            record.reservation = record.reservation.running(time_runs(record), now=now)
-        settle(state, record)
-        if record.node and not record.managed:
-            room_taken(state, record.node)
-
-    def _confirm(self, record: PodRecord) -> None:
-        record.provisional_until = None
-        self._state.provisional.discard(record.uid)
-
-    def _on_pod_deleted(self, uid: PodUid, now: float) -> None:
-        note_gone(self._state, uid, now=now)
-        record = self._state.pods.get(uid)
-        if record is not None:
-            self._forget(record)
-
-    def _on_pods_listed(self, uids: frozenset[PodUid], version: int, now: float) -> None:
-        state = self._state
-        for record in list(state.pods.values()):
-            newer = version and record.offered_version > version and record.provisional_until is not None
-            if record.uid not in uids and not newer:
-                self._on_pod_deleted(record.uid, now)
-        if not state.pods_listed:
-            state.pods_listed = True
-            place_gangs(state)
-            begin_all(state)
-            resume(state)
-            resume_slots(state)
-            state.stirred.update(dict.fromkeys(state.pod_groups))
-
-    def _forget(self, record: PodRecord) -> None:
-        state, facts = self._state, record.facts
-        record.reservation = None
-        note_leaving(state, record)
-        unmark(state, record)
-        member_gone(state, record)
-        # While its turn still says that the others counted on it.
-        forget_member(state, record)
-        discharge(state, record)
-        if facts.placeholder:
-            holder_gone(state, record)
-        leave(state, record)
-        del state.pods[facts.uid]
-        state.provisional.discard(facts.uid)
-        forget_name(state, (facts.namespace, facts.name), facts.uid)
-
     # -- filter and bind ---------------------------------------------------------------------------
 
-    def _on_bind(self, event: on.BindCalled | on.PodBound | on.BindFailed, now: float) -> None:
+    def _on_bind(self, event: on.BindCalled | on.PodBound | on.BindFailed) -> None:
         record = note_bind(self._state, event)
         if record is not None:
-            self._refresh(record, now)
+            refresh(self._state, record)
             note_placed(self._state, record)
 
     # -- configuration ------------------------------------------------------------
@@ -357,7 +231,8 @@ class Ledger:
     def _on_time_passed(self, now: float) -> None:
         self._state.overdue = False
         self._expire_reservations(now)
-        self._expire_provisional(now)
+        expire_provisional(self._state)
+        expire_doubts(self._state)
         for record in expire_turns(self._state):
             settle(self._state, record)
         gangs_due(self._state)
@@ -381,11 +256,3 @@ class Ledger:
             if record.reservation is not None and record.reservation.is_over(now):
                 record.reservation = None
                 settle(state, record)
-
-    def _expire_provisional(self, now: float) -> None:
-        """A pod that no watch has shown is forgotten, unless the API server has its Binding."""
-        state = self._state
-        for record in [state.pods[uid] for uid in sorted(state.provisional)]:
-            due = record.provisional_until is not None and has_come(record.provisional_until, now=now)
-            if due and not (record.node or record.binding):
-                self._forget(record)

@@ -10,9 +10,19 @@ def is_same_pod(record: PodRecord, facts: PodFacts) -> bool:
     return (record.facts.namespace, record.facts.name) == (facts.namespace, facts.name)
 
 
-def is_late(record: PodRecord, facts: PodFacts) -> bool:
+def is_older(facts: PodFacts, known: PodFacts) -> bool:
     """Older than what is known already: a repeat, or a watch behind a verb's body. 0 cannot be compared."""
-    return 0 < facts.version < max(record.facts.version, record.offered_version)
+    return 0 < facts.version < known.version
+
+
+def says_the_same(body: PodFacts, shown: PodFacts) -> bool:
+    """Whether two agree on what is decided at first sight: whose a pod is, and what it is to a gang."""
+    return _whose(body) == _whose(shown)
+
+
+def _whose(facts: PodFacts) -> tuple[object, ...]:
+    gang = facts.placeholder, facts.task_group, facts.gang, facts.owner
+    return (facts.scheduler_name, facts.marked, facts.app_id, facts.queue, facts.identity, *gang)
 
 
 def time_runs(record: PodRecord) -> bool:

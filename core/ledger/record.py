@@ -76,11 +76,13 @@ class PodRecord:
     """One live pod.
 
     ``seq``: order of arrival; ``managed``: its class, final once ``classified``; ``application``: its id
-    while it is an ask or an allocation; ``offered_version``: the newest version a verb's body showed;
-    ``provisional_until``: when to forget a pod that no watch has shown; ``bound_to``: where our own POST
-    put it; ``binding``: the node of an open bind call; ``noted``: where its turn was counted, while it is
-    reserved; ``refused``: our refusal was the last answer it
-    got; ``overlooked``: how often in a row its turn came to nothing; ``passed_over``: others go first once;
+    while it is an ask or an allocation; ``shown``: what a list or watch said of it last, None
+    when none did; ``facts`` differ from that while a verb's body is ahead, until ``provisional_until``;
+    ``vouched_in``: how many lists had been requested when a body told of it, or its Binding was accepted;
+    ``doubted_until``: when what only we did is over, as a list did not show it;
+    ``bound_to``: where our own POST put it; ``binding``: the node of an open bind call; ``noted``: where its
+    turn was counted, while it is reserved; ``refused``: our refusal was the last answer it got;
+    ``overlooked``: how often in a row its turn came to nothing; ``passed_over``: others go first once;
     ``rests_until``: when it may have one again, None at once; ``woken_at``: when it was woken last,
     ``waking``: that is still being written;
     ``rejected_for``: the rejection of its application that it was told of; ``failing_since``: when marking it
@@ -103,8 +105,10 @@ class PodRecord:
     managed: bool = False
     classified: bool = False
     application: AppId | None = None
-    offered_version: int = 0
+    shown: PodFacts | None = None
     provisional_until: float | None = None
+    vouched_in: int = -1
+    doubted_until: float | None = None
     bound_to: NodeName = NO_NODE
     binding: NodeName = NO_NODE
     noted: NodeName = NO_NODE

@@ -175,7 +175,7 @@ class State:
     ``namesakes`` (applications by id, whatever their namespace), ``guests`` (where the pods of an id in a
     namespace belong that are in another namespace's application),
     ``timers`` (when the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``,
-    ``waiting``, ``waits_at``, ``tolerated`` (by how many who wait), ``unclassified``,
+    ``doubted``, ``waiting``, ``waits_at``, ``tolerated`` (by how many who wait), ``unclassified``,
     ``kept`` (nodes kept for an ask),
     ``victims`` (those marked, by whom they go for, in the order chosen, and how far each is),
     ``places`` (of pods in their gangs), ``over_max`` (queues, users and groups above a max),
@@ -184,6 +184,7 @@ class State:
     ``forming`` (when a gang is to be looked at again), ``pod_groups`` with who is in them, and ``watched``
     (those for which something ends by itself).
 
+    ``listing``: a list of pods was requested and has not ended; ``lists_begun``: how many were;
     ``gone``: uids deleted lately, with the time; ``turns``: the asks that may be placed now, and ``given``
     what that holds; ``unwoken``: those of them whose wake-up has to wait; ``fresh``: asks that no pass has
     looked at; ``young``: asks that no node is kept for yet, with the time when they are old enough, and
@@ -229,6 +230,8 @@ class State:
     priority_classes: dict[str, PriorityClassFacts] = field(default_factory=dict)
     budgets: dict[str, dict[str, BudgetFacts]] = field(default_factory=dict)
     pods_listed: bool = False
+    listing: bool = False
+    lists_begun: int = 0
     namespaces_listed: bool = False
     nodes_listed: bool = False
 
@@ -247,6 +250,7 @@ class State:
     by_name: Names = field(default_factory=Names)
     reserved: set[PodUid] = field(default_factory=set)
     provisional: set[PodUid] = field(default_factory=set)
+    doubted: set[PodUid] = field(default_factory=set)
     unclassified: dict[str, set[PodUid]] = field(default_factory=dict)
     waiting: dict[QueuePath, Lineup] = field(default_factory=dict)
     waits_at: dict[PodUid, Seat] = field(default_factory=dict)

@@ -85,7 +85,7 @@ async def run() -> None:
     snapshot = here.engine.snapshot
     here.engine.learn(on.NamespacesListed(frozenset({"default"})))
     here.engine.learn(on.NodesListed(frozenset(NodeName(name) for name in snapshot.nodes)))
-    here.engine.learn(on.PodsListed(frozenset(PodUid(each.uid) for each in snapshot.pods()), 1))
+    here.engine.learn(on.PodsListed(frozenset(PodUid(each.uid) for each in snapshot.pods())))
     spare_what_lives()
     bodies = _bodies(rng)
     quiet: list[float] = []

@@ -170,7 +170,7 @@ def crowd(engine: Engine) -> Crowd:
     running = [_running(made, name, at, size) for at, size in enumerate(ON_NODE) for name in names]
     for _ in range(ASKS):
         made.ask()
-    engine.learn(on.PodsListed(frozenset([*running, *made.waiting]), 0))
+    engine.learn(on.PodsListed(frozenset([*running, *made.waiting])))
     return made
 
 

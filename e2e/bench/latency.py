@@ -71,7 +71,7 @@ def _fill(engine: Engine) -> None:
     uids = [PodUid(f"00000000-0000-4000-8000-{at:012d}") for at in range(PODS)]
     for at, uid in enumerate(uids):
         engine.learn(on.PodObserved(_running(uid, at, small)))
-    engine.learn(on.PodsListed(frozenset(uids), 1))
+    engine.learn(on.PodsListed(frozenset(uids)))
     gc.collect()
     gc.freeze()
 

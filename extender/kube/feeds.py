@@ -37,7 +37,7 @@ class Telling(Generic[T]):
     learn: Learn
     changed: Callable[[T], on.Event]
     deleted: Callable[[str], on.Event]
-    listed: Callable[[frozenset[str], int], on.Event]
+    listed: Callable[[frozenset[str]], on.Event]
 
     def on_changed(self, item: T) -> None:
         self.learn(self.changed(item))
@@ -45,8 +45,8 @@ class Telling(Generic[T]):
     def on_deleted(self, key: str) -> None:
         self.learn(self.deleted(key))
 
-    def on_listed(self, keys: frozenset[str], resource_version: str) -> None:
-        self.learn(self.listed(keys, translate.version_from(resource_version)))
+    def on_listed(self, keys: frozenset[str]) -> None:
+        self.learn(self.listed(keys))
 
 
 class Feeds:
@@ -103,6 +103,7 @@ class Feeds:
             order=lambda pod: (pod.created, pod.namespace, pod.name, pod.uid),
             sink=_pod_sink(learn),
             reporter=reporter,
+            requested=lambda: learn(on.PodsListBegun()),
         )
 
     @property
@@ -140,7 +141,7 @@ def _namespace_sink(learn: Learn) -> Telling[NamespaceFacts]:
         learn,
         on.NamespaceObserved,
         on.NamespaceDeleted,
-        lambda names, _: on.NamespacesListed(names),
+        lambda names: on.NamespacesListed(names),
     )
 
 
@@ -149,7 +150,7 @@ def _priority_class_sink(learn: Learn) -> Telling[PriorityClassFacts]:
         learn,
         on.PriorityClassObserved,
         on.PriorityClassDeleted,
-        lambda names, _: on.PriorityClassesListed(names),
+        lambda names: on.PriorityClassesListed(names),
     )
 
 
@@ -158,7 +159,7 @@ def _budget_sink(learn: Learn) -> Telling[BudgetFacts]:
         learn,
         on.BudgetObserved,
         lambda key: on.BudgetDeleted(*namespace_and_name(key)),
-        lambda keys, _: on.BudgetsListed(frozenset(map(namespace_and_name, keys))),
+        lambda keys: on.BudgetsListed(frozenset(map(namespace_and_name, keys))),
     )
 
 
@@ -167,7 +168,7 @@ def _node_sink(learn: Learn) -> Telling[NodeFacts]:
         learn,
         on.NodeObserved,
         lambda name: on.NodeDeleted(NodeName(name)),
-        lambda names, _: on.NodesListed(frozenset(map(NodeName, names))),
+        lambda names: on.NodesListed(frozenset(map(NodeName, names))),
     )
 
 
@@ -176,7 +177,7 @@ def _pod_sink(learn: Learn) -> Telling[PodFacts]:
         learn,
         on.PodObserved,
         lambda uid: on.PodDeleted(PodUid(uid)),
-        lambda uids, version: on.PodsListed(frozenset(map(PodUid, uids)), version),
+        lambda uids: on.PodsListed(frozenset(map(PodUid, uids))),
     )
 
 
@@ -261,7 +262,7 @@ class _ConfigMapSink:
     def on_deleted(self, _key: str) -> None:
         self.feed.changed(self.name, None)
 
-    def on_listed(self, keys: frozenset[str], _version: str) -> None:
+    def on_listed(self, keys: frozenset[str]) -> None:
         self.feed.found(self.name, self.name in keys)
 
 

@@ -205,7 +205,7 @@ class _Sink:
     def on_deleted(self, key: str) -> None:
         self.learn(on.PodGroupDeleted(self.source, _key_of(key)))
 
-    def on_listed(self, keys: frozenset[str], _version: str) -> None:
+    def on_listed(self, keys: frozenset[str]) -> None:
         self.learn(on.PodGroupsListed(self.source, frozenset(map(_key_of, keys))))
 
 

@@ -55,7 +55,7 @@ class Sink(Protocol[T_contra]):
     def on_deleted(self, key: str, /) -> None:
         """The item is gone."""
 
-    def on_listed(self, keys: frozenset[str], resource_version: str, /) -> None:
+    def on_listed(self, keys: frozenset[str], /) -> None:
         """A whole list has been told through on_changed: what is known and not in ``keys`` is gone."""
 
 
@@ -116,6 +116,7 @@ class Reflector(Generic[T]):
     ``key``: what an item is called, from the metadata alone: so one that cannot be decoded is not taken for a
     deleted one, and one that is gone need not be decoded.
     ``order``: sort key in which the first list's items are told; None: as the server lists them.
+    ``requested()``: called before a list is asked for; what its items differ in came before that, or later.
     ``watch_timeout``, ``idle_timeout``, ``page_timeout``: seconds. ``uniform(low, high)``: jitter.
 
     Read: ``synced`` (set after the first whole list, never cleared), ``error`` (what is wrong now, empty
@@ -136,6 +137,7 @@ class Reflector(Generic[T]):
         kind: str | None = None,
         order: Callable[[T], Any] | None = None,
         reporter: Reporter | None = None,
+        requested: Callable[[], None] = lambda: None,
         page_size: int = PAGE_SIZE,
         page_timeout: float = PAGE_TIMEOUT,
         watch_timeout: tuple[float, float] = WATCH_TIMEOUT,
@@ -158,6 +160,7 @@ class Reflector(Generic[T]):
         self._order = order
         self._sink = sink
         self._reporter = reporter or Silence()
+        self._requested = requested
         self._page_size = page_size
         self._page_timeout = page_timeout
         self._watch_timeout = watch_timeout
@@ -203,6 +206,7 @@ class Reflector(Generic[T]):
         if self.synced.is_set():
             self.relists += 1
         started = self._clock()
+        self._requested()
         found, keys, version = await self._pages()
         if self._order is not None and not self.synced.is_set():
             # Only now: nobody asks yet, and a sort of 50,000 holds up the loop for 30 ms.
@@ -211,7 +215,7 @@ class Reflector(Generic[T]):
             for item in some:
                 self._sink.on_changed(item)
             await asyncio.sleep(0)
-        self._sink.on_listed(frozenset(keys), version)
+        self._sink.on_listed(frozenset(keys))
         self._version = version
         self.error = ""
         self.synced.set()

@@ -92,10 +92,11 @@ class Life:
         for node in api.nodes.values():
             learn(on.NodeObserved(node.facts))
         learn(on.NodesListed(frozenset(NodeName(name) for name in api.nodes)))
+        learn(on.PodsListBegun())
         there = [pod for pod in api.live_pods() if not pod.terminal]
         for pod in there:
             learn(on.PodObserved(pod.facts))
-        learn(on.PodsListed(frozenset(pod.uid for pod in there), api.version))
+        learn(on.PodsListed(frozenset(pod.uid for pod in there)))
         self._plan_cleaner()
 
     def _list_budgets(self) -> None:

@@ -319,6 +319,8 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("reserved", "reserved index of uid-reserved", lambda state: state.reserved.clear()),
     ("reserved", "reserved index: ghost", lambda state: state.reserved.add(PodUid("ghost"))),
     ("provisional", "provisional index of uid-provisional", lambda state: state.provisional.clear()),
+    ("doubted", "doubted index of uid-waiting", lambda state: state.doubted.add(PodUid("uid-waiting"))),
+    ("doubted", "doubted index: ghost", lambda state: state.doubted.add(PodUid("ghost"))),
     ("provisional", "provisional index: ghost", lambda state: state.provisional.add(PodUid("ghost"))),
     ("unclassified", "unclassified index of uid-early", lambda state: state.unclassified.clear()),
     (

@@ -112,7 +112,7 @@ class GangPlay:
         effects: list[Effect] = []
         for pod in list(self.pods.values()):
             effects += ledger.apply(on.PodObserved(pod), now=self.now)
-        effects += ledger.apply(on.PodsListed(frozenset(self.pods), 0), now=self.now)
+        effects += ledger.apply(on.PodsListed(frozenset(self.pods)), now=self.now)
         self._run(tuple(effects))
 
     # -- carrying effects out --------------------------------------------------------------------------------

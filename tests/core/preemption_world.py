@@ -67,7 +67,7 @@ class World:
         self.tell(on.NodesListed(frozenset(NodeName(name) for name in nodes)))
         self.tell(on.NamespaceObserved(NamespaceFacts("default")))
         self.tell(on.NamespacesListed(frozenset({"default"})))
-        self.tell(on.PodsListed(frozenset(), 0))
+        self.tell(on.PodsListed(frozenset()))
 
     def configure(self, *queues: QueueSpec, **switches: bool) -> None:
         partition = replace(make_partition(*queues), **switches)

@@ -29,6 +29,8 @@ TOLD = {
     "priority_classes",
     "budgets",
     "pods_listed",
+    "listing",
+    "lists_begun",
     "namespaces_listed",
     "nodes_listed",
     "gone",

@@ -181,7 +181,7 @@ def test_one_with_a_pod_on_a_node_is_taken_in_again_after_a_restart() -> None:
         Code.NOT_READY, "the pods of its gang have not been read yet"
     )
     effects += observed(ledger, "p2", gang=make_gang(), node="n1")
-    effects += ledger.apply(on.PodsListed(frozenset({PodUid("uid-p1"), PodUid("uid-p2")}), 0), now=START)
+    effects += ledger.apply(on.PodsListed(frozenset({PodUid("uid-p1"), PodUid("uid-p2")})), now=START)
     assert application(ledger).queue == "root.a"
     assert effects == ()
 
@@ -192,7 +192,7 @@ def test_one_without_is_checked_once_all_pods_are_read() -> None:
     configure(ledger, make_queue("root.a", max={"vcore": 2000}), now=START)
     ledger.apply(on.NamespacesListed(frozenset({"default"})), now=START)
     observed(ledger, "p1", gang=make_gang())
-    ledger.apply(on.PodsListed(frozenset({PodUid("uid-p1")}), 0), now=START)
+    ledger.apply(on.PodsListed(frozenset({PodUid("uid-p1")})), now=START)
     ledger.apply(on.TimePassed(), now=START + 10)
     assert application(ledger).state is AppState.REJECTED
 

@@ -22,7 +22,7 @@ def test_a_gang_that_is_over_is_not_looked_at_when_its_time_comes() -> None:
     world.create("m1", gang=gang, task_group="g", node="n1")
     world.create("m2", gang=gang, task_group="g")
     world.create("tg-1", gang=gang, task_group="g", placeholder=True, owner="uid-m1")
-    world.tell(on.PodsListed(frozenset(world.pods), 0))
+    world.tell(on.PodsListed(frozenset(world.pods)))
     assert world.formation().phase is Phase.STARTED
     for uid in ("uid-tg-1", "uid-m2", "uid-m1"):
         world.delete(uid)

@@ -347,7 +347,7 @@ def restarted(*pods: PodFacts) -> tuple[Ledger, list[Effect]]:
     for pod in pods:
         effects += ledger.apply(on.PodObserved(pod), now=START)
     known = frozenset(ledger._state.pods)
-    return ledger, effects + list(ledger.apply(on.PodsListed(known, 9), now=START))
+    return ledger, effects + list(ledger.apply(on.PodsListed(known), now=START))
 
 
 def test_a_restart_finds_the_node_kept_again() -> None:

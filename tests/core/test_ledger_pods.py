@@ -180,11 +180,10 @@ def test_a_body_ahead_of_the_watch_is_believed_and_one_behind_it_is_not(ledger: 
     assert usage(ledger, "root.a") == (0, 0, 1500)
 
 
-@pytest.mark.parametrize("step", ["binding", "bound by us", "bound in the body"])
+@pytest.mark.parametrize("step", ["binding", "bound by us"])
 def test_a_pod_with_a_binding_is_not_forgotten(ledger: Ledger, step: str) -> None:
-    offer(ledger, node="n1" if step == "bound in the body" else "")
-    if step != "bound in the body":
-        bind_called(ledger, UID, now=START)
+    offer(ledger)
+    bind_called(ledger, UID, now=START)
     if step == "bound by us":
         ledger.apply(on.PodBound(UID, N1), now=START)
     ledger.apply(on.TimePassed(), now=START + 100)
@@ -223,19 +222,9 @@ def test_a_terminal_pod_in_a_body_is_not_learned(ledger: Ledger) -> None:
 def test_what_a_list_lacks_is_gone(ledger: Ledger) -> None:
     kept = observe(ledger, name="kept")
     observe(ledger)
-    ledger.apply(on.PodsListed(frozenset({kept.uid}), 10), now=START)
+    ledger.apply(on.PodsListed(frozenset({kept.uid})), now=START)
     assert usage(ledger, "root.a") == PENDING
     assert ledger.snapshot.is_gone(UID)
-
-
-@pytest.mark.parametrize(
-    ("version", "kept"), [(5, True), (10, False)], ids=["newer than it", "older than it"]
-)
-def test_a_list_says_nothing_of_a_body_newer_than_it(ledger: Ledger, version: int, kept: bool) -> None:
-    offer(ledger, version=7)
-    ledger.apply(on.PodsListed(frozenset(), version), now=START)
-    assert (ledger.snapshot.pod(UID) is not None) is kept
-    assert ledger.snapshot.is_gone(UID) is not kept
 
 
 # -- two pods of one uid or one name ------------------------------

@@ -218,7 +218,7 @@ def test_a_restart_leaves_the_pods_of_the_default_queue_in_it() -> None:
     ledger.apply(on.Configured(make_partition(make_queue("root.default")), LedgerSettings()), now=START)
     ledger.apply(on.NamespaceObserved(NamespaceFacts("default")), now=START)
     observe(ledger, queue="", node="n1")
-    ledger.apply(on.PodsListed(frozenset({PodUid("uid-pod")}), 0), now=START)
+    ledger.apply(on.PodsListed(frozenset({PodUid("uid-pod")})), now=START)
     assert usage(ledger, "root.default") == (1000, 0, 0)
 
 

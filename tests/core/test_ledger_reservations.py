@@ -237,14 +237,14 @@ def test_a_nominated_pod_of_the_first_list_is_given_a_reservation(
 ) -> None:
     ledger = unlisted_ledger()
     observe(ledger, 0, **facts)
-    ledger.apply(on.PodsListed(frozenset({make_pod().uid}), 10), now=START)
+    ledger.apply(on.PodsListed(frozenset({make_pod().uid})), now=START)
     assert after(ledger, 100) == expected
 
 
 def test_the_time_of_such_a_reservation_runs_when_the_nomination_ends() -> None:
     ledger = unlisted_ledger()
     observe(ledger, 0, nominated=N1)
-    ledger.apply(on.PodsListed(frozenset({make_pod().uid}), 10), now=START)
+    ledger.apply(on.PodsListed(frozenset({make_pod().uid})), now=START)
     observe(ledger, 100, version=2)
     assert after(ledger, 129.9) == RESERVED
     assert after(ledger, 130) == PENDING

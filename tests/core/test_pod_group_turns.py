@@ -148,7 +148,7 @@ def restarted(*bound: str, pending: Iterable[str] = ("q", "r"), least: int = 3) 
     for name in pending:
         seen(ledger, name, least=least)
     uids = frozenset(map(PodUid, named(*bound, *pending)))
-    ledger.apply(on.PodsListed(uids, 0), now=START)
+    ledger.apply(on.PodsListed(uids), now=START)
     return ledger
 
 

@@ -111,7 +111,7 @@ def test_what_this_instance_believed_and_is_written_no_more_is_forgotten() -> No
     ledger._state.pods_listed = False
     seen = replace(RECORDED, uid=PodUid("uid-other"), name="other")
     ledger.apply(on.PodObserved(seen), now=START)
-    ledger.apply(on.PodsListed(frozenset(ledger._state.pods), 9), now=START)
+    ledger.apply(on.PodsListed(frozenset(ledger._state.pods)), now=START)
     assert kept(ledger) == {"n1": "uid-other"}
     ledger.apply(
         on.PodObserved(replace(seen, reserved_node=NodeName(""), triggered="", version=3)), now=START
@@ -189,5 +189,5 @@ def test_what_is_written_on_a_pod_is_believed_before_the_first_list_whoever_show
     recorded = replace(ASK, reserved_node=N1)
     ledger.apply(on.PodOffered(recorded), now=START)
     ledger.apply(on.PodObserved(recorded), now=START)
-    ledger.apply(on.PodsListed(frozenset({ASK.uid}), 0), now=START)
+    ledger.apply(on.PodsListed(frozenset({ASK.uid})), now=START)
     assert kept(ledger) == {"n1": "uid-ask"}

@@ -28,7 +28,7 @@ def test_our_texts_are_known_within_those_of_kube_scheduler(text: str, ours: boo
 def test_only_one_that_we_refused_is_woken_after_a_restart(text: str, woken_up: list[str]) -> None:
     ledger = make_ledger(make_queue("root.a"), listed=False)
     ledger.apply(on.PodObserved(make_pod("p", unscheduled=text)), now=START)
-    ledger.apply(on.PodsListed(frozenset({PodUid("uid-p")}), 0), now=START)
+    ledger.apply(on.PodsListed(frozenset({PodUid("uid-p")})), now=START)
     assert woken(ledger, now=START) == woken_up
 
 

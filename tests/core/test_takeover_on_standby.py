@@ -53,7 +53,7 @@ def test_a_member_that_names_a_pod_which_is_no_placeholder_has_no_room() -> None
     gang = make_gang(1)
     world.create("m1", gang=gang, task_group="g", node="n1", gang_noted="Started")
     world.create("m2", task_group="g", replaces=PodUid("uid-m1"), reserved_node=NodeName("n1"))
-    world.tell(on.PodsListed(frozenset(world.pods), 0))
+    world.tell(on.PodsListed(frozenset(world.pods)))
     assert usage(world.ledger, "root.a") == (1000, 0, 1000)
 
 
@@ -65,7 +65,7 @@ def test_a_member_says_of_itself_which_node_is_kept_for_it_after_a_take_over_tha
     world.create("m1", gang=gang, task_group="g", node="n1", gang_noted="Started")
     world.create("tg", gang=gang, task_group="g", placeholder=True, node="n1", owner=PodUid("uid-m1"))
     world.create("m2", task_group="g", reserved_node=NodeName("n2"))
-    world.tell(on.PodsListed(frozenset(world.pods), 0))
+    world.tell(on.PodsListed(frozenset(world.pods)))
     assert world.ledger.snapshot.slots == {"n1": {"uid-m2"}}
     world.wait(UNTRIED_AT_MOST + 1)
     assert world.ledger.snapshot.kept == {"n2": "uid-m2"}

@@ -66,7 +66,7 @@ def tick(ledger: Ledger, at: float) -> None:
     [
         lambda ledger: ledger.apply(on.PodDeleted(BLOCKER.uid), now=START),
         lambda ledger: ledger.apply(on.PodObserved(make_pod("blocker", node="n1", terminal=True)), now=START),
-        lambda ledger: ledger.apply(on.PodsListed(_uids(ledger) - {BLOCKER.uid}, 9), now=START),
+        lambda ledger: ledger.apply(on.PodsListed(_uids(ledger) - {BLOCKER.uid}), now=START),
         lambda ledger: ledger.apply(
             on.Configured(make_partition(make_queue("root.a", max={"vcore": 8000})), LedgerSettings()),
             now=START,

@@ -47,8 +47,7 @@ class Mirror:
         del self.pods[key]
         self.calls.append(f"deleted {key}")
 
-    def on_listed(self, keys: frozenset[str], resource_version: str) -> None:
-        assert resource_version
+    def on_listed(self, keys: frozenset[str]) -> None:
         for gone in self.pods.keys() - keys:
             del self.pods[gone]
         self.calls.append("listed")

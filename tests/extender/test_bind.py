@@ -219,7 +219,7 @@ def now_synced(rig: Rig) -> None:
         on.NodesListed(frozenset({NodeName("n1")})),
         on.NamespaceObserved(NamespaceFacts("default")),
         on.NamespacesListed(frozenset({"default"})),
-        on.PodsListed(frozenset(), 0),
+        on.PodsListed(frozenset()),
     ):
         rig.ledger.apply(listed, now=rig.time)
     rig.synced.set()

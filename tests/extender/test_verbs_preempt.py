@@ -228,7 +228,7 @@ def test_after_a_restart_a_victim_is_told_what_is_written_on_it() -> None:
         on.PodObserved(stage.victim(2, preempted_for="uid-ask", preempted_why="guarantee: LAW-5 as it was"))
     )
     listed = frozenset(PodUid(f"uid-{name}") for name in ("v0", "v2", "ask"))
-    stage.learn(on.PodsListed(listed, 9))
+    stage.learn(on.PodsListed(listed))
     assert evictions(stage) == ["uid-v2"]
     stage.learn(on.PodDeleted(PodUid("uid-v2")))
     (said,) = events(stage)

@@ -6,7 +6,7 @@ from typing import Any
 from core.decisions import binding
 from core.decisions.decision import Admitted, BindNow
 from core.ids import NodeName, PodUid
-from core.ledger import coscheduling, ledger, muster, pod_groups
+from core.ledger import coscheduling, muster, pod_groups, registry
 from core.ledger.events import BindCalled
 from core.ledger.record import PodRecord
 from core.ledger.state import State
@@ -64,7 +64,7 @@ def _nobody(rule: Rule, self: muster.Muster) -> Iterator[Any]:
 
 COSCHEDULING: dict[str, Mutate] = {
     "coscheduling-broken-labels": answering(translate, "pod_group_from", PodGroup("g", 2)),
-    "coscheduling-finished-members-do-not-count": replaced(ledger, "forget_member", _still_counted),
+    "coscheduling-finished-members-do-not-count": replaced(registry, "forget_member", _still_counted),
     "coscheduling-killed-between-two-bindings": replaced(muster.Muster, "those_under_way", _nobody),
     "coscheduling-larger-than-its-queue": answering(pod_groups, "refusal_of_size", None),
     "coscheduling-last-one-comes-during-the-wait": NO_WAIT,
@@ -80,7 +80,7 @@ COSCHEDULING: dict[str, Mutate] = {
         coscheduling, "rest_of", lambda rule, uid, timeouts: rule(uid, 1)
     ),
     "coscheduling-same-name-again": both(
-        replaced(ledger, "forget_member", _still_counted), replaced(coscheduling, "_tend", _for_ever)
+        replaced(registry, "forget_member", _still_counted), replaced(coscheduling, "_tend", _for_ever)
     ),
     "coscheduling-scheduler-restarts-during-the-wait": NO_WAIT,
     "coscheduling-three-priorities": replaced(muster.Muster, "takes", _at_its_worst),

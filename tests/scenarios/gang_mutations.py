@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core.ids import AppId
-from core.ledger import accounts, enrolment, formations, forming, ledger, snapshot, takeover
+from core.ledger import accounts, enrolment, formations, forming, registry, snapshot, takeover
 from core.ledger.gangs import gang_of
 from core.ledger.record import Charge, PodRecord
 from core.ledger.state import State
@@ -140,7 +140,9 @@ GANG: dict[str, Mutate] = {
     "gang-whose-placeholder-somebody-deletes": NOT_COUNTED,
     "gang-whose-placeholders-are-refused": answering(forming, "_fail_creation", None),
     "gang-whose-placeholders-go-where-the-group-says": _bare("nodeSelector", "tolerations"),
-    "gang-whose-placeholders-somebody-deletes-before-its-start": replaced(ledger, "holder_gone", _made_again),
+    "gang-whose-placeholders-somebody-deletes-before-its-start": replaced(
+        registry, "holder_gone", _made_again
+    ),
     "gang-whose-time-is-less-by-its-age": replaced(forming, "formation_of", _whatever_its_age),
     "gang-whose-time-was-over-before": answering(forming, "_is_elapsed", False),
     "gang-with-exactly-its-room": NOTHING_TAKEN_OVER,

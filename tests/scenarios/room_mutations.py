@@ -5,8 +5,19 @@ from typing import Any
 
 from core.decisions import admission, case, preemption, required_node, selection
 from core.decisions.receipts import NoPlan, Stop, Victim
-from core.ledger import carrying, keeping, ledger, marks, moments, recalling, snapshot, tries, turn_pass
+from core.ledger import (
+    carrying,
+    keeping,
+    marks,
+    moments,
+    recalling,
+    sightings,
+    snapshot,
+    tries,
+    turn_pass,
+)
 from core.ledger.settings import PreemptionSettings
+from core.ledger.state import State
 from core.workload.node_room import NodeRoom
 from extender import engine
 from tests.scenarios.mutating import Mutate, answering, both, fixed, replaced, valued
@@ -43,11 +54,11 @@ def _for_ever(patch: Any) -> None:
         patch.setattr(module, "KEPT_AT_MOST", 1e9)
 
 
-def _only_of_nodes(rule: Rule, self: ledger.Ledger, uid: Any, now: float) -> None:
+def _only_of_nodes(rule: Rule, state: State, uid: Any) -> None:
     """An ask that is deleted stays."""
-    record = self._state.pods.get(uid)
+    record = state.pods.get(uid)
     if record is None or record.node:
-        rule(self, uid, now)
+        rule(state, uid)
 
 
 # -- pods of one node ------------------------------
@@ -80,7 +91,7 @@ def required(name: str, by: Callable[..., Any]) -> Mutate:
     return replaced(required_node, name, by)
 
 
-NOTHING_RECALLED = both(answering(recalling, "remember", None), answering(ledger, "resume", None))
+NOTHING_RECALLED = both(answering(recalling, "remember", None), answering(sightings, "resume", None))
 
 ROOM: dict[str, Mutate] = {
     "guarantee-after-a-restart": NOTHING_RECALLED,
@@ -93,12 +104,12 @@ ROOM: dict[str, Mutate] = {
     "guarantee-credits-no-free-room-by-setting": MINIMAL,
     "guarantee-keeps-the-room": NOT_KEPT,
     "guarantee-keeps-the-room-for-two-hours": _for_ever,
-    "guarantee-killed-after-a-victim-was-marked": answering(ledger, "resume", None),
-    "guarantee-killed-after-an-eviction": answering(ledger, "resume", None),
+    "guarantee-killed-after-a-victim-was-marked": answering(sightings, "resume", None),
+    "guarantee-killed-after-an-eviction": answering(sightings, "resume", None),
     "guarantee-killed-after-the-ask-was-marked": answering(recalling, "_comes_together", True),
     "guarantee-killed-after-the-nomination": NOTHING_RECALLED,
     "guarantee-nominates-when-all-are-gone": answering(turn_pass, "nominate", ()),
-    "guarantee-of-an-ask-that-goes": replaced(ledger.Ledger, "_on_pod_deleted", _only_of_nodes),
+    "guarantee-of-an-ask-that-goes": replaced(sightings, "delete_pod", _only_of_nodes),
     "guarantee-on-which-nodes": answering(preemption, "why_unfit", ""),
     "guarantee-refused-by-a-budget": answering(carrying, "_give_up", None),
     "guarantee-spares-who-is-guarded": NO_BUDGETS,

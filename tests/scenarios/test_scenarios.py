@@ -18,7 +18,7 @@ import yaml
 
 from core.decisions.decision import Ignored
 from core.ids import AppId, QueuePath
-from core.ledger import accounts, enrolment, ledger, membership, rejections, surroundings, turn_pass
+from core.ledger import accounts, enrolment, membership, rejections, sightings, surroundings, turn_pass
 from core.ledger.record import Charge, Held, PodRecord
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
@@ -159,10 +159,6 @@ def _all_types(rule: Callable[..., Any], queue: Any, size: Resource, extra: Any)
     held = queue.allocated.as_resource()
     over = [name for name in more if cap is not None and held.get(name) > (cap.get(name) or 0)]
     return over[0] if over else rule(queue, size, extra)
-
-
-def _no_terminal(rule: Callable[..., Any], self: Any, facts: PodFacts, now: float) -> None:
-    """A terminal pod goes on holding what it held."""
 
 
 def _free_while_deleting(rule: Callable[..., Any], state: State, record: PodRecord) -> Charge | None:
@@ -366,7 +362,7 @@ MUTATIONS: dict[str, Mutate] = {
     ),
     "quota-of-the-root-counts-cordoned-nodes": _cordon_counts,
     "quota-of-the-root-is-its-nodes": answering(headroom, "_unknown_type", None),
-    "release-at-success": answering(ledger.Ledger, "_on_pod_deleted", None),
+    "release-at-success": answering(sightings, "delete_pod", None),
     "release-not-before-a-pod-is-gone": replaced(accounts, "charge_of", _free_while_deleting),
     "reload-keeps-usage": replaced(tree.QueueTree, "apply", _empty_queues),
     "reload-lowers-a-max": replaced(headroom, "_own_room", _clamped),

@@ -1,0 +1,84 @@
+"""What Paddock itself did to a pod, and a complete list does not show (F-8).
+
+Most often the list is the older one, and the watch that goes on from it shows the rest. After a restore of
+etcd it never does. So an accepted Binding, an eviction and an opened gate are believed for `DOUBTED` seconds
+from such a list on, not for ever.
+"""
+
+from core.ids import NO_NODE, NO_POD, PodUid
+from core.instants import has_come
+from core.ledger import events as on
+from core.ledger.carrying import note_eviction
+from core.ledger.outcomes import EvictionOutcome
+from core.ledger.record import PodRecord
+from core.ledger.registry import forget, refresh
+from core.ledger.state import State
+from core.ledger.takeover import note_released
+
+DOUBTED = 30.0
+"""Seconds that the watch has to show what a list did not."""
+
+
+def doubt_what_is_not_shown(state: State, uids: frozenset[PodUid]) -> None:
+    """A list has ended. ``uids``: of the pods that it has."""
+    for record in state.pods.values():
+        if record.uid not in uids:
+            record.shown = None
+        if is_not_shown(record):
+            doubt(state, record)
+        else:
+            note_shown(state, record)
+
+
+def is_not_shown(record: PodRecord) -> bool:
+    """Whether something of a pod rests on our own deeds alone."""
+    facts = record.facts
+    bound = bool(record.bound_to) and not facts.node
+    evicted = record.eviction is not None and not facts.deleting
+    return record.shown is None or bound or evicted
+
+
+def doubt(state: State, record: PodRecord) -> None:
+    record.doubted_until = state.now + DOUBTED
+    state.doubted.add(record.uid)
+
+
+def note_shown(state: State, record: PodRecord) -> None:
+    """A pod was shown: what is confirmed by that is in doubt no more."""
+    if record.doubted_until is not None and not is_not_shown(record):
+        _end_doubt(state, record)
+
+
+def _end_doubt(state: State, record: PodRecord) -> None:
+    record.doubted_until = None
+    state.doubted.discard(record.uid)
+
+
+def note_binding(state: State, record: PodRecord) -> None:
+    """A Binding was accepted just now: it is as good as new."""
+    if record.doubted_until is not None:
+        doubt(state, record)
+
+
+def expire_doubts(state: State) -> None:
+    """What no watch has shown in time did not last. An open bind call is waited for."""
+    for record in [state.pods[uid] for uid in sorted(state.doubted)]:
+        if record.doubted_until is None or not has_come(record.doubted_until, now=state.now):
+            continue
+        if record.binding:
+            doubt(state, record)
+        elif record.shown is None:
+            forget(state, record)
+        else:
+            _end_doubt(state, record)
+            _undo(state, record)
+
+
+def _undo(state: State, record: PodRecord) -> None:
+    if not record.facts.node:
+        record.bound_to, record.placed_at = NO_NODE, 0.0
+    if record.eviction is not None and not record.facts.deleting:
+        failed = on.PodEvicted(record.uid, EvictionOutcome.FAILED, PodUid(record.preempted_for or NO_POD))
+        note_eviction(state, failed)
+        note_released(state, failed)
+    refresh(state, record)

@@ -1,0 +1,65 @@
+"""Records of pods: made when one is first shown, kept in line with its facts, dropped when it is gone."""
+
+from core.ids import PodUid
+from core.ledger.accounts import discharge, settle
+from core.ledger.carrying import note_leaving
+from core.ledger.enrolment import classify, enrol, leave
+from core.ledger.gone import forget_name, note_gone
+from core.ledger.marks import unmark
+from core.ledger.news import time_runs
+from core.ledger.pod_groups import forget_member
+from core.ledger.recalling import recall
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+from core.ledger.takeover import holder_gone, member_gone, room_taken
+from core.workload.pod import PodFacts
+
+
+def new_record(state: State, facts: PodFacts) -> PodRecord:
+    state.arrivals += 1
+    record = PodRecord(facts, state.arrivals)
+    state.pods[facts.uid] = record
+    name = facts.namespace, facts.name
+    state.by_name[name] = (*state.by_name.get(name, ()), facts.uid)
+    recall(state, record)
+    return record
+
+
+def refresh(state: State, record: PodRecord) -> None:
+    """Draw every conclusion from a pod's facts alone."""
+    classify(state, record)
+    enrol(state, record)
+    if record.node or record.facts.deleting:
+        record.reservation = None
+    elif record.reservation is not None:
+        record.reservation = record.reservation.running(time_runs(record), now=state.now)
+    settle(state, record)
+    if record.node and not record.managed:
+        room_taken(state, record.node)
+
+
+def delete_pod(state: State, uid: PodUid) -> None:
+    """A pod is gone, or terminal: its uid is remembered, so that a late call for it is answered as such."""
+    note_gone(state, uid, now=state.now)
+    record = state.pods.get(uid)
+    if record is not None:
+        forget(state, record)
+
+
+def forget(state: State, record: PodRecord) -> None:
+    """Drop a record, with all that it holds and all that was promised to it."""
+    facts = record.facts
+    record.reservation = None
+    note_leaving(state, record)
+    unmark(state, record)
+    member_gone(state, record)
+    # While its turn still says that the others counted on it.
+    forget_member(state, record)
+    discharge(state, record)
+    if facts.placeholder:
+        holder_gone(state, record)
+    leave(state, record)
+    del state.pods[facts.uid]
+    state.provisional.discard(facts.uid)
+    state.doubted.discard(facts.uid)
+    forget_name(state, (facts.namespace, facts.name), facts.uid)

@@ -1,0 +1,177 @@
+"""Pods as lists, watches and the bodies of verbs show them, and whom of these to believe (F-8).
+
+A complete list replaces what earlier lists and watches said, tombstones included, whatever the versions: they
+go back when etcd is restored. A body may be ahead of the watch. It is believed for `PROVISIONAL` seconds at
+most, and never about a pod that has a node: kube-scheduler does not ask about such a pod.
+"""
+
+from core.ids import PodUid
+from core.instants import has_come
+from core.ledger import events as on
+from core.ledger.carrying import note_leaving
+from core.ledger.doubts import doubt_what_is_not_shown, note_shown
+from core.ledger.enrolment import place_gangs
+from core.ledger.failures import note_failure, note_refusal
+from core.ledger.forming import begin_all
+from core.ledger.news import is_older, is_same_pod, lasting, says_the_same
+from core.ledger.recalling import resume
+from core.ledger.record import PodRecord
+from core.ledger.registry import delete_pod, forget, new_record, refresh
+from core.ledger.state import State
+from core.ledger.takeover import note_placed, resume_slots
+from core.workload.pod import PodFacts
+
+PROVISIONAL = 30.0
+"""Seconds that a verb's body is believed before a list or watch shows the same."""
+
+
+def learn_pods(state: State, event: on.PodNews) -> None:
+    match event:
+        case on.PodObserved(pod):
+            _see(state, pod)
+        case on.PodOffered(pod):
+            _take_offer(state, pod)
+        case on.PodDeleted(uid):
+            delete_pod(state, uid)
+        case on.PodsListBegun():
+            state.listing, state.lists_begun = True, state.lists_begun + 1
+        case on.PodsListed(uids):
+            _end_list(state, uids)
+        case _:
+            raise AssertionError(event)
+
+
+# -- lists and watches -----------------------------------------------------------------------------------
+
+
+def _see(state: State, facts: PodFacts) -> None:
+    if facts.uid in state.gone:
+        if not state.listing:
+            return
+        del state.gone[facts.uid]
+    if facts.terminal:
+        delete_pod(state, facts.uid)
+        return
+    record = _known(state, facts)
+    if record is None:
+        record = new_record(state, facts)
+        record.shown = facts
+    elif not _learn(state, record, facts):
+        return
+    note_refusal(state, record, facts)
+    refresh(state, record)
+    note_placed(state, record)
+
+
+def _known(state: State, facts: PodFacts) -> PodRecord | None:
+    """The record of a pod; None also for one that only a body has told of, and told wrongly whose it is."""
+    record = state.pods.get(facts.uid)
+    if record is None:
+        return None
+    invented = record.shown is None and not (record.binding or record.bound_to)
+    if is_same_pod(record, facts) and not (invented and not says_the_same(record.facts, facts)):
+        return record
+    forget(state, record)
+    return None
+
+
+def _learn(state: State, record: PodRecord, facts: PodFacts) -> bool:
+    """Note what is shown of a known pod; whether that is what it is taken for now."""
+    shown = record.shown
+    if shown is not None and not state.listing and is_older(facts, shown):
+        return False
+    record.shown = facts = lasting(shown or record.facts, facts)
+    if _body_stands(state, record, facts):
+        return False
+    _confirm(state, record)
+    note_failure(state, record, facts)
+    if facts.deleting and not record.facts.deleting:
+        note_leaving(state, record)
+    record.facts = facts
+    note_shown(state, record)
+    return True
+
+
+def _body_stands(state: State, record: PodRecord, facts: PodFacts) -> bool:
+    """Whether a body is ahead of what is shown now. None is that a list was requested after.
+
+    A pod never loses its node, nor comes back once it is being deleted: there the body is wrong.
+    """
+    if record.provisional_until is None or facts.node or (facts.deleting and not record.facts.deleting):
+        return False
+    ahead = not state.listing or record.vouched_in == state.lists_begun
+    return ahead and is_older(facts, record.facts)
+
+
+def _confirm(state: State, record: PodRecord) -> None:
+    record.provisional_until = None
+    state.provisional.discard(record.uid)
+
+
+def _end_list(state: State, uids: frozenset[PodUid]) -> None:
+    """All items of a complete list have been seen: what it lacks is gone."""
+    for record in list(state.pods.values()):
+        if record.uid not in uids and not _outlasts_list(state, record):
+            delete_pod(state, record.uid)
+    if state.listing:
+        doubt_what_is_not_shown(state, uids)
+    state.listing = False
+    if not state.pods_listed:
+        state.pods_listed = True
+        place_gangs(state)
+        begin_all(state)
+        resume(state)
+        resume_slots(state)
+        state.stirred.update(dict.fromkeys(state.pod_groups))
+
+
+def _outlasts_list(state: State, record: PodRecord) -> bool:
+    """Whether a pod that the list lacks may have come after it was read.
+
+    A body told of it, or its Binding was accepted, since the list was requested; or its bind call is open.
+    """
+    since = record.vouched_in == state.lists_begun and (record.shown is None or bool(record.bound_to))
+    return bool(record.binding) or since
+
+
+# -- bodies ----------------------------------------------------------------------------------------------
+
+
+def _take_offer(state: State, facts: PodFacts) -> None:
+    if facts.uid in state.gone or facts.terminal or facts.node:
+        return
+    record = state.pods.get(facts.uid)
+    if record is None:
+        record = new_record(state, facts)
+        _believe_for_a_while(state, record)
+    elif not is_same_pod(record, facts) or record.node:
+        return
+    elif facts.version > record.facts.version:
+        record.facts = lasting(record.facts, facts)
+        if record.shown is not None:
+            _believe_for_a_while(state, record)
+    record.vouched_in = state.lists_begun
+    refresh(state, record)
+
+
+def _believe_for_a_while(state: State, record: PodRecord) -> None:
+    record.provisional_until = state.now + PROVISIONAL
+    state.provisional.add(record.uid)
+
+
+def expire_provisional(state: State) -> None:
+    """What only a body has told is not believed any more: of a pod that nothing else has shown, all of it.
+
+    Not while the API server has its Binding, or may get it.
+    """
+    for record in [state.pods[uid] for uid in sorted(state.provisional)]:
+        if record.provisional_until is None or not has_come(record.provisional_until, now=state.now):
+            continue
+        if record.shown is not None:
+            _confirm(state, record)
+            record.facts = record.shown
+            refresh(state, record)
+        elif record.node or record.binding:
+            _believe_for_a_while(state, record)
+        else:
+            forget(state, record)
