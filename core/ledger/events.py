@@ -1,17 +1,33 @@
-"""What the ledger can be told: facts, in the past tense. A closed union of frozen values, nothing else."""
+"""What the ledger can be told: facts, in the past tense. A closed union of frozen values, nothing else.
+
+Those about objects other than pods are in `cluster_events`.
+"""
 
 from dataclasses import dataclass
 
 from core.ids import NO_POD, AppId, NodeName, PodUid, QueuePath
+from core.ledger.cluster_events import BudgetDeleted as BudgetDeleted
+from core.ledger.cluster_events import BudgetObserved as BudgetObserved
+from core.ledger.cluster_events import BudgetsListed as BudgetsListed
+from core.ledger.cluster_events import NamespaceDeleted as NamespaceDeleted
+from core.ledger.cluster_events import NamespaceObserved as NamespaceObserved
+from core.ledger.cluster_events import NamespacesListed as NamespacesListed
+from core.ledger.cluster_events import NodeDeleted as NodeDeleted
+from core.ledger.cluster_events import NodeObserved as NodeObserved
+from core.ledger.cluster_events import NodesListed as NodesListed
+from core.ledger.cluster_events import PodGroupDeleted as PodGroupDeleted
+from core.ledger.cluster_events import PodGroupNews as PodGroupNews
+from core.ledger.cluster_events import PodGroupObserved as PodGroupObserved
+from core.ledger.cluster_events import PodGroupsListed as PodGroupsListed
+from core.ledger.cluster_events import PodGroupsUnserved as PodGroupsUnserved
+from core.ledger.cluster_events import PriorityClassDeleted as PriorityClassDeleted
+from core.ledger.cluster_events import PriorityClassesListed as PriorityClassesListed
+from core.ledger.cluster_events import PriorityClassObserved as PriorityClassObserved
 from core.ledger.outcomes import CreationOutcome, EvictionOutcome
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec
 from core.reasons import Refusal, Said
-from core.workload.budget import BudgetFacts
-from core.workload.gang import GroupSource
-from core.workload.node import NodeFacts
-from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
-from core.workload.pod_group import GroupKey, Terms
+from core.workload.pod import PodFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,103 +66,6 @@ class PodOffered(PodNews):
     """A verb's body showed a pod that the watch has not shown yet, or an older version of it (fact 16)."""
 
     pod: PodFacts
-
-
-@dataclass(frozen=True, slots=True)
-class NodeObserved:
-    node: NodeFacts
-
-
-@dataclass(frozen=True, slots=True)
-class NodeDeleted:
-    name: NodeName
-
-
-@dataclass(frozen=True, slots=True)
-class NodesListed:
-    names: frozenset[NodeName]
-
-
-@dataclass(frozen=True, slots=True)
-class NamespaceObserved:
-    namespace: NamespaceFacts
-
-
-@dataclass(frozen=True, slots=True)
-class NamespaceDeleted:
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class NamespacesListed:
-    names: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class PriorityClassObserved:
-    priority_class: PriorityClassFacts
-
-
-@dataclass(frozen=True, slots=True)
-class PriorityClassDeleted:
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class PriorityClassesListed:
-    names: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetObserved:
-    """The watch or a list showed a PodDisruptionBudget."""
-
-    budget: BudgetFacts
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetDeleted:
-    namespace: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetsListed:
-    """``names``: namespace and name of every one there is."""
-
-    names: frozenset[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class PodGroupNews:
-    """Something about PodGroup objects of one kind; see those below."""
-
-    source: GroupSource
-
-
-@dataclass(frozen=True, slots=True)
-class PodGroupObserved(PodGroupNews):
-    """The watch or a list showed a PodGroup object."""
-
-    key: GroupKey
-    terms: Terms
-
-
-@dataclass(frozen=True, slots=True)
-class PodGroupDeleted(PodGroupNews):
-    key: GroupKey
-
-
-@dataclass(frozen=True, slots=True)
-class PodGroupsListed(PodGroupNews):
-    """The cluster has that kind of object, and these are all."""
-
-    keys: frozenset[GroupKey]
-
-
-@dataclass(frozen=True, slots=True)
-class PodGroupsUnserved(PodGroupNews):
-    """The cluster does not have that kind of object any more: pods that name one are in no group."""
 
 
 @dataclass(frozen=True, slots=True)
