@@ -244,4 +244,4 @@ def test_the_same_history_gives_the_same_answers_and_counters(history: History) 
 
 
 def test_every_event_there_is_takes_part() -> None:
-    assert {*EVENTS, on.Configured} == set(get_args(on.Event))
+    assert {*EVENTS, on.Configured, on.SettingsRead} == set(get_args(on.Event))
