@@ -41,6 +41,7 @@ def story_of(snapshot: Snapshot, journal: Journal, namespace: str, name: str) ->
         "application": record.application.name if record.application else "",
         "applicationNamespace": record.application.namespace if record.application else "",
         "queue": queue.path if queue else "",
+        "fellBack": record.fell_back or "",
         "node": record.node,
         "size": _amounts(record.facts.size),
         "notCounted": _not_counted(record.facts.claims),

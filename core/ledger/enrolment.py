@@ -20,11 +20,14 @@ from core.ledger.over_max import recount_queue
 from core.ledger.record import PodRecord
 from core.ledger.rejections import tell
 from core.ledger.state import State
-from core.queues.rules import Chosen, PlacementRequest, decide_queue, is_user_name
+from core.ledger.telling import post
+from core.queues.rules import Chosen, PlacementRequest, decide_queue, is_user_name, why_passed_over
 from core.reasons import Code, Refusal
 from core.workload.application import Application
 from core.workload.managed import is_managed
 from core.workload.states import AppState, Move
+
+FELL_BACK = "FellBack"
 
 _SHOWN = 64
 
@@ -67,6 +70,7 @@ def enrol(state: State, record: PodRecord) -> None:
         application = state.applications[record.application]
         _place(state, application, forced=_is_forced(state, record))
         tell(state, record, application)
+        _tell_fallback(state, record, application)
 
 
 def _is_forced(state: State, record: PodRecord) -> bool:
@@ -136,6 +140,7 @@ def place_again(state: State, app_ids: Iterable[AppId]) -> None:
         for uid in sorted(application.pods):
             settle(state, state.pods[uid])
             tell(state, state.pods[uid], application)
+            _tell_fallback(state, state.pods[uid], application)
     state.freed = True
 
 
@@ -159,6 +164,7 @@ def _place(state: State, application: Application, *, forced: bool) -> None:
     # What runs must count somewhere, and was taken in before it ran.
     refusal = None if forced else refusal_of_application(state, application, path)
     if refusal is None:
+        application.passed_over = verdict.passed_over
         _settle_in(state, application, path)
     else:
         _refuse(state, application, refusal)
@@ -207,19 +213,40 @@ def _verdict(state: State, application: Application, *, forced: bool) -> Chosen 
     unresolved = find_groups(state, application, forced=forced)
     if unresolved is not None:
         return unresolved
+    request = _request(state, application, application.requested, forced=forced)
+    return decide_queue(state.tree, state.rules, request)
+
+
+def _request(state: State, application: Application, requested: str, *, forced: bool) -> PlacementRequest:
     tags = {"namespace": application.namespace or "default"}
     namespace = state.namespaces.get(application.namespace)
     if namespace is not None and namespace.parent_queue:
         tags["namespace.parentqueue"] = namespace.parent_queue
-    request = PlacementRequest(
-        application.requested,
-        identity.user,
+    return PlacementRequest(
+        requested,
+        application.identity.user,
         application.groups or (),
         tags,
         forced,
         restored=not state.pods_listed,
     )
-    return decide_queue(state.tree, state.rules, request)
+
+
+def _tell_fallback(state: State, record: PodRecord, application: Application) -> None:
+    """Say once of a pod that names a queue which does not take it where it counts instead (F-6).
+
+    The first pod of an application decides; what others name is looked at here alone.
+    """
+    facts = record.facts
+    if record.fell_back is not None or application.queue is None or facts.placeholder:
+        return
+    why = application.passed_over
+    if facts.queue != application.requested:
+        request = _request(state, application, facts.queue, forced=False)
+        why = why_passed_over(state.tree, state.rules, request) if facts.queue else ""
+    record.fell_back = f"fell back to {application.queue}: {why}" if why else ""
+    if why and not record.node:
+        post(state, record, FELL_BACK, record.fell_back)
 
 
 def _queue_for(state: State, application: Application, chosen: Chosen) -> QueuePath:

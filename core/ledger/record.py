@@ -85,8 +85,9 @@ class PodRecord:
     ``overlooked``: how often in a row its turn came to nothing; ``passed_over``: others go first once;
     ``rests_until``: when it may have one again, None at once; ``woken_at``: when it was woken last,
     ``waking``: that is still being written;
-    ``rejected_for``: the rejection of its application that it was told of; ``failing_since``: when marking it
-    Failed was asked for last; ``gate_told``: what was last written of why its gate is shut;
+    ``rejected_for``: the rejection of its application that it was told of; ``fell_back``: what it was told of
+    the queue that it named and that does not take it, None before that is known; ``failing_since``: when
+    marking it Failed was asked for last; ``gate_told``: what was last written of why its gate is shut;
     ``nominated``: the node that we nominated it to, ``nominations`` how often; ``keeps``: the node that is
     kept for it, ``kept_since`` when; ``sought_at``: when one was last sought in vain;
     ``eviction``: how our last eviction of it ended; ``preempted_for``: the ask that it is a victim of,
@@ -121,6 +122,7 @@ class PodRecord:
     woken_at: float | None = None
     waking: bool = False
     rejected_for: str = ""
+    fell_back: str | None = None
     failing_since: float | None = None
     gate_told: str = ""
     nominated: NodeName = NO_NODE

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from core.ids import DEFAULT_QUEUE, RECOVERY_QUEUE, ROOT, QueuePath, parent_path
@@ -46,10 +46,12 @@ class PlacementRequest:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """``create``: the levels that are missing, the topmost first; empty for a queue that exists."""
+    """``create``: the levels that are missing, the topmost first; empty for a queue that exists;
+    ``passed_over``: why it is not the queue that the first pod named (F-6), empty when it is or none was."""
 
     path: QueuePath
     create: tuple[QueuePath, ...] = ()
+    passed_over: str = field(default="", compare=False)
 
 
 class _Mistaken(Exception):
@@ -69,17 +71,29 @@ def decide_queue(tree: Tree, rules: Sequence[RuleSpec], request: PlacementReques
     if found is None:
         found = walk.last_resort()
     if isinstance(found, Refusal) and request.forced:
-        return Chosen(RECOVERY_QUEUE)
-    return found
+        found = Chosen(RECOVERY_QUEUE)
+    return replace(found, passed_over=walk.passed_over) if isinstance(found, Chosen) else found
+
+
+def why_passed_over(tree: Tree, rules: Sequence[RuleSpec], request: PlacementRequest) -> str:
+    """Why the rules do not take the queue that is named; empty when they do, or look at no name (F-6)."""
+    walk = _Walk(tree, request)
+    try:
+        walk.first(rules or IMPLICIT)
+    except _Mistaken as error:
+        return str(error)
+    return walk.passed_over
 
 
 @dataclass(slots=True)
 class _Walk:
-    """One placement. ``stopped``: the most telling reason why a queue that was named is not taken."""
+    """One placement. ``stopped``: the most telling reason why a queue that was named is not taken;
+    ``passed_over``: why that which the pod itself named is not."""
 
     tree: Tree
     request: PlacementRequest
     stopped: Refusal | None = None
+    passed_over: str = ""
 
     def first(self, rules: Sequence[RuleSpec]) -> Chosen | Refusal | None:
         for rule in rules:
@@ -88,6 +102,8 @@ class _Walk:
                 found = self._taken(path)
                 if found is not None:
                     return found
+                if rule.kind == "provided":
+                    self._pass_over(self.stopped.text if self.stopped else f"{path[:_SHOWN]} takes no pod")
         return None
 
     def last_resort(self) -> Chosen | Refusal:
@@ -156,8 +172,13 @@ class _Walk:
             return None
         path = self._qualified(rule, name)
         if path is None or (not rule.create and self.tree.get(path) is None):
+            if path is not None and rule.kind == "provided":
+                self._pass_over(f"{path[:_SHOWN]} does not exist")
             return None
         return path
+
+    def _pass_over(self, why: str) -> None:
+        self.passed_over = self.passed_over or why
 
     def _name(self, rule: RuleSpec) -> str:
         match rule.kind:

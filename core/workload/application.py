@@ -33,7 +33,8 @@ class Application:
     others depend on (PRE-4, GANG-2); ``gang``: the task groups that its first pod defined, if they count
     (GANG-1); ``formation``: how far that has come, once it has a queue; ``holders``: those of its pods that
     are placeholders; ``holding``: how many of those have room (APP-15); ``guests``: number of its pods by
-    namespace, of those that are not its own (F-15).
+    namespace, of those that are not its own (F-15); ``passed_over``: why it does not run in the queue that
+    its first pod named, empty when it does (F-6).
     """
 
     id: AppId
@@ -58,6 +59,7 @@ class Application:
     holders: set[PodUid] = field(default_factory=set)
     holding: int = 0
     guests: dict[str, int] = field(default_factory=dict)
+    passed_over: str = ""
 
     @property
     def state(self) -> AppState:

@@ -1,5 +1,6 @@
 """F-4 on the whole server: without a document it waits, and one that is lost stays in force."""
 
+import json
 from typing import Any
 
 import pytest
@@ -113,3 +114,18 @@ async def test_an_empty_list_after_lost_watches_lifts_no_limit(server: Server) -
     await server.until_shown("/metrics", "paddock_configuration_missing 1.0", MAX)
     await until(lambda: bool(events(server)))
     assert len(server.logged("configuration missing")) == len(events(server)) == 1
+
+
+async def test_a_pod_with_a_mistyped_queue_is_told_where_it_counts(server: Server) -> None:
+    """F-6: by an Event on the pod and in its story."""
+    server.configure(document().replace("{name: b,", "{name: default,"))
+    server.pod("p", queue="root.nope")
+    await server.started()
+    told = "fell back to root.default: root.nope does not exist"
+    await until(lambda: bool(events(server)))
+    (event,) = events(server)
+    assert (event["reason"], event["type"], event["message"]) == ("FellBack", "Warning", told)
+    assert event["involvedObject"]["uid"] == "uid-p"
+    _, text = await server.get("/debug/pods/default/p")
+    story = json.loads(text)
+    assert (story["queue"], story["fellBack"]) == ("root.default", told)
