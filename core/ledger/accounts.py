@@ -19,7 +19,7 @@ from core.ledger.record import Charge, Held, PodRecord, Standing
 from core.ledger.seeking import await_age, forget_age
 from core.ledger.state import Seat, State, WaitingKey
 from core.ledger.tries import await_try, forget_try
-from core.ledger.turns import end_turn, looked_at, note_fresh
+from core.ledger.turns import end_turn, looked_at, note_fresh, note_moved
 from core.queues.limits import UsageBook
 from core.queues.priority import ask_comes, ask_goes
 from core.queues.queue import Queue
@@ -133,6 +133,9 @@ def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
     if new is not None:
         _count(state, record, new, adding=True, people=people)
         state.charges[record.uid] = new
+    for each in (old, new):
+        if each is not None and each.queue is not None and record.application is not None:
+            note_moved(state, each.queue, record.application)
     _note_room(state, record, was=holds(old), now=holds(new))
     if old is not None and people:
         note_release(state, record, old)

@@ -1,7 +1,7 @@
 """The audit of what decides who goes next: priorities, turns, and who has not been looked at."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from core.ids import NodeName, PodUid, QueuePath
 from core.ledger.drift import KEYS_PER_STEP, Step, amounts, compare, compare_tallies, each
@@ -13,6 +13,7 @@ from core.resource import Resource, Tally
 from core.workload.affinity import Toleration, bars_of
 from core.workload.node import NodeUse, Taint
 from core.workload.node_ranking import score_of
+from core.workload.promises import Promises
 
 
 def turn_steps(state: State) -> Iterator[Step]:
@@ -84,12 +85,26 @@ def _extra_text(extra: Extra) -> tuple[object, ...]:
     )
 
 
+def _promised_text(promised: Mapping[QueuePath, Promises]) -> tuple[object, ...]:
+    return tuple(
+        (path, sorted(promises.asked.items()), app_id, sorted(each.asked.items()), amounts(each.used))
+        for path, promises in sorted(promised.items())
+        for app_id, each in sorted(promises.applications.items())
+    )
+
+
 def _given_drifts(state: State) -> Step:
     """What turns hold."""
     given = Extra()
+    promised: dict[QueuePath, Promises] = {}
     for turn in state.turns.values():
-        given.add(turn.chain, turn.claimant, turn.seat.key.size)
-    return compare("given by turns", _extra_text(given), _extra_text(state.given))
+        key = turn.seat.key
+        given.add(turn.chain, turn.claimant, key.size)
+        promised.setdefault(key.queue, Promises()).add(key.app, -turn.seat.rank[0], key.size)
+    return [
+        *compare("given by turns", _extra_text(given), _extra_text(state.given)),
+        *compare("promised by turns", _promised_text(promised), _promised_text(state.promised)),
+    ]
 
 
 def _room_steps(state: State) -> Iterator[Step]:

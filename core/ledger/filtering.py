@@ -9,7 +9,7 @@ from core.ledger.news import time_runs
 from core.ledger.pod_groups import end_wait, unopened
 from core.ledger.record import PodRecord
 from core.ledger.state import State
-from core.ledger.turns import end_turn, looked_at
+from core.ledger.turns import end_turn, look_anew, looked_at
 from core.reasons import Code, Refusal
 from core.workload.ask import Reservation
 from core.workload.gang import GroupSource, PodGroup
@@ -43,6 +43,9 @@ def _note_call(state: State, record: PodRecord) -> None:
     """A Binding that was already sent may still come about, so its room is kept over a new call."""
     record.slot = record.slot.after_try(state.now) if record.slot is not None else None
     _end_waits(state, record)
+    if state.passing and (record.passed_over or record.rests_until is not None):
+        # It is back in its rank, which the pass that goes on has gone past.
+        look_anew(state, record.uid)
     record.overlooked, record.passed_over, record.rests_until = 0, False, None
     record.waking = False
     if not record.binding:

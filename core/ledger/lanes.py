@@ -1,16 +1,13 @@
 """The asks of one application as a pass goes through them: a lane of lines, one for each kind of ask."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from heapq import heapify, heappop, heappush
 
-from core.ids import AppId, PodUid, QueuePath
-from core.ledger.state import State
-from core.resource import Resource, Tally
+from core.ids import AppId, PodUid
 from core.workload.ask import Rank, Waiting
 from core.workload.lineup import Kind
 
 _PASSED_AT_ONCE = 8
-_TURNS_AT_ONCE = 4
 
 
 class Line:
@@ -38,33 +35,20 @@ class Line:
         return True
 
 
-class Promised:
-    """What has turns already, of one application: number of asks by priority, and what they will use."""
-
-    __slots__ = ("asked", "used")
-
-    def __init__(self) -> None:
-        self.asked: dict[int, int] = {}
-        self.used = Tally()
-
-    def add(self, priority: int, size: Resource) -> None:
-        self.asked[priority] = self.asked.get(priority, 0) + 1
-        self.used.add(size)
-
-
 class Lane:
     """The asks of one application in their order (REQ-1).
 
-    ``promised``: what has turns, from this pass or before; ``unplaced``: number of asks that no node takes.
+    ``unplaced``: number of asks that no node takes; ``filed``: the number of the place in the leaf's order
+    that counts, as one that has moved leaves its former places behind.
     """
 
-    __slots__ = ("app_id", "lines", "promised", "unplaced")
+    __slots__ = ("app_id", "filed", "lines", "unplaced")
 
-    def __init__(self, app_id: AppId, lines: list[Line], promised: Promised) -> None:
+    def __init__(self, app_id: AppId, lines: list[Line]) -> None:
         self.app_id = app_id
         self.lines = lines
-        self.promised = promised
         self.unplaced = 0
+        self.filed = 0
         heapify(self.lines)
 
     def first(self) -> Line | None:
@@ -87,13 +71,3 @@ class Lane:
     def drop(self) -> None:
         """The asks of the first line do not fit."""
         heappop(self.lines)
-
-
-def find_promises(state: State, found: dict[QueuePath, dict[AppId, Promised]]) -> Iterator[None]:
-    """What has turns when a pass begins, by leaf and application; in steps of some turns."""
-    for number, turn in enumerate(list(state.turns.values())):
-        if number % _TURNS_AT_ONCE == 0:
-            yield
-        key = turn.seat.key
-        promised = found.setdefault(key.queue, {}).setdefault(key.app, Promised())
-        promised.add(-turn.seat.rank[0], key.size)

@@ -221,6 +221,7 @@ class Ledger:
                 seek_again(state)
             self._pass = TurnPass(state, fresh_only=not state.freed)
             state.freed = state.due = False
+            state.passing = True
         wakes = self._pass.slice()
         state.passing = not self._pass.done
         if not state.passing:

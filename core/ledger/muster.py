@@ -120,7 +120,7 @@ class Muster:
             return []
         begin_attempt(state, group)
         if leaf is not None:
-            leaf.took_all([state.turns[each.uid].seat for each in standing])
+            leaf.took()
         effects: Effects = []
         for record in standing:
             effects += wake(state, record)

@@ -27,6 +27,7 @@ from core.workload.node import NodeFacts, NodeUse
 from core.workload.node_room import NodeRoom
 from core.workload.pod import NamespaceFacts, PriorityClassFacts
 from core.workload.pod_group import Group, GroupKey, GroupNumbers, Terms
+from core.workload.promises import Promises
 
 
 class WaitingKey(NamedTuple):
@@ -185,8 +186,10 @@ class State:
     (those for which something ends by itself).
 
     ``listing``: a list of pods was requested and has not ended; ``lists_begun``: how many were;
-    ``gone``: uids deleted lately, with the time; ``turns``: the asks that may be placed now, and ``given``
-    what that holds; ``unwoken``: those of them whose wake-up has to wait; ``fresh``: asks that no pass has
+    ``gone``: uids deleted lately, with the time; ``turns``: the asks that may be placed now, ``given`` what
+    that holds, and ``promised`` the same by leaf and application; ``moved``: leaves, with applications, in
+    which anything was counted since the pass that goes on looked last; ``unwoken``: those with a turn whose
+    wake-up has to wait; ``fresh``: asks that no pass has
     looked at; ``young``: asks that no node is kept for yet, with the time when they are old enough, and
     ``age_due``, which is not after the first of those; ``aged``: who is so by now and waits for a pass;
     ``overdue``: more has expired than was looked at in one go;
@@ -277,6 +280,8 @@ class State:
     gone: dict[PodUid, float] = field(default_factory=dict)
     turns: dict[PodUid, Turn] = field(default_factory=dict)
     given: Extra = field(default_factory=Extra)
+    promised: dict[QueuePath, Promises] = field(default_factory=dict)
+    moved: dict[QueuePath, dict[AppId, None]] = field(default_factory=dict)
     unwoken: set[PodUid] = field(default_factory=set)
     fresh: dict[PodUid, Seat] = field(default_factory=dict)
     young: dict[PodUid, float] = field(default_factory=dict)

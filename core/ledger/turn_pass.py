@@ -2,7 +2,9 @@
 
 After each turn everything is ordered anew, as YuniKorn does after each allocation: queues by priority and
 share, applications by their leaf's policy, asks by priority and age. Whatever does not fit is passed over,
-and nothing waits behind it (CYC-7). It runs in slices between the verbs; a check reads the ledger as it is.
+and nothing waits behind it (CYC-7). It runs in slices between the verbs, and each turn is given by the ledger
+as it is then: the order follows what was counted since, and a walk that asks or room have overtaken begins
+anew, as far as `OVER_AGAIN` allows. What comes after that is for the next pass.
 """
 
 from heapq import heapify, heappop
@@ -19,8 +21,10 @@ from core.ledger.pod_groups import unopened
 from core.ledger.record import PodRecord
 from core.ledger.seeking import come_of_age, may_seek, seek
 from core.ledger.state import Seat, State, WaitingKey
+from core.ledger.takeover import seek_again
 from core.ledger.turns import FORGIVEN, clear_fresh, give_turn, wake_deferred
 from core.ledger.walk import Branch, Walk
+from core.workload.affinity import admits
 from core.workload.ask import Rank
 from core.workload.lineup import Kind, Lineup
 
@@ -29,6 +33,10 @@ WORK_PER_SLICE = 75
 
 SEARCHES = 4
 """Asks, at most, for which one pass looks for a node to keep."""
+
+OVER_AGAIN = 8 * WORK_PER_SLICE
+"""Units of work, at most, that one pass does over again because something came in between. Without a bound a
+busy cluster would begin a long walk again and again, and give no turns."""
 
 _KEPT, _BRANCH = 4, 2
 _FILED_PER_UNIT = 4
@@ -43,18 +51,28 @@ class TurnPass:
 
     def __init__(self, state: State, *, fresh_only: bool) -> None:
         self._state = state
-        come_of_age(state)
+        self._fresh_only = fresh_only
         self._fresh: dict[PodUid, Seat] = {}
-        if fresh_only:
-            self._fresh = {**state.fresh, **{uid: state.waits_at[uid] for uid in sorted(state.aged)}}
         self._nowhere: set[Kind] = set()
         self._nowhere_before = set(state.nowhere) if fresh_only else set()
         self._searches = 0
         self._seeker: PodRecord | None = None
+        self._work = 0
+        self._may_repeat = OVER_AGAIN
+        self._overtaken = False
+        self._note_fresh()
         self._muster = Muster(state)
-        self._steps = self._walk(fresh_only=fresh_only)
+        self._steps = self._run()
         self.done = False
+
+    def _note_fresh(self) -> None:
+        """What is to be looked at: who came since the last time too, or everybody."""
+        state = self._state
+        come_of_age(state)
+        if self._fresh_only:
+            self._fresh |= {**state.fresh, **{uid: state.waits_at[uid] for uid in sorted(state.aged)}}
         state.aged.clear()
+        state.moved.clear()
         clear_fresh(state)
 
     def slice(self) -> tuple[WakePod | OpenGate | NominateNode, ...]:
@@ -69,6 +87,7 @@ class TurnPass:
             work, woken = step
             effects += woken
             left -= work
+            self._work += work
         return tuple(effects)
 
     @property
@@ -82,18 +101,39 @@ class TurnPass:
 
     # -- steps: units of work done, and who is to be woken ---------------------------------------------------
 
-    def _walk(self, *, fresh_only: bool) -> Steps:
+    def _run(self) -> Steps:
+        """Walk, until no walk was overtaken."""
         yield 1, [*wake_deferred(self._state)]
+        while True:
+            self._work = 0
+            yield from self._walk()
+            if not self._overtaken:
+                return
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._overtaken = False
+        self._may_repeat -= self._work
+        if self._state.freed:
+            # Whatever found no room may have it now.
+            self._state.freed = self._fresh_only = False
+            self._nowhere_before, self._nowhere = set(), set()
+            seek_again(self._state)
+        self._note_fresh()
+        self._muster = Muster(self._state)
+
+    def _is_overtaken(self) -> bool:
+        """Whether room or asks have appeared that this walk knows nothing of; then it gives no more turns."""
+        state = self._state
+        self._overtaken = bool(state.freed or state.fresh) and self._work <= self._may_repeat
+        return self._overtaken
+
+    def _walk(self) -> Steps:
         lineups = self._state.waiting
-        if fresh_only:
+        if self._fresh_only:
             lineups = {}
-            for number, seat in enumerate(self._fresh.values()):
-                key = seat.key
-                if self._may_rest(key.queue):
-                    lineups[key.queue] = self._state.waiting.get(key.queue) or Lineup()
-                else:
-                    lineup = lineups.setdefault(key.queue, Lineup())
-                    lineup.add(key.app, (key.size, key.constraints), seat.rank)
+            for number, seat in enumerate(list(self._fresh.values())):
+                self._line_up(seat, lineups)
                 if number % _FILED_PER_UNIT == 0:
                     yield 1, []
         yield from self._kept_first()
@@ -103,6 +143,16 @@ class TurnPass:
             yield _BRANCH, []
         yield from self._hand_out(walk)
         walk.take_apart()
+
+    def _line_up(self, seat: Seat, lineups: dict[QueuePath, Lineup]) -> None:
+        """An ask that came; where applications may rest, with all others of its leaf."""
+        state, key = self._state, seat.key
+        if state.waits_at.get(seat.rank[-1]) != seat:
+            return
+        if self._may_rest(key.queue):
+            lineups[key.queue] = state.waiting[key.queue]
+        else:
+            lineups.setdefault(key.queue, Lineup()).add(key.app, (key.size, key.constraints), seat.rank)
 
     def _kept_first(self) -> Steps:
         """Those for whom a node is kept: there, or anywhere else where there is room by now (CYC-2)."""
@@ -119,8 +169,9 @@ class TurnPass:
                     undo(state, record)
                 continue
             yield _KEPT, []
-            leave = has_leave(state, seat.key)
-            if leave and state.node_room.has(name, seat.key.size):
+            leave, there = has_leave(state, seat.key), state.nodes.get(name)
+            open_to_it = there is not None and admits(there, seat.key.constraints)
+            if leave and open_to_it and state.node_room.has(name, seat.key.size):
                 yield TURN, [*nominate(record, name), *give_turn(state, record, seat, name)]
             elif leave and (elsewhere := self._node_for(seat.key)):
                 if not offered:
@@ -138,31 +189,37 @@ class TurnPass:
     def _hand_out(self, walk: Walk) -> Steps:
         """The order is found anew only where something has changed in it."""
         late: list[tuple[Rank, Seat]] = []
-        leaf = walk.next_leaf()
-        while leaf is not None:
+        leaf: Branch | None = None
+        while not self._overtaken:
+            if self._state.moved:
+                yield from ((work, []) for work in walk.catch_up())
+                leaf = None
+            if leaf is None or not leaf.open:
+                leaf = walk.next_leaf()
+            if leaf is None:
+                break
             if leaf.is_dead():
                 leaf.close()
                 yield 1, []
-                leaf = walk.next_leaf()
-                continue
-            if not leaf.built:
-                for _ in walk.build_leaf(leaf):
+            elif not leaf.built:
+                for _ in leaf.build():
                     yield 1, []
-            work, woken = self._step(walk, leaf, late)
-            yield work, woken
-            if self._muster.wanted is not None:
-                yield from self._muster.give_turns(leaf)
-                leaf = walk.next_leaf()
-                continue
-            if self._seeker is not None:
-                yield from ((1, []) for _ in seek(self._state, self._seeker))
-                self._seeker = None
-            if work == TURN or not leaf.open:
-                leaf = walk.next_leaf()
+            else:
+                yield self._step(leaf, late)
+                yield from self._beside(leaf)
         yield from self._late(late)
-        yield from self._muster.the_late()
+        if not self._overtaken:
+            yield from self._muster.the_late()
 
-    def _step(self, walk: Walk, leaf: Branch, late: list[tuple[Rank, Seat]]) -> tuple[int, Effects]:
+    def _beside(self, leaf: Branch) -> Steps:
+        """What the ask that was looked at last has brought about: turns for its group, or a search."""
+        if self._muster.wanted is not None and not self._is_overtaken():
+            yield from self._muster.give_turns(leaf)
+        if self._seeker is not None:
+            yield from ((1, []) for _ in seek(self._state, self._seeker))
+            self._seeker = None
+
+    def _step(self, leaf: Branch, late: list[tuple[Rank, Seat]]) -> tuple[int, Effects]:
         """Look at the next ask of a leaf: give it a turn, or leave out all that are like it."""
         lane = leaf.next_lane()
         line = lane.first() if lane is not None else None
@@ -173,7 +230,7 @@ class TurnPass:
             return 1, []
         size, constraints = line.kind
         seat = Seat(WaitingKey(leaf.queue.path, size, lane.app_id, constraints), line.head)
-        if walk.is_dead(leaf, size):
+        if leaf.is_dead_for(size):
             lane.drop()
             return 1, []
         record = self._ask(seat, late)
@@ -185,12 +242,13 @@ class TurnPass:
             self._note_seeker(record, line.kind)
             self._leave_out(leaf, lane, line)
             return 1, []
+        if self._is_overtaken():
+            return 1, []
         lane.advance()
         if not record.facts.asks_filter and kept_could_take(self._state, record):
             return 1, []
-        woken = give_turn(self._state, record, seat, node)
-        leaf.took(lane, seat)
-        return TURN, list(woken)
+        leaf.took()
+        return TURN, list(give_turn(self._state, record, seat, node))
 
     def _note_seeker(self, record: PodRecord, kind: Kind) -> None:
         """No node has room for an ask, nor for any like it: one may be kept for it."""
@@ -220,7 +278,6 @@ class TurnPass:
             look_again(state, record.rests_until)
             return None
         if record.passed_over or record.overlooked > FORGIVEN:
-            record.passed_over = False
             late.append((seat.rank, seat))
             return None
         return record
@@ -242,19 +299,18 @@ class TurnPass:
     def _late(self, late: list[tuple[Rank, Seat]]) -> Steps:
         """Those whose turn came to nothing before: behind everybody else, in their own order."""
         heapify(late)
-        while late:
+        while late and not self._overtaken:
             _, seat = heappop(late)
             uid = seat.rank[-1]
             record = self._state.pods.get(uid)
-            waits = (
-                record is not None
-                and self._state.waits_at.get(uid) == seat
-                and uid not in self._state.turns
-                and unopened(self._state, record) is None
-            )
-            own = record.facts.required_node if record is not None else NO_NODE
-            node = self._node_for(seat.key, own=own) if waits else None
-            if record is not None and node is not None:
-                yield TURN, list(give_turn(self._state, record, seat, node))
-            else:
+            waits = self._state.waits_at.get(uid) == seat and uid not in self._state.turns
+            if record is None or not waits or unopened(self._state, record) is not None:
                 yield 1, []
+                continue
+            node = self._node_for(seat.key, own=record.facts.required_node)
+            if node is None:
+                record.passed_over = False
+                yield 1, []
+            elif not self._is_overtaken():
+                record.passed_over = False
+                yield TURN, list(give_turn(self._state, record, seat, node))

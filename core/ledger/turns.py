@@ -6,7 +6,7 @@ until its lease is over. An ask is *fresh* until a pass has looked at it or filt
 
 from itertools import islice
 
-from core.ids import NodeName, PodUid
+from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.instants import earliest, has_come
 from core.ledger.effects import OpenGate, WakePod
 from core.ledger.gates import tell_opened
@@ -16,6 +16,7 @@ from core.ledger.record import PodRecord
 from core.ledger.state import Seat, State, Turn
 from core.resource import Tally
 from core.workload.pod import OWN_GATE
+from core.workload.promises import Promises
 
 WAKES_APART = 1.0
 """Seconds between two wake-ups of one ask, at least."""
@@ -50,7 +51,16 @@ def set_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> boo
     state.turns[record.uid] = Turn(seat, state.now, leaf.chain, application.claimant, node)
     state.node_room.take(node, seat.key.size)
     state.given.add(leaf.chain, application.claimant, seat.key.size)
+    key = seat.key
+    state.promised.setdefault(key.queue, Promises()).add(key.app, -seat.rank[0], key.size)
+    note_moved(state, key.queue, key.app)
     return True
+
+
+def note_moved(state: State, leaf: QueuePath, app: AppId) -> None:
+    """Something was counted in or out, so that the pass that goes on must put both in order anew."""
+    if state.passing:
+        state.moved.setdefault(leaf, {})[app] = None
 
 
 def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
@@ -101,9 +111,19 @@ def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:
     state.unwoken.discard(uid)
     state.given.take_back(turn.chain, turn.claimant, turn.seat.key.size)
     state.node_room.give_back(turn.node, turn.seat.key.size)
+    _withdraw(state, turn.seat)
     if not used:
         state.freed = True
     return True
+
+
+def _withdraw(state: State, seat: Seat) -> None:
+    key = seat.key
+    promises = state.promised[key.queue]
+    promises.take_back(key.app, -seat.rank[0], key.size)
+    if not promises:
+        del state.promised[key.queue]
+    note_moved(state, key.queue, key.app)
 
 
 def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> None:
@@ -160,6 +180,13 @@ def note_fresh(state: State, seat: Seat) -> None:
     state.fresh[seat.rank[-1]] = seat
     for queue in leaf.chain if leaf is not None else ():
         queue.fresh.add(seat.key.size)
+
+
+def look_anew(state: State, uid: PodUid) -> None:
+    """An ask that a pass has looked at is to be looked at again, as if it were new."""
+    seat = state.waits_at.get(uid)
+    if seat is not None and uid not in state.fresh:
+        note_fresh(state, seat)
 
 
 def clear_fresh(state: State) -> None:

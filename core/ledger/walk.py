@@ -1,17 +1,18 @@
 """The queues as a pass sees them: what is still open below each, and in which order it goes.
 
 A branch per queue with something to look at, a lane per application, a line per size. Priorities and shares
-are those of the ledger, less what the pass has given away by then. What nobody comes to is never built.
+are read from the ledger as it is, turns counted as placed (SORT-1, SORT-3, SORT-5): where it says that
+something was counted since, the order is found anew (F-11). What nobody comes to is never built.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 
 from core.ids import AppId, QueuePath
 from core.ledger.backoff import is_left_out
-from core.ledger.lanes import Lane, Line, Promised, find_promises
-from core.ledger.state import Seat, State
+from core.ledger.lanes import Lane, Line
+from core.ledger.state import State
 from core.queues.headroom import fair_max, shortfall
 from core.queues.ordering import Contender, first_of, order_key
 from core.queues.priority import exported
@@ -23,9 +24,12 @@ from core.workload.application import Application
 from core.workload.lineup import Lineup
 from core.workload.ordering import Applicant, OrderKey, may_be_looked_at
 from core.workload.ordering import order_key as application_key
+from core.workload.promises import NO_PROMISES, Promised, unpromised
 from core.workload.states import AppState
 
 _NONE = Resource({})
+_MOVED_PER_UNIT = 4
+_CHILDREN_PER_UNIT = 50
 
 
 @lru_cache(maxsize=4096)
@@ -49,20 +53,19 @@ class Branch:
     """One queue of the walk. ``open``: something below it is still to be looked at."""
 
     __slots__ = (
-        "_asked",
         "_by_path",
         "_candidates",
         "_children",
         "_contender",
         "_fair_max",
+        "_filed",
         "_found",
         "_kept_back",
         "_keys",
+        "_lanes",
         "_lineup",
         "_others",
-        "_pending",
         "_priority",
-        "_promises",
         "_state",
         "_took",
         "built",
@@ -78,28 +81,32 @@ class Branch:
         self.parent = parent
         self.open = True
         self.built = False
-        self._asked = dict(queue.asked)
-        self._promises: Mapping[AppId, Promised] = {}
         self._children: list[Branch] = []
         self._by_path: dict[QueuePath, Branch] = {}
         self._others = NO_PRIORITY
         self._lineup = Lineup()
-        self._keys: list[tuple[OrderKey, Lane]] = []
+        self._keys: list[tuple[OrderKey, int, Lane]] = []
+        self._lanes: dict[AppId, Lane] = {}
+        self._filed = 0
         self._candidates: frozenset[AppId] | None = None
         self._kept_back: list[Lane] = []
         self._took = False
-        self._pending = queue.pending.copy()
-        self._pending.subtract(state.given.of(queue))
         self._fair_max: Limit | None = None
         self._priority: int | None = None
         self._contender: Contender | None = None
 
     def set_children(self, children: "list[Branch]") -> None:
-        """In the order of their names. What the others export never changes during the walk."""
+        """In the order of their names. What the others export is the same until something is counted there,
+        and then they are branches too."""
         self._children = sorted(children, key=lambda each: each.queue.path)
         self._by_path = {each.queue.path: each for each in children}
         others = [child.priority for path, child in self.queue.children.items() if path not in self._by_path]
         self._others = max(others, default=NO_PRIORITY)
+
+    def adopt(self, more: "list[Branch]") -> int:
+        """As `set_children`, of some more during the walk; answers the units of work that it was."""
+        self.set_children([*self._children, *more])
+        return 1 + len(self.queue.children) // _CHILDREN_PER_UNIT
 
     # -- queues ----------------------------------------------------------------------------------------------
 
@@ -123,6 +130,14 @@ class Branch:
         if parent is not None and parent.open and not any(child.open for child in parent._children):
             parent.close()
 
+    def note_change(self) -> None:
+        """Something was counted here: what follows for the order, up to the root."""
+        branch: Branch | None = self
+        while branch is not None:
+            branch._contender = branch._priority = None
+            branch = branch.parent
+        self._found.alive.clear()
+
     @property
     def contender(self) -> Contender:
         if self._contender is None:
@@ -134,7 +149,9 @@ class Branch:
         """What the queue exports, without the asks that were given a turn."""
         if self._priority is None:
             below = (child.priority for child in self._children)
-            raw = max((self._others, *self._asked, *below), default=NO_PRIORITY)
+            promises = self._state.promised.get(self.queue.path, NO_PROMISES)
+            own = unpromised(self.queue.asked, promises.asked)
+            raw = max((self._others, *own, *below), default=NO_PRIORITY)
             self._priority = exported(raw, self.queue.properties, is_root=self.queue.is_root)
         return self._priority
 
@@ -145,7 +162,9 @@ class Branch:
         share = fair_share(self._held(), queue.guaranteed, self._fair_max)
         by_priority = parent is None or parent.queue.properties.sort_by_priority
         key = order_key(self.priority, share, by_priority=by_priority)
-        return Contender(queue.path, key, _one_of_each(self._pending.as_resource()))
+        pending = queue.pending.copy()
+        pending.subtract(self._state.given.of(queue))
+        return Contender(queue.path, key, _one_of_each(pending.as_resource()))
 
     def _held(self) -> Resource:
         queue = self.queue
@@ -162,25 +181,11 @@ class Branch:
     def set_lineup(self, lineup: Lineup) -> None:
         self._lineup = lineup
 
-    def set_promises(self, promises: Mapping[AppId, Promised]) -> None:
-        """What has turns already is not pending any more, as far as the order goes."""
-        self._promises = promises
-        for promised in promises.values():
-            for priority, count in promised.asked.items():
-                self._forget(priority, count)
-
-    def _forget(self, priority: int, count: int) -> None:
-        left = self._asked.get(priority, 0) - count
-        if left > 0:
-            self._asked[priority] = left
-        else:
-            self._asked.pop(priority, None)
-
     def is_dead(self) -> bool:
         """Whether no size that is asked for here has room left in the queue or above it."""
-        return all(self._is_dead(size) for size in self._lineup.sizes)
+        return all(self.is_dead_for(size) for size in self._lineup.sizes)
 
-    def _is_dead(self, size: Resource) -> bool:
+    def is_dead_for(self, size: Resource) -> bool:
         chain, found = self.queue.chain, self._found
         if (self.queue.path, size) in found.alive:
             return False
@@ -200,25 +205,37 @@ class Branch:
             alive = [
                 Line(kind, waiting)
                 for kind, waiting in lines.items()
-                if waiting and not self._is_dead(kind[0])
+                if waiting and not self.is_dead_for(kind[0])
             ]
             application = self._state.applications.get(app_id)
             if alive and application is not None and not is_left_out(self._state, application):
-                lane = Lane(app_id, alive, self._promises.get(app_id) or Promised())
-                self._keys.append((self._key(application, lane), lane))
+                lane = self._lanes[app_id] = Lane(app_id, alive)
+                self._file(application, lane)
             yield
-        heapify(self._keys)
         self._filter()
+
+    def _file(self, application: Application, lane: Lane) -> None:
+        """Where an application goes now; its former place counts no more."""
+        self._filed += 1
+        lane.filed = self._filed
+        heappush(self._keys, (self._key(application), lane.filed, lane))
+
+    def note_application(self, app_id: AppId) -> None:
+        """Something of it was counted: it may go elsewhere in the order."""
+        lane, application = self._lanes.get(app_id), self._state.applications.get(app_id)
+        if lane is not None and lane.lines and application is not None:
+            self._file(application, lane)
 
     def next_lane(self) -> Lane | None:
         """The application of this leaf that goes first, None when none is left."""
         while True:
             while self._keys:
-                _, lane = self._keys[0]
-                if lane.lines and (self._candidates is None or lane.app_id in self._candidates):
+                _, filed, lane = self._keys[0]
+                counts = filed == lane.filed and bool(lane.lines)
+                if counts and (self._candidates is None or lane.app_id in self._candidates):
                     return lane
                 heappop(self._keys)
-                if lane.lines:
+                if counts:
                     self._kept_back.append(lane)
             if self._took or not self._kept_back:
                 return None
@@ -231,72 +248,42 @@ class Branch:
         for lane in kept_back:
             application = applications.get(lane.app_id)
             if application is not None:
-                heappush(self._keys, (self._key(application, lane), lane))
+                self._file(application, lane)
         before = self._candidates
         self._filter()
         self._took = self._candidates == before
 
-    def took(self, lane: Lane, seat: Seat) -> None:
-        """An ask of the first application was given a turn: what follows from it, up to the root."""
-        priority, size = -seat.rank[0], seat.key.size
+    def took(self) -> None:
+        """Asks of this leaf were given turns, so that a ``stateaware`` one lets in nobody else (SORT-8)."""
         self._took = True
-        lane.promised.add(priority, size)
-        heappop(self._keys)
-        application = self._state.applications.get(lane.app_id)
-        if application is not None:
-            heappush(self._keys, (self._key(application, lane), lane))
-        self._forget(priority, 1)
-        self._found.alive.clear()
-        branch: Branch | None = self
-        while branch is not None:
-            branch._pending.subtract(size)
-            branch._contender = branch._priority = None
-            branch = branch.parent
 
-    def took_all(self, seats: Iterable[Seat]) -> None:
-        """Asks of several applications were given their turns at once."""
-        self._took = True
-        lanes = {lane.app_id: lane for _, lane in self._keys}
-        for seat in seats:
-            priority, size = -seat.rank[0], seat.key.size
-            if seat.key.app in lanes:
-                lanes[seat.key.app].promised.add(priority, size)
-            self._forget(priority, 1)
-            branch: Branch | None = self
-            while branch is not None:
-                branch._pending.subtract(size)
-                branch._contender = branch._priority = None
-                branch = branch.parent
-        self._found.alive.clear()
-        known = self._state.applications
-        self._keys = [(self._key(known[lane.app_id], lane), lane) for _, lane in self._keys]
-        heapify(self._keys)
-
-    def _key(self, application: Application, lane: Lane) -> OrderKey:
+    def _key(self, application: Application) -> OrderKey:
         properties = self.queue.properties
         return application_key(
-            self._applicant(application, lane),
+            self._applicant(application),
             properties.sort_policy,
             by_priority=properties.sort_by_priority,
             guaranteed=self.queue.guaranteed,
         )
 
-    def _applicant(self, application: Application, lane: Lane) -> Applicant:
-        promised, asked = lane.promised, application.asked
-        taken = promised.asked
-        left = [each for each, count in asked.items() if count > taken.get(each, 0)] if taken else asked
+    def _promised(self, application: Application) -> Promised | None:
+        return self._state.promised.get(self.queue.path, NO_PROMISES).applications.get(application.id)
+
+    def _applicant(self, application: Application) -> Applicant:
+        promised = self._promised(application)
         fair = self.queue.properties.sort_policy is SortPolicy.FAIR
+        used = application.used.as_resource() if fair else _NONE
         return Applicant(
             application.id,
-            max(left, default=NO_PRIORITY),
+            max(unpromised(application.asked, promised.asked if promised else {}), default=NO_PRIORITY),
             application.submitted,
             self._state_of(application),
-            application.used.as_resource() + promised.used.as_resource() if fair else _NONE,
+            used + promised.used.as_resource() if fair and promised else used,
         )
 
     def _state_of(self, application: Application) -> AppState:
         """An Accepted one that has a turn is as good as Starting."""
-        if application.state is AppState.ACCEPTED and application.id in self._promises:
+        if application.state is AppState.ACCEPTED and self._promised(application) is not None:
             return AppState.RUNNING if application.starts_at_once else AppState.STARTING
         return application.state
 
@@ -311,7 +298,11 @@ class Branch:
             if self._state_of(applications[each]) is AppState.STARTING
         ]
         self._candidates = may_be_looked_at(
-            [self._applicant(applications[lane.app_id], lane) for _, lane in self._keys],
+            [
+                self._applicant(applications[lane.app_id])
+                for _, filed, lane in self._keys
+                if filed == lane.filed and lane.app_id in applications
+            ],
             starting,
             by_priority=self.queue.properties.sort_by_priority,
         )
@@ -329,15 +320,13 @@ class Walk:
     def build(self, lineups: Mapping[QueuePath, Lineup]) -> Iterator[None]:
         """A step for each leaf, and some for each branch."""
         children: dict[QueuePath, list[Branch]] = {}
-        promises: dict[QueuePath, dict[AppId, Promised]] = {}
-        yield from find_promises(self._state, promises)
         for path, lineup in list(lineups.items()):
             leaf = self._state.tree.get(path)
             if leaf is not None and lineup:
                 self._add(leaf, lineup, children)
             yield
-        for path, promised in promises.items():
-            self._promise(path, promised, children)
+        for path in list(self._state.promised):
+            self._close_in(path, children)
             yield
         for path, branch in self._branches.items():
             branch.set_children(children.get(path, []))
@@ -355,17 +344,33 @@ class Walk:
         branch = self._reach(leaf, children)
         branch.set_lineup(lineup)
 
-    def _promise(
-        self, path: QueuePath, promised: Mapping[AppId, Promised], children: dict[QueuePath, list[Branch]]
-    ) -> None:
-        """Take what has turns off a leaf, also off one where nobody else is to be looked at."""
+    def _close_in(self, path: QueuePath, children: dict[QueuePath, list[Branch]]) -> Branch | None:
+        """The branch of a leaf that counts in the order above it; a new one has nothing to look at."""
         leaf = self._state.tree.get(path)
-        if leaf is None:
-            return
-        known = path in self._branches
+        if leaf is None or path in self._branches:
+            return self._branches.get(path)
+        new = [each.path for each in leaf.chain[:-1] if each.path not in self._branches]
         branch = self._reach(leaf, children)
-        branch.set_promises(promised)
-        branch.open = known and branch.open
+        for each in new:
+            self._branches[each].open = False
+        return branch
+
+    def catch_up(self) -> Iterator[int]:
+        """Put in order anew what the ledger has counted since; units of work, a step for each leaf."""
+        moved = self._state.moved
+        while moved:
+            path, applications = moved.popitem()
+            joined: dict[QueuePath, list[Branch]] = {}
+            branch = self._close_in(path, joined) if self.root is not None else None
+            for parent, new in joined.items():
+                yield self._branches[parent].adopt(new)
+            if branch is None:
+                continue
+            branch.note_change()
+            for number, app_id in enumerate(applications if branch.built else ()):
+                branch.note_application(app_id)
+                if number % _MOVED_PER_UNIT == _MOVED_PER_UNIT - 1:
+                    yield 1
 
     def _reach(self, leaf: Queue, children: dict[QueuePath, list[Branch]]) -> Branch:
         """The branch of a leaf, with those down to it."""
@@ -389,9 +394,3 @@ class Walk:
         for branch in self._branches.values():
             branch.part()
         self._branches.clear()
-
-    def build_leaf(self, leaf: Branch) -> Iterator[None]:
-        return leaf.build()
-
-    def is_dead(self, leaf: Branch, size: Resource) -> bool:
-        return leaf._is_dead(size)

@@ -29,6 +29,7 @@ from core.workload.lineup import Lineup
 from core.workload.node import NodeUse
 from core.workload.node_ranking import NodeRanking
 from core.workload.pod_group import Group, GroupKey
+from core.workload.promises import Promises
 from core.workload.states import AppState
 from tests.builders import START, make_gang, make_ledger, make_pod, make_queue, marked, triggered
 
@@ -135,6 +136,10 @@ def _ghost_turn(state: State) -> Turn:
         (0, 0.0, 0, PodUid("ghost")),
     )
     return Turn(seat, START, (state.tree.root,), GHOST, NodeName("n1"))
+
+
+def _ghost_promise(state: State) -> None:
+    state.promised.setdefault(QueuePath("root.a"), Promises()).add(AppId("ghost", "default"), 7, ONE)
 
 
 def _empty_group(state: State) -> None:
@@ -249,6 +254,7 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("tree", "shown to root", lambda state: state.tree.root.shown.update({7: 1})),
     ("tree", "priority of root", lambda state: setattr(state.tree.root, "raw_priority", 7)),
     ("given", "given by turns", lambda state: state.given.add((state.tree.root,), GHOST, ONE)),
+    ("promised", "promised by turns", _ghost_promise),
     ("turns", "turn of ghost", lambda state: state.turns.update({PodUid("ghost"): _ghost_turn(state)})),
     ("unwoken", "unwoken: uid-waiting", lambda state: state.unwoken.add(PodUid("uid-waiting"))),
     ("fresh", "fresh: ghost", lambda state: state.fresh.update({PodUid("ghost"): _ghost_turn(state).seat})),

@@ -51,6 +51,7 @@ TOLD = {
     "node_set",
     "arrivals",
     "passing",
+    "moved",
     "resolver",
     "node_sort",
     "preempts",

@@ -139,6 +139,7 @@ ORDER: dict[str, Mutate] = {
     "order-in-nested-fences": PLAIN_PRIORITIES,
     "order-into-a-state-aware-queue-by-age": by_priority((walk, "may_be_looked_at"), True),
     "order-into-a-state-aware-queue-by-priority": by_priority((walk, "may_be_looked_at"), False),
+    "order-of-a-burst-while-a-pass-goes-on": by_priority(OF_APPLICATIONS, False),
     "order-of-a-draining-queue": replaced(walk.Walk, "_add", _undrained),
     "order-of-a-dynamic-queue": replaced(Queue, "inherit", _as_configured),
     "order-of-a-dynamic-queue-by-its-template": valued(Queue, "template", None),

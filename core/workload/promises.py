@@ -1,0 +1,69 @@
+"""Asks that have turns: how many of each priority, and the room that they will use. Plain counters.
+
+For the order of queues and applications such an ask is as good as placed (PRI-2, SORT-7).
+"""
+
+from core.ids import AppId
+from core.resource import Resource, Tally
+
+
+class Promised:
+    """The turns of one application: number of asks by priority, and what they will use."""
+
+    __slots__ = ("asked", "used")
+
+    def __init__(self) -> None:
+        self.asked: dict[int, int] = {}
+        self.used = Tally()
+
+    def __bool__(self) -> bool:
+        return bool(self.asked)
+
+    def add(self, priority: int, size: Resource) -> None:
+        self.asked[priority] = self.asked.get(priority, 0) + 1
+        self.used.add(size)
+
+    def take_back(self, priority: int, size: Resource) -> None:
+        """Count out a turn that was counted in before."""
+        _count_down(self.asked, priority)
+        self.used.subtract(size)
+
+
+class Promises:
+    """The turns of one leaf. ``asked``: number of asks by priority; ``applications``: whose they are."""
+
+    __slots__ = ("applications", "asked")
+
+    def __init__(self) -> None:
+        self.asked: dict[int, int] = {}
+        self.applications: dict[AppId, Promised] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.applications)
+
+    def add(self, app: AppId, priority: int, size: Resource) -> None:
+        self.asked[priority] = self.asked.get(priority, 0) + 1
+        self.applications.setdefault(app, Promised()).add(priority, size)
+
+    def take_back(self, app: AppId, priority: int, size: Resource) -> None:
+        """Count out a turn that was counted in before."""
+        _count_down(self.asked, priority)
+        promised = self.applications[app]
+        promised.take_back(priority, size)
+        if not promised:
+            del self.applications[app]
+
+
+NO_PROMISES = Promises()
+"""Of a leaf without turns; only to be read."""
+
+
+def unpromised(asked: dict[int, int], promised: dict[int, int]) -> list[int]:
+    """The priorities of asks of which some have no turn."""
+    return [each for each, count in asked.items() if count > promised.get(each, 0)]
+
+
+def _count_down(counts: dict[int, int], priority: int) -> None:
+    counts[priority] -= 1
+    if not counts[priority]:
+        del counts[priority]
