@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection
 from typing import Protocol
 
 from core.decisions.decision import Offered
+from core.decisions.due_order import DueOrder
 from core.decisions.eligibility import barred, tried_lately
 from core.decisions.judging import Breach, check_laws, outdated
 from core.decisions.preemption import Outcome, Planning, plan_preemption
@@ -17,6 +18,7 @@ from core.ids import NO_NODE, NO_POD, NodeName, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.snapshot import Snapshot
+from core.queues.queue import Queue
 
 SETTLED = 1.0
 """Seconds that a pod must have been seen on its node to be named to kube-scheduler, which may be behind."""
@@ -55,6 +57,7 @@ class Planner:
         self._audience = audience
         self._acts = acts
         self._planning: Planning | None = None
+        self._order = DueOrder()
         self._awaited = False
 
     def wake(self) -> None:
@@ -86,7 +89,10 @@ class Planner:
             self._reclaim(path)
             return
         if self._planning is None:
-            uid = next(iter(self._snapshot().trying), None)
+            if not self._order.prepare(self._snapshot()):
+                return
+            # Should the order have lost one, it is tried all the same.
+            uid = self._order.first(self._snapshot()) or next(iter(self._snapshot().trying), None)
             if uid is None:
                 return
             self._learn(on.PreemptionTried(uid))
@@ -151,6 +157,9 @@ class Planner:
             return None
         if barred(snapshot, record, leaf, now=now) or tried_lately(record, now=now):
             return None
+        if not (record.facts.complex or self._goes_first(leaf)):
+            # The tick plans for those first, and then for it too.
+            return None
         self._learn(on.PreemptionTried(uid))
         outcome = self._judged(plan_preemption(self._snapshot(), uid, now=now, candidates=candidates))
         if isinstance(outcome, Plan) and not self._offerable(outcome, now):
@@ -161,6 +170,12 @@ class Planner:
             return None
         self._learn(on.PlanOffered(uid, _id(outcome, now), outcome.node, _victims(outcome)))
         return Offered(outcome, 0)
+
+    def _goes_first(self, leaf: Queue) -> bool:
+        """Whether no ask is due of a queue that goes before this one (F-14)."""
+        return not self._snapshot().trying or (
+            self._order.prepare(self._snapshot()) and self._order.goes_first(leaf)
+        )
 
     def _offerable(self, plan: Plan, now: float) -> bool:
         """Whether kube-scheduler can carry it out, and has seen what it is about."""

@@ -21,11 +21,23 @@ def barred(snapshot: Snapshot, record: PodRecord, queue: Queue, *, now: float) -
         return NoPlan(uid, Stop.NEVER_PREEMPTS, "PRE-4", "its preemptionPolicy is Never")
     if record.triggered or record.plans >= PLANS_AT_MOST:
         return NoPlan(uid, Stop.TRIGGERED, "PRE-5", "victims were chosen for it before")
+    no = held_back(snapshot, record, queue, now=now)
+    if no is not None:
+        return no
     delay = queue.properties.preemption_delay
     if not has_come(facts.created + delay, now=now):
         age = max(0.0, now - facts.created)
         return NoPlan(uid, Stop.TOO_YOUNG, "PRE-3", f"{age:.0f} s old, preemption.delay is {delay:g} s")
     return None
+
+
+def held_back(snapshot: Snapshot, record: PodRecord, queue: Queue, *, now: float) -> NoPlan | None:
+    """Whether the queue must wait, since asks of it vanished for which others had to go (F-25)."""
+    until = snapshot.waits_until(record, queue)
+    if has_come(until, now=now):
+        return None
+    text = f"pods of {queue.path} vanished before they were placed: no plan for {until - now:.0f} s"
+    return NoPlan(record.uid, Stop.HELD_BACK, "inVain", text)
 
 
 def tried_lately(record: PodRecord, *, now: float) -> NoPlan | None:

@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 
 from core.decisions import laws
 from core.decisions.case import Case, case_of
-from core.decisions.eligibility import barred, is_pending, limited
+from core.decisions.eligibility import barred, held_back, is_pending, limited
 from core.decisions.judging import check_laws, outdated, receipt_of
 from core.decisions.receipts import SHOWN, Kind, NodeTally, NoPlan, Plan, Stop, Victim
 from core.decisions.required_node import plan_required_node
@@ -100,7 +100,8 @@ class Planning:
         if record is None or leaf is None or not is_pending(snapshot, record):
             return NoPlan(self._uid, Stop.NOT_AN_ASK, "PRE-5", "it does not wait in a queue")
         if record.facts.required_node:
-            return plan_required_node(snapshot, record, leaf)
+            held = held_back(snapshot, record, leaf, now=self._now)
+            return held or plan_required_node(snapshot, record, leaf)
         no = (
             barred(snapshot, record, leaf, now=self._now)
             or limited(snapshot, record, leaf)

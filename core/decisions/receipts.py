@@ -28,6 +28,7 @@ class Stop(StrEnum):
     TRIGGERED = "AlreadyTriggered"
     TOO_YOUNG = "TooYoung"
     TRIED_LATELY = "TriedLately"
+    HELD_BACK = "HeldBack"
     LIMITED = "Limited"
     COMPLEX = "NotOursToJudge"
     GUARANTEE = "QueueNotBelowGuarantee"

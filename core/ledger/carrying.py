@@ -11,6 +11,7 @@ from core.ids import NO_POD, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.accounts import settle
 from core.ledger.effects import DeletePod, EvictPod
+from core.ledger.in_vain import note_vanished
 from core.ledger.keeping import let_go, note_kept
 from core.ledger.marks import (
     is_leaving,
@@ -226,6 +227,8 @@ def note_leaving(state: State, record: PodRecord) -> None:
 
     A pod that is given no time to end is gone before its eviction is answered.
     """
+    if not record.facts.deleting:
+        note_vanished(state, record)
     ask = PodUid(record.preempted_for or "")
     offered = state.offers.get(ask)
     if offered is not None:

@@ -28,6 +28,7 @@ from core.ledger.forming import note_created, note_noted
 from core.ledger.gates import tell_why
 from core.ledger.gone import forget_gone
 from core.ledger.groups import forget_groups, learn_groups
+from core.ledger.in_vain import forgive
 from core.ledger.keeping import note_written
 from core.ledger.lifecycle import leave_parents, pass_time
 from core.ledger.marks import expire_kept
@@ -124,6 +125,7 @@ class Ledger:
                 self._on_time_passed(now)
             case on.CleanerDue():
                 self._state.tree.remove_idle()
+                forgive(self._state)
             case _:
                 assert_never(event)
         return self._posted()

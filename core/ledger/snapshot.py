@@ -9,6 +9,7 @@ from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.backoff import backs_off
 from core.ledger.formations import refusal_of_gang_pod
 from core.ledger.identities import Identities
+from core.ledger.in_vain import waiting_queues, waits_until
 from core.ledger.keeping import kept_could_take
 from core.ledger.marks import is_leaving
 from core.ledger.moments import moments
@@ -108,8 +109,7 @@ class Snapshot:
         return self._state.node_room.free_on(node)
 
     def coming(self, record: PodRecord) -> Mapping[str, int]:
-        """The room that those leave who were made to go for an ask, on the node kept for it; they still take
-        it."""
+        """The room, still taken, of those who were made to go for an ask, on the node kept for it."""
         state, room = self._state, Tally()
         for uid in state.victims.get(record.uid, ()):
             victim = state.pods[uid]
@@ -367,13 +367,25 @@ class Snapshot:
 
     @property
     def trying(self) -> Mapping[PodUid, None]:
-        """The asks that may have a plan made for them now, in order; only to be read."""
+        """The asks that may have a plan made for them now, those of a leaf in order; only to be read."""
         return self._state.trying
+
+    def due_round(self) -> object:
+        """Changes whenever some are added to `trying`, and with each document."""
+        return self._state.due_round, self._state.generation
 
     @property
     def reclaims(self) -> Mapping[QueuePath, None]:
         """Queues whose pods are to go now because their quota shrank; only to be read."""
         return self._state.reclaims
+
+    def waits_until(self, record: PodRecord, leaf: Queue) -> float:
+        """When plans may be made again for an ask's queue, which had some in vain (F-25); 0 for now."""
+        return waits_until(self._state, leaf, record.facts.namespace)
+
+    def in_vain(self) -> tuple[int, int, Mapping[QueuePath, float]]:
+        """Plans whose ask vanished and the waits for them since the start; the queues that wait, how long."""
+        return self._state.plans_in_vain, self._state.waits_for_vain, waiting_queues(self._state)
 
     def has_offer(self, uid: PodUid) -> bool:
         """Whether kube-scheduler was told of a plan for it that it may still take."""

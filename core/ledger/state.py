@@ -119,6 +119,25 @@ class Offer(NamedTuple):
     at: float
 
 
+class Payer(NamedTuple):
+    """Whose plans in vain are counted together. ``namespace``: empty for a queue that is configured."""
+
+    queue: QueuePath
+    namespace: str
+
+
+class InVain(NamedTuple):
+    """What is known of plans in vain: when the last were, and ``until`` when no plan is made.
+
+    ``times``: waits in a row; ``reported``: an ask was told of the last one.
+    """
+
+    moments: tuple[float, ...] = ()
+    times: int = 0
+    until: float = 0.0
+    reported: bool = False
+
+
 class Stage(Enum):
     """How far a victim is on its way out."""
 
@@ -196,9 +215,11 @@ class State:
     ``nowhere``: kinds of asks that the passes found no node for; ``freed``: room has appeared since the last
     pass began; ``due``: an ask waits for a pass; ``passing``: one goes on; ``deferred``: when the next one
     has something to do; ``offers``: plans that kube-scheduler was told of, by ask, ``withdrawn`` the
-    asks whose victims are still to be spared; ``tries``: when an ask may
-    next have a plan made for it, ``tries_due`` not after the first of those, and ``trying`` who may now, in
-    order; ``quota_starts``: when pods of a queue go because its quota shrank, ``reclaims``: of which now;
+    asks whose victims are still to be spared; ``in_vain``: plans whose ask vanished, by who pays,
+    ``plans_in_vain`` and ``waits_for_vain`` their numbers since the start; ``tries``: when an ask may
+    next have a plan made for it, ``tries_due`` not after the first of those, and ``trying`` who may now,
+    ``due_round`` how often some were added; ``quota_starts``: when pods of a queue go because its quota
+    shrank, ``reclaims``: of which now;
     ``preempts`` and ``quota_preempts``: the partition's switches (PRE-1, QCP-1); ``node_sort``: how nodes are
     scored; ``resolver``: where groups come from that no pod names (ID-4);
     ``resolved``: what it answered lately; ``looking_up``: users that it was asked about and has not
@@ -290,9 +311,13 @@ class State:
     overdue: bool = False
     offers: dict[PodUid, Offer] = field(default_factory=dict)
     withdrawn: dict[PodUid, None] = field(default_factory=dict)
+    in_vain: dict[Payer, InVain] = field(default_factory=dict)
+    plans_in_vain: int = 0
+    waits_for_vain: int = 0
     tries: dict[PodUid, float] = field(default_factory=dict)
     tries_due: float | None = None
     trying: dict[PodUid, None] = field(default_factory=dict)
+    due_round: int = 0
     quota_starts: dict[QueuePath, float] = field(default_factory=dict)
     reclaims: dict[QueuePath, None] = field(default_factory=dict)
     nowhere: set[Kind] = field(default_factory=set)

@@ -4,13 +4,18 @@ Only for asks that could have one: of a queue with a guarantee on its path, or b
 only kube-scheduler can judge is planned when it asks: an attempt of ours would have it wait 15 s in vain.
 """
 
+from functools import partial
 from heapq import nsmallest
 
-from core.ids import PodUid, QueuePath
+from core.ids import AppId, PodUid, QueuePath
 from core.instants import earliest, has_come
+from core.ledger.in_vain import report_wait, waits_until
 from core.ledger.record import PodRecord
-from core.ledger.state import State
+from core.ledger.state import Seat, State
+from core.queues.properties import QueueProperties
+from core.queues.queue import NO_PRIORITY
 from core.workload.ask import Rank
+from core.workload.ordering import Applicant, OrderKey, order_key
 
 TRIES_APART = 15.0
 """Seconds between two attempts for one ask (PRE-5)."""
@@ -67,20 +72,61 @@ def note_tried(state: State, record: PodRecord) -> None:
 
 
 def find_due(state: State) -> None:
-    """Whose moment has come, the most important first, of each leaf not too many."""
+    """Whose moment has come, of each leaf not too many, in the order of its applications and asks (SORT-5).
+
+    Which leaf goes first is not said here: see `core.decisions.due_order`.
+    """
     if state.tries_due is None or not has_come(state.tries_due, now=state.now):
         return
     due: dict[QueuePath, list[Rank]] = {}
     for uid, at in state.tries.items():
         if has_come(at, now=state.now):
             seat = state.waits_at[uid]
+            if _waits_for_queue(state, uid, seat):
+                continue
             due.setdefault(seat.key.queue, []).append(seat.rank)
             state.tries[uid] = state.now + PUT_OFF
-    taken = [rank for ranks in due.values() for rank in nsmallest(ATTEMPTS_PER_LEAF, ranks)]
-    for rank in sorted(taken):
-        del state.tries[rank[-1]]
-        state.trying[rank[-1]] = None
+    for path in sorted(due):
+        for rank in nsmallest(ATTEMPTS_PER_LEAF, due[path], key=partial(_order_in_leaf, state, path, {})):
+            del state.tries[rank[-1]]
+            state.trying[rank[-1]] = None
+    state.due_round += bool(due)
     state.tries_due = min(state.tries.values(), default=None)
+
+
+def _order_in_leaf(
+    state: State, path: QueuePath, keys: dict[AppId, OrderKey], rank: Rank
+) -> tuple[OrderKey, Rank]:
+    """``keys``: of applications that were ordered before."""
+    app_id = state.waits_at[rank[-1]].key.app
+    if app_id not in keys:
+        application, leaf = state.applications[app_id], state.tree.get(path)
+        properties = leaf.properties if leaf is not None else QueueProperties()
+        applicant = Applicant(
+            app_id,
+            max(application.asked, default=NO_PRIORITY),
+            application.submitted,
+            application.state,
+            application.used.as_resource(),
+        )
+        keys[app_id] = order_key(
+            applicant,
+            properties.sort_policy,
+            by_priority=properties.sort_by_priority,
+            guaranteed=leaf.guaranteed if leaf is not None else None,
+        )
+    return keys[app_id], rank
+
+
+def _waits_for_queue(state: State, uid: PodUid, seat: Seat) -> bool:
+    """Put an ask off whose queue must wait, since plans for it were in vain (F-25)."""
+    leaf, record = state.tree.get(seat.key.queue), state.pods[uid]
+    until = waits_until(state, leaf, record.facts.namespace) if leaf is not None else 0.0
+    if leaf is None or has_come(until, now=state.now):
+        return False
+    state.tries[uid] = until
+    report_wait(state, record, leaf)
+    return True
 
 
 def _file(state: State, uid: PodUid, due: float) -> None:

@@ -109,6 +109,7 @@ class _QueueSeries(Collector):
             yield GaugeMetricFamily(name, words, value=value)
         yield from self._queue_families(snapshot)
         yield from _over_max_families(snapshot)
+        yield from _in_vain_families(snapshot)
         yield from _gang_families(snapshot)
 
     def _queue_families(self, snapshot: Snapshot) -> Iterator[GaugeMetricFamily]:
@@ -145,6 +146,21 @@ def _over_max_families(snapshot: Snapshot) -> Iterator[Metric]:
         begun.add_metric([kind], snapshot.over_max_begun.get(kind, 0))
     yield now
     yield begun
+
+
+def _in_vain_families(snapshot: Snapshot) -> Iterator[Metric]:
+    """Plans whose ask vanished before it was placed, and the queues that wait for it (F-25)."""
+    plans, waits, waiting = snapshot.in_vain()
+    yield CounterMetricFamily("paddock_preemption_in_vain", "Plans whose pod vanished unplaced", plans)
+    yield CounterMetricFamily("paddock_preemption_waits", "Waits of queues for plans in vain", waits)
+    left = GaugeMetricFamily(
+        "paddock_queue_preemption_wait_seconds",
+        "Of a queue: how long no plan is made for it, since plans for it were in vain",
+        labels=["queue"],
+    )
+    for path, seconds in sorted(waiting.items())[:QUEUES_SHOWN]:
+        left.add_metric([path], seconds)
+    yield left
 
 
 def _gang_families(snapshot: Snapshot) -> Iterator[Metric]:

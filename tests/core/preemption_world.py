@@ -95,7 +95,8 @@ class World:
             "version": 1,
             **facts,
         }
-        pod = PodFacts(PodUid(name), "default", name, size_of(size), queue=queue, **values)  # type: ignore[arg-type]
+        space = str(values.pop("namespace", "default"))
+        pod = PodFacts(PodUid(name), space, name, size_of(size), queue=queue, **values)  # type: ignore[arg-type]
         self.tell(on.PodObserved(pod))
         return pod
 

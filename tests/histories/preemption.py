@@ -73,7 +73,7 @@ class World(Cluster):
         learn(on.NamespacesListed(frozenset({"default"})))
         for pod in list(self.pods.values()):
             learn(on.PodObserved(pod))
-        learn(on.PodsListed(frozenset(pod.uid for pod in self.pods.values()), 0))
+        learn(on.PodsListed(frozenset(pod.uid for pod in self.pods.values())))
         return self.engine
 
     def _later(self, seconds: float, call: Callable[[], None]) -> None:

@@ -1,0 +1,121 @@
+"""Whose plan is made next: asks come due in the order of their queues (SORT-0 to SORT-3, F-14).
+
+Of queues that want victims the one goes first that the scheduling order puts first, found anew after each
+plan; an ask with a plan in flight counts as placed. Within a leaf the order is that of `core.ledger.tries`.
+"""
+
+from core.ids import PodUid, QueuePath
+from core.ledger.snapshot import Snapshot
+from core.queues.headroom import fair_max
+from core.queues.ordering import Contender, first_of, order_key
+from core.queues.queue import Queue
+from core.resource import Resource
+from core.resource.shares import fair_share
+
+CONTENDERS_PER_SLICE = 100
+"""Queues that are weighed in one slice, at most; each takes about ten microseconds."""
+
+
+class DueOrder:
+    """The asks that may have a plan made for them now, by leaf; kept by the planner between two of them.
+
+    What a queue holds is read when it is weighed first and after each plan for an ask below it.
+    """
+
+    def __init__(self) -> None:
+        self._round: object = None
+        self._due: dict[QueuePath, list[PodUid]] = {}
+        self._below: dict[QueuePath, dict[QueuePath, Queue]] = {}
+        self._weighed: dict[QueuePath, Contender] = {}
+
+    def prepare(self, snapshot: Snapshot) -> bool:
+        """Weigh some queues; whether all are, so that `first` and `goes_first` take no time."""
+        if snapshot.due_round() != self._round:
+            self._file(snapshot)
+        left = CONTENDERS_PER_SLICE
+        for children in self._below.values():
+            for path, queue in children.items():
+                if path not in self._weighed:
+                    if not left:
+                        return False
+                    self._weighed[path] = _contender(queue)
+                    left -= 1
+        return True
+
+    def first(self, snapshot: Snapshot) -> PodUid | None:
+        """Take the ask that goes first out of the order; None when nobody is left."""
+        while (leaf := self._first_leaf(snapshot.tree.root)) is not None:
+            due = self._due[leaf.path]
+            uid = due.pop(0) if due else None
+            if not due:
+                self._close(leaf)
+            for queue in leaf.chain:
+                self._weighed.pop(queue.path, None)
+            if uid is not None and uid in snapshot.trying:
+                return uid
+        return None
+
+    def goes_first(self, leaf: Queue) -> bool:
+        """Whether no other leaf with asks that are due goes before this one."""
+        for queue in leaf.chain[:-1]:
+            parent = queue.parent
+            rivals = {**self._below.get(parent.path, {}), queue.path: queue} if parent is not None else {}
+            if len(rivals) > 1:
+                first = first_of([self._weigh(rivals[path]) for path in sorted(rivals)])
+                if first is not None and first.path != queue.path:
+                    return False
+        return True
+
+    def _file(self, snapshot: Snapshot) -> None:
+        """Asks of a new round, or what is left of the last one beside them."""
+        self._round = snapshot.due_round()
+        self._due, self._below, self._weighed = {}, {}, {}
+        for uid in snapshot.trying:
+            record = snapshot.pod(uid)
+            leaf = snapshot.queue_of(record) if record is not None else None
+            if leaf is None:
+                continue
+            self._due.setdefault(leaf.path, []).append(uid)
+            if len(self._due[leaf.path]) == 1:
+                for queue in leaf.chain[:-1]:
+                    if queue.parent is not None:
+                        self._below.setdefault(queue.parent.path, {})[queue.path] = queue
+        self._below = {path: dict(sorted(children.items())) for path, children in self._below.items()}
+
+    def _first_leaf(self, queue: Queue) -> Queue | None:
+        while children := self._below.get(queue.path):
+            first = first_of([self._weigh(each) for each in children.values()])
+            if first is None:
+                return None
+            queue = children[first.path]
+        return queue if queue.path in self._due else None
+
+    def _weigh(self, queue: Queue) -> Contender:
+        found = self._weighed.get(queue.path)
+        if found is None:
+            found = self._weighed[queue.path] = _contender(queue)
+        return found
+
+    def _close(self, leaf: Queue) -> None:
+        """Nobody is left in a leaf, nor perhaps below a queue above it."""
+        del self._due[leaf.path]
+        for queue in leaf.chain[:-1]:
+            parent = queue.parent
+            if parent is None or queue.path in self._below:
+                return
+            children = self._below[parent.path]
+            del children[queue.path]
+            if not children:
+                del self._below[parent.path]
+
+
+def _contender(queue: Queue) -> Contender:
+    """A queue as it stands, with asks that victims go for counted as placed (DIV-14)."""
+    held = Resource.sum_of(queue.allocated, queue.reserved, queue.triggered)
+    share = fair_share(held, queue.guaranteed, fair_max(queue.chain))
+    by_priority = queue.parent is None or queue.parent.properties.sort_by_priority
+    pending = queue.pending.copy()
+    pending.subtract(queue.triggered.as_resource())
+    return Contender(
+        queue.path, order_key(queue.priority, share, by_priority=by_priority), pending.as_resource()
+    )
