@@ -11,6 +11,7 @@ from core.ledger.effects import Effect, PostEvent
 from core.ledger.in_vain import COUNTED_FOR, FIRST_WAIT, LONGEST_WAIT, waiting_queues
 from core.queues.spec import RuleSpec
 from core.workload.pod import NamespaceFacts
+from extender.telemetry.metrics import Metrics
 from tests.builders import make_partition
 from tests.core.preemption_world import LATER, World, queue
 
@@ -188,3 +189,14 @@ def test_new_queues_are_no_way_round_and_nobody_waits_for_another_namespace() ->
     world.asks("neighbour", "root.d.new5", namespace="other")
     assert world.refused("again", now=world.now).stop is Stop.HELD_BACK
     assert isinstance(world.plan("neighbour", now=world.now), Plan)
+
+
+@pytest.mark.rule("F-25")
+def test_metrics_say_how_many_there_were_and_which_queues_wait() -> None:
+    world = Vanishing()
+    for _ in range(3):
+        world.vanishes()
+    text = Metrics(lambda: world.ledger.snapshot).exposition().decode()
+    assert "paddock_preemption_in_vain_total 3.0" in text
+    assert "paddock_preemption_waits_total 1.0" in text
+    assert 'paddock_queue_preemption_wait_seconds{queue="root.a"} 15.0' in text

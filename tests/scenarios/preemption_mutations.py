@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from core.decisions import case, eligibility, judging, laws, preemption, search, selection
+from core.decisions.due_order import DueOrder
 from core.decisions.receipts import Victim
-from core.ledger import tries
+from core.ids import PodUid
+from core.ledger import carrying, in_vain, tries
 from core.ledger.snapshot import Snapshot
 from core.queues import fence, whatif
 from core.queues import queue as queue_module
@@ -154,6 +156,11 @@ def _one_type_is_enough(patch: pytest.MonkeyPatch) -> None:
     replaced(selection.Choice, "lacking", lambda rule, self: {} if self.victims else rule(self))(patch)
 
 
+def _by_rank(rule: Rule, self: DueOrder, snapshot: Snapshot) -> PodUid | None:
+    """The oldest ask of all leaves goes first."""
+    return min(snapshot.trying, key=lambda uid: snapshot._state.pods[uid].rank, default=None)
+
+
 INHERITS_NOTHING = replaced(queue_module, "inherited", lambda rule, parent, own: dict(own))
 
 
@@ -179,6 +186,7 @@ PREEMPTION: dict[str, Mutate] = {
     "guarantee-counts-victims-as-gone": replaced(whatif.WhatIf, "_read", _all_allocated),
     "guarantee-counts-who-waits-for-victims": replaced(whatif.WhatIf, "_read", _only_allocated),
     "guarantee-disabled-at-the-root": INHERITS_NOTHING,
+    "guarantee-in-the-order-of-queues": replaced(DueOrder, "first", _by_rank),
     "guarantee-in-a-fence": replaced(case, "reach", _fenced_ones_too),
     "guarantee-into-a-fence": replaced(case, "reach", _fenced_ones_too),
     "guarantee-loop-1": both(ALWAYS_BELOW, NO_LAW_2, NO_LAW_5),
@@ -227,4 +235,7 @@ PREEMPTION: dict[str, Mutate] = {
     "guarantee-translates-priorities": replaced(fence.Reach, "allows", _untranslated),
     "guarantee-tried-again": valued(tries, "TRIES_APART", 60.0),
     "guarantee-without-one": ALWAYS_BELOW,
+    "preemption-in-vain": valued(in_vain, "FREE", 99),
+    "preemption-offer-and-another-plan": answering(carrying, "offer", None),
+    "preemption-offer-within-the-guarantee": answering(carrying, "offer", None),
 }
