@@ -32,6 +32,8 @@ USERS: Mapping[str, tuple[str, str]] = {
     "tester": ("tester", ""),
     "tenant": ("tenant", ""),
     "rival": ("rival", ""),
+    "kubelet": ("system:node:n1", "system:nodes"),
+    "controller": ("system:serviceaccount:kube-system:replicaset-controller", "system:serviceaccounts"),
 }
 """Per token: the user's name, and its groups joined by commas."""
 

@@ -117,7 +117,7 @@ def test_the_image_runs_paddock_as_an_ordinary_user_from_hashed_requirements() -
 def test_the_cluster_role_has_exactly_the_verbs_used() -> None:
     assert rules("ClusterRole", "paddock") == {
         *(("", "pods", "", verb) for verb in ("get", "list", "watch", "create", "patch", "delete")),
-        ("", "pods", "", "set-paddock-records"),
+        *(("", "pods", "", verb) for verb in ("set-paddock-records", "open-paddock-gates")),
         ("", "pods/finalizers", "", "update"),
         ("", "pods/binding", "", "create"),
         ("", "pods/eviction", "", "create"),

@@ -8,6 +8,7 @@ import yaml
 
 from core.workload.pod import OWN_GATE, PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
 from extender.settings import Settings
+from extender.wire import gang, translate
 from tests.manifests import (
     MANIFESTS,
     MARKERS,
@@ -16,6 +17,7 @@ from tests.manifests import (
     documents,
     flags,
     profiles,
+    rules,
 )
 
 # --- the policy ------------------------------------------------------------------------------------
@@ -166,3 +168,90 @@ def test_all_that_is_written_on_pods_is_protected() -> None:
     policy, _ = documents(MANIFESTS / "records" / "protect-records.yaml")
     (prefix,) = set(re.findall(r'startsWith\("(.*?)"\)', variable(policy["spec"], "unchanged")))
     assert all(key.startswith(prefix) for key in (RESERVED_NODE, TRIGGERED, PREEMPTED_FOR))
+
+
+# --- the policies of the quota ---------------------------------------------------------------------
+
+QUOTA = {
+    "nodes": "set-node-name",
+    "gates": "open-paddock-gates",
+    "owners": "set-paddock-records",
+    "requests": "raise-pod-requests",
+}
+"""Each policy, and the verb that exempts from it (F-1, F-7, F-23, F-24)."""
+
+
+def quota_policy(name: str) -> tuple[Any, Any]:
+    found, binding = documents(MANIFESTS / "quota" / f"protect-{name}.yaml")
+    assert found["metadata"]["name"] == binding["metadata"]["name"] == binding["spec"]["policyName"]
+    return found["spec"], binding["spec"]
+
+
+def managed_pod(expression: str) -> set[str]:
+    """What makes a pod managed: names of schedulers, keys, and the annotation of its namespace."""
+    return set(re.findall(r'"([\w./-]+)"', expression))
+
+
+@pytest.mark.parametrize(("name", "verb"), QUOTA.items())
+def test_a_tenant_needs_a_verb_for_what_passes_a_quota(name: str, verb: str) -> None:
+    """That the API server refuses it is shown in e2e/test_tenant_policies."""
+    spec, binding = quota_policy(name)
+    assert (spec["failurePolicy"], binding["validationActions"]) == ("Fail", ["Deny"])
+    assert "matchResources" not in binding, "no namespace is without protection"
+    (validation,) = spec["validations"]
+    assert re.findall(r'check\("(.*?)"\)', validation["expression"]) == [verb]
+    assert verb in validation["message"]
+
+
+def test_the_policies_of_the_quota_are_installed_together() -> None:
+    found = document(MANIFESTS / "quota" / "kustomization.yaml")["resources"]
+    assert found == [f"protect-{name}.yaml" for name in QUOTA]
+
+
+@pytest.mark.parametrize("verb", ["set-paddock-records", "open-paddock-gates"])
+def test_paddocks_role_has_the_verbs_for_what_it_does_and_no_other(verb: str) -> None:
+    assert ("", "pods", "", verb) in rules("ClusterRole", "paddock")
+    for other in ("set-node-name", "raise-pod-requests", "set-user-info"):
+        assert ("", "pods", "", other) not in rules("ClusterRole", "paddock")
+
+
+@pytest.mark.parametrize("name", ["nodes", "owners", "requests"])
+def test_only_managed_pods_are_a_matter_of_the_policies(name: str) -> None:
+    """The same as for the gates and the markers."""
+    (gates,) = [each for each in policy()["variables"] if each["name"] == "managed"]
+    spec, _ = quota_policy(name)
+    assert managed_pod(variable(spec, "managed")) == managed_pod(gates["expression"])
+
+
+def test_every_key_that_is_read_of_whose_a_pod_is_is_protected() -> None:
+    spec, _ = quota_policy("owners")
+    (condition,) = [each for each in spec["matchConditions"] if each["name"].startswith("says")]
+    keys = {translate.APP_ID, "applicationId", "spark-app-selector", translate.QUEUE, "queue"}
+    keys |= {translate.USER_INFO, gang.TASK_GROUPS, gang.TASK_GROUP_NAME, gang.POLICY, gang.PLACEHOLDER}
+    keys |= {gang.POD_GROUP_NAME, gang.POD_GROUP_MIN, gang.PLUGIN_GROUP}
+    assert set(re.findall(r'"([^"]+)"', condition["expression"])) == keys
+
+
+@pytest.mark.parametrize("name", ["gates", "owners"])
+def test_no_way_to_write_a_pod_is_left_out(name: str) -> None:
+    spec, _ = quota_policy(name)
+    assert covered(spec, "UPDATE") == {"pods", "pods/status", "pods/ephemeralcontainers", "pods/resize"}
+
+
+def test_a_binding_says_no_more_than_the_pod() -> None:
+    """The API server copies what it says to the pod."""
+    spec, _ = quota_policy("owners")
+    assert covered(spec, "CREATE") == {"pods/binding", "bindings"}
+
+
+def test_a_node_is_named_by_no_template_either() -> None:
+    spec, _ = quota_policy("nodes")
+    protect = identity_policy("protect")[0]
+    assert covered(spec, "UPDATE") == covered(protect, "UPDATE") - {
+        "pods",
+        "pods/status",
+        "pods/binding",
+        "bindings",
+    }
+    assert covered(spec, "CREATE") == covered(spec, "UPDATE") | {"pods"}
+    assert protect["matchConditions"][0] in spec["matchConditions"], "the same controllers are trusted"
