@@ -10,7 +10,7 @@ from typing import Any
 
 from core.durations import duration_text
 from core.ids import NO_NODE, AppId
-from core.ledger.formations import slot_node
+from core.ledger.formations import is_promised
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.headroom import headroom
@@ -167,7 +167,7 @@ def _shown(snapshot: Snapshot, app_ids: Iterable[AppId]) -> list[str]:
 
 
 def _holds(record: PodRecord) -> bool:
-    return bool(record.node) or record.reservation is not None or bool(slot_node(record))
+    return bool(record.node) or is_promised(record) or record.is_unguarded
 
 
 def _sum(records: list[PodRecord]) -> Resource:

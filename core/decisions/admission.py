@@ -16,12 +16,15 @@ from core.decisions.decision import (
 )
 from core.ids import NodeName, PodUid
 from core.ledger.events import PodAdmitted, PodRefused
-from core.ledger.formations import slot_node
+from core.ledger.formations import is_promised, slot_node
 from core.ledger.pod_groups import refusal_of_member
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.queue import Queue
+from core.queues.room import Extra, negated
 from core.reasons import Code, Refusal, said_next
+from core.resource import Resource, Tally
+from core.workload.application import Application
 
 GONE = Faulted("pod is gone")
 NODE_RESERVED = Refusal(Code.NODE_RESERVED, "kept for another pod")
@@ -52,8 +55,7 @@ def decide_admission(
         return Faulted(f"pod is already bound to {record.node}")
     if not record.managed:
         return Ignored()
-    promised = record.reservation is not None or bool(slot_node(record))
-    refusal = None if promised else refusal_of(snapshot, record, in_turn=in_turn)
+    refusal = None if is_promised(record) else refusal_of(snapshot, record, in_turn=in_turn)
     besides: tuple[NodeName, ...] = ()
     if refusal is None and (snapshot.kept or snapshot.slots):
         names = offered()
@@ -71,7 +73,8 @@ def refusal_of(
     """Why a managed ask must wait now, or None; the first reason that applies (scenario format, rule 10).
 
     ``with_root``: whether a cluster that is full is such a reason; ``in_turn``: whether others are
-    that go first.
+    that go first. What pods hold that were never admitted does not count against another such pod, or
+    two of them would wait for each other for ever (F-7).
     """
     application = snapshot.application(record.application) if record.application else None
     queue = snapshot.queue_of(record)
@@ -79,16 +82,27 @@ def refusal_of(
         unplaced = application.refusal if application else None
         return unplaced or Refusal(Code.NOT_READY, "the pod is not an ask yet")
     size = record.facts.size
+    extra = _without_bypassed(queue, application, size) if record.bypasses else None
     found = (
-        snapshot.room.refusal(queue.chain, application.claimant, size, with_root=with_root),
+        snapshot.room.refusal(queue.chain, application.claimant, size, extra=extra, with_root=with_root),
         snapshot.gang_refusal(record),
         refusal_of_group(snapshot, record, queue),
     )
     reasons = [each for each in found if each is not None]
     refusal = min(reasons, key=lambda each: _ORDER.index(each.code), default=None)
-    if refusal is not None or not in_turn or _may_go(snapshot, record):
+    if refusal is not None or not in_turn or record.bypasses or _may_go(snapshot, record):
         return refusal
     return hold(snapshot, record, application, queue)
+
+
+def _without_bypassed(queue: Queue, application: Application, size: Resource) -> Extra:
+    """What is not to count against a pod that is charged already, although it was never admitted."""
+    extra = Extra()
+    for each in queue.chain:
+        extra.queues[each.path] = negated(each.bypassed)
+        for tracked in application.claimant.tracked(each.path):
+            extra.people[tracked] = Tally(size.times(-1))
+    return extra
 
 
 def refusal_of_group(snapshot: Snapshot, record: PodRecord, queue: Queue) -> Refusal | None:
@@ -134,11 +148,12 @@ def decide_preemption(snapshot: Snapshot, uid: PodUid, offer: Callable[[], Offer
         return GONE if record is None or record.facts.deleting else Faulted("pod is already bound")
     if not record.managed:
         return Ignored()
-    if snapshot.unopened(record) is not None:
-        # Victims for one member would go in vain when the others find no room.
+    if snapshot.unopened(record) is not None or record.bypasses:
+        # Victims for one member would go in vain when the others find no room. One that was never admitted
+        # gets none.
         return Withheld()
     offered = None if record.reservation else offer()
     if offered is not None:
         return offered
-    refusal = None if record.reservation else refusal_of(snapshot, record, with_root=False, in_turn=False)
+    refusal = None if is_promised(record) else refusal_of(snapshot, record, with_root=False, in_turn=False)
     return Withheld() if refusal is None else Vetoed(refusal)

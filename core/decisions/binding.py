@@ -13,7 +13,7 @@ from core.decisions.decision import (
 from core.ids import NodeName, PodUid
 from core.instants import has_come
 from core.ledger.events import BindCalled, BindFailed, PodRefused
-from core.ledger.formations import slot_node
+from core.ledger.formations import is_promised, slot_node
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.reasons import said_next
@@ -53,7 +53,7 @@ def _overtaken(snapshot: Snapshot, record: PodRecord, *, now: float) -> Refused 
     """
     application = snapshot.application(record.application) if record.application else None
     queue = snapshot.queue_of(record)
-    holds_more = record.reservation is not None and not (record.binding or slot_node(record))
+    holds_more = is_promised(record) and not (record.binding or slot_node(record))
     if not holds_more or application is None or queue is None:
         return None
     refusal = snapshot.room.excess(queue.chain, application.claimant, record.facts.size)

@@ -2,6 +2,7 @@
 
 from core.decisions.receipts import NoPlan, Stop
 from core.instants import has_come
+from core.ledger.formations import is_promised
 from core.ledger.marks import PLANS_AT_MOST
 from core.ledger.record import Held, PodRecord
 from core.ledger.snapshot import Snapshot
@@ -52,7 +53,7 @@ def tried_lately(record: PodRecord, *, now: float) -> NoPlan | None:
 def limited(snapshot: Snapshot, record: PodRecord, queue: Queue) -> NoPlan | None:
     """Limits of users, groups and numbers of applications never start a preemption (CYC-5)."""
     application = snapshot.application(record.application) if record.application else None
-    if application is None or record.reservation is not None:
+    if application is None or is_promised(record):
         return None
     refusal = snapshot.room.personal_refusal(queue.chain, application.claimant, record.facts.size)
     return None if refusal is None else NoPlan(record.uid, Stop.LIMITED, "CYC-5", refusal.text)

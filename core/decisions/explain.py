@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from core.decisions.admission import refusal_of
 from core.ids import QueuePath
-from core.ledger.formations import slot_node
+from core.ledger.formations import is_promised
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.headroom import headroom
@@ -52,7 +52,7 @@ def _state(record: PodRecord) -> str:
         return "leaving"
     if not record.managed:
         return "unmanaged"
-    if record.reservation is not None or slot_node(record):
+    if is_promised(record):
         return "reserved"
     return "pending" if record.is_ask else "gated"
 

@@ -6,7 +6,6 @@ from core.ledger.events import GateHeld
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.reasons import Code, Refusal, said_next
-from core.workload.pod import OWN_GATE
 
 NOWHERE = Refusal(Code.UNSCHEDULABLE, "no node has room for it")
 
@@ -14,8 +13,8 @@ NOWHERE = Refusal(Code.UNSCHEDULABLE, "no node has room for it")
 def decide_gate(snapshot: Snapshot, uid: PodUid, *, now: float) -> GateHeld | None:
     """What to tell a pod whose gate stays shut; None for one that does not wait there, or has a turn."""
     record = snapshot.pod(uid)
-    waits = record is not None and record.is_ask and OWN_GATE in record.facts.gates
-    if record is None or not waits or snapshot.has_turn(uid):
+    waits = record is not None and record.is_ask and record.is_gated
+    if record is None or not waits or record.opening or snapshot.has_turn(uid):
         return None
     said = said_next(record.said, why_gated(snapshot, record), generation=snapshot.generation, now=now)
     if said == record.said and record.gate_told == said.text:

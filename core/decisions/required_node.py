@@ -19,6 +19,7 @@ from core.decisions.receipts import (
 )
 from core.decisions.selection import lacking
 from core.ids import NodeName, PodUid
+from core.ledger.formations import is_promised
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.headroom import shortfall
@@ -40,7 +41,7 @@ def plan_required_node(snapshot: Snapshot, record: PodRecord, leaf: Queue) -> Pl
     known = snapshot.nodes.get(node)
     if known is None:
         return NoPlan(uid, Stop.NO_NODE, "RNP-1", f"node {node} is not known")
-    short_of = None if record.reservation is not None else shortfall(leaf.chain[:-1], record.facts.size)
+    short_of = None if is_promised(record) else shortfall(leaf.chain[:-1], record.facts.size)
     if short_of is not None:
         return NoPlan(uid, Stop.HEADROOM, "RNP-1", f"{short_of.queue.path} {short_of.limit}")
     wanted = {name: amount for name, amount in record.facts.size.items() if amount > 0}

@@ -76,7 +76,7 @@ def _own_rank(snapshot: Snapshot, record: PodRecord, offered: Set[NodeName]) -> 
 def _own_node(record: PodRecord) -> NodeName:
     if record.binding:
         return record.binding
-    return record.noted if record.reservation is not None else NO_NODE
+    return record.noted if record.reservation is not None or record.is_unguarded else NO_NODE
 
 
 def _with(available: Mapping[str, int], size: Resource) -> Mapping[str, int]:

@@ -20,6 +20,7 @@ from core.ledger.seeking import await_age, forget_age
 from core.ledger.state import Seat, State, WaitingKey
 from core.ledger.tries import await_try, forget_try
 from core.ledger.turns import end_turn, looked_at, note_fresh, note_moved
+from core.ledger.unguarded import file_unguarded, forget_unguarded, note_unadmitted
 from core.queues.limits import UsageBook
 from core.queues.priority import ask_comes, ask_goes
 from core.queues.queue import Queue
@@ -37,6 +38,7 @@ _HELD_IN: dict[Held, Callable[[Queue], Tally]] = {
 _STANDING_IN: dict[Standing, tuple[Callable[[Queue], Tally], ...]] = {
     Standing.PREEMPTING: (attrgetter("preempting"),),
     Standing.TRIGGERED: (attrgetter("triggered"),),
+    Standing.BYPASSED: (attrgetter("bypassed"),),
 }
 """What counts a charge in a queue: as held, and as what it is to preemption."""
 
@@ -59,6 +61,8 @@ def charge_of(state: State, record: PodRecord) -> Charge | None:
         return Charge(Held.RESERVED, queue, record.binding or record.noted or slot_node(record), size)
     if not record.is_ask:
         return None
+    if record.is_unguarded:
+        return _charge_unguarded(state, record, queue)
     if awaits_gang(state, record):
         return _charge_beside(state, record)
     if slot_node(record):
@@ -75,6 +79,14 @@ def _charge_of_running(record: PodRecord, queue: QueuePath) -> Charge:
     if record.evictable:
         return Charge(Held.ALLOCATED, queue, record.node, size, priority, Standing.EVICTABLE)
     return Charge(Held.ALLOCATED, queue, record.node, size)
+
+
+def _charge_unguarded(state: State, record: PodRecord, queue: QueuePath) -> Charge:
+    """The quota of a pod that may be placed at any moment, whatever it waits for by our rules (F-2, F-7)."""
+    beside = _charge_beside(state, record)
+    node = record.binding or slot_node(record) or (beside.node if beside is not None else record.noted)
+    standing = Standing.BYPASSED if record.bypasses else Standing.PLAIN
+    return Charge(Held.RESERVED, queue, node, record.facts.size, standing=standing)
 
 
 def _charge_beside(state: State, record: PodRecord) -> Charge | None:
@@ -99,10 +111,12 @@ def settle(state: State, record: PodRecord) -> None:
     new = charge_of(state, record)
     if record.node and not record.placed_at:
         record.placed_at = state.now
+        note_unadmitted(state, record)
     _recharge(state, record, new)
     _index_reservation(state, record)
     _index_waiting(state, record, new)
     file(state, record)
+    file_unguarded(state, record)
     if record.keeps and not record.is_ask:
         let_go(state, record)
 
@@ -112,6 +126,8 @@ def discharge(state: State, record: PodRecord) -> None:
     _recharge(state, record, None)
     _index_waiting(state, record, None)
     unfile(state, record)
+    forget_unguarded(state, record.uid, gone=True)
+    state.unwoken.discard(record.uid)
     state.reserved.discard(record.uid)
     let_go(state, record, gone=True)
 

@@ -34,6 +34,8 @@ def audit_steps(state: State) -> Iterator[Step]:
     """The same in steps of about a millisecond. The ledger may change between two of them."""
     yield from each(state.pods, lambda uid: _pod_drifts(state, uid))
     yield from each(state.charges, lambda uid: _unknown(state, "charges", uid, uid in state.charges))
+    unguarded = {**state.unguarded.placing, **state.unguarded.unplaced, **state.unguarded.bypasses}
+    yield from each(unguarded, lambda uid: _unknown(state, "unguarded index", uid, _is_noted(state, uid)))
     yield from each(state.kept, lambda name: _kept_drifts(state, name))
     yield from each(state.victims, lambda preemptor: _victims_drifts(state, preemptor))
     yield from each(state.offers, lambda uid: _offer_drifts(state, uid))
@@ -102,9 +104,19 @@ def _pod_drifts(state: State, uid: PodUid) -> Step:
         *compare(f"gone: {uid}", False, uid in state.gone),
         *compare(f"kept for {uid}", record.keeps, _kept_for(state, record)),
         *compare(f"victim: {uid}", record.preempted_for is not None, _is_victim(state, record)),
+        *compare(f"unguarded index of {uid}", record.managed and record.is_unguarded, _is_filed(state, uid)),
         *_membership_drifts(state, record),
         *_place_drifts(state, record, expected),
     ]
+
+
+def _is_filed(state: State, uid: PodUid) -> bool:
+    """As unguarded, and in one of the two parts of that index only."""
+    return (uid in state.unguarded.placing) != (uid in state.unguarded.unplaced)
+
+
+def _is_noted(state: State, uid: PodUid) -> bool:
+    return _is_filed(state, uid) or uid in state.unguarded.bypasses
 
 
 def _is_victim(state: State, record: PodRecord) -> bool:
@@ -178,7 +190,7 @@ def _queue_steps(state: State) -> Iterator[Step]:
         yield compare_tallies(f"{name} of {path}", sums.get(key, Tally()), counters.get(key, Tally()))
 
 
-_STANDINGS = (Standing.PREEMPTING, Standing.TRIGGERED)
+_STANDINGS = (Standing.PREEMPTING, Standing.TRIGGERED, Standing.BYPASSED)
 
 
 def _counters(queue: Queue) -> dict[str, Tally]:

@@ -56,8 +56,16 @@ def _turn_drifts(state: State, uid: PodUid) -> Step:
     turn = state.turns.get(uid)
     return [
         *compare(f"turn of {uid}", turn.seat if turn else None, state.waits_at.get(uid) if turn else None),
-        *compare(f"unwoken: {uid}", False, uid in state.unwoken and turn is None),
+        *compare(
+            f"unwoken: {uid}", False, uid in state.unwoken and turn is None and not _is_opening(state, uid)
+        ),
     ]
+
+
+def _is_opening(state: State, uid: PodUid) -> bool:
+    """Whether the removal of its gate is to be requested again."""
+    record = state.pods.get(uid)
+    return record is not None and record.opening
 
 
 def _age_drifts(state: State, uid: PodUid) -> Step:

@@ -35,7 +35,8 @@ def is_not_shown(record: PodRecord) -> bool:
     facts = record.facts
     bound = bool(record.bound_to) and not facts.node
     evicted = record.eviction is not None and not facts.deleting
-    return record.shown is None or bound or evicted
+    opened = record.opening and record.is_gated
+    return record.shown is None or bound or evicted or opened
 
 
 def doubt(state: State, record: PodRecord) -> None:
@@ -61,11 +62,11 @@ def note_binding(state: State, record: PodRecord) -> None:
 
 
 def expire_doubts(state: State) -> None:
-    """What no watch has shown in time did not last. An open bind call is waited for."""
+    """What no watch has shown in time did not last. An open bind call, or an opening, is waited for."""
     for record in [state.pods[uid] for uid in sorted(state.doubted)]:
         if record.doubted_until is None or not has_come(record.doubted_until, now=state.now):
             continue
-        if record.binding:
+        if record.binding or (record.opening and (record.waking or record.uid in state.unwoken)):
             doubt(state, record)
         elif record.shown is None:
             forget(state, record)
@@ -77,6 +78,7 @@ def expire_doubts(state: State) -> None:
 def _undo(state: State, record: PodRecord) -> None:
     if not record.facts.node:
         record.bound_to, record.placed_at = NO_NODE, 0.0
+    record.opening = record.opening and not record.is_gated
     if record.eviction is not None and not record.facts.deleting:
         failed = on.PodEvicted(record.uid, EvictionOutcome.FAILED, PodUid(record.preempted_for or NO_POD))
         note_eviction(state, failed)

@@ -137,10 +137,14 @@ class BindFailed:
 
 @dataclass(frozen=True, slots=True)
 class PodWoken:
-    """The wake-up of a pod, or the opening of its gate, was written, or could not be (``reached`` False)."""
+    """The wake-up of a pod, or the opening of its gate, was written, or could not be (``reached`` False).
+
+    ``certain``: False when it may have been written all the same, as no answer came.
+    """
 
     uid: PodUid
     reached: bool
+    certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
 """What a failure that kube-scheduler writes on a pod says of what we promised it."""
 
+from core.ids import NO_NODE
 from core.ledger.coscheduling import found_no_place
+from core.ledger.keeping import let_go
 from core.ledger.pod_groups import unopened
 from core.ledger.record import PodRecord
 from core.ledger.state import State
@@ -29,6 +31,8 @@ def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
     if record.reservation is not None and facts.version > record.reservation.version:
         record.reservation = record.reservation.cut_to(FAILED_ELSEWHERE, now=state.now)
     record.slot = record.slot.after_try(state.now) if record.slot is not None else None
+    if record.is_unguarded and not record.is_gated:
+        _note_failure_unguarded(state, record)
     if _not_told_yet(state, record):
         return
     group = unopened(state, record)
@@ -36,6 +40,13 @@ def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
         return_turn(state, record, found_no_place=True)
     elif record.uid in state.turns:
         found_no_place(state, record, group)
+
+
+def _note_failure_unguarded(state: State, record: PodRecord) -> None:
+    """Its quota stays charged (F-2), but the node on which it was expected is for everybody."""
+    record.noted = NO_NODE
+    if not record.triggered:
+        let_go(state, record)
 
 
 def _not_told_yet(state: State, record: PodRecord) -> bool:

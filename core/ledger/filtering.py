@@ -33,7 +33,7 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
         case on.PodAdmitted(_, version):
             _reserve(state, record, version)
         case on.PodRefused(_, _, said):
-            record.said, record.refused = said, True
+            record.said, record.refused, record.let_through = said, True, False
             record.slot = record.slot.after_refusal() if record.slot is not None else None
             _note_refusal(state, record, event.refusal)
     settle(state, record)
@@ -49,7 +49,8 @@ def _note_call(state: State, record: PodRecord) -> None:
     record.overlooked, record.passed_over, record.rests_until = 0, False, None
     record.waking = False
     if not record.binding:
-        record.reservation, record.noted = None, NO_NODE
+        record.reservation = None
+        record.noted = record.noted if record.is_unguarded else NO_NODE
 
 
 def _end_waits(state: State, record: PodRecord) -> None:
@@ -78,12 +79,12 @@ def _note_refusal(state: State, record: PodRecord, refusal: Refusal) -> None:
 
 
 def _reserve(state: State, record: PodRecord, version: int) -> None:
-    record.refused = False
+    record.refused, record.let_through = False, True
     if record.said is not None:
         record.said = replace(record.said, rival=None)
     if record.reservation is None and record.is_ask:
         turn = state.turns.get(record.uid)
-        record.noted = turn.node if turn is not None else NO_NODE
+        record.noted = turn.node if turn is not None else record.noted
         whole = Reservation(_ttl(state, record), state.now, version)
         record.reservation = whole.running(time_runs(record), now=state.now)
 

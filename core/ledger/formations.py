@@ -159,6 +159,12 @@ def linked_at(record: PodRecord) -> float | None:
     return slot.linked if slot is not None and slot.opened is None and not record.node else None
 
 
+def is_promised(record: PodRecord) -> bool:
+    """True for a pending pod whose quota is held for it, since filter or since its gate was opened."""
+    admitted = record.is_unguarded and not record.bypasses
+    return record.reservation is not None or bool(slot_node(record)) or admitted
+
+
 def slot_node(record: PodRecord) -> NodeName:
     """Where room is held for a member whose placeholder has gone."""
     slot = record.slot

@@ -7,14 +7,14 @@ from core.ledger.effects import SetCondition
 from core.ledger.record import PodRecord
 from core.ledger.state import State
 from core.reasons import Said
-from core.workload.pod import ADMITTED, OWN_GATE
+from core.workload.pod import ADMITTED
 
 OPENED = "its turn has come"
 
 
 def tell_why(state: State, record: PodRecord, said: Said) -> None:
     """Write why a pod waits, if that is not what it says already."""
-    if OWN_GATE not in record.facts.gates or record.uid in state.turns:
+    if not record.is_gated or record.opening or record.uid in state.turns:
         return
     record.said = said
     if said.text not in (record.gate_told, record.facts.gate_told):

@@ -7,8 +7,6 @@ A handler per event. Each only notes what was told or promised on the pod's reco
 from collections.abc import Iterator
 from typing import assert_never
 
-from core.ids import PodUid
-from core.instants import earliest
 from core.ledger import events as on
 from core.ledger.accounts import recount_people, settle
 from core.ledger.audit import audit_steps
@@ -33,6 +31,7 @@ from core.ledger.keeping import note_written
 from core.ledger.lifecycle import leave_parents, pass_time
 from core.ledger.marks import expire_kept
 from core.ledger.offers import drop_offers, spare_withdrawn
+from core.ledger.opening import note_woken
 from core.ledger.over_max import recount_over_max
 from core.ledger.recalling import stand_by, take_over
 from core.ledger.reclaiming import find_reclaims, note_terms, terms_now
@@ -60,7 +59,8 @@ from core.ledger.takeover import (
 )
 from core.ledger.tries import await_try, find_due
 from core.ledger.turn_pass import TurnPass
-from core.ledger.turns import WAKES_APART, begin_lease, end_turn, expire_turns
+from core.ledger.turns import expire_turns
+from core.ledger.unguarded import report_unguarded
 from core.queues.limits import Limits
 
 
@@ -100,8 +100,8 @@ class Ledger:
                 self._on_configured(event)
             case on.SettingsRead(settings):
                 self._state.settings = settings
-            case on.PodWoken(uid, reached):
-                self._on_pod_woken(uid, now, reached=reached)
+            case on.PodWoken():
+                note_woken(self._state, event)
             case on.GateHeld() | on.GateToldNot():
                 self._on_gate(event)
             case on.NodeNominated() | on.RecordWritten():
@@ -183,16 +183,6 @@ class Ledger:
 
     # -- time ----------------------------------------------------------------------------------------
 
-    def _on_pod_woken(self, uid: PodUid, now: float, *, reached: bool) -> None:
-        """A wake-up that was not written is tried again a second later; so is one that no leader sent."""
-        state, record = self._state, self._state.pods.get(uid)
-        if record is not None:
-            record.waking = False
-        if reached:
-            begin_lease(state, uid)
-        elif end_turn(state, uid):
-            state.deferred = earliest(state.deferred, now + WAKES_APART)
-
     def _on_written(self, event: on.NodeNominated | on.RecordWritten) -> None:
         if isinstance(event, on.RecordWritten):
             go_on(self._state, event)
@@ -252,6 +242,7 @@ class Ledger:
         place_overdue(self._state)
         mark_rejected(self._state)
         pass_time(self._state)
+        report_unguarded(self._state)
 
     def _expire_reservations(self, now: float) -> None:
         state = self._state

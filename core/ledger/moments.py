@@ -11,6 +11,7 @@ from core.ledger.rejections import marks_due
 from core.ledger.state import State
 from core.ledger.takeover import slots_due
 from core.ledger.turns import leases
+from core.ledger.unguarded import report_due
 
 
 def moments(state: State) -> Iterator[float | None]:
@@ -32,4 +33,5 @@ def moments(state: State) -> Iterator[float | None]:
     yield from state.forming.values()
     yield from slots_due(state)
     yield line_due(state)
+    yield from report_due(state)
     yield from (state.applications[app_id].awaits_until for app_id in state.unplaced)

@@ -64,7 +64,7 @@ def phase_of(state: State, record: PodRecord, group: Group) -> Phase:
         return Phase.AWAY
     if record.binding:
         return Phase.WAITING if record.waits_bind else Phase.POSTING
-    return Phase.PENDING if record.reservation is None else Phase.RESERVED
+    return Phase.RESERVED if record.reservation is not None or record.is_unguarded else Phase.PENDING
 
 
 def note_member(state: State, record: PodRecord) -> None:

@@ -17,7 +17,7 @@ from core.ledger.state import Stage, State
 from core.ledger.takeover import dissolve, remember_slot, resume_slots
 from core.ledger.turns import end_turn
 from core.workload.ask import Reservation
-from core.workload.pod import GANG, PREEMPTED_FOR, REPLACES, RESERVED_NODE, TRIGGERED, PodFacts
+from core.workload.pod import GANG, GATE_OPENED, PREEMPTED_FOR, REPLACES, RESERVED_NODE, TRIGGERED, PodFacts
 
 
 def recall(state: State, record: PodRecord) -> None:
@@ -26,6 +26,8 @@ def recall(state: State, record: PodRecord) -> None:
     That is believed of the pods in the first list only. On one that comes later none of us can have written,
     and whoever may create pods could keep nodes for himself.
     """
+    if record.is_gated and record.facts.gate_opened:
+        write(state, record, (GATE_OPENED, None))
     if not state.pods_listed:
         record.believed = True
         _believe(state, record)

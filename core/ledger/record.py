@@ -9,7 +9,7 @@ from core.ledger.outcomes import EvictionOutcome
 from core.reasons import Said
 from core.resource import Resource
 from core.workload.ask import Rank, Reservation
-from core.workload.pod import PodFacts
+from core.workload.pod import OWN_GATE, PodFacts
 from core.workload.pod_group import GroupKey
 
 
@@ -33,6 +33,8 @@ class Standing(Enum):
     """It runs, was chosen as a victim, and so counts as gone for guarantees (PRE-21)."""
     TRIGGERED = "triggered"
     """An ask that waits for the room of its victims, and so counts as there (DIV-14)."""
+    BYPASSED = "bypassed"
+    """A pod that may be placed without Paddock's admission, and holds quota until it is or goes (F-7)."""
 
 
 class Charge(NamedTuple):
@@ -98,7 +100,9 @@ class PodRecord:
     ``slot``: the room that it takes over from a placeholder; ``forgone``: it did once,
     and that came to nothing; ``yields_to``: the member that a placeholder's room is for; ``released``: a
     placeholder that is taken back; ``pod_group``: the group it is filed in, ``waits_bind``: its open bind
-    call waits for the others of that group.
+    call waits for the others of that group; ``opening``: the removal of its gate was requested and not
+    refused, so the gate may be open (F-2); ``let_through``: our last filter answer admitted it;
+    ``bypass_noted``: that it was never admitted was filed to be reported (F-7).
     """
 
     facts: PodFacts
@@ -144,6 +148,9 @@ class PodRecord:
     released: bool = False
     pod_group: GroupKey | None = None
     waits_bind: bool = False
+    opening: bool = False
+    let_through: bool = False
+    bypass_noted: bool = False
 
     @property
     def uid(self) -> PodUid:
@@ -158,6 +165,24 @@ class PodRecord:
     def is_ask(self) -> bool:
         """Wants a node and may have one: not bound, not leaving, not held by somebody's gate."""
         return not (self.node or self.facts.deleting or self.facts.gated)
+
+    @property
+    def is_unguarded(self) -> bool:
+        """True while kube-scheduler may place a pending pod without a filter call (F-2).
+
+        Its gate is open, or its removal was requested, or it never had one; and its markers leave filter out.
+        """
+        return not self.facts.asks_filter and self.is_ask and (self.opening or not self.is_gated)
+
+    @property
+    def is_gated(self) -> bool:
+        """True while Paddock's own gate holds it."""
+        return OWN_GATE in self.facts.gates
+
+    @property
+    def bypasses(self) -> bool:
+        """True for an unguarded pod whose gate was not opened by Paddock (F-7)."""
+        return self.is_unguarded and not (self.opening or self.facts.gate_opened)
 
     @property
     def preempting(self) -> bool:

@@ -16,7 +16,8 @@ from core.ledger.moments import moments
 from core.ledger.pod_groups import group_of, unopened
 from core.ledger.record import Charge, PodRecord
 from core.ledger.settings import LedgerSettings
-from core.ledger.state import Episode, OverMaxPlace, State, Turn
+from core.ledger.state import Episode, OverMaxPlace, State, Turn, Unguarded
+from core.ledger.turns import turns_leave_no_node
 from core.queues.limits import Limits, Tracked, UsageBook, entry_for
 from core.queues.queue import Queue
 from core.queues.room import Extra, Room
@@ -24,7 +25,6 @@ from core.queues.spec import LimitSpec, NodeSortSpec, PartitionSpec
 from core.queues.tree import QueueTree
 from core.reasons import Refusal
 from core.resource import Resource, Tally
-from core.workload.affinity import admits
 from core.workload.application import Application
 from core.workload.ask import Waiting
 from core.workload.budget import Budgets
@@ -32,7 +32,7 @@ from core.workload.formation import GangTally
 from core.workload.lineup import Kind
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.node_ranking import NodeRanking
-from core.workload.pod import OWN_GATE, NamespaceFacts, PriorityClassFacts
+from core.workload.pod import NamespaceFacts, PriorityClassFacts
 from core.workload.pod_group import Group, GroupNumbers
 
 _NOTHING = Tally()
@@ -274,8 +274,7 @@ class Snapshot:
 
     def demand_in(self, queue: Queue) -> Tally:
         """What they ask for at most, in a queue and below; only to be read."""
-        state = self._state
-        return queue.pending if state.freed or state.passing else queue.fresh
+        return queue.pending if self._state.freed or self._state.passing else queue.fresh
 
     def beside_demand(self, queue: Queue) -> Tally:
         """What turns hold that `demand_in` does not count; only to be read."""
@@ -308,14 +307,7 @@ class Snapshot:
 
     def turns_leave_no_node(self, record: PodRecord) -> bool:
         """Whether nodes have no room for an ask besides what turns hold on them."""
-        state, facts = self._state, record.facts
-        if not state.turns or record.keeps:
-            return False
-        size, constraints = facts.size, facts.constraints
-        if state.node_room.tightest(size, constraints, state.nodes, besides=state.kept) is not None:
-            return False
-        nodes = (state.nodes.get(turn.node) for turn in state.turns.values())
-        return any(node is not None and admits(node, constraints) for node in nodes)
+        return turns_leave_no_node(self._state, record)
 
     def found_no_node(self, record: PodRecord) -> bool:
         """Whether no node had room for such an ask when a pass looked at one last."""
@@ -361,9 +353,8 @@ class Snapshot:
 
     def gated(self) -> list[PodUid]:
         """The asks at our own gate."""
-        pods = self._state.pods
-        waits = (*self._state.waits_at, *self._state.places)
-        return [uid for uid in waits if OWN_GATE in pods[uid].facts.gates and not pods[uid].facts.placeholder]
+        waits = ((uid, self._state.pods[uid]) for uid in (*self._state.waits_at, *self._state.places))
+        return [uid for uid, record in waits if record.is_gated and not record.facts.placeholder]
 
     @property
     def trying(self) -> Mapping[PodUid, None]:
@@ -394,6 +385,11 @@ class Snapshot:
     def reserved(self) -> int:
         """Number of live reservations."""
         return len(self._state.reserved)
+
+    @property
+    def unguarded(self) -> Unguarded:
+        """Pods that may be placed without a filter call; only to be read."""
+        return self._state.unguarded
 
     def conflicts(self, partition: PartitionSpec) -> Sequence[str]:
         """Why a document cannot be applied to what is running, one sentence each."""

@@ -175,6 +175,20 @@ class Turn(NamedTuple):
     node: NodeName
 
 
+@dataclass(slots=True)
+class Unguarded:
+    """Pods that kube-scheduler may place without a filter call (F-2)."""
+
+    #: When each becomes overdue, in seconds; in the order of that moment. Derived, but for the moment.
+    placing: dict[PodUid, float] = field(default_factory=dict)
+    #: Those of which that was reported. Derived, together with ``placing``.
+    unplaced: dict[PodUid, None] = field(default_factory=dict)
+    #: Pods that were never admitted and are not reported yet, placed or not (F-7).
+    bypasses: dict[PodUid, None] = field(default_factory=dict)
+    #: Number of reports of pods that were never admitted, since the start.
+    reported: int = 0
+
+
 class Names(dict[tuple[str, str], tuple[PodUid, ...]]):
     """Uids by namespace and name.
 
@@ -332,6 +346,7 @@ class State:
     due: bool = False
     passing: bool = False
     deferred: float | None = None
+    unguarded: Unguarded = field(default_factory=Unguarded)
     node_set: int = 0
     arrivals: int = 0
     asked_at: float = 0.0

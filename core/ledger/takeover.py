@@ -16,6 +16,7 @@ from core.ledger.forming import advance, arm, forget_made
 from core.ledger.keeping import nominate, note_kept, take_back
 from core.ledger.marks import write
 from core.ledger.matching import close, line_up, link_next
+from core.ledger.opening import charge_opened
 from core.ledger.record import PodRecord, Slot
 from core.ledger.releasing import AGAIN, delete, left_over, release, try_again
 from core.ledger.state import State
@@ -249,6 +250,7 @@ def _call(state: State, member: PodRecord, slot: Slot) -> None:
     member.woken_at = None
     wakes = wake(state, member)
     state.outbox.extend(wakes)
+    charge_opened(state, wakes)
     member.woken_at = state.now if wakes else None
 
 

@@ -17,6 +17,7 @@ from core.ledger.keeping import kept_could_take, node_for, nominate, still_helps
 from core.ledger.lanes import Lane, Line
 from core.ledger.marks import undo
 from core.ledger.muster import TURN, Effects, Muster, Steps, has_leave
+from core.ledger.opening import charge_opened
 from core.ledger.pod_groups import unopened
 from core.ledger.record import PodRecord
 from core.ledger.seeking import come_of_age, may_seek, seek
@@ -88,6 +89,7 @@ class TurnPass:
             effects += woken
             left -= work
             self._work += work
+        charge_opened(self._state, effects)
         return tuple(effects)
 
     @property
@@ -160,6 +162,8 @@ class TurnPass:
         kept = sorted((state.pods[uid].rank, name) for name, uid in state.kept.items())
         for rank, name in kept:
             record, seat = state.pods.get(rank[-1]), state.waits_at.get(rank[-1])
+            if record is not None and record.is_unguarded and record.keeps == name:
+                yield _KEPT, self._tend_unguarded(record, name)
             if record is None or seat is None or record.keeps != name or record.uid in state.turns:
                 continue
             # An offer stands: kube-scheduler may be carrying it out, and cannot be told otherwise.
@@ -179,6 +183,14 @@ class TurnPass:
                 yield TURN, list(give_turn(state, record, seat, elsewhere))
             elif not (offered or (still_helps(state, record) and self._comes_together(record, seat))):
                 undo(state, record)
+
+    def _tend_unguarded(self, record: PodRecord, name: NodeName) -> Effects:
+        """Nominate a pod whose gate is open to the node reserved for it, or give the node up."""
+        if self._state.node_room.has(name, record.facts.size):
+            return [*nominate(record, name)]
+        if record.uid not in self._state.victims or not still_helps(self._state, record):
+            undo(self._state, record)
+        return []
 
     def _comes_together(self, record: PodRecord, seat: Seat) -> bool:
         """Whether the room on a kept node may still be made: by its victims, or by pods that end."""

@@ -15,7 +15,7 @@ from core.ledger.pod_groups import group_of, unopened
 from core.ledger.record import PodRecord
 from core.ledger.state import Seat, State, Turn
 from core.resource import Tally
-from core.workload.pod import OWN_GATE
+from core.workload.affinity import admits
 from core.workload.promises import Promises
 
 WAKES_APART = 1.0
@@ -65,9 +65,9 @@ def note_moved(state: State, leaf: QueuePath, app: AppId) -> None:
 
 def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
     """Wake an ask that has a turn; one that was woken a moment ago, a little later."""
-    facts = record.facts
-    gated = OWN_GATE in facts.gates
+    facts, gated = record.facts, record.is_gated
     if not (gated or record.refused):
+        state.unwoken.discard(record.uid)
         return ()
     if record.woken_at is not None:
         rested = record.woken_at + WAKES_APART
@@ -78,9 +78,18 @@ def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
     state.unwoken.discard(record.uid)
     record.woken_at, record.waking = state.now, True
     if gated:
+        _note_opening(state, record)
         tell_opened(state, record)
         return (OpenGate(facts.uid, facts.namespace, facts.name),)
     return (WakePod(facts.uid, facts.namespace, facts.name, token=str(int(state.now * 1000))),)
+
+
+def _note_opening(state: State, record: PodRecord) -> None:
+    """From this moment the gate may be open: where filter is not called the pod is charged (F-2)."""
+    turn = state.turns.get(record.uid)
+    if not record.facts.asks_filter:
+        record.opening = True
+        record.noted = turn.node if turn is not None else record.noted
 
 
 def wake_deferred(state: State) -> list[WakePod | OpenGate]:
@@ -142,6 +151,17 @@ def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> Non
         doublings = min(record.overlooked - FORGIVEN - 1, _MOST_DOUBLINGS)
         record.rests_until = state.now + min(LONGEST_REST, FIRST_REST * 2.0**doublings)
         state.deferred = earliest(state.deferred, record.rests_until)
+
+
+def turns_leave_no_node(state: State, record: PodRecord) -> bool:
+    """Whether nodes have no room for an ask besides what turns hold on them."""
+    size, constraints = record.facts.size, record.facts.constraints
+    if not state.turns or record.keeps:
+        return False
+    if state.node_room.tightest(size, constraints, state.nodes, besides=state.kept) is not None:
+        return False
+    nodes = (state.nodes.get(turn.node) for turn in state.turns.values())
+    return any(node is not None and admits(node, constraints) for node in nodes)
 
 
 def leases(state: State) -> list[tuple[PodUid, float]]:

@@ -17,8 +17,9 @@ class Queue:
     Three disjoint counters, each the sum over the pods in this queue and below it (QUO-2): ``allocated``
     (on a node), ``reserved`` (admitted by filter, not bound yet) and ``pending`` (the other asks).
     ``fresh`` is the part of ``pending`` that nobody has looked at yet, ``triggered`` the part that victims
-    were chosen for (DIV-14), ``preempting`` the part of ``allocated`` that was chosen (PRE-21). ``max`` is
-    the configured one, for the root the sum of its nodes (QUO-1); None is no limit.
+    were chosen for (DIV-14), ``preempting`` the part of ``allocated`` that was chosen (PRE-21),
+    ``bypassed`` the part of ``reserved`` that was never admitted (F-7). ``max`` is the configured one, for
+    the root the sum of its nodes (QUO-1); None is no limit.
     ``applications``: those in it, of which the ``completing`` have no pod; ``running``: those in it and below
     that were given something, while they live (QUO-13).
     ``draining``: no longer in the document, kept until its applications are gone (Q-9); ``dynamic``: made by
@@ -33,6 +34,7 @@ class Queue:
         "allocated",
         "applications",
         "asked",
+        "bypassed",
         "chain",
         "children",
         "completing",
@@ -68,6 +70,7 @@ class Queue:
         self.fresh = Tally()
         self.preempting = Tally()
         self.triggered = Tally()
+        self.bypassed = Tally()
         self.applications: set[AppId] = set()
         self.completing: set[AppId] = set()
         self.running: set[AppId] = set()

@@ -120,12 +120,13 @@ class Room:
         """The first limit that is passed already in a resource of which ``size``, counted there, has some.
 
         The check for a pod that holds a reservation: what others forced may have taken its room (QUO-8).
+        Pending pods that were never admitted do not count: they are refused in its stead (F-7).
         """
         for tracked, name in passed_limits(self.limits, self.book, chain, claimant, size):
             entry = entry_for(self.limits, tracked)
             if entry is not None and entry.max is not None:
                 return Refusal(_QUOTA[tracked.kind], _subject(tracked), _bound(entry.max, name))
-        for queue, name in passed_queues(chain, size):
+        for queue, name in passed_queues(chain, size, bypassed=False):
             return Refusal(Code.QUOTA_EXCEEDED, queue.path, Shortfall(queue, name).limit)
         return None
 
@@ -188,16 +189,25 @@ class Room:
         )
 
 
-def passed_queues(chain: Sequence[Queue], size: Resource) -> Iterator[tuple[Queue, str]]:
+def passed_queues(
+    chain: Sequence[Queue], size: Resource, *, bypassed: bool = True
+) -> Iterator[tuple[Queue, str]]:
     """The queues above their max in a resource of which ``size`` has some, with that resource.
 
-    Without the root, whose max is the cluster's size and no quota. Cost: O(depth).
+    ``bypassed``: whether pending pods that were never admitted count (F-7). Without the root, whose max
+    is the cluster's size and no quota. Cost: O(depth).
     """
     for queue in chain:
         if queue.max is not None and not queue.is_root:
-            name = first_excess(queue.max, size, queue.allocated, queue.reserved)
+            less = _NOTHING if bypassed else negated(queue.bypassed)
+            name = first_excess(queue.max, size, queue.allocated, queue.reserved, less)
             if name is not None:
                 yield queue, name
+
+
+def negated(tally: Tally) -> Tally:
+    """What it takes to count a tally out of a sum."""
+    return Tally(tally.as_resource().times(-1)) if tally else _NOTHING
 
 
 def passed_limits(

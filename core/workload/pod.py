@@ -28,6 +28,9 @@ REPLACES = "paddock.dev/replaces"
 GANG = "paddock.dev/gang"
 """The annotation of an originator that says what has become of its gang (GANG-20)."""
 
+GATE_OPENED = "paddock.dev/gate-opened"
+"""The annotation that goes with the removal of our own gate by us; without it another removed it (F-7)."""
+
 OWN_GATE = "paddock.dev/queue"
 """Our own scheduling gate; it counts as no gate in POD-20."""
 
@@ -45,7 +48,8 @@ class PodFacts:
     ``starts_at_once``: it has the tag ``application.stateaware.disable`` (SORT-8); ``constraints``: on nodes;
     ``gate_told``: what its condition `ADMITTED` says of why its gate is shut; ``reserved_node``: node
     kept for it, as written on it (design section 4); ``asks_filter``: kube-scheduler calls filter for
-    it, which it does not where markers of ours leave that out (design section 6).
+    it, which it does not where markers of ours leave that out (design section 6); ``gate_opened``: its
+    annotation `GATE_OPENED` says that Paddock removed its gate.
 
     For preemption: ``never_preempts``: ``preemptionPolicy: Never``; ``allow_preemption``: its own annotation,
     ``true`` or ``false``, else empty, and ``priority_class`` the name whose annotation counts then (PRE-4);
@@ -85,6 +89,7 @@ class PodFacts:
     gate_told: str = ""
     reserved_node: NodeName = NO_NODE
     asks_filter: bool = True
+    gate_opened: bool = False
     never_preempts: bool = False
     allow_preemption: str = ""
     priority_class: str = ""

@@ -190,3 +190,20 @@ def _status_from(body: bytes) -> _Status:
     except msgspec.MsgspecError:
         text = body[:_BODY_LENGTH].decode(errors="replace")
         return _Status(message=" ".join(text.split()))
+
+
+_BUDGET_CAUSE = "DisruptionBudget"
+# The answer has no reason and no cause that would say so (eviction.go, Create).
+_SEVERAL_BUDGETS = "more than one PodDisruptionBudget"
+
+
+def is_about_budgets(error: KubeError) -> bool:
+    """A refusal for the sake of a PodDisruptionBudget, not the 429 of a server that has too much to do."""
+    if isinstance(error, TooMany):
+        return _BUDGET_CAUSE in error.causes
+    return isinstance(error, ServerError) and _SEVERAL_BUDGETS in error.message
+
+
+def may_have_reached(error: KubeError) -> bool:
+    """True if the API server may have done what it was asked although no answer says so."""
+    return error.sent if isinstance(error, Unreachable) else isinstance(error, ServerError)

@@ -20,7 +20,7 @@ from core.ledger.effects import (
     WakePod,
     WriteRecord,
 )
-from core.workload.pod import OWN_GATE
+from core.workload.pod import GATE_OPENED, OWN_GATE
 
 WAKE_ANNOTATION = "paddock.dev/wake"
 
@@ -80,10 +80,13 @@ def wake_body(wake: WakePod) -> bytes:
 
 
 def open_body(opening: OpenGate) -> bytes:
-    """Merged by name on the server, so that the gates of others stay as they are by then."""
+    """Merged by name on the server, so that the gates of others stay as they are by then.
+
+    The annotation goes in the same request: a pod whose gate another removed is without it (F-7).
+    """
     return msgspec.json.encode(
         {
-            "metadata": {"uid": opening.uid},
+            "metadata": {"uid": opening.uid, "annotations": {GATE_OPENED: "true"}},
             "spec": {"schedulingGates": [{"$patch": "delete", "name": OWN_GATE}]},
         }
     )

@@ -9,7 +9,6 @@ from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from typing import assert_never
 
-from core.ids import NO_POD
 from core.ledger import events as on
 from core.ledger.effects import (
     CreatePlaceholder,
@@ -28,7 +27,7 @@ from core.ledger.effects import (
     WriteRecord,
 )
 from core.ledger.outcomes import CreationOutcome, EvictionOutcome
-from core.workload.pod import PodFacts
+from core.workload.pod import OWN_GATE, PodFacts
 from extender.kube.api import (
     STRATEGIC_MERGE_PATCH,
     ApiError,
@@ -38,6 +37,8 @@ from extender.kube.api import (
     ServerError,
     TooMany,
     Unreachable,
+    is_about_budgets,
+    may_have_reached,
 )
 from extender.kube.bodies import (
     binding_body,
@@ -56,6 +57,7 @@ from extender.kube.bodies import (
     wake_body,
 )
 from extender.kube.client import ApiClient
+from extender.kube.effect_order import is_quiet, key_of, pod_of
 from extender.kube.placeholders import NotTaken, NotYetTaken, create
 from extender.verbs import Outcome
 from extender.wire.placeholder import PlaceholderSettings
@@ -83,10 +85,6 @@ _DONE = "done"
 _GONE = "object gone"
 _BUDGET = "budget"
 _REFUSED = "refused"
-
-_BUDGET_CAUSE = "DisruptionBudget"
-# The answer has no reason and no cause that would say so (eviction.go, Create).
-_SEVERAL_BUDGETS = "more than one PodDisruptionBudget"
 
 _EVICTION_OUTCOMES = {
     _DONE: EvictionOutcome.DONE,
@@ -140,10 +138,10 @@ class Effector:
         if not self._may_act():
             self._end(effect, "not leading")
             return
-        queue = self._events if _is_quiet(effect) else self._queue
+        queue = self._events if is_quiet(effect) else self._queue
         if len(queue) >= QUEUED:
             self._end(queue.popitem(last=False)[1], "queue full")
-        queue[_key(effect)] = effect
+        queue[key_of(effect)] = effect
         self._wake_one()
 
     async def run(self) -> None:
@@ -160,12 +158,12 @@ class Effector:
                 continue
             if self._queue or self._events:
                 self._wake_one()
-            quiet = _is_quiet(effect)
+            quiet = is_quiet(effect)
             self._quiet += quiet
             await self._pace(QUIET_RATE if quiet else RATE)
             await self._carry_out(effect)
             self._quiet -= quiet
-            self._busy.discard(_pod_of(effect))
+            self._busy.discard(pod_of(effect))
 
     async def _rest(self) -> None:
         """Until there is something new, or another worker has found more than it can do itself."""
@@ -186,7 +184,7 @@ class Effector:
         queues = (self._queue,) if self._quiet >= QUIET_WORKERS else (self._queue, self._events)
         for queue in queues:
             for key, effect in queue.items():
-                pod = _pod_of(effect)
+                pod = pod_of(effect)
                 if pod not in self._busy:
                     del queue[key]
                     if pod:
@@ -203,10 +201,10 @@ class Effector:
             await self._sleep(start - now)
 
     async def _carry_out(self, effect: Effect) -> None:
-        why = ""
+        errors: list[KubeError] = []
         for attempt in range(TRIES):
             if not self._may_act():
-                self._end(effect, "not leading")
+                self._end(effect, "not leading", certain=not any(map(may_have_reached, errors)))
                 return
             try:
                 await self._call(effect)
@@ -217,22 +215,36 @@ class Effector:
                 self._end(effect, _GONE)
                 return
             except (Unreachable, ServerError, TooMany, NotYetTaken) as error:
-                if _is_about_budgets(error):
+                if is_about_budgets(error):
                     self._end(effect, _BUDGET)
                     return
-                why = str(error)
+                errors.append(error)
                 await self._sleep(_FIRST_PAUSE * 2.0**attempt)
             except KubeError as error:
                 if await self._is_too_late(effect, error):
                     self._end(effect, _GONE)
                     return
-                why = str(error)
+                errors.append(error)
                 break
             else:
                 self._end(effect, _DONE)
                 return
-        self._tell_failure(effect, why)
-        self._end(effect, "failed")
+        self._tell_failure(effect, str(errors[-1]))
+        self._end(effect, "failed", certain=await self._is_undone(effect, errors))
+
+    async def _is_undone(self, effect: Effect, errors: list[KubeError]) -> bool:
+        """Whether an effect that failed is certain not to be done: of a gate, what the pod shows (F-2).
+
+        A request without an answer may still be under way. Of other effects nobody asks.
+        """
+        reached = [each for each in errors if may_have_reached(each)]
+        if not isinstance(effect, OpenGate) or any(isinstance(each, Unreachable) for each in reached):
+            return not reached
+        try:
+            pod = await self.read_pod(effect.namespace, effect.name, within=_CALL_TIMEOUT)
+        except KubeError:
+            return False
+        return pod is None or pod.uid != effect.uid or OWN_GATE in pod.gates
 
     async def _is_too_late(self, effect: Effect, error: KubeError) -> bool:
         """Whether a pod has its node already: then none may be nominated (`ValidatePodStatusUpdate`), which
@@ -288,7 +300,8 @@ class Effector:
             case _:
                 assert_never(effect)
 
-    def _end(self, effect: Effect, how: str, why: str = "") -> None:
+    def _end(self, effect: Effect, how: str, why: str = "", *, certain: bool = True) -> None:
+        """``certain``: False when it may have been done all the same, since an answer was lost."""
         self._count(type(effect).__name__, how)
         match effect:
             case EvictPod() | DeletePod():
@@ -298,13 +311,13 @@ class Effector:
                 created = _CREATION_OUTCOMES.get(how, CreationOutcome.FAILED)
                 self._learn(on.PlaceholderCreated(effect.app, effect.name, created, why))
             case _:
-                self._tell(effect, reached=how == _DONE)
+                self._tell(effect, reached=how == _DONE, certain=certain)
 
-    def _tell(self, effect: Effect, *, reached: bool) -> None:
+    def _tell(self, effect: Effect, *, reached: bool, certain: bool) -> None:
         """How an effect ended, where the ledger waits for it."""
         match effect:
             case WakePod() | OpenGate():
-                self._learn(on.PodWoken(effect.uid, reached=reached))
+                self._learn(on.PodWoken(effect.uid, reached=reached, certain=certain))
             case NominateNode():
                 self._learn(on.NodeNominated(effect.uid, effect.node, reached=reached))
             case WriteRecord():
@@ -367,32 +380,3 @@ class Effector:
         except NotFound:
             return None
         return pod_from(POD.decode(body))
-
-
-def _pod_of(effect: Effect) -> object:
-    """The pod that an effect writes to, or none; by its name where it has no uid yet."""
-    match effect:
-        case PostEvent() | LookUpGroups():
-            return NO_POD
-        case CreatePlaceholder():
-            return effect.namespace, effect.name
-        case _:
-            return effect.uid
-
-
-def _is_quiet(effect: Effect) -> bool:
-    return isinstance(effect, PostEvent | SetCondition)
-
-
-def _key(effect: Effect) -> object:
-    """What a later effect replaces. Of records of one pod each is written: they may have other keys."""
-    if isinstance(effect, PostEvent | LookUpGroups | WriteRecord):
-        return effect
-    return type(effect), _pod_of(effect)
-
-
-def _is_about_budgets(error: KubeError) -> bool:
-    """A refusal for the sake of a PodDisruptionBudget, not the 429 of a server that has too much to do."""
-    if isinstance(error, TooMany):
-        return _BUDGET_CAUSE in error.causes
-    return isinstance(error, ServerError) and _SEVERAL_BUDGETS in error.message

@@ -12,7 +12,7 @@ import msgspec
 
 from core.ids import PodUid
 from core.workload.node import NodeFacts
-from core.workload.pod import OWN_GATE, NamespaceFacts, PodFacts, PriorityClassFacts
+from core.workload.pod import GATE_OPENED, OWN_GATE, NamespaceFacts, PodFacts, PriorityClassFacts
 from extender.simulator.clock import Clock, Kind
 from extender.simulator.objects import Json, stamp, uid_of
 from extender.simulator.scenario import PodEntry
@@ -286,11 +286,14 @@ class PlayedApi:
             pod.body["metadata"]["annotations"] = kept
             self._changed(pod)
 
-    def open_gate(self, pod: Pod, gate: str = OWN_GATE) -> None:
+    def open_gate(self, pod: Pod, gate: str = OWN_GATE, *, noted: bool = True) -> None:
+        """Remove a gate. ``noted``: as Paddock does it, which says so on the pod at once (F-7)."""
         gates = pod.body["spec"].get("schedulingGates") or []
         left = [each for each in gates if each["name"] != gate]
         if left != gates:
             pod.body["spec"]["schedulingGates"] = left
+            if gate == OWN_GATE and noted:
+                pod.body["metadata"].setdefault("annotations", {})[GATE_OPENED] = "true"
             self._changed(pod)
 
     def set_status(self, pod: Pod, condition: Json | None, *, nominated: str | None = None) -> None:

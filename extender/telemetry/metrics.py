@@ -110,6 +110,7 @@ class _QueueSeries(Collector):
         yield from self._queue_families(snapshot)
         yield from _over_max_families(snapshot)
         yield from _in_vain_families(snapshot)
+        yield from _ungated_families(snapshot)
         yield from _gang_families(snapshot)
 
     def _queue_families(self, snapshot: Snapshot) -> Iterator[GaugeMetricFamily]:
@@ -122,6 +123,21 @@ class _QueueSeries(Collector):
                 for resource, value in _amounts(queue, amount):
                     family.add_metric([queue.path, resource], value)
             yield family
+
+
+def _ungated_families(snapshot: Snapshot) -> Iterator[Metric]:
+    """Pods that kube-scheduler may place without a filter call (F-2), and those never admitted (F-7)."""
+    filed = snapshot.unguarded
+    pending = GaugeMetricFamily(
+        "paddock_ungated_pods",
+        "Pending pods without a gate for which filter is not called",
+        labels=["standing"],
+    )
+    pending.add_metric(["placing"], len(filed.placing))
+    pending.add_metric(["unplaced"], len(filed.unplaced))
+    yield pending
+    words = "Pods that had a node, or were free to be given one, without admission"
+    yield CounterMetricFamily("paddock_admission_bypasses", words, filed.reported)
 
 
 def _over_max_families(snapshot: Snapshot) -> Iterator[Metric]:

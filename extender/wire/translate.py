@@ -17,6 +17,7 @@ from core.workload.node import NodeFacts, Taint
 from core.workload.pod import (
     ADMITTED,
     GANG,
+    GATE_OPENED,
     PREEMPTED_FOR,
     REPLACES,
     RESERVED_NODE,
@@ -92,6 +93,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         gate_told=_refused_by(status, ADMITTED),
         reserved_node=NodeName(annotations.get(RESERVED_NODE, "")),
         asks_filter=asks_filter(markers),
+        gate_opened=GATE_OPENED in annotations,
         triggered=annotations.get(TRIGGERED, ""),
         preempted_for=preempted_for,
         preempted_plan=preempted_plan,

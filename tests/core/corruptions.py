@@ -36,7 +36,7 @@ from tests.builders import START, make_gang, make_ledger, make_pod, make_queue, 
 ONE = Resource({"vcore": 1})
 GHOSTS = GroupKey("g", "g")
 GHOST = Claimant(AppId("ghost", "default"), "ghost", "", True)
-COUNTERS = ("allocated", "reserved", "pending", "preempting", "triggered")
+COUNTERS = ("allocated", "reserved", "pending", "preempting", "triggered", "bypassed")
 """Of a queue."""
 
 
@@ -54,6 +54,7 @@ def busy_ledger() -> Ledger:
         on.PodOffered(make_pod("provisional")),
         on.PodObserved(make_pod("waiting")),
         on.PodRefused(PodUid("uid-waiting"), refusal, Said("text", Code.QUOTA_EXCEEDED, 1)),
+        on.PodObserved(make_pod("ungated", asks_filter=False)),
         on.PodObserved(make_pod("member", app="gang", gang=make_gang(3), task_group="g")),
         on.PodObserved(make_pod("tg-1", app="gang", placeholder=True, task_group="g", node="n2")),
         on.PodObserved(make_pod("tg-2", app="gang", placeholder=True, task_group="g")),
@@ -257,6 +258,22 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("promised", "promised by turns", _ghost_promise),
     ("turns", "turn of ghost", lambda state: state.turns.update({PodUid("ghost"): _ghost_turn(state)})),
     ("unwoken", "unwoken: uid-waiting", lambda state: state.unwoken.add(PodUid("uid-waiting"))),
+    ("unguarded", "unguarded index of uid-ungated", lambda state: state.unguarded.placing.clear()),
+    (
+        "unguarded",
+        "unguarded index of uid-ungated",
+        lambda state: state.unguarded.unplaced.update({PodUid("uid-ungated"): None}),
+    ),
+    (
+        "unguarded",
+        "unguarded index of uid-bound",
+        lambda state: state.unguarded.placing.update({PodUid("uid-bound"): START}),
+    ),
+    (
+        "unguarded",
+        "unguarded index: ghost",
+        lambda state: state.unguarded.bypasses.update({PodUid("ghost"): None}),
+    ),
     ("fresh", "fresh: ghost", lambda state: state.fresh.update({PodUid("ghost"): _ghost_turn(state).seat})),
     ("tree", "fresh of root.a", lambda state: state.tree.get("root.a").fresh.add(ONE)),  # type: ignore[union-attr]
     (

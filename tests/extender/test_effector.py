@@ -1,13 +1,23 @@
 """Effects on our own account: paced, coalesced, retried, and only while the Lease is ours. See test_bind."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from aiohttp import web
 
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.effects import MarkFailed, NominateNode, PostEvent, SetCondition, WakePod, WriteRecord
+from core.ledger.effects import (
+    MarkFailed,
+    NominateNode,
+    OpenGate,
+    PostEvent,
+    SetCondition,
+    WakePod,
+    WriteRecord,
+)
+from core.workload.pod import OWN_GATE
 from extender.kube import effector as module
 from extender.kube.bodies import WAKE_ANNOTATION
 from extender.kube.effector import QUIET_RATE, QUIET_WORKERS, RATE, TRIES, WORKERS
@@ -24,6 +34,12 @@ EVENTS = "/api/v1/namespaces/default/events"
 
 def wake(name: str = "p", token: str = "1", uid: str = "") -> WakePod:  # noqa: S107 - no secret
     return WakePod(PodUid(uid or f"uid-{name}"), "default", name, token)
+
+
+def gated_body(gates: list[object]) -> dict[str, Any]:
+    body = pod_body("p")
+    body["spec"]["schedulingGates"] = gates
+    return body
 
 
 def event(message: str = "why") -> PostEvent:
@@ -275,8 +291,34 @@ async def test_trouble_without_end_is_given_up(bench: Bench) -> None:
         bench.effector.perform(wake())
         await bench.settled(1)
     assert len(bench.writes()) == TRIES
-    assert bench.learned == [on.PodWoken(PodUid("uid-p"), reached=False)]
+    assert bench.learned == [on.PodWoken(PodUid("uid-p"), reached=False, certain=False)]
     assert bench.outcomes == {("WakePod", "failed"): 1}
+
+
+@pytest.mark.rule("F-2")
+@pytest.mark.parametrize(
+    ("gates", "certain"), [([{"name": OWN_GATE}], True), ([], False)], ids=["shut", "open"]
+)
+async def test_after_an_error_of_the_server_the_pod_says_whether_its_gate_is_open(
+    bench: Bench, gates: list[object], certain: bool
+) -> None:
+    bench.api.apply(PODS, gated_body(gates))
+    bench.api.fail_next(500, method="PATCH", times=100)
+    async with bench.running():
+        bench.effector.perform(OpenGate(PodUid("uid-p"), "default", "p"))
+        await bench.settled(1)
+    assert bench.learned == [on.PodWoken(PodUid("uid-p"), reached=False, certain=certain)]
+
+
+@pytest.mark.rule("F-2")
+async def test_an_opening_whose_answer_is_lost_for_good_may_have_been_done(bench: Bench) -> None:
+    bench.api.apply(PODS, gated_body([{"name": OWN_GATE}]))
+    bench.api.fail_next(500, method="PATCH", times=TRIES - 1)
+    bench.api.lose_next_reply(method="PATCH")
+    async with bench.running():
+        bench.effector.perform(OpenGate(PodUid("uid-p"), "default", "p"))
+        await bench.settled(1)
+    assert bench.learned == [on.PodWoken(PodUid("uid-p"), reached=False, certain=False)]
 
 
 async def test_a_refusal_is_not_repeated(bench: Bench) -> None:

@@ -1,0 +1,42 @@
+"""Opening the gates of pods for which filter is not called: each is charged from the request on (F-2)."""
+
+from collections.abc import Iterable
+
+from core.instants import earliest
+from core.ledger import events as on
+from core.ledger.accounts import settle
+from core.ledger.effects import OpenGate
+from core.ledger.state import State
+from core.ledger.turns import WAKES_APART, begin_lease, end_turn
+
+
+def charge_opened(state: State, effects: Iterable[object]) -> None:
+    """Turn the turns of pods whose gates are being opened into charges."""
+    for effect in effects:
+        record = state.pods.get(effect.uid) if isinstance(effect, OpenGate) else None
+        if record is not None and record.opening:
+            settle(state, record)
+
+
+def note_woken(state: State, event: on.PodWoken) -> None:
+    """Learn how a wake-up, or the opening of a gate, ended.
+
+    One that did not come about is tried again a second later; so is one that no leader sent. The charge of a
+    gate that may be open stands until the watch or another try says more.
+    """
+    record = state.pods.get(event.uid)
+    if record is not None:
+        record.waking = False
+    if event.reached:
+        begin_lease(state, event.uid)
+        return
+    again = state.now + WAKES_APART
+    if record is not None and record.opening:
+        if event.certain:
+            record.opening = False
+            settle(state, record)
+        elif record.is_gated:
+            state.unwoken.add(event.uid)
+        state.deferred = earliest(state.deferred, again)
+    elif end_turn(state, event.uid):
+        state.deferred = earliest(state.deferred, again)

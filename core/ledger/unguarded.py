@@ -1,0 +1,126 @@
+"""Pods that kube-scheduler may place without a filter call: filed, and reported when something is wrong.
+
+Two things are: a pod without a node although nothing of ours holds it (F-2), and one that was never admitted
+(F-7). What such a pod is charged is a matter of `core.ledger.accounts`.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from core.ids import PodUid
+from core.instants import has_come
+from core.ledger.record import Held, PodRecord
+from core.ledger.state import State
+from core.ledger.telling import post
+
+UNPLACED_AFTER = 300.0
+"""Seconds after which a pod that waits for nothing of ours, and has no node, is reported."""
+
+REPORTED_AT_ONCE = 20
+"""Pods of one kind that are reported at once, at most: anybody may create thousands."""
+
+UNPLACED = "AdmittedNotPlaced"
+BYPASSED = "AdmissionBypassed"
+"""Reasons of Events."""
+
+
+def file_unguarded(state: State, record: PodRecord) -> None:
+    """Bring the index in line with what is now known of a pod."""
+    filed, uid = state.unguarded, record.uid
+    if record.facts.gate_opened and not record.is_gated:
+        record.opening = False
+    if not (record.managed and record.is_unguarded):
+        if uid in filed.placing or uid in filed.unplaced:
+            forget_unguarded(state, uid)
+        return
+    if record.bypasses:
+        _note_bypass(state, record)
+    if uid not in filed.unplaced:
+        filed.placing.setdefault(uid, state.now + UNPLACED_AFTER)
+
+
+def forget_unguarded(state: State, uid: PodUid, *, gone: bool = False) -> None:
+    """Drop a pod that is placed, or no ask any more. A bypass is reported all the same while the pod lives.
+
+    An instance that stands by reports none, and the one that acts does so before it could take over.
+    """
+    state.unguarded.placing.pop(uid, None)
+    state.unguarded.unplaced.pop(uid, None)
+    if gone or not state.acts:
+        state.unguarded.bypasses.pop(uid, None)
+
+
+def note_unadmitted(state: State, record: PodRecord) -> None:
+    """A pod has its node: without a filter answer that admitted it, it came past its queue (F-7).
+
+    Of a pod from before this instance began to act, another instance may know more. One that is first seen
+    on a node was forced there, which is a matter of its own (F-1).
+    """
+    charge = state.charges.get(record.uid)
+    was_pending = charge is not None and charge.held is Held.PENDING
+    if (
+        was_pending
+        and state.acts
+        and record.facts.asks_filter
+        and not (record.believed or record.let_through)
+    ):
+        _note_bypass(state, record)
+
+
+def _note_bypass(state: State, record: PodRecord) -> None:
+    if not record.bypass_noted:
+        record.bypass_noted = True
+        state.unguarded.bypasses[record.uid] = None
+
+
+def report_unguarded(state: State) -> None:
+    """Tell of bypasses, and of pods that kube-scheduler has not placed in time; some at a time."""
+    if not (state.acts and state.pods_listed):
+        return
+    filed = state.unguarded
+    for uid in list(islice(filed.bypasses, REPORTED_AT_ONCE)):
+        del filed.bypasses[uid]
+        filed.reported += 1
+        _tell_of_bypass(state, state.pods[uid])
+    # In the order of their moments.
+    for uid, due in list(islice(filed.placing.items(), REPORTED_AT_ONCE)):
+        if not has_come(due, now=state.now):
+            return
+        del filed.placing[uid]
+        filed.unplaced[uid] = None
+        _tell_of_delay(state, state.pods[uid])
+
+
+def _tell_of_bypass(state: State, record: PodRecord) -> None:
+    words = "has a node" if record.node else "may be given a node at any moment"
+    post(
+        state,
+        record,
+        BYPASSED,
+        f"{words} without admission to {_queue(state, record)}; its resources count there,"
+        " and no pod is admitted while the queue is over its max",
+    )
+
+
+def _tell_of_delay(state: State, record: PodRecord) -> None:
+    post(
+        state,
+        record,
+        UNPLACED,
+        f"was let go {UNPLACED_AFTER:g} s ago and kube-scheduler has not placed it;"
+        f" it holds quota of {_queue(state, record)} until it has a node or is deleted",
+    )
+
+
+def _queue(state: State, record: PodRecord) -> str:
+    application = state.application_of(record)
+    return f"queue {application.queue}" if application is not None and application.queue else "a queue"
+
+
+def report_due(state: State) -> Iterator[float]:
+    """The moments when `report_unguarded` has something to do."""
+    if not (state.acts and state.pods_listed):
+        return
+    if state.unguarded.bypasses:
+        yield state.now
+    yield from islice(state.unguarded.placing.values(), 1)

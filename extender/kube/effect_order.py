@@ -1,0 +1,33 @@
+"""Which effects keep their order, which replace each other, and which wait behind the others."""
+
+from core.ids import NO_POD
+from core.ledger.effects import (
+    CreatePlaceholder,
+    Effect,
+    LookUpGroups,
+    PostEvent,
+    SetCondition,
+    WriteRecord,
+)
+
+
+def pod_of(effect: Effect) -> object:
+    """The pod that an effect writes to, or none; by its name where it has no uid yet."""
+    match effect:
+        case PostEvent() | LookUpGroups():
+            return NO_POD
+        case CreatePlaceholder():
+            return effect.namespace, effect.name
+        case _:
+            return effect.uid
+
+
+def is_quiet(effect: Effect) -> bool:
+    return isinstance(effect, PostEvent | SetCondition)
+
+
+def key_of(effect: Effect) -> object:
+    """What a later effect replaces. Of records of one pod each is written: they may have other keys."""
+    if isinstance(effect, PostEvent | LookUpGroups | WriteRecord):
+        return effect
+    return type(effect), pod_of(effect)
