@@ -16,7 +16,7 @@ ifeq ($(filter full smoke,$(TIER)),)
 $(error TIER is full or smoke, not $(TIER))
 endif
 # Each worker has a control plane of its own and waits for most of its time. A user's cluster bears only one.
-WORKERS ?= $(if $(KUBECONFIG),0,2)
+WORKERS ?= $(if $(KUBECONFIG),0,3)
 
 .PHONY: demo test lint control-plane e2e soak attack bench format requirements clean
 
@@ -44,7 +44,7 @@ control-plane: $(STAMP)
 	$(BIN)/python -m e2e.building
 
 e2e: control-plane
-	$(BIN)/pytest e2e $(TIER_$(TIER)) --numprocesses=$(WORKERS) --dist=loadgroup --durations=10 -rP
+	$(BIN)/pytest e2e $(TIER_$(TIER)) --numprocesses=$(WORKERS) --dist=loadgroup --timeout=240 --durations=10 -rP
 
 # Churn for so long, and Paddock's memory, stalls and audit drift in it.
 soak: control-plane

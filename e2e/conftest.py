@@ -1,6 +1,6 @@
 """One control plane for all tests, on one event loop; everything else is each test's own."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,8 @@ from e2e.binaries import NoBinary, require
 from e2e.cluster import Cluster
 from e2e.control_plane import ControlPlane
 from e2e.kubelet import StubKubelet
+from e2e.nursery import Nursery
+from e2e.paddock import NURSERY
 from e2e.watching import PodCache
 
 
@@ -29,6 +31,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents and pytest_asyncio.is_async_test(item):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nursery() -> Iterator[None]:
+    """Where the tests' Paddocks come from."""
+    with Nursery() as running:
+        NURSERY.append(running)
+        yield
+        NURSERY.pop()
+
+
+@pytest.fixture
+def started_as_a_user_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This test's Paddocks load their code themselves."""
+    monkeypatch.setattr("e2e.paddock.NURSERY", [])
 
 
 @pytest_asyncio.fixture(loop_scope="session", scope="session")

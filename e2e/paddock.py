@@ -5,16 +5,21 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 from prometheus_client.parser import text_string_to_metric_families
 
+from e2e.nursery import Nursery
 from e2e.processes import Program, free_port
 
 READY_DEADLINE = 30.0
 ANSWER_DEADLINE = aiohttp.ClientTimeout(total=5.0)
+NURSERY: list[Nursery] = []
+"""Whose last one every Paddock is forked from; without one it is started as a user does."""
+
 _ON_HOST = "import socket; socket.gethostname = lambda: {host!r}; from extender.cli import main; main()"
 _SUFFIXES = ("", "_total", "_count", "_sum", "_bucket")
 
@@ -28,18 +33,20 @@ class PaddockProcess:
     ) -> None:
         self.verbs_port, self.admin_port = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.verbs_port}/v1"
+        asked = [
+            "serve",
+            f"--kubeconfig={kubeconfig}",
+            f"--verbs-port={self.verbs_port}",
+            f"--admin-port={self.admin_port}",
+            "--namespace=paddock-system",
+            *arguments,
+        ]
+        code = ("-c", _ON_HOST.format(host=host)) if host else ("-m", "extender.cli")
+        nursery = NURSERY[-1] if NURSERY else None
         self._program = Program(
-            [
-                sys.executable,
-                *(("-c", _ON_HOST.format(host=host)) if host else ("-m", "extender.cli")),
-                "serve",
-                f"--kubeconfig={kubeconfig}",
-                f"--verbs-port={self.verbs_port}",
-                f"--admin-port={self.admin_port}",
-                "--namespace=paddock-system",
-                *arguments,
-            ],
+            [sys.executable, *code, *asked],
             folder / f"paddock-{self.verbs_port}.log",
+            spawn=partial(nursery.fork, asked, host=host) if nursery else None,
         )
 
     async def start(self, *, wait: bool = True) -> None:

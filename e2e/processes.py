@@ -9,8 +9,9 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -43,7 +44,8 @@ def free_port() -> int:
     raise RuntimeError("no port is free")
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
+    """In the child: a test that is killed leaves nothing behind."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -59,14 +61,33 @@ def resident_mib_of(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-class Program:
-    """One child process. Its output goes to ``log``."""
+class Process(Protocol):
+    """What a `Program` needs of a process that was started."""
 
-    def __init__(self, arguments: Sequence[str], log: Path, *, env: Mapping[str, str] | None = None) -> None:
+    pid: int
+    returncode: int | None
+
+    def poll(self) -> int | None: ...
+    def terminate(self) -> None: ...
+    def kill(self) -> None: ...
+
+
+class Program:
+    """One child process. Its output goes to ``log``. ``spawn``: another way to start it, given the log."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        log: Path,
+        *,
+        env: Mapping[str, str] | None = None,
+        spawn: Callable[[Path], Process] | None = None,
+    ) -> None:
         self._arguments = [str(argument) for argument in arguments]
         self._env = {**os.environ, **(env or {})}
+        self._spawn = spawn or self._child
         self.log = log
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
 
     @property
     def name(self) -> str:
@@ -89,14 +110,17 @@ class Program:
         return resident_mib_of(self._process.pid)
 
     def start(self) -> None:
-        with self.log.open("ab") as output:
-            self._process = subprocess.Popen(
+        self._process = self._spawn(self.log)
+
+    def _child(self, log: Path) -> Process:
+        with log.open("ab") as output:
+            return subprocess.Popen(
                 self._arguments,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
                 env=self._env,
-                preexec_fn=_die_with_parent,
+                preexec_fn=die_with_parent,
             )
 
     async def stop(self, *, deadline: float = 15.0) -> int | None:

@@ -1,6 +1,9 @@
 """The suite's own parts do what they say, against the real programs."""
 
+import json
+import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,6 +11,7 @@ import pytest
 from e2e.cluster import Cluster, Object, node_of, path_of
 from e2e.control_plane import ControlPlane
 from e2e.kubelet import StubKubelet
+from e2e.nursery import Nursery
 from e2e.paddock import PaddockProcess
 from e2e.watching import PodCache
 
@@ -98,6 +102,42 @@ async def test_a_metric_of_a_dead_process_is_an_error_and_not_a_zero(tmp_path: P
     paddock = PaddockProcess(tmp_path / "none", tmp_path)
     with pytest.raises(AssertionError, match="answered 0"):
         await paddock.metric("paddock_audit_drift")
+
+
+def test_a_forked_paddock_ends_like_a_child_of_ones_own(tmp_path: Path) -> None:
+    """With its exit code, by a signal of ours, with its output in the log, and with all others at the end."""
+    nobody = {"clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}]}
+    context = {"name": "c", "context": {"cluster": "c", "user": "u"}}
+    people = [{"name": "u", "user": {"token": "t"}}]
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(
+        json.dumps({**nobody, "contexts": [context], "current-context": "c", "users": people})
+    )
+    arguments = ["serve", f"--kubeconfig={kubeconfig}", "--verbs-port=0", "--admin-port=0"]
+    with Nursery() as nursery:
+        refused = nursery.fork(["serve", "--no-such-flag"], tmp_path / "refused")
+        killed, left = (nursery.fork(arguments, tmp_path / "log") for _ in range(2))
+        killed.kill()
+        _until(lambda: refused.poll() is not None and killed.poll() is not None)
+        assert (refused.poll(), killed.poll(), left.poll()) == (2, -signal.SIGKILL, None)
+        assert "--no-such-flag" in (tmp_path / "refused").read_text()
+        killed.kill()
+    _until(lambda: _is_gone(left.pid))
+
+
+def _is_gone(pid: int) -> bool:
+    """Or waits only for its new parent to look at it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except FileNotFoundError:
+        return True
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < until, "it goes on"
+        time.sleep(0.01)
 
 
 async def _bind(cluster: Cluster, name: str, node: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from e2e.cluster import Cluster, Object, node_of
 from e2e.course import HOLD, Course, Place, fence, of_priority, offset, place, say
+from e2e.timing import took
 
 # -- slots freed one by one ----------------------------------------------------------------------------------
 
@@ -90,6 +91,7 @@ AT_ONCE = 0.5
 LEASE = 2.0
 
 
+@pytest.mark.timed
 async def test_a_large_ask_that_no_node_can_take_holds_nobody(cluster: Cluster) -> None:
     """CYC-7: the six cores that it asks for are free, but on four nodes. It runs when one node has them."""
     async with place(cluster, HEADED, nodes=4, cores=8, priorities=(50,)) as here:
@@ -104,8 +106,9 @@ async def test_a_large_ask_that_no_node_can_take_holds_nobody(cluster: Cluster) 
             await here.until_bound(f"free-{at}")
             late.append(here.course.bound[f"free-{at}"] - created)
         say("behind a large ask, created to bound", late)
-        assert max(late) < AT_ONCE
-        assert max(await _slots_go_to_others(here, blockers[:8])) < AT_ONCE
+        took("behind a large ask, at most", max(late), at_most=AT_ONCE)
+        slots = await _slots_go_to_others(here, blockers[:8])
+        took("a slot behind a large ask, at most", max(slots), at_most=AT_ONCE)
         assert "large" not in here.course.bound
         node, names = max(_by_node(here).items())
         for name in names:
@@ -152,6 +155,7 @@ def _with_port(cluster: Cluster) -> Object:
     return {**cluster.pod("")["spec"]["containers"][0], "ports": [port]}
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(("ghost", "leases"), [(_beside_nobody, 0), (_on_a_taken_port, 2)])
 async def test_an_ask_that_only_kube_scheduler_can_judge_soon_holds_nobody(
     cluster: Cluster, ghost: Callable[[Cluster], Object], leases: int
@@ -167,8 +171,9 @@ async def test_an_ask_that_only_kube_scheduler_can_judge_soon_holds_nobody(
             "ghost", queue="root.first", spec={**of_priority(50)["spec"], **ghost(cluster)}
         )
         late = await _slots_go_to_others(here, blockers)
-        assert sum(each > AT_ONCE for each in late) <= leases, late
-        assert max(late) < LEASE + AT_ONCE, "whoever cannot be placed holds nobody for more than two seconds"
+        soon = sorted(late)[: len(late) - leases]
+        took("a slot that no lease delays, at most", max(soon), at_most=AT_ONCE)
+        took("a slot behind who cannot be placed, at most", max(late), at_most=LEASE + AT_ONCE)
         assert "ghost" not in here.course.bound
 
 
@@ -191,6 +196,6 @@ async def test_nobody_is_held_when_everything_fits(cluster: Cluster, cores: int)
             for at in range(200)
         )
         await here.until_bound(*(f"p{at}" for at in range(200)))
-        took, held = time.monotonic() - before, await here.held()
-        print(f"200 pods that fit on 10 x {cores} cores: {took:.2f} s, {held:.0f} WaitingForTurn")
+        lasted, held = time.monotonic() - before, await here.held()
+        print(f"200 pods that fit on 10 x {cores} cores: {lasted:.2f} s, {held:.0f} WaitingForTurn")
         assert held == 0

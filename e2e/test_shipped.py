@@ -16,6 +16,7 @@ CONFIGURATIONS = sorted(
 )
 POLICY = "policies/mark-managed-pods.yaml"
 QUEUES = {"a": {"max": {"vcore": "2"}}}
+pytestmark = pytest.mark.usefixtures("started_as_a_user_does")
 MARKERS = ("paddock.dev/filter", "paddock.dev/preempt", "paddock.dev/bind")
 
 

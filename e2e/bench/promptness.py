@@ -1,0 +1,22 @@
+"""How soon what the end-to-end tests wait for comes about: those marked `timed`, one after the other.
+
+Their figures are held to their bounds here, and only here.
+"""
+
+import asyncio
+import os
+import sys
+
+from e2e.bench.report import show
+from e2e.timing import HELD
+
+
+async def run() -> None:
+    """Raises AssertionError if one takes longer than it may."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "pytest", "e2e", "-m", "timed", "-rP", "-q", "--durations=10"),
+        env={**os.environ, HELD: "1"},
+    )
+    code = await process.wait()
+    show("promptness", exit_code=code)
+    assert code == 0, "something took longer than it may, or did not come about; see above"
