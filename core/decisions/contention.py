@@ -24,7 +24,7 @@ def hold(snapshot: Snapshot, record: PodRecord, application: Application, queue:
     if group is not None and group.attempt is None:
         # All of a group are given their turns at once, by a pass (COS-3).
         return _waits(queue)
-    if snapshot.backs_off(application):
+    if snapshot.backs_off(application) or snapshot.may_back_off(record, application, queue):
         return _waits(queue)
     kept_back = _kept_back(snapshot, application, queue)
     if kept_back is not None:

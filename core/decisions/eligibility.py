@@ -68,3 +68,9 @@ def is_pending(snapshot: Snapshot, record: PodRecord | None) -> bool:
         return False
     charge = snapshot.charge_of(record.uid)
     return charge is not None and charge.queue is not None and charge.held in (Held.PENDING, Held.RESERVED)
+
+
+def is_in_back_off(snapshot: Snapshot, record: PodRecord) -> bool:
+    """Whether its application is in back-off, which comes before every other check (QUO-7)."""
+    application = snapshot.application(record.application) if record.application else None
+    return application is not None and snapshot.backs_off(application)

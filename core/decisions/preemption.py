@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 
 from core.decisions import laws
 from core.decisions.case import Case, case_of
-from core.decisions.eligibility import barred, held_back, is_pending, limited
+from core.decisions.eligibility import barred, held_back, is_in_back_off, is_pending, limited
 from core.decisions.judging import check_laws, outdated, receipt_of
 from core.decisions.receipts import SHOWN, Kind, NodeTally, NoPlan, Plan, Stop, Victim
 from core.decisions.required_node import plan_required_node
@@ -99,6 +99,8 @@ class Planning:
         leaf = snapshot.queue_of(record) if record is not None else None
         if record is None or leaf is None or not is_pending(snapshot, record):
             return NoPlan(self._uid, Stop.NOT_AN_ASK, "PRE-5", "it does not wait in a queue")
+        if is_in_back_off(snapshot, record):
+            return NoPlan(self._uid, Stop.BACKS_OFF, "CYC-4", "its application is in back-off")
         if record.facts.required_node:
             held = held_back(snapshot, record, leaf, now=self._now)
             return held or plan_required_node(snapshot, record, leaf)

@@ -30,6 +30,7 @@ class Stop(StrEnum):
     TRIED_LATELY = "TriedLately"
     HELD_BACK = "HeldBack"
     LIMITED = "Limited"
+    BACKS_OFF = "BacksOff"
     COMPLEX = "NotOursToJudge"
     GUARANTEE = "QueueNotBelowGuarantee"
     NO_VICTIMS = "NoVictims"

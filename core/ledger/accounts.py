@@ -300,8 +300,9 @@ def _enter(state: State, record: PodRecord, seat: Seat) -> None:
     note_fresh(state, seat)
     await_age(state, record)
     await_try(state, record)
-    if OWN_GATE in record.facts.gates:
-        # It will never ask by itself.
+    leaf = state.tree.get(key.queue)
+    if OWN_GATE in record.facts.gates or (leaf is not None and leaf.properties.unscheduled_backoff):
+        # It will never ask by itself; or its application rests from now on, if no node takes it (CYC-4).
         state.due = True
 
 

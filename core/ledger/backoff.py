@@ -4,12 +4,16 @@ And when a pass looks again at those that rest: asks, groups and applications.
 """
 
 from core.instants import earliest, has_come
+from core.ledger.record import PodRecord
 from core.ledger.state import State
 from core.queues.queue import Queue
 from core.workload.application import Application
 
 LOOKS_APART = 0.5
 """Seconds, at least, from a pass to the one for those that it left out: many are looked at together."""
+
+KINDS_COUNTED = 64
+"""Kinds of asks of an application, at most, that an answer to kube-scheduler counts."""
 
 
 def look_again(state: State, moment: float) -> None:
@@ -32,11 +36,22 @@ def backs_off(state: State, application: Application) -> bool:
     return until is not None and not has_come(until, now=state.now)
 
 
-def back_off(state: State, application: Application, leaf: Queue, *, unplaced: int, more: bool) -> bool:
-    """Let it rest, if that many of its asks found no node in one pass and there are more to look at."""
-    threshold = leaf.properties.unscheduled_backoff
-    if not threshold or unplaced < threshold or not more:
-        return False
+def back_off(state: State, application: Application, leaf: Queue) -> None:
+    """Leave it out for a while: as many of its asks found no node as its leaf allows, and there are more."""
     application.backs_off_until = state.now + leaf.properties.unscheduled_delay
     state.deferred = earliest(state.deferred, application.backs_off_until)
-    return True
+
+
+def may_back_off(state: State, record: PodRecord, application: Application, leaf: Queue) -> bool:
+    """Whether its application may go into back-off before an ask is looked at: only a pass can tell (CYC-4).
+
+    True where as many asks rank before this one as may find no node, and where there are very many kinds.
+    """
+    threshold = leaf.properties.unscheduled_backoff
+    lineup = state.waiting.get(leaf.path)
+    lines = lineup.lanes.get(application.id) if lineup is not None and threshold else None
+    if not lines:
+        return False
+    seat = state.waits_at.get(record.uid)
+    rank = seat.rank if seat is not None else record.rank
+    return len(lines) > KINDS_COUNTED or sum(each.before(rank) for each in lines.values()) >= threshold

@@ -24,7 +24,12 @@ class Line:
         return self.head < other.head
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        """Asks from the head on."""
+        return len(self._waiting) - self._waiting.before(self.head)
+
+    def before(self, rank: Rank) -> int:
+        """Asks from the head on that rank before another one."""
+        return max(0, self._waiting.before(rank) - self._waiting.before(self.head))
 
     def advance(self) -> bool:
         """Go on to the next ask; False when there is none."""
@@ -38,16 +43,18 @@ class Line:
 class Lane:
     """The asks of one application in their order (REQ-1).
 
-    ``unplaced``: number of asks that no node takes; ``filed``: the number of the place in the leaf's order
-    that counts, as one that has moved leaves its former places behind.
+    ``unplaced``: lines of which no node takes any; ``reserved``: number of asks gone past that have a node
+    reserved, without room on it yet; ``filed``: the number of the place in the leaf's order that counts, as
+    one that has moved leaves its former places behind.
     """
 
-    __slots__ = ("app_id", "filed", "lines", "unplaced")
+    __slots__ = ("app_id", "filed", "lines", "reserved", "unplaced")
 
     def __init__(self, app_id: AppId, lines: list[Line]) -> None:
         self.app_id = app_id
         self.lines = lines
-        self.unplaced = 0
+        self.unplaced: list[Line] = []
+        self.reserved = 0
         self.filed = 0
         heapify(self.lines)
 
@@ -71,3 +78,17 @@ class Lane:
     def drop(self) -> None:
         """The asks of the first line do not fit."""
         heappop(self.lines)
+
+    def drop_unplaced(self) -> None:
+        """No node takes the asks of the first line."""
+        self.unplaced.append(heappop(self.lines))
+
+    def are_unplaced(self, threshold: int, *, before: Rank) -> bool:
+        """Whether so many asks that rank before one have found no node. Each line holds at least one."""
+        threshold -= self.reserved
+        unplaced = self.unplaced
+        return len(unplaced) >= threshold or sum(each.before(before) for each in unplaced) >= threshold
+
+    def more_are_unplaced(self, threshold: int) -> bool:
+        """Whether more asks than that have found no node."""
+        return self.reserved + sum(map(len, self.unplaced)) > threshold

@@ -6,7 +6,7 @@ It never crosses an ``await``: the engine hands it to a synchronous rule and dro
 from collections.abc import Iterator, Mapping, Sequence
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
-from core.ledger.backoff import backs_off
+from core.ledger.backoff import backs_off, may_back_off
 from core.ledger.formations import refusal_of_gang_pod
 from core.ledger.identities import Identities
 from core.ledger.in_vain import waiting_queues, waits_until
@@ -257,6 +257,10 @@ class Snapshot:
     def backs_off(self, application: Application) -> bool:
         """Whether it rests, since no node took its asks (CYC-4)."""
         return backs_off(self._state, application)
+
+    def may_back_off(self, record: PodRecord, application: Application, queue: Queue) -> bool:
+        """Whether only a pass can tell that it does not have to."""
+        return may_back_off(self._state, record, application, queue)
 
     def has_turn(self, uid: PodUid) -> bool:
         return uid in self._state.turns

@@ -11,7 +11,7 @@ from heapq import heapify, heappop
 
 from core.ids import NO_NODE, NodeName, PodUid, QueuePath
 from core.instants import has_come
-from core.ledger.backoff import back_off, look_again
+from core.ledger.backoff import back_off, is_left_out, look_again
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.keeping import kept_could_take, node_for, nominate, still_helps
 from core.ledger.lanes import Lane, Line
@@ -41,6 +41,7 @@ busy cluster would begin a long walk again and again, and give no turns."""
 
 _KEPT, _BRANCH = 4, 2
 _FILED_PER_UNIT = 4
+_LINES_PER_UNIT = 4
 
 
 class TurnPass:
@@ -240,6 +241,8 @@ class TurnPass:
             return 1, []
         if lane.passes(self._state.turns):
             return 1, []
+        if self._begins_back_off(leaf, lane, line.head):
+            return 1 + len(lane.unplaced) // _LINES_PER_UNIT, []
         size, constraints = line.kind
         seat = Seat(WaitingKey(leaf.queue.path, size, lane.app_id, constraints), line.head)
         if leaf.is_dead_for(size):
@@ -247,6 +250,7 @@ class TurnPass:
             return 1, []
         record = self._ask(seat, late)
         if record is None or record.keeps or self._muster.takes(record):
+            lane.reserved += record is not None and bool(record.keeps)
             lane.advance()
             return 1, []
         node = self._node_for(seat.key, own=record.facts.required_node)
@@ -269,16 +273,28 @@ class TurnPass:
             self._seeker = record
 
     def _leave_out(self, leaf: Branch, lane: Lane, line: Line) -> None:
-        """The application's first line; and all others, when so many asks found no node that it rests."""
-        lane.drop()
-        application = self._state.applications.get(lane.app_id)
-        if line.kind not in self._nowhere or application is None:
-            return
-        before, lane.unplaced = lane.unplaced, lane.unplaced + len(line)
+        """All asks of the application's first line."""
         threshold = leaf.queue.properties.unscheduled_backoff
-        more = bool(lane.lines) or before + len(line) > threshold
-        if back_off(self._state, application, leaf.queue, unplaced=lane.unplaced, more=more):
-            lane.lines.clear()
+        if line.kind not in self._nowhere or not threshold:
+            lane.drop()
+            return
+        lane.drop_unplaced()
+        if not lane.lines and lane.more_are_unplaced(threshold):
+            self._back_off(leaf, lane)
+
+    def _begins_back_off(self, leaf: Branch, lane: Lane, rank: Rank) -> bool:
+        """Whether so many asks found no node before this one that the application rests instead (CYC-4)."""
+        threshold = leaf.queue.properties.unscheduled_backoff
+        if not threshold or not lane.are_unplaced(threshold, before=rank):
+            return False
+        self._back_off(leaf, lane)
+        return True
+
+    def _back_off(self, leaf: Branch, lane: Lane) -> None:
+        lane.lines.clear()
+        application = self._state.applications.get(lane.app_id)
+        if application is not None:
+            back_off(self._state, application, leaf.queue)
 
     def _ask(self, seat: Seat, late: list[tuple[Rank, Seat]]) -> PodRecord | None:
         """The ask that waits there, None for one that is not to be looked at now."""
@@ -316,6 +332,8 @@ class TurnPass:
             uid = seat.rank[-1]
             record = self._state.pods.get(uid)
             waits = self._state.waits_at.get(uid) == seat and uid not in self._state.turns
+            application = self._state.applications.get(seat.key.app)
+            waits = waits and application is not None and not is_left_out(self._state, application)
             if record is None or not waits or unopened(self._state, record) is not None:
                 yield 1, []
                 continue

@@ -71,6 +71,10 @@ class Waiting:
         at = bisect_right(self._ranks, rank)
         return self._ranks[at] if at < len(self._ranks) else None
 
+    def before(self, rank: Rank) -> int:
+        """Number of asks that rank before one, whether or not that one waits here."""
+        return bisect_left(self._ranks, rank)
+
     def __contains__(self, rank: Rank) -> bool:
         at = bisect_left(self._ranks, rank)
         return at < len(self._ranks) and self._ranks[at] == rank

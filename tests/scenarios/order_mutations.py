@@ -1,10 +1,11 @@
-"""How each rule of the order is switched off, for the scenarios whose names begin with ``order-``."""
+"""How each rule of the order and of back-off is switched off, for scenarios that are named so."""
 
 from collections.abc import Callable
 from typing import Any
 
 from core.decisions import contention, scoring
-from core.ledger import accounts, enrolment, turn_pass, walk
+from core.ledger import accounts, enrolment, snapshot, turn_pass, walk
+from core.ledger.lanes import Lane
 from core.ledger.record import PodRecord
 from core.queues import ordering as queue_ordering
 from core.queues import priority, properties, room
@@ -115,12 +116,21 @@ def _leaf_only(rule: Rule, chain: Any, size: Resource, **more: Any) -> Any:
     return rule(chain[:1], size, **more)
 
 
+def _whole_lines(rule: Rule, lane: Lane, threshold: int, *, before: Any) -> bool:
+    return lane.more_are_unplaced(threshold - 1)
+
+
 def _blocked(rule: Rule, self: turn_pass.TurnPass, leaf: walk.Branch, *_: Any) -> None:
     """Nobody in a queue goes before an ask that no node takes."""
     leaf.close()
 
 
 ORDER: dict[str, Mutate] = {
+    "back-off-begins-before-anybody-asks": answering(turn_pass, "back_off", None),
+    "back-off-counts-what-ranks-before": replaced(Lane, "are_unplaced", _whole_lines),
+    "back-off-of-the-only-application": both(
+        answering(snapshot, "may_back_off", False), answering(snapshot, "backs_off", False)
+    ),
     "order-behind-fences": PLAIN_PRIORITIES,
     "order-behind-fences-by-shares": NO_SHARES,
     "order-behind-fences-of-a-system-below-zero": PLAIN_PRIORITIES,
@@ -180,9 +190,9 @@ ORDER: dict[str, Mutate] = {
     "order-when-the-accepted-one-goes": ALL_LET_IN,
     "order-with-a-policy-in-capitals": replaced(properties, "_sort_policy", _in_small_letters),
     "order-with-an-application-that-need-not-rest": replaced(
-        turn_pass, "back_off", lambda rule, *args, unplaced, more: rule(*args, unplaced=unplaced, more=True)
+        Lane, "more_are_unplaced", lambda rule, self, threshold: rule(self, threshold - 1)
     ),
-    "order-with-an-application-that-rests": answering(turn_pass, "back_off", False),
+    "order-with-an-application-that-rests": answering(turn_pass, "back_off", None),
     "order-with-offsets-clamped-at-each-level": UNCLAMPED,
     "order-with-offsets-that-cannot-be-read": valued(properties, "_int32", int),
     "order-without-regard-to-the-root": both(
