@@ -72,8 +72,8 @@ def scheduler_config(
 ) -> Object:
     """A shipped configuration with its extenders pointed at ``url``.
 
-    ``elect``: keep its leader election; else the one replica leads at once. ``tls``: files by their key in
-    ``tlsConfig``, for a configuration that has one.
+    ``elect``: keep its leader election; else the one replica leads at once. ``tls``: what ``tlsConfig`` says
+    beside the file's own.
     """
     config: Object = copy.deepcopy(manifest(path)[0])
     config["clientConnection"].pop("kubeconfig", None)
@@ -81,8 +81,8 @@ def scheduler_config(
         config["leaderElection"] = {"leaderElect": False}
     for extender in config["extenders"]:
         extender["urlPrefix"] = url
-        if "tlsConfig" in extender:
-            extender["tlsConfig"] = {**extender["tlsConfig"], **(tls or {})}
+        if tls:
+            extender |= {"enableHTTPS": True, "tlsConfig": {**extender.get("tlsConfig", {}), **tls}}
     return config
 
 
@@ -116,9 +116,10 @@ def limits(tree: Tree, path: str = "root") -> dict[str, dict[str, int]]:
 
 @dataclass(frozen=True)
 class Tls:
-    """Certificates for both ends, made by `certificates`."""
+    """Certificates for both ends, made by `certificates`; the server's has ``server_name``."""
 
     folder: Path
+    server_name: str
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -134,6 +135,7 @@ class Tls:
             "caFile": str(self.folder / "ca.crt"),
             "certFile": str(self.folder / "client.crt"),
             "keyFile": str(self.folder / "client.key"),
+            "serverName": self.server_name,
         }
 
 
@@ -153,7 +155,7 @@ def certificates(folder: Path, server_name: str) -> Tls:
             *("-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{server_name}"),
             *("-addext", "basicConstraints=critical,CA:FALSE"),
         )
-    return Tls(folder)
+    return Tls(folder, server_name)
 
 
 class Stand:

@@ -16,12 +16,14 @@ from core.ledger.effects import EndWait, LookUpGroups, PostEvent
 from core.queues.tree import over_max
 from extender.checking import validation_of
 from extender.collector import spare_no_more, spare_what_lives
+from extender.confirming import Confirming
 from extender.engine import CLEAN_EVERY, Engine, Outward
 from extender.host_groups import HostGroups
+from extender.http.connections import Connections
+from extender.http.door import Door
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, MutualTls, listen, verbs_app
 from extender.journal import Journal
-from extender.kube.api import KubeError
 from extender.kube.client import ApiClient, connect
 from extender.kube.effector import Effector
 from extender.kube.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
@@ -30,6 +32,7 @@ from extender.missing import MissingNotice
 from extender.preemptions import Preemptions
 from extender.queueconfig.sources import ConfigMapData
 from extender.reload import Configuration, Source
+from extender.reporting import Reporting
 from extender.story import story_of
 from extender.telemetry.logs import DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
@@ -65,30 +68,6 @@ Offer = tuple[ConfigMapData | None, ConfigMapData | None, Source]
 
 class StartError(Exception):
     """The configuration found at the start is not usable (SRC-10)."""
-
-
-class Reporting:
-    """What reflectors and the effector report, as metrics and log lines."""
-
-    def __init__(self, metrics: Metrics, log: Logger) -> None:
-        self._metrics = metrics
-        self._log = log
-
-    def listed(self, kind: str, items: int, seconds: float) -> None:
-        self._metrics.relists.labels(kind).inc()
-        self._log.info("listed", kind=kind, items=items, seconds=round(seconds, 3))
-
-    def undecodable(self, kind: str, name: str, error: str) -> None:
-        self._metrics.undecodable.labels(kind).inc()
-        self._log.warning("object not readable", kind=kind, name=name, error=error)
-
-    def interrupted(self, kind: str, error: KubeError, pause: float) -> None:
-        self._metrics.interruptions.labels(kind).inc()
-        self._log.warning("watch interrupted", kind=kind, error=str(error), pause=round(pause, 3))
-
-    def failed(self, effect: str, namespace: str, name: str, error: str) -> None:
-        """An effect came to nothing; the metric of effects counts those that are not told of."""
-        self._log.warning("effect failed", effect=effect, namespace=namespace, name=name, error=error)
 
 
 class App:
@@ -139,7 +118,20 @@ class App:
             placeholders=lambda: self.configuration.settings.placeholders,
         )
         self._host_groups = HostGroups(self.engine.learn)
-        self._verbs = Verbs(self.engine, self._effector, synced=self.synced, asked=self._asked)
+        self._confirming = Confirming(
+            self.engine,
+            lambda namespace, name, within: self._effector.read_pod(namespace, name, within=within),
+            clock=time.monotonic,
+            count=lambda outcome: self.metrics.unshown.labels(outcome).inc(),
+            warn=log.warning,
+        )
+        self._verbs = Verbs(
+            self.engine,
+            self._effector,
+            synced=self.synced,
+            asked=self._asked,
+            confirming=self._confirming,
+        )
         self._feeds = Feeds(
             client, self.engine.learn, reporter=self._reporting, configured=self._configured.wait
         )
@@ -148,7 +140,8 @@ class App:
         """Serve until cancelled. Raises `StartError` for a first configuration that is refused."""
         runners = [await listen(self._verbs_app(self._verbs), self._options.verbs, tls=self._options.tls)]
         try:
-            runners.append(await listen(admin_app(self._admin()), self._options.admin))
+            admin = admin_app(self._admin(), self._door("admin"))
+            runners.append(await listen(admin, self._options.admin))
             await self._work()
         finally:
             spare_no_more()
@@ -160,6 +153,7 @@ class App:
             group.create_task(self._leadership.run())
             group.create_task(self._effector.run())
             group.create_task(self._host_groups.run())
+            group.create_task(self._confirming.run())
             group.create_task(self._follow_configuration())
             group.create_task(self._take_offers())
             group.create_task(self._feeds.run())
@@ -318,7 +312,11 @@ class App:
             },
             measure=self._measure,
             on_bug=self._on_bug,
+            door=self._door("verbs"),
         )
+
+    def _door(self, port: str) -> Door:
+        return Door(Connections(closed=lambda why: self._reporting.closed(port, why)))
 
     def _measure(self, verb: str, seconds: float, fault: str) -> None:
         self._seconds[verb].observe(seconds)

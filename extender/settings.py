@@ -4,7 +4,6 @@ One model for the keys of the `yunikorn-configs` ConfigMap that Paddock reads (d
 flags and the environment. A flag wins over an environment variable, that over a ConfigMap key.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -27,6 +26,7 @@ from extender.service_keys import (
     int64_of,
     switch_of,
 )
+from extender.wire.names import is_namespace_name, is_object_name
 from extender.wire.placeholder import PlaceholderSettings
 
 NODE_SELECTIONS = ("scheduler", "policy")
@@ -65,7 +65,8 @@ def _names(value: Any) -> frozenset[str]:
 
 def _lease(value: Any) -> str:
     text = str(value)
-    if text and not re.fullmatch(r"[a-z0-9.-]{1,253}/[a-z0-9.-]{1,253}", text):
+    namespace, _, name = text.partition("/")
+    if text and not (is_namespace_name(namespace) and is_object_name(name)):
         raise ValueError("must be empty or namespace/name")
     return text
 

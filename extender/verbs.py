@@ -5,7 +5,6 @@ prioritize and preempt run on the scheduler's critical path and never wait.
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -32,13 +31,13 @@ from core.ledger import events as on
 from core.ledger.effects import PostBinding
 from core.reasons import Code, Refusal
 from core.workload.pod import PodFacts
+from extender.confirming import Confirming
 from extender.coscheduling import Waits
 from extender.engine import Engine
 from extender.wire import extender_v1 as v1
 from extender.wire.refusal_cache import RefusalCache
 from extender.wire.translate import pod_from, version_from
 
-CLASSES_REMEMBERED = 10_000
 ENCODED_BYTES = 64 * 2**20
 """Memory for encoded refusals; one is about 80 bytes per node."""
 
@@ -54,6 +53,13 @@ class NotReady(CallFault):
 
     def __init__(self, why: str = "") -> None:
         super().__init__(f"{Code.NOT_READY}: {why or 'Paddock has not read the cluster yet'}")
+
+
+class Unshown(CallFault):
+    """Nothing but the call's own body has shown the pod, and too much was said of pods that do not exist."""
+
+    def __init__(self) -> None:
+        super().__init__(f"{Code.NOT_READY}: the API server has not shown this pod to Paddock yet")
 
 
 class DeadlinePassed(CallFault):
@@ -83,7 +89,8 @@ class Binder(Protocol):
 
 class Verbs:
     """Answers for one engine. ``bind_deadline`` in seconds; ``synced`` is set when the caches are;
-    ``asked()`` is called before a call is looked at."""
+    ``asked()`` is called before a call is looked at; ``confirming``: how what only bodies have shown is
+    confirmed, None where bodies can only be true."""
 
     def __init__(
         self,
@@ -93,15 +100,16 @@ class Verbs:
         synced: asyncio.Event,
         bind_deadline: float = 100.0,
         asked: Callable[[], None] = lambda: None,
+        confirming: Confirming | None = None,
     ) -> None:
         self._engine = engine
         self._binder = binder
         self._synced = synced
         self._asked = asked
+        self._confirming = confirming
         self.bind_deadline, self.waits_for = bind_deadline, ""
         self.waits = Waits()
         self._refusals = RefusalCache(ENCODED_BYTES)
-        self._classes: OrderedDict[PodUid, bool] = OrderedDict()
         self._open: dict[PodUid, asyncio.Task[bytes]] = {}
 
     # -- filter, prioritize, preempt ------------------------------------------------------------------
@@ -180,9 +188,10 @@ class Verbs:
         record = engine.snapshot.pod(uid)
         if record is None or record.facts.version < version_from(meta.resource_version):
             facts = _facts_from(raw_pod)
+            v1.check_names(facts.namespace, facts.name, facts.uid)
             if not engine.snapshot.synced:
                 return self._is_ours_unsynced(facts)
-            engine.learn(on.PodOffered(facts))
+            self._believe(facts, known=record is not None)
             record = engine.snapshot.pod(uid)
         if record is None:
             raise CallFault("pod is gone, or on a node")
@@ -192,19 +201,18 @@ class Verbs:
             raise NotReady(self.waits_for)
         return record.managed
 
-    def _is_ours_unsynced(self, facts: PodFacts) -> bool:
-        verdict = self._engine.is_managed(facts)
-        if verdict is not False:
-            if verdict:
-                self._remember(facts.uid, managed=True)
-            raise NotReady(self.waits_for)
-        self._remember(facts.uid, managed=False)
-        return False
+    def _believe(self, facts: PodFacts, *, known: bool) -> None:
+        """Learn what a body says, for as long as nothing disproves it (F-18). Raises `Unshown`."""
+        if self._confirming is not None and not (known or self._confirming.believes()):
+            raise Unshown
+        self._engine.learn(on.PodOffered(facts))
+        if self._confirming is not None:
+            self._confirming.believed(facts.uid)
 
-    def _remember(self, uid: PodUid, *, managed: bool) -> None:
-        self._classes[uid] = managed
-        if len(self._classes) > CLASSES_REMEMBERED:
-            self._classes.popitem(last=False)
+    def _is_ours_unsynced(self, facts: PodFacts) -> bool:
+        if self._engine.is_managed(facts) is not False:
+            raise NotReady(self.waits_for)
+        return False
 
     def _unresolvable(self, request: v1.NodeRequest, text: str) -> bytes:
         """Every node of the ledger and of the request, so that the count in the message stays the same."""
@@ -249,30 +257,39 @@ class Verbs:
 
     async def _bind(self, request: v1.BindRequest, until: float, given_up: asyncio.Event) -> bytes:
         loop = asyncio.get_running_loop()
-        if await self._is_bound_through_queues(request, until - loop.time()):
+        pod = await self._shown(request, until - loop.time())
+        managed = self._engine.is_managed(pod) is not False
+        if managed and not self._synced.is_set():
             await self._wait_until_synced(until - loop.time())
+            pod = await self._shown(request, until - loop.time())
+        if pod.node:
+            return v1.BOUND
+        if managed:
             return await self._bind_managed(request, until, given_up)
         outcome = await self._binder.post(_binding(request), within=_left(until, given_up))
         if not outcome.bound:
             raise CallFault(outcome.message)
         return v1.BOUND
 
-    async def _is_bound_through_queues(self, request: v1.BindRequest, within: float) -> bool:
-        """A pod's class as its filter call found it; a pod never asked about is read from the API."""
-        uid = PodUid(request.uid)
-        record = self._engine.snapshot.pod(uid)
-        if record is not None and record.classified:
-            return record.managed
-        if uid in self._classes:
-            return self._classes[uid]
-        if self._engine.snapshot.is_gone(uid):
+    async def _shown(self, request: v1.BindRequest, within: float) -> PodFacts:
+        """The pod as the API server has shown it, if it may be bound, or is bound there already (F-18).
+
+        What the watch has shown is enough; else, or if that speaks against it, the pod is read. Raises
+        `CallFault` for a pod that may not be bound.
+        """
+        engine, uid = self._engine, PodUid(request.uid)
+        record = engine.snapshot.pod(uid)
+        if record is not None and record.is_confirmed and not _unfit(record.facts, request):
+            return record.facts
+        if engine.snapshot.is_gone(uid):
             raise CallFault("pod is gone")
         facts = await self._binder.read_pod(request.namespace, request.name, within=within)
-        if facts is None or facts.uid != uid:
-            raise CallFault("pod is gone")
-        if self._engine.snapshot.synced:
-            self._engine.learn(on.PodOffered(facts))
-        return self._engine.is_managed(facts) is not False
+        why = _unfit(facts, request)
+        if facts is None or why:
+            raise CallFault(why)
+        if engine.snapshot.synced:
+            engine.learn(on.PodRead(facts))
+        return facts
 
     async def _wait_until_synced(self, within: float) -> None:
         if self._synced.is_set():
@@ -284,8 +301,6 @@ class Verbs:
 
     async def _bind_managed(self, request: v1.BindRequest, until: float, given_up: asyncio.Event) -> bytes:
         uid = PodUid(request.uid)
-        if await self._is_bound_there(request, until):
-            return v1.BOUND
         # What can come to nothing only must not count among a group's members that wait, and when it fails
         # not end the reservation of a Binding that was sent before.
         _left(until, given_up)
@@ -323,24 +338,6 @@ class Verbs:
             self._engine.learn(on.BindFailed(uid, certain=True))
         if why:
             raise CallFault(why)
-
-    async def _is_bound_there(self, request: v1.BindRequest, until: float) -> bool:
-        """Read a pod that no watch has shown yet, as after a restart, and learn of it.
-
-        True if it is on its node already: such a pod the watch alone tells the ledger of (F-8). Raises
-        `CallFault` if it is on another one.
-        """
-        uid = PodUid(request.uid)
-        if self._engine.snapshot.pod(uid) is not None or self._engine.snapshot.is_gone(uid):
-            return False
-        within = until - asyncio.get_running_loop().time()
-        facts = await self._binder.read_pod(request.namespace, request.name, within=within)
-        if facts is None or facts.uid != uid:
-            return False
-        if facts.node and facts.node != request.node:
-            raise CallFault(f"pod is already bound to {facts.node}")
-        self._engine.learn(on.PodOffered(facts))
-        return bool(facts.node)
 
     async def _see_through(self, binding: PostBinding, until: float, given_up: asyncio.Event) -> bytes:
         try:
@@ -382,6 +379,19 @@ def _left(until: float, given_up: asyncio.Event) -> float:
     if left <= 0:
         raise DeadlinePassed("the time for this bind call is over; nothing was sent")
     return left
+
+
+def _unfit(facts: PodFacts | None, request: v1.BindRequest) -> str:
+    """Why a Binding for this pod must not be posted, empty if it may (F-18)."""
+    if facts is None or facts.uid != request.uid or facts.terminal or facts.deleting:
+        return "pod is gone"
+    if (facts.namespace, facts.name) != (request.namespace, request.name):
+        return f"uid belongs to pod {facts.namespace}/{facts.name}"
+    if facts.gates:
+        return "pod is held by a scheduling gate"
+    if facts.node and facts.node != request.node:
+        return f"pod is already bound to {facts.node}"
+    return ""
 
 
 def _binding(request: v1.BindRequest) -> PostBinding:

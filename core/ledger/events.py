@@ -69,6 +69,15 @@ class PodOffered(PodNews):
 
 
 @dataclass(frozen=True, slots=True)
+class PodRead(PodNews):
+    """The API server was asked for one pod, and its answer is true (F-18). ``exists``: False when it has no
+    such pod; then ``pod`` is what was known."""
+
+    pod: PodFacts
+    exists: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Configured:
     """A document and its settings were read and found right."""
 
@@ -304,6 +313,7 @@ Event = (
     | Configured
     | SettingsRead
     | PodOffered
+    | PodRead
     | FilterCalled
     | PodAdmitted
     | PodRefused

@@ -162,6 +162,11 @@ class PodRecord:
         return self.facts.node or self.bound_to
 
     @property
+    def is_confirmed(self) -> bool:
+        """True if the API server has shown the pod as it is known here: nothing rests on a body alone."""
+        return self.shown is not None and self.provisional_until is None
+
+    @property
     def is_ask(self) -> bool:
         """Wants a node and may have one: not bound, not leaving, not held by somebody's gate."""
         return not (self.node or self.facts.deleting or self.facts.gated)

@@ -31,6 +31,8 @@ def learn_pods(state: State, event: on.PodNews) -> None:
             _see(state, pod)
         case on.PodOffered(pod):
             _take_offer(state, pod)
+        case on.PodRead(pod, exists):
+            _take_read(state, pod) if exists else _take_absence(state, pod.uid)
         case on.PodDeleted(uid):
             delete_pod(state, uid)
         case on.PodsListBegun():
@@ -152,6 +154,32 @@ def _take_offer(state: State, facts: PodFacts) -> None:
             _believe_for_a_while(state, record)
     record.vouched_in = state.lists_begun
     refresh(state, record)
+
+
+def _take_read(state: State, facts: PodFacts) -> None:
+    """Nothing that bodies alone have said of a pod outlives a read of it (F-18).
+
+    The watch alone tells that a pod has a node, or leaves.
+    """
+    if facts.uid in state.gone or facts.terminal or facts.node or facts.deleting:
+        return
+    record = _known(state, facts)
+    if record is None:
+        _take_offer(state, facts)
+    elif record.shown is None:
+        record.facts = lasting(record.facts, facts)
+        refresh(state, record)
+    elif not is_older(facts, record.shown):
+        record.facts = record.shown = lasting(record.shown, facts)
+        _confirm(state, record)
+        refresh(state, record)
+
+
+def _take_absence(state: State, uid: PodUid) -> None:
+    """A pod that only bodies have told of does not exist."""
+    record = state.pods.get(uid)
+    if record is not None and record.shown is None and not (record.node or record.binding):
+        forget(state, record)
 
 
 def _believe_for_a_while(state: State, record: PodRecord) -> None:

@@ -8,8 +8,13 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from extender.http.door import DOOR, Door, guard
+from extender.http.intake import Limits
+
 MOST_BYTES = 17 * 2**20
 """Of a document to validate: one more MiB than a document may have."""
+
+_DOCUMENT = Limits(MOST_BYTES, MOST_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +33,12 @@ class Admin:
     validate: Callable[[bytes], Mapping[str, Any]]
 
 
-def admin_app(admin: Admin) -> web.Application:
+def admin_app(admin: Admin, door: Door | None = None) -> web.Application:
     """``/livez``, ``/readyz[?verbose]``, ``/metrics``, ``/debug/pods/NAMESPACE/NAME``, ``/debug/audit``,
     ``/debug/preemptions``, ``POST /ws/v1/validate-conf``."""
-    app = web.Application(client_max_size=MOST_BYTES)
+    door = door or Door()
+    app = web.Application(middlewares=[guard(door)])
+    app[DOOR] = door
 
     async def livez(_request: web.Request) -> web.Response:
         return web.Response(text="ok\n")
@@ -63,7 +70,7 @@ def admin_app(admin: Admin) -> web.Application:
 
     async def validate(request: web.Request) -> web.Response:
         """A large document takes a second: not on the loop that answers kube-scheduler."""
-        text = await request.read()
+        text = await door.intake.body_of(request, _DOCUMENT)
         return web.json_response(await asyncio.to_thread(admin.validate, text))
 
     app.router.add_post("/ws/v1/validate-conf", validate)

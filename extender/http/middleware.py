@@ -8,12 +8,12 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-import aiohttp
 import msgspec
 from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
 
 from core.errors import PaddockError
+from extender.http.door import Door, Handle
+from extender.http.intake import BodyFault, Limits
 from extender.verbs import CallFault, DeadlinePassed, NotReady
 from extender.wire.extender_v1 import BadBody, faulted
 
@@ -28,27 +28,22 @@ OnBug = Callable[[str, BaseException, bytes], None]
 _JSON = "application/json"
 _WITH_ERROR_FIELD = ("filter", "bind")
 
-_BROKEN_OFF = (web.RequestPayloadError, aiohttp.ClientError, HttpProcessingError, OSError)
-"""What reading a body raises when the caller hangs up or sends what its headers did not promise."""
-
 
 def handler_of(
-    verb: str, answer: Answer, *, most_bytes: int, measure: Measure, on_bug: OnBug
-) -> Callable[[web.BaseRequest], Awaitable[web.Response]]:
+    verb: str, answer: Answer, door: Door, limits: Limits, *, measure: Measure, on_bug: OnBug
+) -> Handle:
     """A request handler around one verb. It never raises, whatever comes in, unless its caller hangs up."""
 
     async def handle(request: web.BaseRequest) -> web.Response:
         started = time.perf_counter()
         fault, body = "", b""
         try:
-            body = await _body_of(request, most_bytes)
+            body = await door.intake.body_of(request, limits)
+            door.connections.read(request.transport)
             answered = answer(body)
             response = _ok(answered if isinstance(answered, bytes) else await answered)
-        except _TooLarge as error:
-            fault, response = "too large", _fault(verb, str(error), status=400)
-            response.force_close()
-        except _Incomplete as error:
-            fault, response = "incomplete body", _fault(verb, str(error), status=400)
+        except BodyFault as error:
+            fault, response = error.fault, _body_fault(verb, error)
             response.force_close()
         except asyncio.CancelledError:
             # Nobody is left to answer.
@@ -70,35 +65,24 @@ def handler_of(
         measure(verb, time.perf_counter() - started, fault)
         return response
 
-    return handle
-
-
-class _TooLarge(PaddockError):
-    pass
-
-
-class _Incomplete(PaddockError):
-    pass
-
-
-async def _body_of(request: web.BaseRequest, most_bytes: int) -> bytes:
-    """The body, unless it is larger than one may be: then not a byte of it is kept."""
-    length = request.content_length
-    if length is not None and length > most_bytes:
-        raise _TooLarge(f"body of {length} bytes is above the limit of {most_bytes}")
-    try:
-        return await request.read()
-    except web.HTTPRequestEntityTooLarge as error:
-        raise _TooLarge(f"body is above the limit of {most_bytes} bytes") from error
-    except _BROKEN_OFF as error:
-        raise _Incomplete(f"body did not arrive whole: {type(error).__name__}") from error
+    return door.watching(handle)
 
 
 def _ok(body: bytes) -> web.Response:
     return web.Response(body=body, content_type=_JSON)
 
 
+def _body_fault(verb: str, error: BodyFault) -> web.Response:
+    if error.told_as_status:
+        return _status(str(error), error.status)
+    return _fault(verb, str(error), status=error.status)
+
+
 def _fault(verb: str, message: str, *, status: int) -> web.Response:
     if verb in _WITH_ERROR_FIELD:
         return _ok(faulted(message))
+    return _status(message, status)
+
+
+def _status(message: str, status: int) -> web.Response:
     return web.Response(status=status, body=msgspec.json.encode({"error": message}), content_type=_JSON)

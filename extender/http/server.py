@@ -1,15 +1,26 @@
 """The two listeners: verbs for kube-scheduler, and the admin port for people and probes."""
 
+import asyncio
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from aiohttp import web
 
+from extender.http.connections import Connections, Guarded
+from extender.http.door import DOOR, Door
+from extender.http.intake import Limits
 from extender.http.middleware import Answer, Measure, OnBug, handler_of
 
 MOST_BYTES = 128 * 2**20
 """Longest body taken: full Node objects of some 12,000 nodes."""
+
+MOST_NAMES = 16 * 2**20
+"""Longest body of names: a preempt call for 1,500 nodes (kube-scheduler names a tenth), each full of pods."""
+
+MOST_BIND = 2**18
+"""Longest body of a bind call: four names."""
 
 KEEP_ALIVE = 3600.0
 """Seconds; above the 90 s for which Go's client keeps an idle connection (contract 2.1)."""
@@ -40,20 +51,45 @@ class MutualTls:
 
 
 def verbs_app(
-    verbs: Mapping[str, Answer], *, measure: Measure, on_bug: OnBug, most_bytes: int = MOST_BYTES
+    verbs: Mapping[str, Answer],
+    *,
+    measure: Measure,
+    on_bug: OnBug,
+    most_bytes: int = MOST_BYTES,
+    door: Door | None = None,
 ) -> web.Application:
-    """``POST /v1/<verb>`` for each verb."""
-    app = web.Application(client_max_size=most_bytes)
+    """``POST /v1/<verb>`` for each verb, behind a door of its own unless one is given."""
+    app = web.Application()
+    app[DOOR] = door = door or Door()
+    large, small = Limits(min(MOST_NAMES, most_bytes), most_bytes), Limits(MOST_BIND, MOST_BIND)
     for verb, answer in verbs.items():
-        handler = handler_of(verb, answer, most_bytes=most_bytes, measure=measure, on_bug=on_bug)
+        limits = small if verb == "bind" else large
+        handler = handler_of(verb, answer, door, limits, measure=measure, on_bug=on_bug)
         app.router.add_post(f"/v1/{verb}", handler)
     return app
 
 
+class Listener:
+    """A port that is served until `cleanup`. ``addresses``: host and port of each socket."""
+
+    def __init__(self, runner: web.AppRunner, server: asyncio.Server, connections: Connections) -> None:
+        self._runner = runner
+        self._server = server
+        self._connections = connections
+        self.addresses = [each.getsockname()[:2] for each in server.sockets]
+
+    async def cleanup(self) -> None:
+        """Take no more connections, and let the requests under way end."""
+        self._server.close()
+        await self._runner.cleanup()
+        self._connections.end()
+
+
 async def listen(
     app: web.Application, address: Address, *, tls: MutualTls | None = None, shutdown: float = 5.0
-) -> web.AppRunner:
-    """Serve an app; the runner's ``cleanup`` ends it. Raises OSError when the port is taken."""
+) -> Listener:
+    """Serve an app behind its door. Raises OSError when the port is taken."""
+    connections = app[DOOR].connections
     runner = web.AppRunner(
         app,
         access_log=None,
@@ -61,15 +97,21 @@ async def listen(
         shutdown_timeout=shutdown,
         # A bind call that waits for others ends when nobody listens any more.
         handler_cancellation=True,
+        # A body with a Content-Encoding is refused, so that none is ever unpacked.
+        auto_decompress=False,
     )
     await runner.setup()
-    site = web.TCPSite(
-        runner,
-        address.host,
-        address.port,
-        ssl_context=tls.context() if tls else None,
-        backlog=BACKLOG,
-        reuse_address=True,
-    )
-    await site.start()
-    return runner
+    protocols = cast("web.Server", runner.server)
+    try:
+        server = await asyncio.get_running_loop().create_server(
+            lambda: Guarded(protocols(), connections),
+            address.host,
+            address.port,
+            ssl=tls.context() if tls else None,
+            backlog=BACKLOG,
+            reuse_address=True,
+        )
+    except OSError:
+        await runner.cleanup()
+        raise
+    return Listener(runner, server, connections)

@@ -6,10 +6,12 @@ that keeps the HTTP client behind one module may live here. No I/O.
 
 from collections.abc import AsyncGenerator, Mapping
 from typing import Protocol
+from urllib.parse import quote
 
 import msgspec
 
 from core.errors import PaddockError
+from extender.wire.names import is_object_name
 
 JSON = "application/json"
 JSON_PATCH = "application/json-patch+json"
@@ -23,6 +25,7 @@ IDLE_TIMEOUT = 90.0
 
 _MESSAGE_LENGTH = 1024
 _BODY_LENGTH = 64 * 1024
+_SHOWN = 64
 
 
 class KubeError(PaddockError):
@@ -43,6 +46,10 @@ class Unreachable(KubeError):
     def __init__(self, message: str, *, sent: bool) -> None:
         super().__init__(message)
         self.sent = sent
+
+
+class BadName(KubeError):
+    """A name that no object can have; nothing was sent."""
 
 
 class ApiError(KubeError):
@@ -156,6 +163,16 @@ class Transport(Protocol):
     def stream(
         self, path: str, params: Mapping[str, str] | None = None, *, idle_timeout: float = IDLE_TIMEOUT
     ) -> AsyncGenerator[bytes, None]: ...
+
+
+def segment(name: str) -> str:
+    """A name as one segment of a path, quoted with nothing left safe. Raises `BadName` for anything else.
+
+    Quoting alone is not enough: a segment of two dots climbs (F-18).
+    """
+    if not is_object_name(name):
+        raise BadName(f"{name[:_SHOWN]!r} is no name of a Kubernetes object")
+    return quote(name, safe="")
 
 
 def error_from(status: int, body: bytes, *, retry_after: str = "", secret: str = "") -> ApiError:

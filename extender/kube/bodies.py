@@ -4,7 +4,6 @@ Every body names the pod's uid, so that nothing happens to another pod of the sa
 """
 
 from datetime import UTC, datetime
-from urllib.parse import quote
 
 import msgspec
 
@@ -21,20 +20,21 @@ from core.ledger.effects import (
     WriteRecord,
 )
 from core.workload.pod import GATE_OPENED, OWN_GATE
+from extender.kube.api import segment
 
 WAKE_ANNOTATION = "paddock.dev/wake"
 
 
 def pod_path(namespace: str, name: str) -> str:
-    return f"/api/v1/namespaces/{quote(namespace)}/pods/{quote(name)}"
+    return f"{pods_path(namespace)}/{segment(name)}"
 
 
 def pods_path(namespace: str) -> str:
-    return f"/api/v1/namespaces/{quote(namespace)}/pods"
+    return f"/api/v1/namespaces/{segment(namespace)}/pods"
 
 
 def events_path(namespace: str) -> str:
-    return f"/api/v1/namespaces/{quote(namespace)}/events"
+    return f"/api/v1/namespaces/{segment(namespace)}/events"
 
 
 def binding_path(binding: PostBinding) -> str:

@@ -59,9 +59,9 @@ from extender.kube.bodies import (
 from extender.kube.client import ApiClient
 from extender.kube.effect_order import is_quiet, key_of, pod_of
 from extender.kube.placeholders import NotTaken, NotYetTaken, create
+from extender.kube.pods import read_pod, read_pod_at_last
 from extender.verbs import Outcome
 from extender.wire.placeholder import PlaceholderSettings
-from extender.wire.translate import POD, pod_from
 
 RATE = 1000.0
 """Effects a second on our own account, at most: as fast as gates open, pods can be bound."""
@@ -252,7 +252,7 @@ class Effector:
         match effect, error:
             case NominateNode(uid, namespace, name), ApiError(status=422):
                 try:
-                    pod = await self.read_pod(namespace, name, within=_CALL_TIMEOUT)
+                    pod = await read_pod(self._client, namespace, name, within=_CALL_TIMEOUT)
                 except KubeError:
                     return False
                 return pod is None or pod.uid != uid or bool(pod.node)
@@ -363,7 +363,7 @@ class Effector:
         self._count("PostBinding", "conflict")
         while (left := until - asyncio.get_running_loop().time()) > 0:
             try:
-                pod = await self.read_pod(binding.namespace, binding.name, within=left)
+                pod = await read_pod(self._client, binding.namespace, binding.name, within=left)
             except (Unreachable, ServerError, TooMany):
                 await self._sleep(min(_FIRST_PAUSE, left))
             except KubeError:
@@ -374,9 +374,8 @@ class Effector:
         return Outcome(False, certain=False, message=error.message)
 
     async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:
-        """The pod as the API server has it now, None when there is none. Raises `KubeError`."""
-        try:
-            body = await self._client.get(pod_path(namespace, name), timeout=max(within, 0.001))
-        except NotFound:
-            return None
-        return pod_from(POD.decode(body))
+        """The pod as the API server has it now, None when there is none. Raises `KubeError`.
+
+        A server in trouble is asked again for as long as there is time.
+        """
+        return await read_pod_at_last(self._client, namespace, name, within=within, sleep=self._sleep)

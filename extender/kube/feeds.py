@@ -16,7 +16,7 @@ from core.ledger import events as on
 from core.workload.budget import BudgetFacts
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
-from extender.kube.api import ObjectMeta, namespace_and_name
+from extender.kube.api import ObjectMeta, namespace_and_name, segment
 from extender.kube.client import ApiClient
 from extender.kube.pod_groups import PodGroupFeed
 from extender.kube.reflector import Reflector, Reporter
@@ -221,7 +221,7 @@ class ConfigMapFeed:
     def _reflector(self, name: str) -> Reflector[ConfigMapSeen]:
         return Reflector(
             self.client,
-            path=f"/api/v1/namespaces/{self.namespace}/configmaps",
+            path=f"/api/v1/namespaces/{segment(self.namespace)}/configmaps",
             params={"fieldSelector": f"metadata.name={name}"},
             decode=_config_map_from,
             key=_name,

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from extender.kube.api import KubeError
+from extender.kube.api import KubeError, segment
 from extender.kube.client import ApiClient
 
 POLL = 2.0
@@ -73,8 +73,8 @@ class Leadership:
     async def poll(self) -> None:
         """Ask once. A Lease that cannot be read leaves the last answer in force until it is stale."""
         namespace, _, name = self._lease().partition("/")
-        path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}"
         try:
+            path = f"/apis/coordination.k8s.io/v1/namespaces/{segment(namespace)}/leases/{segment(name)}"
             body = await self._client.get(path, timeout=POLL)
             holder = msgspec.json.decode(body, type=_Lease).spec.holder_identity or ""
         except (KubeError, msgspec.DecodeError):

@@ -74,6 +74,18 @@ class Metrics:
         self.undecodable = Counter(
             "paddock_undecodable_objects", "Objects that could not be read", ["kind"], registry=registry
         )
+        self.closed = Counter(
+            "paddock_connections_closed",
+            "Connections closed before a request was whole, by port and reason",
+            ["port", "reason"],
+            registry=registry,
+        )
+        self.unshown = Counter(
+            "paddock_unshown_pods",
+            "Pods that only a verb's body had shown, by what the API server said",
+            ["outcome"],
+            registry=registry,
+        )
         self.skew = Gauge(
             "paddock_clock_skew_seconds", "Clock of the API server minus ours", registry=registry
         )

@@ -13,6 +13,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from core.errors import PaddockError
 from core.ids import NO_NODE, NodeName
+from extender.wire.names import MOST_UID, is_namespace_name, is_object_name
 from extender.wire.pod import Wire, WirePod
 from extender.wire.report import report_on
 
@@ -169,7 +170,20 @@ def bind_request_from(body: bytes) -> BindRequest:
         args = folded
     if not (args.name and args.namespace and args.uid and args.node):
         raise BadBody("PodName, PodNamespace, PodUID and Node must not be empty")
+    check_names(args.namespace, args.name, args.uid)
+    if not is_object_name(args.node):
+        raise BadBody("Node is no name of a node")
     return BindRequest(args.name, args.namespace, args.uid, args.node)
+
+
+def check_names(namespace: str, name: str, uid: str) -> None:
+    """Raise `BadBody` for what names no pod: such names end up in URLs, Events and stories (F-18)."""
+    if not is_namespace_name(namespace):
+        raise BadBody("the pod's namespace is no name of a namespace")
+    if not is_object_name(name):
+        raise BadBody("the pod's name is no name of a pod")
+    if len(uid) > MOST_UID:
+        raise BadBody(f"the pod's uid has more than {MOST_UID} characters")
 
 
 def whole_pod_from(raw_pod: bytes) -> WirePod:

@@ -22,9 +22,11 @@ from core.ledger.record import PodRecord
 from core.queues.spec import QueueSpec
 from core.workload.pod import PodFacts
 from extender.engine import Engine, Outward
+from extender.http.door import Door as Guards
 from extender.http.server import MOST_BYTES, Address, listen, verbs_app
 from extender.verbs import Outcome, Verbs
 from extender.wire.gang import POD_GROUP_MIN, POD_GROUP_NAME
+from extender.wire.translate import POD, pod_from
 from tests.builders import START, make_ledger, make_queue
 
 VERBS = ("filter", "prioritize", "preempt", "bind")
@@ -115,7 +117,11 @@ class Rig:
         return audit(self.ledger._state)
 
     def filter(self, name: str, **pod: Any) -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads(self.verbs.filter(filter_body(name, **pod)))
+        """kube-scheduler asks about a pod that the API server has, as it is in the body."""
+        body = filter_body(name, **pod)
+        there = pod_from(POD.decode(json.dumps(json.loads(body)["Pod"])))
+        self.api.pods.setdefault((there.namespace, there.name), there)
+        answer: dict[str, Any] = json.loads(self.verbs.filter(body))
         return answer
 
     async def bind(self, name: str, node: str = "n1", **pod: Any) -> dict[str, Any]:
@@ -220,7 +226,10 @@ class Door:
 
 @asynccontextmanager
 async def serving(
-    answers: Mapping[str, Callable[[bytes], Any]], *, most_bytes: int = MOST_BYTES
+    answers: Mapping[str, Callable[[bytes], Any]],
+    *,
+    most_bytes: int = MOST_BYTES,
+    guards: Guards | None = None,
 ) -> AsyncIterator[Door]:
     """The real listener for these verbs, on a loopback port."""
     told: list[Door] = []
@@ -229,6 +238,7 @@ async def serving(
         measure=lambda *call: told[0].measure(*call),
         on_bug=lambda *bug: told[0].on_bug(*bug),
         most_bytes=most_bytes,
+        door=guards,
     )
     runner = await listen(app, Address("127.0.0.1", 0), shutdown=0.2)
     port = runner.addresses[0][1]

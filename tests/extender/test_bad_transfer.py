@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from extender.http.server import MOST_BYTES
+from extender.http.server import MOST_BIND, MOST_BYTES
 from tests.builders import make_queue
 from tests.extender.rigs import BODIES, VERBS, Door, Rig, answers_of, answers_still, changed, serving
 
 MIB = 2**20
+PACKED = zlib.compress(b"[" * (120 * MIB))
 
 # -- sizes ---------------------------------------------------------------------------------------------
 
@@ -58,7 +59,8 @@ async def test_300_mb_are_refused_before_the_first_byte(verb: str, status: bytes
         answer = await asyncio.wait_for(reader.readuntil(b"}"), 5)
         assert answer.split()[1] == status
         assert b"Connection: close" in answer
-        assert f"above the limit of {MOST_BYTES}".encode() in answer
+        most = MOST_BIND if verb == "bind" else MOST_BYTES
+        assert f"above the limit of {most}".encode() in answer
         writer.close()
         assert door.faults == [(verb, "too large")]
         await answers_still(door)
@@ -85,12 +87,14 @@ async def test_an_endless_stream_is_cut_at_the_limit() -> None:
         await answers_still(door)
 
 
-async def test_a_small_body_that_unpacks_to_a_large_one_is_refused() -> None:
-    async with serving(answers_of(Rig().verbs), most_bytes=MIB) as door:
-        packed = zlib.compress(b"[" * (64 * MIB))
-        status, answer = await door.post("filter", packed, **{"Content-Encoding": "deflate"})
-        assert (status, list(answer)) == (200, ["Error"])
-        assert [fault for _, fault in door.faults] == ["too large"]
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "GZIP", "identity, gzip"])
+async def test_an_encoded_body_is_refused_and_never_unpacked(verb: str, encoding: str) -> None:
+    """F-19: 122 KB that unpack to 120 MiB."""
+    async with serving(answers_of(Rig().verbs)) as door:
+        status, answer = await door.post(verb, PACKED, **{"Content-Encoding": encoding})
+        assert (status, answer) == (415, {"error": "a body with a Content-Encoding is not taken"})
+        assert door.faults == [(verb, "encoded body")]
         await answers_still(door)
 
 
@@ -141,11 +145,11 @@ async def test_a_body_that_its_headers_belie_is_no_bug(headers: list[str], sent:
         reader, writer = await connection_to(door)
         writer.write(head("filter", *headers) + sent)
         answer = await asyncio.wait_for(reader.readline(), 5)
-        assert answer.split()[1] in (b"200", b"400")
+        assert answer.split()[1] in (b"200", b"400", b"415")
         writer.close()
         await answers_still(door)
     assert door.bugs == []
-    assert {fault for _, fault in door.faults} <= {"incomplete body"}
+    assert {fault for _, fault in door.faults} <= {"incomplete body", "encoded body"}
 
 
 @pytest.mark.parametrize(

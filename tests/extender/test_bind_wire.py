@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from core.ledger import events as on
 from extender.kube.client import connect
 from extender.kube.effector import Effector
 from extender.verbs import CallFault, Verbs
+from extender.wire.translate import POD, pod_from
 from tests.builders import usage
 from tests.extender.fake_api import FakeApi, Request
 from tests.extender.reflector_bench import until
@@ -29,8 +31,9 @@ class Cluster:
         rig.verbs = Verbs(rig.engine, effector, synced=rig.synced, bind_deadline=5.0)
 
     def pending(self, name: str = "p") -> None:
-        """A pod that has passed filter."""
+        """A pod that the watch has shown, and that has passed filter."""
         self.api.apply(PODS, pod_body(name))
+        self.rig.engine.learn(on.PodObserved(pod_from(POD.decode(json.dumps(pod_body(name))))))
         assert json.loads(self.rig.verbs.filter(filter_body(name)))["NodeNames"]
 
     def bindings(self) -> list[Request]:

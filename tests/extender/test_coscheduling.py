@@ -14,7 +14,7 @@ from extender.settings import Settings
 from extender.verbs import CallFault, DeadlinePassed
 from tests.builders import make_queue, usage
 from tests.extender.reflector_bench import until
-from tests.extender.rigs import Rig, answers_of, bind_body, filter_body, serving
+from tests.extender.rigs import Rig, answers_of, bind_body, serving
 
 RING = ("g-0", "g-1", "g-2")
 Calls = dict[str, "asyncio.Task[Any]"]
@@ -194,7 +194,7 @@ async def test_calls_that_come_after_a_restart_wait_for_each_other_too() -> None
     rig = Rig(make_queue("root.a"))
     rig.verbs.bind_deadline = 100.0
     for name in RING:
-        rig.verbs.filter(filter_body(name, group=("g", 3)))
+        rig.filter(name, group=("g", 3))
     calls = await called(rig, "g-0", "g-1")
     assert posted(rig) == []
     assert await rig.bind("g-2") == {}

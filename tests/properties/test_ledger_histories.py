@@ -137,6 +137,7 @@ selectors = st.sampled_from([None, ()])
 EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PodObserved: (some_pod,),
     on.PodOffered: (some_pod,),
+    on.PodRead: (some_pod, st.booleans()),
     on.PodDeleted: (uids,),
     on.PodsListBegun: (),
     on.PodsListed: (st.frozensets(uids),),

@@ -1,0 +1,42 @@
+"""One pod, read from the API server."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from core.workload.pod import PodFacts
+from extender.kube.api import NotFound, ServerError, TooMany, Unreachable
+from extender.kube.bodies import pod_path
+from extender.kube.client import ApiClient
+from extender.wire.translate import POD, pod_from
+
+_PAUSE = 0.2
+_LEAST = 0.001
+
+
+async def read_pod(client: ApiClient, namespace: str, name: str, *, within: float) -> PodFacts | None:
+    """The pod as the API server has it now, None when there is none. Raises `KubeError`."""
+    try:
+        body = await client.get(pod_path(namespace, name), timeout=max(within, _LEAST))
+    except NotFound:
+        return None
+    return pod_from(POD.decode(body))
+
+
+async def read_pod_at_last(
+    client: ApiClient,
+    namespace: str,
+    name: str,
+    *,
+    within: float,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> PodFacts | None:
+    """The same, asking a server in trouble again for as long as there is time."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + within
+    while True:
+        try:
+            return await read_pod(client, namespace, name, within=until - loop.time())
+        except (Unreachable, ServerError, TooMany):
+            if until - loop.time() <= _PAUSE:
+                raise
+            await sleep(_PAUSE)
