@@ -33,6 +33,7 @@ _KINDS = {
     "StorageClass": ("/apis/storage.k8s.io/v1", "storageclasses", False),
     "PriorityClass": ("/apis/scheduling.k8s.io/v1", "priorityclasses", False),
     "Deployment": ("/apis/apps/v1", "deployments", True),
+    "DaemonSet": ("/apis/apps/v1", "daemonsets", True),
     "Lease": ("/apis/coordination.k8s.io/v1", "leases", True),
     "Role": ("/apis/rbac.authorization.k8s.io/v1", "roles", True),
     "RoleBinding": ("/apis/rbac.authorization.k8s.io/v1", "rolebindings", True),
@@ -73,6 +74,7 @@ _RESET = (
 )
 _RESET_LAST = (
     "PodDisruptionBudget",
+    "DaemonSet",
     "ValidatingAdmissionPolicyBinding",
     "ValidatingAdmissionPolicy",
     "MutatingAdmissionPolicyBinding",

@@ -30,6 +30,7 @@ USERS: Mapping[str, tuple[str, str]] = {
     ),
     "paddock-certificate": ("paddock", ""),
     "tester": ("tester", ""),
+    "daemon-set-controller": ("system:serviceaccount:kube-system:daemon-set-controller", ""),
     "tenant": ("tenant", ""),
     "rival": ("rival", ""),
     "kubelet": ("system:node:n1", "system:nodes"),

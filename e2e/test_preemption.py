@@ -4,8 +4,9 @@ import time
 
 import pytest
 
-from e2e.cluster import Cluster, Object
+from e2e.cluster import Cluster
 from e2e.course import say
+from e2e.daemon_sets import daemon_set, of_daemon_set
 from e2e.preempting import DELAY, Contest, contest, queue
 
 SIBLINGS = {
@@ -100,25 +101,15 @@ async def test_a_pod_of_a_daemonset_gets_its_room_on_its_node(cluster: Cluster) 
     async with contest(cluster, PLAIN, nodes=2, cores=4) as here:
         for node in ("n1", "n2"):
             await here.run(f"on-{node}", 4, queue="root.work", node=node)
-        await cluster.create(_of_daemonset(cluster, "daemon", node="n2", cores=2))
+        agents = await cluster.create(daemon_set(cluster, "agents"))
+        pod = of_daemon_set(cluster, "daemon", node="n2", uid=agents["metadata"]["uid"], cpu="2")
+        await cluster.create(pod)
         await here.until_bound("daemon")
         assert here.node_of("daemon") == "n2"
         assert sorted(here.exits.left) == ["on-n2-2", "on-n2-3"]
         plan = await here.plan_for("daemon")
         assert (plan["kind"], plan["node"]) == ("required-node", "n2")
         assert "RNP-2" in here.exits.receipts["on-n2-3"]
-
-
-def _of_daemonset(cluster: Cluster, name: str, *, node: str, cores: int) -> Object:
-    """A pod as the DaemonSet controller makes them: bound to its node by name."""
-    named = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
-    affinity = {
-        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [named]}}
-    }
-    pod = cluster.pod(name, cpu=str(cores), queue="root.daemons", spec={"affinity": affinity})
-    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agents", "uid": "0", "controller": True}
-    pod["metadata"]["ownerReferences"] = [owner]
-    return pod
 
 
 # -- more than one at once -----------------------------------------------------------------------------------

@@ -273,6 +273,7 @@ class App:
             if self._clock() - cleaned >= CLEAN_EVERY:
                 cleaned = self._clock()
                 self.engine.clean()
+            self.metrics.daemon_sets.set(self._feeds.daemon_sets.synced.is_set())
             self.metrics.leading.set(self._leadership.held)
             skew = self._client.clock_skew
             self.metrics.skew.set(skew)
@@ -356,6 +357,7 @@ class App:
             "last configuration error": self.configuration.error,
             "keys not read": ", ".join(self.configuration.unread),
             "edits ignored": "since hot refresh is off" if self.configuration.ignored else "",
+            "DaemonSets not listed": self._feeds.daemon_sets.error,
             "leading": str(self._leadership.held).lower(),
         }
 

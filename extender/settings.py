@@ -96,6 +96,7 @@ LeaseName = Annotated[str, BeforeValidator(_lease)]
 NodeSelection = Annotated[str, _one_of(*NODE_SELECTIONS)]
 VictimSum = Annotated[str, _one_of("minimal", "yunikorn")]
 Protected = Annotated[str, _one_of("own", "foreign")]
+DaemonSets = Annotated[str, _one_of("yunikorn", "guarantees")]
 ComplexAsks = Annotated[str, _one_of("verb", "tick")]
 AcrossNamespaces = Annotated[str, _one_of("never", "sameUser")]
 
@@ -127,6 +128,7 @@ class Settings(BaseModel):
     applications_across_namespaces: AcrossNamespaces = Field(
         default="never", alias="paddock.applications.acrossNamespaces"
     )
+    preemption_daemon_sets: DaemonSets = Field(default="yunikorn", alias="paddock.preemption.daemonSets")
     zero_max_blocks: Switch = Field(default=False, alias="paddock.zeroMaxBlocks")
     builtin_default: Switch = Field(default=False, alias="paddock.config.builtinDefault")
     unique_app_ids: Switch = Field(default=False, alias=UNIQUE_APP_IDS)
@@ -155,6 +157,7 @@ class Settings(BaseModel):
                 self.preemption_protect_guarantees == "foreign",
                 self.preemption_direct_delete,
                 self.preemption_complex_asks == "tick",
+                self.preemption_daemon_sets == "guarantees",
             ),
             gangs=not self.gangs_disabled,
             gang_max_pods=self.gang_max_pods,

@@ -43,6 +43,7 @@ def story_of(snapshot: Snapshot, journal: Journal, namespace: str, name: str) ->
         "queue": queue.path if queue else "",
         "fellBack": record.fell_back or "",
         "node": record.node,
+        "daemonSet": _daemon_set(record),
         "size": _amounts(record.facts.size),
         "notCounted": _not_counted(record.facts.claims),
         "gang": _gang(snapshot, record),
@@ -53,6 +54,14 @@ def story_of(snapshot: Snapshot, journal: Journal, namespace: str, name: str) ->
             for line in journal.story(record.uid)
         ],
     }
+
+
+def _daemon_set(record: PodRecord) -> str:
+    """Whether it is of the DaemonSet that it names (RNP-1, F-10)."""
+    if record.daemon_set is None:
+        return ""
+    name = f"{record.daemon_set.namespace}/{record.daemon_set.name}"
+    return f"{name} has not made it: it counts as any other pod" if record.is_unproved else name
 
 
 def _not_counted(claims: int) -> str:

@@ -15,11 +15,25 @@ from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec, QueueSpec
 from core.queues.tree import QueueTree
 from core.resource import Limit, Resource, Tally
+from core.workload.affinity import Requirement
+from core.workload.daemon_set import Controller, DaemonSetFacts, DaemonSetKey
 from core.workload.gang import Gang, Originator, TaskGroup
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts
 
 START = 1_000_000.0
+
+
+AGENTS = DaemonSetFacts(
+    DaemonSetKey("default", "agents"), "uid-of-agents", (Requirement("app", "In", ("agents",)),)
+)
+"""A DaemonSet."""
+
+OF_AGENTS: Mapping[str, object] = {
+    "daemon_set": Controller("agents", "uid-of-agents"),
+    "labels": {"app": "agents"},
+}
+"""What a pod says that `AGENTS` made; besides it is for a ``required_node``."""
 
 
 def make_pod(

@@ -130,6 +130,7 @@ def test_the_cluster_role_has_exactly_the_verbs_used() -> None:
             for verb in ("list", "watch")
         ),
         *(("policy", "poddisruptionbudgets", "", verb) for verb in ("list", "watch")),
+        *(("apps", "daemonsets", "", verb) for verb in ("list", "watch")),
         *(("", "events", "", verb) for verb in ("create",)),
     }
 

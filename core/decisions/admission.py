@@ -128,7 +128,7 @@ def kept_from(snapshot: Snapshot, uid: PodUid, names: Iterable[NodeName]) -> tup
     own = slot_node(record)
     if own:
         return tuple(name for name in names if name != own)
-    needed = record.facts.required_node
+    needed = record.required_node
     return tuple(
         name
         for name in names

@@ -8,6 +8,7 @@ from core.decisions.case import Case, case_of
 from core.decisions.eligibility import is_pending
 from core.decisions.laws import numbers
 from core.decisions.receipts import Finding, Kind, NodeNotes, Plan, Receipt, Victim, passed
+from core.decisions.required_node import breach_of
 from core.decisions.selection import Choice
 from core.ids import PodUid, QueuePath
 from core.ledger.snapshot import Snapshot
@@ -28,14 +29,18 @@ class Breach:
 def check_laws(snapshot: Snapshot, plan: Plan) -> tuple[Breach, ...]:
     """What a plan breaks on the ledger as it is now, before its victims are marked; empty when nothing.
 
-    Only plans that reach for a guarantee are bound by the laws (RNP-1, QCP-6).
+    Only plans that reach for a guarantee are bound by all laws (RNP-1, QCP-6); those for a DaemonSet's pod
+    by two, where the settings say so (F-10).
     """
-    if plan.kind is not Kind.GUARANTEE:
+    if plan.kind not in (Kind.GUARANTEE, Kind.REQUIRED_NODE):
         return ()
     record = snapshot.pod(plan.uid)
     leaf = snapshot.queue_of(record) if record is not None else None
     if record is None or leaf is None:
         return (Breach("LAW-4", None, "the ask is in no queue"),)
+    if plan.kind is Kind.REQUIRED_NODE:
+        broken = breach_of(snapshot, plan, record, leaf)
+        return (Breach(*broken, "a DaemonSet's pod may not evict it"),) if broken else ()
     case = case_of(snapshot, record, leaf)
     found = [
         Breach(finding.law, uid, finding.text)
@@ -60,6 +65,8 @@ def outdated(snapshot: Snapshot, plan: Plan) -> str:
         return "the ask does not wait any more"
     if plan.node not in snapshot.nodes:
         return f"node {plan.node} is gone"
+    if plan.kind is Kind.REQUIRED_NODE and record.required_node != plan.node:
+        return "no DaemonSet has made it for this node"
     if snapshot.kept.get(plan.node, plan.uid) != plan.uid:
         return f"node {plan.node} is kept for another"
     for victim in plan.victims:

@@ -1,11 +1,14 @@
 """Room for a pod that may run on one node only, as a DaemonSet's does (RNP-1 to RNP-5).
 
-Neither guarantees nor fences nor switches count here, and pods of the same application may go.
+Neither fences nor switches count here, and pods of the same application may go. Guarantees count where
+``paddock.preemption.daemonSets`` is ``guarantees`` (F-10).
 """
 
 from collections import Counter
+from collections.abc import Iterator
 
 from core.decisions.case import victim_of, with_room
+from core.decisions.laws import keeps_guarantee
 from core.decisions.receipts import (
     Finding,
     Kind,
@@ -22,8 +25,10 @@ from core.ids import NodeName, PodUid
 from core.ledger.formations import is_promised
 from core.ledger.record import PodRecord
 from core.ledger.snapshot import Snapshot
+from core.queues.guarantees import below_common
 from core.queues.headroom import shortfall
 from core.queues.queue import Queue
+from core.queues.whatif import WhatIf
 from core.resource import Resource, shares_type
 
 REGULAR, OPTED_OUT, ORIGINATOR = 1, 2, 3
@@ -35,7 +40,7 @@ def plan_required_node(snapshot: Snapshot, record: PodRecord, leaf: Queue) -> Pl
 
     An ask that has had victims chosen once waits for their room (RNP-5).
     """
-    node, uid = record.facts.required_node, record.uid
+    node, uid = record.required_node, record.uid
     if record.triggered:
         return NoPlan(uid, Stop.TRIGGERED, "RNP-5", "victims were chosen for it before")
     known = snapshot.nodes.get(node)
@@ -49,7 +54,7 @@ def plan_required_node(snapshot: Snapshot, record: PodRecord, leaf: Queue) -> Pl
     if not missing:
         return NoPlan(uid, Stop.THERE_IS_ROOM, "RNP-1", f"{node} has room for it")
     candidates, left_out = _candidates(snapshot, record, node)
-    chosen = _front(candidates, missing)
+    chosen = _front(_permitted(snapshot, leaf, candidates, left_out), missing)
     if chosen is None:
         text = f"no fit on required node, preemption does not help ({_counted(left_out)})"
         return NoPlan(uid, Stop.NO_VICTIMS, "RNP-4", text)
@@ -66,7 +71,7 @@ def _candidates(snapshot: Snapshot, record: PodRecord, node: NodeName) -> tuple[
         queue = snapshot.queue_of(pod) if pod is not None else None
         if pod is None or queue is None or not pod.node:
             continue
-        reason = _spared(pod, record)
+        reason = _spared(pod, record, strict=snapshot.settings.preemption.daemon_sets_keep_guarantees)
         if reason:
             left_out[reason] += 1
         else:
@@ -74,16 +79,49 @@ def _candidates(snapshot: Snapshot, record: PodRecord, node: NodeName) -> tuple[
     return sorted(found, key=_order), left_out
 
 
-def _spared(pod: PodRecord, ask: PodRecord) -> str:
-    if pod.facts.required_node:
+def _spared(pod: PodRecord, ask: PodRecord, *, strict: bool) -> str:
+    """``strict``: those of equal priority stay, too."""
+    if pod.required_node:
         return "bound to this node"
     if pod.facts.priority > ask.facts.priority:
         return "more important"
+    if strict and pod.facts.priority == ask.facts.priority:
+        return "as important"
     if pod.preempting:
         return "chosen already"
     if not shares_type(pod.facts.size, ask.facts.size):
         return "of other resources"
     return "leaving" if pod.facts.deleting else ""
+
+
+def _permitted(
+    snapshot: Snapshot, leaf: Queue, candidates: list[Victim], left_out: Counter[str]
+) -> Iterator[Victim]:
+    """Those whose queue can do without them and those before them; each that is drawn counts as gone."""
+    strict, usage = snapshot.settings.preemption.daemon_sets_keep_guarantees, WhatIf()
+    for victim in candidates:
+        queue = snapshot.tree.get(victim.queue)
+        if strict and queue is not None:
+            if not keeps_guarantee(usage, below_common(queue, leaf), victim.size):
+                left_out["guaranteed to its queue"] += 1
+                continue
+            usage.remove(queue, victim.size)
+        yield victim
+
+
+def breach_of(snapshot: Snapshot, plan: Plan, record: PodRecord, leaf: Queue) -> tuple[str, PodUid] | None:
+    """The law that a plan breaks where guarantees count, and for whom; None when it breaks none."""
+    if not snapshot.settings.preemption.daemon_sets_keep_guarantees:
+        return None
+    usage = WhatIf()
+    for victim in plan.victims:
+        queue = snapshot.tree.get(victim.queue)
+        if victim.priority >= record.facts.priority:
+            return "LAW-6", victim.uid
+        if queue is None or not keeps_guarantee(usage, below_common(queue, leaf), victim.size):
+            return "LAW-2", victim.uid
+        usage.remove(queue, victim.size)
+    return None
 
 
 def kind_of(victim: Victim) -> int:
@@ -101,12 +139,10 @@ def _order(victim: Victim) -> tuple[bool, int, int, float, int, int, PodUid]:
     return victim.guarded, kind_of(victim), victim.priority, created, amount, seq, uid
 
 
-def _front(candidates: list[Victim], missing: dict[str, int]) -> list[Victim] | None:
+def _front(candidates: Iterator[Victim], missing: dict[str, int]) -> list[Victim] | None:
     """From the front until free room and theirs are enough; then those go back that were not needed."""
     taken: list[Victim] = []
-    for victim in candidates:
-        if _covered(taken, missing):
-            break
+    while not _covered(taken, missing) and (victim := next(candidates, None)) is not None:
         taken.append(victim)
     if not _covered(taken, missing):
         return None

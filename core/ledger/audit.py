@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from core.ids import NO_NODE, AppId, NodeName, PodUid, QueuePath
 from core.ledger.accounts import charge_of, holds, waiting_key
 from core.ledger.audit_applications import application_steps
+from core.ledger.audit_daemon_sets import daemon_set_steps
 from core.ledger.audit_gangs import gang_steps
 from core.ledger.audit_pod_groups import pod_group_steps
 from core.ledger.audit_turns import turn_steps
@@ -49,6 +50,7 @@ def audit_steps(state: State) -> Iterator[Step]:
     yield from turn_steps(state)
     yield from gang_steps(state)
     yield from pod_group_steps(state)
+    yield from daemon_set_steps(state)
 
 
 def _unknown(state: State, index: str, uid: PodUid, filed: bool) -> Step:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from core.ids import NodeName
 from core.workload.budget import BudgetFacts
+from core.workload.daemon_set import DaemonSetFacts, DaemonSetKey
 from core.workload.gang import GroupSource
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PriorityClassFacts
@@ -73,6 +74,30 @@ class BudgetsListed:
     """``names``: namespace and name of every one there is."""
 
     names: frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonSetNews:
+    """Something about DaemonSets; see those below."""
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonSetObserved(DaemonSetNews):
+    """The watch or a list showed a DaemonSet."""
+
+    daemon_set: DaemonSetFacts
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonSetDeleted(DaemonSetNews):
+    key: DaemonSetKey
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonSetsListed(DaemonSetNews):
+    """``keys``: every one there is."""
+
+    keys: frozenset[DaemonSetKey]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,10 @@ from core.ids import NO_POD, AppId, NodeName, PodUid, QueuePath
 from core.ledger.cluster_events import BudgetDeleted as BudgetDeleted
 from core.ledger.cluster_events import BudgetObserved as BudgetObserved
 from core.ledger.cluster_events import BudgetsListed as BudgetsListed
+from core.ledger.cluster_events import DaemonSetDeleted as DaemonSetDeleted
+from core.ledger.cluster_events import DaemonSetNews as DaemonSetNews
+from core.ledger.cluster_events import DaemonSetObserved as DaemonSetObserved
+from core.ledger.cluster_events import DaemonSetsListed as DaemonSetsListed
 from core.ledger.cluster_events import NamespaceDeleted as NamespaceDeleted
 from core.ledger.cluster_events import NamespaceObserved as NamespaceObserved
 from core.ledger.cluster_events import NamespacesListed as NamespacesListed
@@ -306,6 +310,9 @@ Event = (
     | BudgetObserved
     | BudgetDeleted
     | BudgetsListed
+    | DaemonSetObserved
+    | DaemonSetDeleted
+    | DaemonSetsListed
     | PodGroupObserved
     | PodGroupDeleted
     | PodGroupsListed

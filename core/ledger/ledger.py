@@ -13,6 +13,7 @@ from core.ledger.audit import audit_steps
 from core.ledger.bindings import note_bind
 from core.ledger.carrying import go_on, note_eviction, note_preemption
 from core.ledger.coscheduling import expire_groups, tend
+from core.ledger.daemon_sets import learn_daemon_sets
 from core.ledger.doubts import expire_doubts
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
@@ -94,6 +95,8 @@ class Ledger:
                 learn_priority_classes(self._state, event)
             case on.BudgetObserved() | on.BudgetDeleted() | on.BudgetsListed():
                 learn_budgets(self._state, event)
+            case on.DaemonSetNews():
+                learn_daemon_sets(self._state, event)
             case on.PodGroupNews():
                 learn_pod_groups(self._state, event)
             case on.Configured():

@@ -103,7 +103,7 @@ class Muster:
         kind = seat.key.size, seat.key.constraints
         if kind in full or not has_leave(self._state, seat.key):
             return False
-        node = node_for(self._state, seat.key, own=record.facts.required_node)
+        node = node_for(self._state, seat.key, own=record.required_node)
         if node is None:
             full.add(kind)
             return False

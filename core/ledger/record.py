@@ -9,6 +9,7 @@ from core.ledger.outcomes import EvictionOutcome
 from core.reasons import Said
 from core.resource import Resource
 from core.workload.ask import Rank, Reservation
+from core.workload.daemon_set import DaemonSetKey
 from core.workload.pod import OWN_GATE, PodFacts
 from core.workload.pod_group import GroupKey
 
@@ -89,7 +90,9 @@ class PodRecord:
     ``waking``: that is still being written;
     ``rejected_for``: the rejection of its application that it was told of; ``fell_back``: what it was told of
     the queue that it named and that does not take it, None before that is known; ``failing_since``: when
-    marking it Failed was asked for last; ``gate_told``: what was last written of why its gate is shut;
+    marking it Failed was asked for last; ``daemon_set``: the one that it names, ``required_node``: the one
+    node that it is for, if that DaemonSet has made it (RNP-1);
+    ``gate_told``: what was last written of why its gate is shut;
     ``nominated``: the node that we nominated it to, ``nominations`` how often; ``keeps``: the node that is
     kept for it, ``kept_since`` when; ``sought_at``: when one was last sought in vain;
     ``eviction``: how our last eviction of it ended; ``preempted_for``: the ask that it is a victim of,
@@ -127,6 +130,8 @@ class PodRecord:
     waking: bool = False
     rejected_for: str = ""
     fell_back: str | None = None
+    daemon_set: DaemonSetKey | None = None
+    required_node: NodeName = NO_NODE
     failing_since: float | None = None
     gate_told: str = ""
     nominated: NodeName = NO_NODE
@@ -195,10 +200,15 @@ class PodRecord:
         return self.preempted_for is not None or (self.facts.deleting and self.facts.disrupted)
 
     @property
+    def is_unproved(self) -> bool:
+        """Whether it says that a DaemonSet made it for one node, and none that is known has (F-10)."""
+        return self.daemon_set is not None and not self.required_node
+
+    @property
     def evictable(self) -> bool:
         """Neither leaving already, nor bound to its node for good (PRE-6), nor there for a member."""
         leaves = self.facts.deleting or self.released or self.yields_to
-        return not (self.preempting or leaves or self.facts.required_node)
+        return not (self.preempting or leaves or self.required_node)
 
     @property
     def rank(self) -> Rank:

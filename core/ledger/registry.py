@@ -3,6 +3,7 @@
 from core.ids import PodUid
 from core.ledger.accounts import discharge, settle
 from core.ledger.carrying import note_leaving
+from core.ledger.daemon_sets import forget_controller, note_controller
 from core.ledger.enrolment import classify, enrol, leave
 from core.ledger.gone import forget_name, note_gone
 from core.ledger.marks import unmark
@@ -28,6 +29,7 @@ def new_record(state: State, facts: PodFacts) -> PodRecord:
 def refresh(state: State, record: PodRecord) -> None:
     """Draw every conclusion from a pod's facts alone."""
     classify(state, record)
+    note_controller(state, record)
     enrol(state, record)
     if record.node or record.facts.deleting:
         record.reservation = None
@@ -56,6 +58,7 @@ def forget(state: State, record: PodRecord) -> None:
     # While its turn still says that the others counted on it.
     forget_member(state, record)
     discharge(state, record)
+    forget_controller(state, record)
     if facts.placeholder:
         holder_gone(state, record)
     leave(state, record)

@@ -86,7 +86,7 @@ def come_of_age(state: State) -> None:
 
 def _finds_node(state: State, uid: PodUid, found: dict[tuple[Kind, NodeName], bool]) -> bool:
     """``found``: what is known of others that ask for the same."""
-    key, own = state.waits_at[uid].key, state.pods[uid].facts.required_node
+    key, own = state.waits_at[uid].key, state.pods[uid].required_node
     what = (key.size, key.constraints), own
     if what not in found:
         found[what] = node_for(state, key, own=own) is not None

@@ -9,7 +9,8 @@ class PreemptionSettings:
     ``may_exceed_guarantee``: DIV-10; ``shared_ancestor_priority``: DIV-6 as YuniKorn has it;
     ``protect_from_foreign``: guarantees hold against preemptors in no queue too; ``direct_delete``: victims
     are deleted, not evicted; ``plans_complex``: asks with volumes or terms between pods are planned for
-    whether or not kube-scheduler asks."""
+    whether or not kube-scheduler asks; ``daemon_sets_keep_guarantees``: pods of DaemonSets evict no pod
+    of equal priority, and bring no queue below its guarantee (F-10)."""
 
     whole_ask: bool = False
     may_exceed_guarantee: bool = False
@@ -17,6 +18,7 @@ class PreemptionSettings:
     protect_from_foreign: bool = False
     direct_delete: bool = False
     plans_complex: bool = False
+    daemon_sets_keep_guarantees: bool = False
 
 
 @dataclass(frozen=True, slots=True)

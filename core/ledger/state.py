@@ -20,6 +20,7 @@ from core.workload.affinity import Constraints, Toleration
 from core.workload.application import Application
 from core.workload.ask import Rank
 from core.workload.budget import BudgetFacts
+from core.workload.daemon_set import DaemonSetFacts, DaemonSetKey
 from core.workload.formation import GangTally
 from core.workload.gang import GroupSource
 from core.workload.lineup import Kind, Lineup
@@ -202,7 +203,8 @@ class State:
     """The record.
 
     Told: ``pods`` (with what was promised to each), ``nodes``, ``namespaces``, ``priority_classes``,
-    ``budgets`` (by namespace and name), ``settings``, ``rules``, ``limits`` and the tree's shape. Derived,
+    ``budgets`` (by namespace and name), ``daemon_sets``, ``settings``, ``rules``, ``limits`` and the tree's
+    shape. Derived,
     and so what the audit recomputes: ``charges`` and the counters they add up to (queues, ``uses``,
     ``capacity``, ``node_room``, ``afloat``: what is reserved on no node yet, the ``book``
     of users and groups), ``applications``, and the indexes ``unplaced`` (applications without a queue),
@@ -211,6 +213,7 @@ class State:
     ``timers`` (when the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``,
     ``doubted``, ``waiting``, ``waits_at``, ``tolerated`` (by how many who wait), ``unclassified``,
     ``kept`` (nodes kept for an ask),
+    ``daemon_pods`` (those that name a DaemonSet),
     ``victims`` (those marked, by whom they go for, in the order chosen, and how far each is),
     ``places`` (of pods in their gangs), ``over_max`` (queues, users and groups above a max),
     ``slots`` (nodes on which room is there for one member only, ``slots_at`` by
@@ -267,6 +270,8 @@ class State:
     namespaces: dict[str, NamespaceFacts] = field(default_factory=dict)
     priority_classes: dict[str, PriorityClassFacts] = field(default_factory=dict)
     budgets: dict[str, dict[str, BudgetFacts]] = field(default_factory=dict)
+    daemon_sets: dict[DaemonSetKey, DaemonSetFacts] = field(default_factory=dict)
+    daemon_pods: dict[DaemonSetKey, set[PodUid]] = field(default_factory=dict)
     pods_listed: bool = False
     listing: bool = False
     lists_begun: int = 0

@@ -45,7 +45,7 @@ def _first_try(state: State, record: PodRecord) -> float | None:
     leaf = state.tree.get(application.queue) if application is not None and application.queue else None
     if leaf is None:
         return None
-    if facts.required_node:
+    if record.required_node:
         return state.now if record.tried_at is None else record.tried_at + REQUIRED_APART
     if facts.never_preempts or not state.preempts or not any(each.guaranteed for each in leaf.chain):
         return None

@@ -253,7 +253,7 @@ class TurnPass:
             lane.reserved += record is not None and bool(record.keeps)
             lane.advance()
             return 1, []
-        node = self._node_for(seat.key, own=record.facts.required_node)
+        node = self._node_for(seat.key, own=record.required_node)
         if node is None:
             self._note_seeker(record, line.kind)
             self._leave_out(leaf, lane, line)
@@ -337,7 +337,7 @@ class TurnPass:
             if record is None or not waits or unopened(self._state, record) is not None:
                 yield 1, []
                 continue
-            node = self._node_for(seat.key, own=record.facts.required_node)
+            node = self._node_for(seat.key, own=record.required_node)
             if node is None:
                 record.passed_over = False
                 yield 1, []

@@ -7,6 +7,7 @@ from core.ids import NO_NODE, NO_POD, NodeName, PodUid
 from core.queues.identity import NOBODY, Identity
 from core.resource import Limit, Resource
 from core.workload.affinity import ANYWHERE, Constraints
+from core.workload.daemon_set import Controller
 from core.workload.gang import Gang, Misdefined, PodGroup
 
 ADMITTED = "paddock.dev/Admitted"
@@ -53,8 +54,10 @@ class PodFacts:
 
     For preemption: ``never_preempts``: ``preemptionPolicy: Never``; ``allow_preemption``: its own annotation,
     ``true`` or ``false``, else empty, and ``priority_class`` the name whose annotation counts then (PRE-4);
-    ``required_node``: the one node a DaemonSet's pod is for (RNP-1); ``complex``: whether a node takes it
-    cannot be told from nodes alone (volumes, ports, required terms between pods); ``grace``: seconds it is
+    ``required_node``: the one node that a pod may run on which says that a DaemonSet made it, and
+    ``daemon_set`` who; whether that is so the DaemonSet says (RNP-1, F-10);
+    ``complex``: whether a node takes it cannot be told from nodes alone (volumes, ports, required terms
+    between pods); ``grace``: seconds it is
     given to end; ``disrupted``: kube-scheduler has preempted it; ``triggered``: the plan that is carried out
     for it, ``preempted_for`` whom it goes for, by which plan (``preempted_plan``) and ``preempted_why``, as
     written on it.
@@ -94,6 +97,7 @@ class PodFacts:
     allow_preemption: str = ""
     priority_class: str = ""
     required_node: NodeName = NO_NODE
+    daemon_set: Controller | None = None
     complex: bool = False
     grace: int = 30
     labels: Mapping[str, str] = field(default_factory=dict)

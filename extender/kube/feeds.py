@@ -18,6 +18,7 @@ from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
 from extender.kube.api import ObjectMeta, namespace_and_name, segment
 from extender.kube.client import ApiClient
+from extender.kube.daemon_sets import daemon_set_reflector
 from extender.kube.pod_groups import PodGroupFeed
 from extender.kube.reflector import Reflector, Reporter
 from extender.queueconfig.sources import ConfigMapData
@@ -62,6 +63,7 @@ class Feeds:
     ) -> None:
         self._configured = configured
         self.pod_groups = PodGroupFeed(client, learn, reporter)
+        self.daemon_sets = daemon_set_reflector(client, learn, reporter)
         self.namespaces = Reflector(
             client,
             path="/api/v1/namespaces",
@@ -108,13 +110,14 @@ class Feeds:
 
     @property
     def followed(self) -> tuple[Reflector[Any] | PodGroupFeed, ...]:
-        """In the order in which they are waited for."""
+        """In the order in which they are waited for; not DaemonSets, of which none need be known."""
         first = (self.namespaces, self.priority_classes, self.budgets, self.nodes)
         return (*first, self.pod_groups, self.pods)
 
     async def run(self) -> None:
         """Follow everything until cancelled."""
         async with asyncio.TaskGroup() as group:
+            group.create_task(self.daemon_sets.run())
             group.create_task(self.namespaces.run())
             group.create_task(self.priority_classes.run())
             group.create_task(self.budgets.run())

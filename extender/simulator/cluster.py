@@ -12,6 +12,7 @@ from core.errors import PaddockError
 from extender.simulator.api import Change, PlayedApi, Pod, PodChange, Refusal
 from extender.simulator.budgets import PlayedBudgets
 from extender.simulator.clock import Clock, HandLoop, Kind
+from extender.simulator.daemon_sets import daemon_sets_of
 from extender.simulator.garbage import GarbageCollector
 from extender.simulator.node_cache import shape_of
 from extender.simulator.objects import (
@@ -70,6 +71,7 @@ class Cluster:
             self.recorder,
             scenario.bind_delay,
             config_map_of(scenario.config.text, scenario.settings),
+            daemon_sets_of(scenario.steps),
         )
         self._paddock = Paddock(self.world)
         self._server: Server = between(self._paddock) if between is not None else self._paddock

@@ -12,6 +12,8 @@ from typing import Any
 from core.workload.pod import OWN_GATE
 from extender.service_keys import POLICY_GROUP
 from extender.simulator.clock import EPOCH
+from extender.simulator.daemon_sets import LABEL as DAEMON_SET_LABEL
+from extender.simulator.daemon_sets import owner_reference
 from extender.simulator.scenario import NamespaceEntry, NodeEntry, PodEntry, PriorityClassEntry
 from extender.wire.translate import APP_ID, QUEUE
 
@@ -56,7 +58,8 @@ def pod_object(entry: PodEntry, name: str, classes: Mapping[str, Json], *, at: i
         "annotations": _annotations(entry),
     }
     if entry.daemon_set:
-        meta["ownerReferences"] = [_daemon_set(entry)]
+        meta["ownerReferences"] = [owner_reference(entry)]
+        meta["labels"][DAEMON_SET_LABEL] = entry.name
     spec = {**_spec(entry, classes), **entry.spec}
     if node is not None:
         spec["nodeName"] = node
@@ -141,16 +144,6 @@ def _only_on(node: str) -> Json:
     field = {"key": "metadata.name", "operator": "In", "values": [node]}
     terms = {"nodeSelectorTerms": [{"matchFields": [field]}]}
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
-
-
-def _daemon_set(entry: PodEntry) -> Json:
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "DaemonSet",
-        "name": entry.name,
-        "uid": f"daemon-set-{entry.namespace}-{entry.name}",
-        "controller": True,
-    }
 
 
 def class_of(entry: PodEntry) -> str:

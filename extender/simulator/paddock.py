@@ -89,6 +89,7 @@ class Life:
             learn(on.PriorityClassObserved(priority_class))
         learn(on.PriorityClassesListed(frozenset(api.priority_classes)))
         self._list_budgets()
+        self._list_daemon_sets()
         for node in api.nodes.values():
             learn(on.NodeObserved(node.facts))
         learn(on.NodesListed(frozenset(NodeName(name) for name in api.nodes)))
@@ -104,6 +105,12 @@ class Life:
         for budget in budgets:
             self.engine.learn(on.BudgetObserved(budget))
         self.engine.learn(on.BudgetsListed(frozenset((each.namespace, each.name) for each in budgets)))
+
+    def _list_daemon_sets(self) -> None:
+        daemon_sets = self._world.daemon_sets
+        for each in daemon_sets:
+            self.engine.learn(on.DaemonSetObserved(each))
+        self.engine.learn(on.DaemonSetsListed(frozenset(each.key for each in daemon_sets)))
 
     def end(self) -> None:
         """Forget everything; callers that still wait see their connection break."""

@@ -6,6 +6,7 @@ from typing import Protocol
 from core.decisions.preemption import Outcome
 from core.ledger.effects import Effect
 from core.ledger.record import PodRecord
+from core.workload.daemon_set import DaemonSetFacts
 from extender.simulator.api import Change, PlayedApi
 from extender.simulator.budgets import BudgetChange, PlayedBudgets
 from extender.simulator.clock import Clock, HandLoop
@@ -41,3 +42,4 @@ class World:
     onlooker: Onlooker
     bind_delay: int
     config_map: dict[str, str]
+    daemon_sets: tuple[DaemonSetFacts, ...]

@@ -89,6 +89,11 @@ class Metrics:
         self.skew = Gauge(
             "paddock_clock_skew_seconds", "Clock of the API server minus ours", registry=registry
         )
+        self.daemon_sets = Gauge(
+            "paddock_daemon_sets_listed",
+            "1 once the DaemonSets were listed; until then no pod counts as one's",
+            registry=registry,
+        )
         self.leading = Gauge("paddock_leading", "1 while effects may run", registry=registry)
         registry.register(_QueueSeries(snapshot))
         registry.register(GroupSeries(snapshot))
@@ -113,6 +118,11 @@ class _QueueSeries(Collector):
                 "paddock_pods_with_resource_claims",
                 sum(1 for record in snapshot.pods() if record.managed and record.facts.claims),
                 "Managed pods whose claimed devices no quota sees",
+            ),
+            (
+                "paddock_pods_of_no_daemon_set",
+                sum(1 for record in snapshot.pods() if record.managed and record.is_unproved),
+                "Managed pods that name a DaemonSet as their controller which has not made them",
             ),
             ("paddock_waiting_pods", snapshot.waiting(), "Asks refused last"),
             ("paddock_reservations", snapshot.reserved(), "Live reservations"),

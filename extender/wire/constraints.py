@@ -5,7 +5,8 @@ from functools import lru_cache
 
 from core.ids import NO_NODE, NodeName
 from core.workload.affinity import ANYWHERE, NODE_NAME, Constraints, Requirement, Term, Toleration
-from extender.wire.pod import PodAffinity, PodSpec, SelectorRequirement, SelectorTerm, WirePod
+from core.workload.daemon_set import Controller
+from extender.wire.pod import OwnerReference, PodAffinity, PodSpec, SelectorRequirement, SelectorTerm
 
 
 def constraints_from(spec: PodSpec) -> Constraints:
@@ -26,17 +27,40 @@ def constraints_from(spec: PodSpec) -> Constraints:
     )
 
 
-def required_node_of(pod: WirePod) -> NodeName:
-    """The one node that a DaemonSet's controller made a pod for, else empty (RNP-1)."""
-    if not any(owner.kind == "DaemonSet" for owner in pod.metadata.owner_references or ()):
-        return NO_NODE
-    affinity = pod.spec.affinity
+def controller_of(owners: Iterable[OwnerReference]) -> Controller | None:
+    """The DaemonSet that controls a pod, as the pod says (RNP-1, F-10)."""
+    for owner in owners:
+        if owner.controller and (owner.api_version, owner.kind) == ("apps/v1", "DaemonSet"):
+            return Controller(owner.name, owner.uid)
+    return None
+
+
+def required_node_of(spec: PodSpec) -> NodeName:
+    """The one node that the required affinity names in its fields, as kube-scheduler reads it; else empty.
+
+    Of several terms one is enough, so all of them must name that node; of several fields in a term each must
+    hold. A term without anything matches no node.
+    """
+    affinity = spec.affinity
     required = affinity.node_affinity.required if affinity and affinity.node_affinity else None
+    found: set[str] = set()
     for term in required.node_selector_terms or () if required is not None else ():
-        for each in term.match_fields or ():
-            if each.key == NODE_NAME and each.operator == "In" and len(each.values or ()) == 1:
-                return NodeName((each.values or [""])[0])
-    return NO_NODE
+        if term.match_expressions or term.match_fields:
+            names = _named_by(term)
+            if names is None:
+                return NO_NODE
+            found |= names
+    return NodeName(found.pop()) if len(found) == 1 else NO_NODE
+
+
+def _named_by(term: SelectorTerm) -> set[str] | None:
+    """The nodes that a term names; None for one that names none and so may mean any."""
+    named = [
+        set(each.values or ())
+        for each in term.match_fields or ()
+        if each.key == NODE_NAME and each.operator == "In"
+    ]
+    return set.intersection(*named) if named else None
 
 
 def is_complex(spec: PodSpec) -> bool:

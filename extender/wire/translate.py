@@ -10,9 +10,10 @@ from sys import intern
 
 import msgspec
 
-from core.ids import NO_POD, NodeName, PodUid
+from core.ids import NO_NODE, NO_POD, NodeName, PodUid
 from core.workload.affinity import Requirement
 from core.workload.budget import BudgetFacts
+from core.workload.daemon_set import DaemonSetFacts, DaemonSetKey
 from core.workload.node import NodeFacts, Taint
 from core.workload.pod import (
     ADMITTED,
@@ -27,7 +28,14 @@ from core.workload.pod import (
     PriorityClassFacts,
 )
 from extender.wire.budget import LabelSelector, WireBudget
-from extender.wire.constraints import constraints_from, is_complex, required_node_of, requirements_from
+from extender.wire.constraints import (
+    constraints_from,
+    controller_of,
+    is_complex,
+    required_node_of,
+    requirements_from,
+)
+from extender.wire.daemon_set import WireDaemonSet
 from extender.wire.gang import DOMAIN, TASK_GROUP_NAME, gang_from, is_placeholder, pod_group_from
 from extender.wire.identity import identity_from
 from extender.wire.namespace import (
@@ -67,6 +75,7 @@ def pod_from(pod: WirePod) -> PodFacts:
     meta, spec, status = pod.metadata, pod.spec, pod.status
     labels, annotations = meta.labels or _NO_KEYS, meta.annotations or _NO_KEYS
     markers = markers_of(pod)
+    controller = controller_of(meta.owner_references) if meta.owner_references else None
     preemptor, _, preempted_why = annotations.get(PREEMPTED_FOR, "").partition(" ")
     preempted_for, _, preempted_plan = preemptor.partition("/")
     return PodFacts(
@@ -102,7 +111,8 @@ def pod_from(pod: WirePod) -> PodFacts:
         never_preempts=spec.preemption_policy == "Never",
         allow_preemption=_allow_preemption(annotations),
         priority_class=intern(spec.priority_class_name),
-        required_node=required_node_of(pod),
+        required_node=required_node_of(spec) if controller is not None else NO_NODE,
+        daemon_set=controller,
         complex=is_complex(spec),
         grace=_DEFAULT_GRACE if (grace := spec.termination_grace_period_seconds) is None else grace,
         labels=_one_of_each(tuple(sorted(labels.items()))) if labels else _NO_KEYS,
@@ -158,6 +168,12 @@ def budget_from(budget: WireBudget) -> BudgetFacts:
         selector=_selector(budget.spec.selector),
         allowed=status.disruptions_allowed if current else 0,
     )
+
+
+def daemon_set_from(item: WireDaemonSet) -> DaemonSetFacts:
+    meta = item.metadata
+    key = DaemonSetKey(meta.namespace or "default", meta.name)
+    return DaemonSetFacts(key, meta.uid, _selector(item.spec.selector) or ())
 
 
 def _selector(selector: LabelSelector | None) -> tuple[Requirement, ...] | None:
@@ -244,4 +260,5 @@ POD = msgspec.json.Decoder(WirePod)
 NODE = msgspec.json.Decoder(WireNode)
 NAMESPACE = msgspec.json.Decoder(WireNamespace)
 BUDGET = msgspec.json.Decoder(WireBudget)
+DAEMON_SET = msgspec.json.Decoder(WireDaemonSet)
 PRIORITY_CLASS = msgspec.json.Decoder(WirePriorityClass)

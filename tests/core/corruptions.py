@@ -24,6 +24,7 @@ from core.reasons import Code, Refusal, Said
 from core.resource import Limit, Resource
 from core.workload.affinity import ANYWHERE
 from core.workload.application import Application
+from core.workload.daemon_set import DaemonSetKey
 from core.workload.formation import Formation
 from core.workload.lineup import Lineup
 from core.workload.node import NodeUse
@@ -31,7 +32,17 @@ from core.workload.node_ranking import NodeRanking
 from core.workload.pod_group import Group, GroupKey
 from core.workload.promises import Promises
 from core.workload.states import AppState
-from tests.builders import START, make_gang, make_ledger, make_pod, make_queue, marked, triggered
+from tests.builders import (
+    AGENTS,
+    OF_AGENTS,
+    START,
+    make_gang,
+    make_ledger,
+    make_pod,
+    make_queue,
+    marked,
+    triggered,
+)
 
 ONE = Resource({"vcore": 1})
 GHOSTS = GroupKey("g", "g")
@@ -58,6 +69,8 @@ def busy_ledger() -> Ledger:
         on.PodObserved(make_pod("member", app="gang", gang=make_gang(3), task_group="g")),
         on.PodObserved(make_pod("tg-1", app="gang", placeholder=True, task_group="g", node="n2")),
         on.PodObserved(make_pod("tg-2", app="gang", placeholder=True, task_group="g")),
+        on.DaemonSetObserved(AGENTS),
+        on.PodObserved(make_pod("agent", app="agents", required_node=NodeName("n1"), **OF_AGENTS)),
         on.PodObserved(make_pod("early", scheduler_name="x", app="", queue="", namespace="unseen")),
     ):
         ledger.apply(event, now=START)
@@ -412,6 +425,17 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("waits_at", "waiting index of uid-waiting", _lost_seat),
     ("waiting", "waiting: uid-waiting", lambda state: state.waiting.clear()),
     ("pod_groups", "pod group g", lambda state: state.pod_groups.update({GHOSTS: Group(GHOSTS)})),
+    (
+        "daemon_pods",
+        "required node of uid-agent",
+        lambda state: setattr(state.pods[PodUid("uid-agent")], "required_node", NodeName("")),
+    ),
+    ("daemon_pods", "DaemonSet index of uid-agent", lambda state: state.daemon_pods.clear()),
+    (
+        "daemon_pods",
+        "pods of DaemonSet default/ghosts",
+        lambda state: state.daemon_pods.update({DaemonSetKey("default", "ghosts"): {PodUid("uid-agent")}}),
+    ),
     ("watched", "watched: g", lambda state: state.watched.update({GHOSTS: None})),
     (
         "over_max",

@@ -14,7 +14,7 @@ from core.queues.tree import QueueTree
 from core.resource import Limit, Resource
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts
-from tests.builders import START, make_partition
+from tests.builders import AGENTS, OF_AGENTS, START, make_partition
 
 LATER = START + 1000.0
 """When every ask is old enough to preempt."""
@@ -95,6 +95,10 @@ class World:
             "version": 1,
             **facts,
         }
+        if "required_node" in facts:
+            # Unless the test says more, a DaemonSet that exists has made it.
+            values = {**OF_AGENTS, **values}
+            self.tell(on.DaemonSetObserved(AGENTS))
         space = str(values.pop("namespace", "default"))
         pod = PodFacts(PodUid(name), space, name, size_of(size), queue=queue, **values)  # type: ignore[arg-type]
         self.tell(on.PodObserved(pod))

@@ -28,6 +28,7 @@ TOLD = {
     "namespaces",
     "priority_classes",
     "budgets",
+    "daemon_sets",
     "pods_listed",
     "listing",
     "lists_begun",

@@ -10,6 +10,8 @@ from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from tests.builders import (
+    AGENTS,
+    OF_AGENTS,
     START,
     make_ledger,
     make_partition,
@@ -115,12 +117,13 @@ def test_a_mark_on_a_pod_that_is_gone_is_nothing(event: on.PreemptionMark) -> No
     [
         (lambda pod: pod, True),
         (lambda pod: replace(pod, deleting=True), False),
-        (lambda pod: replace(pod, required_node="n1"), False),
+        (lambda pod: replace(pod, required_node="n1", **OF_AGENTS), False),
         (lambda pod: replace(pod, scheduler_name="x", app_id="", queue=""), False),
     ],
 )
 def test_who_may_become_a_victim_is_filed_by_node(change: Callable[[object], object], there: bool) -> None:
     ledger = ledger_with(change(bound(priority=7)))
+    ledger.apply(on.DaemonSetObserved(AGENTS), now=START)
     use = ledger.snapshot.use_of(make_pod(node="n1").node)
     assert use is not None
     found = {(*rung, uid) for rung, group in use.evictable.groups.items() for uid in group.pods}

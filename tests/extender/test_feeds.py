@@ -11,6 +11,8 @@ import pytest
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.workload.affinity import Requirement
+from core.workload.daemon_set import DaemonSetKey
+from extender.kube.api import KubeError
 from extender.kube.client import ApiClient, connect
 from extender.kube.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
 from extender.kube.reflector import Silence
@@ -23,6 +25,7 @@ NAMESPACES = "/api/v1/namespaces"
 NODES = "/api/v1/nodes"
 PODS = "/api/v1/namespaces/default/pods"
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
+DAEMON_SETS = "/apis/apps/v1/namespaces/default/daemonsets"
 BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 CONFIG_MAPS = "/api/v1/namespaces/paddock-system/configmaps"
 
@@ -91,7 +94,7 @@ async def test_pods_come_after_namespaces_configuration_and_nodes(bench: Bench) 
     running = asyncio.create_task(bench.feeds.run())
     await until(lambda: {"NamespacesListed", "PriorityClassesListed", "BudgetsListed"} <= set(bench.kinds()))
     # All watches are open, so that whatever did not depend on the configuration would have been asked for.
-    await until(lambda: bench.api.watching == 3)
+    await until(lambda: bench.api.watching == 4)
     assert not {"nodes", "pods"} & set(bench.asked())
     bench.configured.set()
     async with asyncio.timeout(5):
@@ -152,7 +155,7 @@ async def test_a_pod_that_ends_is_told_as_deleted(bench: Bench) -> None:
     async with asyncio.timeout(5):
         await bench.feeds.wait_synced()
     assert [event.pod.name for event in bench.told if isinstance(event, on.PodObserved)] == ["p"]
-    await until(lambda: bench.api.watching == 5)
+    await until(lambda: bench.api.watching == 6)
     bench.pod("p", phase="Failed")
     await until(lambda: bench.told[-1] == on.PodDeleted(PodUid("uid-p")))
     await cancelled(running)
@@ -162,7 +165,7 @@ async def test_deletions_of_every_kind(bench: Bench) -> None:
     bench.fill()
     bench.configured.set()
     running = asyncio.create_task(bench.feeds.run())
-    await until(lambda: bench.api.watching == 5)
+    await until(lambda: bench.api.watching == 6)
     bench.api.delete(NODES, "n1")
     bench.api.delete(CLASSES, "high")
     bench.api.delete(BUDGETS, "db")
@@ -196,7 +199,7 @@ async def test_a_budget_is_followed(bench: Bench) -> None:
     bench.fill()
     bench.configured.set()
     running = asyncio.create_task(bench.feeds.run())
-    await until(lambda: bench.api.watching == 5)
+    await until(lambda: bench.api.watching == 6)
     bench.budget("db", 0)
     bench.budget("db", 1, observed=0)
     bench.budget("db", 2)
@@ -219,6 +222,45 @@ async def test_budgets_that_may_not_be_read_are_missed_and_named(bench: Bench) -
     async with asyncio.timeout(5):
         await bench.feeds.wait_synced()
     assert bench.feeds.budgets.error == ""
+    await cancelled(running)
+
+
+async def test_daemon_sets_are_followed(bench: Bench) -> None:
+    bench.fill()
+    bench.configured.set()
+    running = asyncio.create_task(bench.feeds.run())
+    await until(lambda: bench.api.watching == 6)
+    assert on.DaemonSetsListed(frozenset()) in bench.told
+    body = {"metadata": {"name": "agents"}, "spec": {"selector": {"matchLabels": {"app": "agents"}}}}
+    bench.api.apply(DAEMON_SETS, body)
+    bench.api.delete(DAEMON_SETS, "agents")
+    key = DaemonSetKey("default", "agents")
+    await until(lambda: on.DaemonSetDeleted(key) in bench.told)
+    (observed,) = [event.daemon_set for event in bench.told if isinstance(event, on.DaemonSetObserved)]
+    assert (observed.key, observed.selector) == (key, (Requirement("app", "In", ("agents",)),))
+    assert observed.uid
+    await cancelled(running)
+
+
+async def test_nothing_waits_for_daemon_sets_that_may_not_be_listed(bench: Bench) -> None:
+    """F-10: a role from before; it is told once, and when the right comes they are read."""
+    bench.fill()
+    bench.configured.set()
+    told: list[str] = []
+
+    class Heard(Silence):
+        def interrupted(self, kind: str, error: KubeError, pause: float) -> None:
+            told.append(f"{kind}: {error}")
+
+    feeds = Feeds(bench.client, bench.told.append, reporter=Heard(), configured=bench.configured.wait)
+    bench.api.fail_next(403, path="daemonsets", times=3)
+    running = asyncio.create_task(feeds.run())
+    async with asyncio.timeout(5):
+        await feeds.wait_synced()
+    assert not feeds.daemon_sets.synced.is_set()
+    async with asyncio.timeout(5):
+        await feeds.daemon_sets.synced.wait()
+    assert told == ["daemonsets: 403 Forbidden: the test wants 403"]
     await cancelled(running)
 
 

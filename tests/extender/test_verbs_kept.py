@@ -11,7 +11,7 @@ from core.reasons import Code
 from extender.wire.extender_v1 import BadBody
 from extender.wire.pod import Container, PodMetadata, PodSpec, Resources, WirePod
 from extender.wire.translate import pod_from
-from tests.builders import make_pod
+from tests.builders import AGENTS, OF_AGENTS, make_pod
 from tests.extender.rigs import Rig, filter_body
 
 TEXT = "NodeReserved: kept for another pod"
@@ -51,8 +51,10 @@ def test_the_one_it_is_kept_for_has_all_nodes(rig: Rig) -> None:
 
 @pytest.mark.rule("RNP-1")
 def test_a_kept_node_is_not_kept_from_a_pod_that_may_run_nowhere_else(rig: Rig) -> None:
-    daemon = make_pod("daemon", app="daemon", required_node=NodeName("n1"))
+    daemon = make_pod("daemon", app="daemon", required_node=NodeName("n1"), **OF_AGENTS)
     rig.engine.learn(on.PodObserved(daemon))
+    assert rig.filter("daemon", app="daemon", version="0", nodes=["n1"])["NodeNames"] == []
+    rig.engine.learn(on.DaemonSetObserved(AGENTS))
     assert rig.filter("daemon", app="daemon", version="0", nodes=["n1"]) == {"NodeNames": ["n1"]}
 
 

@@ -5,8 +5,17 @@ from typing import Any
 import msgspec
 import pytest
 
+from core.workload.affinity import Requirement
+from core.workload.daemon_set import Controller, DaemonSetFacts, DaemonSetKey
 from core.workload.pod import PodFacts
-from extender.wire.translate import POD, PRIORITY_CLASS, pod_from, priority_class_from
+from extender.wire.translate import (
+    DAEMON_SET,
+    POD,
+    PRIORITY_CLASS,
+    daemon_set_from,
+    pod_from,
+    priority_class_from,
+)
 
 CONTAINER = {"name": "main"}
 
@@ -70,25 +79,73 @@ def pinned(*values: str, key: str = "metadata.name", operator: str = "In") -> di
     return {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}}}
 
 
+def fields(*values: str, key: str = "metadata.name", operator: str = "In") -> dict[str, Any]:
+    return {"key": key, "operator": operator, "values": list(values)}
+
+
+def required(*terms: dict[str, Any]) -> dict[str, Any]:
+    return {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": list(terms)}}}}
+
+
 @pytest.mark.rule("RNP-1")
 def test_a_pod_of_a_daemon_set_is_for_one_node() -> None:
-    assert facts(pinned("n7"), ownerReferences=[OWNER]).required_node == "n7"
+    pod = facts(pinned("n7"), ownerReferences=[OWNER])
+    assert (pod.required_node, pod.daemon_set) == ("n7", Controller("d", "x"))
 
 
 @pytest.mark.rule("RNP-1")
 @pytest.mark.parametrize(
-    ("spec", "kind"),
+    ("terms", "node"),
     [
-        (pinned("n7"), "ReplicaSet"),
-        (pinned("n7", "n8"), "DaemonSet"),
-        (pinned("n7", operator="NotIn"), "DaemonSet"),
-        (pinned("n7", key="other"), "DaemonSet"),
-        ({}, "DaemonSet"),
-        ({"affinity": {}}, "DaemonSet"),
+        ([{"matchFields": [fields("n7")]}, {"matchFields": [fields("n7")]}], "n7"),
+        ([{"matchFields": [fields("n7"), fields("n7", "n8")]}], "n7"),
+        ([{"matchFields": [fields("n7")], "matchExpressions": [fields("eu", key="zone")]}], "n7"),
+        ([{"matchFields": [fields("n7")]}, {"matchFields": [fields("n8")]}], ""),
+        ([{"matchFields": [fields("n7")]}, {"matchExpressions": [fields("eu", key="zone")]}], ""),
+        ([{"matchFields": [fields("n7"), fields("n8")]}], ""),
+        ([{"matchFields": [fields()]}], ""),
+    ],
+    ids=["twice", "each must hold", "and labels", "either", "or anywhere", "neither", "none"],
+)
+def test_fields_are_read_as_kube_scheduler_reads_them(terms: list[dict[str, Any]], node: str) -> None:
+    assert facts(required(*terms), ownerReferences=[OWNER]).required_node == node
+
+
+@pytest.mark.rule("RNP-1")
+@pytest.mark.parametrize(
+    ("spec", "owner"),
+    [
+        (pinned("n7"), {"kind": "ReplicaSet"}),
+        (pinned("n7"), {"apiVersion": "extensions/v1beta1"}),
+        (pinned("n7"), {"apiVersion": "example.com/v1"}),
+        (pinned("n7"), {"controller": False}),
+        (pinned("n7"), {"controller": None}),
+        (pinned("n7", "n8"), {}),
+        (pinned("n7", operator="NotIn"), {}),
+        (pinned("n7", key="other"), {}),
+        ({}, {}),
+        ({"affinity": {}}, {}),
     ],
 )
-def test_other_pods_are_for_no_one_node(spec: dict[str, Any], kind: str) -> None:
-    assert facts(spec, ownerReferences=[{**OWNER, "kind": kind}]).required_node == ""
+def test_other_pods_are_for_no_one_node(spec: dict[str, Any], owner: dict[str, Any]) -> None:
+    assert facts(spec, ownerReferences=[{**OWNER, **owner}]).required_node == ""
+
+
+def test_a_daemon_set() -> None:
+    body = {
+        "metadata": {"name": "d", "namespace": "infra", "uid": "x", "labels": {"app": "z"}},
+        "spec": {
+            "selector": {
+                "matchLabels": {"app": "d"},
+                "matchExpressions": [{"key": "tier", "operator": "Exists"}],
+            },
+            "template": {"metadata": {"labels": {"app": "d"}}},
+        },
+    }
+    found = daemon_set_from(DAEMON_SET.decode(msgspec.json.encode(body)))
+    selector = (Requirement("app", "In", ("d",)), Requirement("tier", "Exists", ()))
+    assert found == DaemonSetFacts(DaemonSetKey("infra", "d"), "x", selector)
+    assert daemon_set_from(DAEMON_SET.decode(b"{}")).selector == ()
 
 
 TERM = {"topologyKey": "zone"}

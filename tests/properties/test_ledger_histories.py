@@ -16,6 +16,7 @@ from core.ledger.ledger import Ledger
 from core.ledger.outcomes import CreationOutcome, EvictionOutcome
 from core.reasons import Code, Refusal, Said
 from core.workload.budget import BudgetFacts
+from core.workload.daemon_set import Controller, DaemonSetFacts, DaemonSetKey
 from core.workload.formation import names_of
 from core.workload.gang import GroupSource, Misdefined, PodGroup
 from core.workload.node import NodeFacts
@@ -32,7 +33,7 @@ from core.workload.pod import (
     PriorityClassFacts,
 )
 from core.workload.pod_group import GroupKey, Terms
-from tests.builders import START, bind_called, filtered, make_gang, make_node, make_pod
+from tests.builders import AGENTS, START, bind_called, filtered, make_gang, make_node, make_pod
 from tests.properties.history_world import (
     DOCUMENTS,
     NAMESPACES,
@@ -63,6 +64,9 @@ POD_GROUPS = (
 )
 
 
+letters = st.sampled_from("ab")
+
+
 @st.composite
 def any_pod(draw: st.DrawFn) -> PodFacts:
     return replace(
@@ -88,6 +92,9 @@ def any_pod(draw: st.DrawFn) -> PodFacts:
         pod_group=draw(st.sampled_from(POD_GROUPS)),
         preempted_for=draw(st.sampled_from(["", "", "", *UIDS, "root.p"])),
         preempted_plan=draw(st.sampled_from(["", "1-a", "2-b"])),
+        required_node=draw(st.sampled_from([NO_NODE, NO_NODE, NO_NODE, *NODES])),
+        daemon_set=draw(st.none() | st.builds(Controller, letters, letters)),
+        labels=draw(st.sampled_from([{}, {"app": "agents"}])),
         name=f"p{draw(pods)}" if draw(st.integers(0, 19)) == 0 else "",
     )
 
@@ -104,7 +111,6 @@ REFUSAL = Refusal(Code.QUOTA_EXCEEDED, "root.p", "max vcore=3")
 SAID = Said(REFUSAL.text, REFUSAL.code, 1)
 
 some_pod = any_pod().map(named)
-letters = st.sampled_from("ab")
 plans = st.sampled_from(["1-a", "2-b"])
 chosen = st.lists(st.builds(on.ChosenVictim, uids, st.just("why")), max_size=3).map(tuple)
 records = st.sampled_from(
@@ -133,6 +139,7 @@ group_keys = st.builds(GroupKey, st.just("default"), st.sampled_from("gho"))
 least = st.sampled_from([(), (("vcore", 3000),)])
 terms = st.builds(Terms, st.integers(0, 3), least, st.sampled_from([None, 5.0]))
 selectors = st.sampled_from([None, ()])
+daemon_sets = st.builds(DaemonSetKey, st.just("default"), letters)
 
 EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PodObserved: (some_pod,),
@@ -153,6 +160,9 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.BudgetObserved: (st.builds(BudgetFacts, namespaces, letters, selectors, st.integers(0, 2)),),
     on.BudgetDeleted: (namespaces, letters),
     on.BudgetsListed: (st.frozensets(st.tuples(namespaces, letters)),),
+    on.DaemonSetObserved: (st.builds(DaemonSetFacts, daemon_sets, letters, st.just(AGENTS.selector)),),
+    on.DaemonSetDeleted: (daemon_sets,),
+    on.DaemonSetsListed: (st.frozensets(daemon_sets),),
     on.PodGroupObserved: (sources, group_keys, terms),
     on.PodGroupDeleted: (sources, group_keys),
     on.PodGroupsListed: (sources, st.frozensets(group_keys)),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from core.decisions import admission, case, preemption, required_node, selection
+from core.decisions import admission, case, judging, preemption, required_node, selection
 from core.decisions.receipts import NoPlan, Stop, Victim
 from core.ledger import (
     carrying,
@@ -70,8 +70,8 @@ def _by_the_switch(rule: Rule, state: snapshot.Snapshot, record: Any, leaf: Any)
     return NoPlan(record.uid, Stop.SWITCHED_OFF, "PRE-1", "")
 
 
-def _not_its_own(rule: Rule, pod: Any, ask: Any) -> str:
-    return "its own" if pod.application == ask.application else rule(pod, ask)
+def _not_its_own(rule: Rule, pod: Any, ask: Any, *, strict: bool) -> str:
+    return "its own" if pod.application == ask.application else rule(pod, ask, strict=strict)
 
 
 def _as_documented(rule: Rule, victim: Victim) -> int:
@@ -125,6 +125,7 @@ ROOM: dict[str, Mutate] = {
         replaced(preemption, "plan_required_node", _again), answering(snapshot.Snapshot, "coming", {})
     ),
     "required-node-credits-free-room": required("lacking", lambda rule, free, wanted: dict(wanted)),
+    "required-node-keeps-guarantees-by-setting": answering(required_node, "keeps_guarantee", True),
     "required-node-order-opted-out": required("kind_of", _as_documented),
     "required-node-order-originators": required(
         "_order", lambda rule, victim: (required_node.kind_of(victim), -victim.priority, victim.seq)
@@ -133,6 +134,10 @@ ROOM: dict[str, Mutate] = {
         "_order", lambda rule, victim: (required_node.kind_of(victim), *victim.newness)
     ),
     "required-node-spares": answering(required_node, "_spared", ""),
+    "required-node-spares-equals-by-setting": both(
+        required("_spared", lambda rule, pod, ask, strict: rule(pod, ask, strict=False)),
+        answering(judging, "breach_of", None),
+    ),
     "required-node-takes-its-own": required("_spared", _not_its_own),
     "required-node-within-its-quota": answering(required_node, "shortfall", None),
     "required-node-without-enough": required("_covered", lambda rule, victims, missing: bool(victims)),

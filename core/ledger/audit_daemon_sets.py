@@ -1,0 +1,36 @@
+"""The audit of which pods are of a DaemonSet."""
+
+from collections.abc import Iterator
+
+from core.ledger.daemon_sets import controller_of, required_node_of
+from core.ledger.drift import Step, compare, each
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+from core.workload.daemon_set import DaemonSetKey
+
+
+def daemon_set_steps(state: State) -> Iterator[Step]:
+    """Every difference, in steps."""
+    yield from each(state.pods, lambda uid: _pod_drifts(state, state.pods.get(uid)))
+    yield from each(state.daemon_pods, lambda key: _index_drifts(state, key))
+
+
+def _pod_drifts(state: State, record: PodRecord | None) -> Step:
+    if record is None or (record.daemon_set is None and record.facts.daemon_set is None):
+        return []
+    key = controller_of(record)
+    filed = key is not None and record.uid in state.daemon_pods.get(key, ())
+    return [
+        *compare(f"DaemonSet of {record.uid}", key, record.daemon_set),
+        *compare(f"DaemonSet index of {record.uid}", key is not None, filed),
+        *compare(f"required node of {record.uid}", required_node_of(state, record), record.required_node),
+    ]
+
+
+def _index_drifts(state: State, key: DaemonSetKey) -> Step:
+    """Whoever is filed under a DaemonSet names it; nothing is filed for none."""
+    filed = state.daemon_pods.get(key)
+    if filed is None:
+        return []
+    naming = {uid for uid in filed if uid in state.pods and state.pods[uid].daemon_set == key}
+    return compare(f"pods of DaemonSet {key.namespace}/{key.name}", sorted(naming) or ["some"], sorted(filed))

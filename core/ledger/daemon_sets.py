@@ -1,0 +1,82 @@
+"""Which pods are of a DaemonSet: what they say of it counts as far as the DaemonSet agrees (RNP-1, F-10).
+
+An owner reference is only text; anyone who may create pods may write one.
+"""
+
+from core.ids import NO_NODE, NodeName
+from core.ledger import events as on
+from core.ledger.accounts import settle
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+from core.ledger.tries import await_try
+from core.workload.daemon_set import DaemonSetKey
+
+
+def learn_daemon_sets(state: State, event: on.DaemonSetNews) -> None:
+    """Note what DaemonSets there are, and look again at the pods that name them."""
+    match event:
+        case on.DaemonSetObserved(daemon_set):
+            if state.daemon_sets.get(daemon_set.key) != daemon_set:
+                state.daemon_sets[daemon_set.key] = daemon_set
+                _verify_all(state, daemon_set.key)
+        case on.DaemonSetDeleted(key):
+            if state.daemon_sets.pop(key, None) is not None:
+                _verify_all(state, key)
+        case on.DaemonSetsListed(keys):
+            for missing in [key for key in state.daemon_sets if key not in keys]:
+                learn_daemon_sets(state, on.DaemonSetDeleted(missing))
+
+
+def note_controller(state: State, record: PodRecord) -> None:
+    """File a pod under the DaemonSet that it names now, and believe it or not."""
+    key = controller_of(record)
+    if key is None and record.daemon_set is None:
+        return
+    if key != record.daemon_set:
+        forget_controller(state, record)
+        if key is not None:
+            state.daemon_pods.setdefault(key, set()).add(record.uid)
+            record.daemon_set = key
+    record.required_node = required_node_of(state, record)
+
+
+def forget_controller(state: State, record: PodRecord) -> None:
+    """Take a pod out of the index."""
+    if record.daemon_set is None:
+        return
+    pods = state.daemon_pods[record.daemon_set]
+    pods.discard(record.uid)
+    if not pods:
+        del state.daemon_pods[record.daemon_set]
+    record.daemon_set = None
+
+
+def controller_of(record: PodRecord) -> DaemonSetKey | None:
+    """The DaemonSet that a pod for one node says has made it."""
+    facts = record.facts
+    if facts.daemon_set is None or not facts.required_node:
+        return None
+    return DaemonSetKey(facts.namespace, facts.daemon_set.name)
+
+
+def required_node_of(state: State, record: PodRecord) -> NodeName:
+    """The one node that a pod is for, if a DaemonSet that exists has made it; else empty."""
+    facts, key = record.facts, controller_of(record)
+    daemon_set = state.daemon_sets.get(key) if key is not None else None
+    if daemon_set is None or facts.daemon_set is None:
+        return NO_NODE
+    return facts.required_node if daemon_set.made(facts.daemon_set, facts.labels) else NO_NODE
+
+
+def _verify_all(state: State, key: DaemonSetKey) -> None:
+    """Cost: O(pods that name it)."""
+    for uid in sorted(state.daemon_pods.get(key, ())):
+        record = state.pods[uid]
+        found = required_node_of(state, record)
+        if found == record.required_node:
+            continue
+        record.required_node = found
+        settle(state, record)
+        if uid in state.waits_at:
+            await_try(state, record)
+        state.freed = True

@@ -1,0 +1,43 @@
+"""DaemonSets, and pods as their controller makes them, which does not run here."""
+
+from e2e.cluster import Cluster, Object
+
+QUEUE = "root.daemons"
+
+
+def daemon_set(cluster: Cluster, name: str) -> Object:
+    """Selects pods by their label ``app``."""
+    labels = {"app": name}
+    template = {"metadata": {"labels": labels}, "spec": cluster.pod("")["spec"]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": name, "namespace": cluster.namespace},
+        "spec": {"selector": {"matchLabels": labels}, "template": template},
+    }
+
+
+def bound_to(node: str) -> Object:
+    """The affinity by which a DaemonSet's pod is for one node."""
+    named = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+    return {
+        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [named]}}
+    }
+
+
+def of_daemon_set(
+    cluster: Cluster,
+    name: str,
+    *,
+    node: str,
+    uid: str,
+    owner: str = "agents",
+    app: str = "agents",
+    cpu: str = "1",
+) -> Object:
+    """``owner`` and ``uid``: of the DaemonSet that it says it is of; ``app``: its label."""
+    pod = cluster.pod(name, cpu=cpu, queue=QUEUE, spec={"affinity": bound_to(node)})
+    reference = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": owner, "uid": uid, "controller": True}
+    pod["metadata"]["ownerReferences"] = [reference]
+    pod["metadata"]["labels"]["app"] = app
+    return pod

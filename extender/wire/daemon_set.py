@@ -1,0 +1,21 @@
+"""The parts of a DaemonSet that Paddock reads, as they come from a watch or a list."""
+
+from extender.wire.budget import LabelSelector
+from extender.wire.pod import Wire
+
+
+class DaemonSetMetadata(Wire, frozen=True):
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+
+
+class DaemonSetSpec(Wire, frozen=True):
+    selector: LabelSelector | None = None
+
+
+class WireDaemonSet(Wire, frozen=True):
+    """A DaemonSet of apps/v1. Every part may be absent."""
+
+    metadata: DaemonSetMetadata = DaemonSetMetadata()
+    spec: DaemonSetSpec = DaemonSetSpec()

@@ -1,0 +1,50 @@
+"""F-10 on the whole server: ready without the right to list DaemonSets, and no pod counts as one's then."""
+
+import json
+from typing import Any
+
+from tests.extender.app_bench import PODS, Server, document, kubeconfig, server, undone
+from tests.extender.rigs import pod_body
+
+__all__ = ["kubeconfig", "server", "undone"]
+
+DAEMON_SETS = "/apis/apps/v1/namespaces/default/daemonsets"
+TERM = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}
+AFFINITY = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [TERM]}}}
+
+
+def agent(uid: str) -> dict[str, Any]:
+    """A pod that says that a DaemonSet of this uid made it."""
+    body = pod_body("agent")
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "agents", "uid": uid, "controller": True}
+    body["metadata"] |= {"ownerReferences": [owner]}
+    body["metadata"]["labels"] |= {"app": "agents"}
+    body["spec"]["affinity"] = AFFINITY
+    return body
+
+
+async def test_without_the_right_to_list_them_it_is_ready_and_no_pod_is_of_one(server: Server) -> None:
+    server.configure(document())
+    server.api.fail_next(403, path="daemonsets", times=10**6)
+    server.api.apply(PODS, agent("forged"))
+    await server.started()
+    assert await server.get("/readyz") == (200, "ok\n")
+    lines = ("paddock_daemon_sets_listed 0.0", "paddock_pods_of_no_daemon_set 1.0")
+    await server.until_shown("/metrics", *lines)
+    await server.until_shown("/readyz?verbose", "DaemonSets not listed: 403 Forbidden")
+    warned = [line for line in server.logged("watch interrupted") if line["kind"] == "daemonsets"]
+    assert len(warned) == 1
+    story = json.loads((await server.get("/debug/pods/default/agent"))[1])
+    assert story["daemonSet"] == "default/agents has not made it: it counts as any other pod"
+
+
+async def test_a_daemon_set_that_exists_vouches_for_its_pods(server: Server) -> None:
+    server.configure(document())
+    await server.started()
+    spec = {"selector": {"matchLabels": {"app": "agents"}}}
+    server.api.apply(DAEMON_SETS, {"metadata": {"name": "agents", "uid": "uid-of-agents"}, "spec": spec})
+    server.api.apply(PODS, agent("uid-of-agents"))
+    await server.until_shown("/debug/pods/default/agent", '"daemonSet":"default/agents"')
+    await server.until_shown(
+        "/metrics", "paddock_daemon_sets_listed 1.0", "paddock_pods_of_no_daemon_set 0.0"
+    )
