@@ -132,6 +132,21 @@ async def test_nor_by_the_edit_of_a_template(cluster: Cluster) -> None:
     await _patch(cluster, path, {"spec": {"replicas": 3}})
 
 
+@pytest.mark.parametrize("kind", ["Deployment", "CronJob"])
+async def test_nor_by_a_template_that_named_its_node_before_it_was_managed(
+    cluster: Cluster, kind: str
+) -> None:
+    """No queue is named at first, so that the node name is let through; then only the labels change."""
+    free = _workload(cluster, kind, {"scheduler_name": "default-scheduler"}, {"nodeName": "n1"})
+    await _post(cluster, free, user=TENANT)
+    path = f"{WORKLOADS[kind]}/namespaces/{cluster.namespace}/{kind.lower()}s/w"
+    labelled: Object = {"spec": {"template": {"metadata": {"labels": {QUEUE: "root.a"}}}}}
+    if kind == "CronJob":
+        labelled = {"spec": {"jobTemplate": labelled}}
+    assert FORCED in await refusal(_patch(cluster, path, labelled))
+    await _patch(cluster, path, {"metadata": {"labels": {"mine": "1"}}})
+
+
 async def test_a_template_that_named_its_node_before_can_be_scaled(cluster: Cluster) -> None:
     await _post(cluster, _workload(cluster, "Deployment", {"queue": "root.a"}, {"nodeName": "n1"}))
     path = f"/apis/apps/v1/namespaces/{cluster.namespace}/deployments/w"
