@@ -119,6 +119,61 @@ async def test_nothing_comes_of_an_offer_that_was_dropped(cluster: Cluster) -> N
         assert await here.events(rich[1]) == []
 
 
+LATE = {
+    "root.poor": queue(guaranteed=1),
+    "root.late": queue(guaranteed=1, preemption_delay="3s"),
+    "root.rich": queue(),
+}
+
+
+async def test_the_victim_of_an_offer_is_nobody_elses_while_paddock_does_not_hear_of_it(
+    cluster: Cluster,
+) -> None:
+    """kube-scheduler carries the offer out while Paddock's watch stands still; the ticker plans (F-12)."""
+    async with contest(cluster, LATE, nodes=2, cores=1, ranks=(100,), proxied=True) as here:
+        rich = await here.run("rich", 2, queue="root.rich", grace=1)
+        await _settled()
+        await here.create_held("offered", queue="root.poor", spec=_ranked(100, **with_port(cluster)))
+        await cluster.create_pod("late", queue="root.late")
+        await here.until_told("late")
+        here.stand.proxy.freeze("^/api/v1/pods$")
+        await here.open("offered")
+        await eventually(lambda: _planned(here, "late"), "a plan for the late one", timeout=10)
+        here.stand.proxy.thaw()
+        await here.until_bound("offered", "late")
+        assert sorted(here.exits.left) == rich
+        first, second = await here.plan_for("offered"), await here.plan_for("late")
+        assert (first["by"], second["by"]) == ("verb", "tick")
+        assert first["victims"] != second["victims"]
+
+
+async def _planned(here: Contest, name: str) -> bool:
+    return any("victims" in each for each in await here.told(name))
+
+
+async def test_pods_that_vanish_after_others_had_to_go_make_their_queue_wait(cluster: Cluster) -> None:
+    """The next plan of the queue comes 15 s after the third of them, with Events and metrics (F-25)."""
+    metric = "paddock_preemption_waits_total"
+    async with contest(cluster, {**OFFERS, "root.poor": queue(guaranteed=1)}, nodes=1, cores=1) as here:
+        for number in range(3):
+            (rich,) = await here.run(f"rich{number}", 1, queue="root.rich", grace=3)
+            await cluster.create_pod(f"poor{number}", queue="root.poor")
+            await here.pods.until(lambda rich=rich: rich in here.exits.left, f"{rich} goes", timeout=30)
+            assert await here.stand.paddock.metric(metric) == 0
+            await cluster.delete_pod(f"poor{number}")
+        gone = time.monotonic()
+        await here.run("rich", 1, queue="root.rich")
+        await cluster.create_pod("poor", queue="root.poor")
+        assert await eventually(lambda: here.events("poor2", "PreemptionInVain"), "the third is told")
+        assert await eventually(lambda: here.events("poor", "PreemptionWaits"), "the next one is told")
+        assert await here.stand.paddock.metric(metric) == 1
+        assert await here.stand.paddock.metric("paddock_preemption_in_vain_total") == 3
+        assert "rich-0" not in here.exits.left
+        await here.until_bound("poor")
+        assert time.monotonic() - gone > 14.0
+        assert here.exits.left == ["rich0-0", "rich1-0", "rich2-0", "rich-0"]
+
+
 async def _settled() -> None:
     """Pods that Paddock has seen on their nodes for less than a second are not named to kube-scheduler."""
     await asyncio.sleep(1.5)
