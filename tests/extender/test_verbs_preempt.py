@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from core.decisions.receipts import Plan
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import EvictPod, NominateNode, PostEvent, WriteRecord
@@ -169,6 +170,48 @@ def test_guarantees_can_be_made_to_hold_against_pods_in_no_queue() -> None:
     assert stage.victims(**stranger) == ["uid-v0"]
     body = preempt_body("stranger", {"n1": ["uid-w"]}, version="0", scheduler="default-scheduler", queue="")
     assert json.loads(stage.rig.verbs.preempt(body)) == {"NodeNameToMetaVictims": {}}
+
+
+# -- offers beside others --------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("F-14")
+@pytest.mark.parametrize("complex", [False, True])
+def test_an_ask_whose_queue_goes_later_is_offered_nothing_while_others_are_due(complex: bool) -> None:
+    """Half of its guarantee is held by its queue, and nothing of that of the other. Only what the tick cannot
+    judge is offered all the same: it has this call alone."""
+    stage = Stage()
+    queues = (*QUEUES, make_queue("root.c", guaranteed={"vcore": 2000}))
+    stage.learn(on.Configured(make_partition(*queues), LedgerSettings()))
+    stage.learn(on.PodDeleted(PodUid("uid-v0")))
+    stage.learn(on.PodObserved(make_pod("held", queue="root.a", node="n1", created=stage.at - 100)))
+    stage.ask(complex=complex)
+    stage.learn(on.PodObserved(make_pod("poor", queue="root.c", app="c", created=stage.at)))
+    stage.wait(DELAY)
+    stage.rig.engine.pass_time()
+    assert stage.victims() == (["uid-v1"] if complex else [])
+    stage.rig.engine.planner.finish()
+    planned = [pod for pod, _, outcome in stage.rig.witness.plans if isinstance(outcome, Plan)]
+    assert planned == ["default/ask" if complex else "default/poor"]
+
+
+@pytest.mark.rule("F-12")
+def test_several_offers_stand_at_once_and_none_names_the_victim_of_another() -> None:
+    stage = Stage()
+    stage.ask()
+    stage.learn(on.PodObserved(make_pod("next", queue="root.a", app="next", created=stage.at, complex=True)))
+    stage.learn(on.NodeObserved(make_node("n2", cpu=1000)))
+    other = make_pod("w", queue="root.b", app="w", node="n2", created=stage.at - 100)
+    stage.learn(on.PodObserved(other))
+    stage.wait(DELAY)
+    body = preempt_body("next", {"n1": ["uid-v0"], "n2": ["uid-w"]}, version="0")
+    assert stage.victims() == ["uid-v1"]
+    answer = json.loads(stage.rig.verbs.preempt(body))["NodeNameToMetaVictims"]
+    assert {node: [each["UID"] for each in named["Pods"]] for node, named in answer.items()} == {
+        "n2": ["uid-w"]
+    }
+    assert stage.rig.engine.snapshot.kept == {"n1": "uid-ask", "n2": "uid-next"}
+    assert stage.rig.audit() == ()
 
 
 # -- carrying out what a tick has planned ----------------------------------------------------------------
