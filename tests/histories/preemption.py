@@ -23,7 +23,7 @@ from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED, Namespace
 from extender.engine import Engine, Outward
 from tests.builders import START, drifts, make_partition
 from tests.core.preemption_world import size_of
-from tests.histories.preemption_laws import Pod, Scene, breaches
+from tests.histories.preemption_laws import Pod, Scene, breaches, reclaim_breaches
 from tests.histories.preemption_scene import LEAVES, Cluster
 
 OFFERED_FOR = 5.0
@@ -54,7 +54,7 @@ class World(Cluster):
         self.flights: dict[str, Flight] = {}
         self.going: dict[str, str] = {}
         self.ends: dict[str, float] = {}
-        self.plans = self.taken = 0
+        self.plans = self.taken = self.reclaims = 0
         self.engine = self._start()
 
     # -- Paddock ---------------------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ class World(Cluster):
         ledger = Ledger()
         self.engine = Engine(Outward(lambda: self.now, self._later, self._asked_for, self), ledger)
         self.ledger, learn = ledger, self.engine.learn
-        learn(on.Configured(make_partition(*self.document), LedgerSettings()))
+        learn(self._configured())
         for name, size in self.nodes.items():
             learn(on.NodeObserved(NodeFacts(NodeName(name), size_of(size))))
         learn(on.NodesListed(frozenset(NodeName(name) for name in self.nodes)))
@@ -75,6 +75,9 @@ class World(Cluster):
             learn(on.PodObserved(pod))
         learn(on.PodsListed(frozenset(pod.uid for pod in self.pods.values())))
         return self.engine
+
+    def _configured(self) -> on.Configured:
+        return on.Configured(replace(make_partition(*self.document), quota_preemption=True), LedgerSettings())
 
     def _later(self, seconds: float, call: Callable[[], None]) -> None:
         self.calls.append((self.now + seconds, call))
@@ -90,7 +93,7 @@ class World(Cluster):
                     self.going.pop(uid, None)
             case EvictPod(uid, _, _, preemptor) | DeletePod(uid, _, _, preemptor):
                 ask = self.pods.get(preemptor)
-                if ask is None or ask.node or ask.deleting:
+                if not preemptor.startswith("root") and (ask is None or ask.node or ask.deleting):
                     self.fail(f"{uid} is evicted for {preemptor}, which does not wait")
             case _:
                 pass
@@ -108,11 +111,14 @@ class World(Cluster):
 
     def planned(self, outcome: object, *, pod: str, how: str, now: float) -> None:
         """A plan was made; by the verb it is an offer, unless not all of it is for kube-scheduler."""
-        if not isinstance(outcome, Plan) or outcome.kind is not Kind.GUARANTEE:
+        if not isinstance(outcome, Plan):
             return
         self.plans += 1
         victims = tuple(str(each.uid) for each in outcome.victims)
-        self.say(f"plan by {how}: {outcome.uid} on {outcome.node} for {', '.join(victims)}")
+        self.say(f"plan by {how}: {outcome.uid or pod} on {outcome.node} for {', '.join(victims)}")
+        if outcome.kind is Kind.QUOTA:
+            self._reclaimed(pod, victims)
+            return
         self.flights.pop(outcome.uid, None)
         wrong = self.scene(but=outcome.uid)
         named = [wrong.pods[each] for each in victims if each in wrong.pods]
@@ -122,6 +128,14 @@ class World(Cluster):
         self.flights[outcome.uid] = Flight(outcome.uid, outcome.node, victims, self.now, how == "tick")
         if how == "tick":
             self.going.update(dict.fromkeys(victims, str(outcome.uid)))
+
+    def _reclaimed(self, path: str, victims: tuple[str, ...]) -> None:
+        """A quota that shrank takes pods back: none that goes already, nor below a guarantee."""
+        found = reclaim_breaches(self.scene(but=""), path, victims)
+        if found:
+            self.fail("; ".join(found))
+        self.going.update(dict.fromkeys(victims, path))
+        self.reclaims += 1
 
     def scene(self, *, but: str) -> Scene:
         """Everything there is, beside one ask's plan."""
@@ -326,7 +340,7 @@ class World(Cluster):
     def reload(self) -> None:
         self.document = self.rng.choice(self.documents)
         self.say(f"document {self.documents.index(self.document)}")
-        self.engine.learn(on.Configured(make_partition(*self.document), LedgerSettings()))
+        self.engine.learn(self._configured())
 
     def restart(self) -> None:
         """Paddock forgets what is not on the objects: offers, and plans that it had not written yet."""

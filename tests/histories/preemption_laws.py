@@ -97,6 +97,21 @@ def breaches(scene: Scene, ask: Pod, node: str, victims: Sequence[Pod]) -> list[
     return found
 
 
+def reclaim_breaches(scene: Scene, path: str, victims: Sequence[str]) -> list[str]:
+    """What is wrong with what a queue gives up whose quota shrank (QCP-4, QCP-6)."""
+    found = [f"{name} goes already" for name in victims if name in scene.gone]
+    for name in victims:
+        pod = scene.pods[name]
+        if not (pod.node and is_in(pod, path)):
+            found.append(f"{name} does not run in {path}")
+        for each in up(pod.queue):
+            left = scene.used(each, promises=False, but=victims)
+            for kind, due in scene.guaranteed(each).items():
+                if pod.size.get(kind) and left[kind] < due:
+                    found.append(f"QCP-4: {each} is left {left[kind]} of {due} {kind} without {name}")
+    return found
+
+
 def _order(victims: Sequence[Pod], node: str) -> list[str]:
     """LAW-1: who opted out is taken behind all others, on the node and elsewhere."""
     groups = [each for each in victims if each.node == node], [each for each in victims if each.node != node]

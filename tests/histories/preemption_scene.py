@@ -11,7 +11,7 @@ from tests.histories.preemption_laws import TYPES
 
 PARENTS = ("root.a", "root.ab")
 LEAVES = ("root.x", "root.a.a", "root.a.ab", "root.ab.a", "root.ab.b")
-DELAY = {"preemption_delay": "1s"}
+DELAYS = {"preemption_delay": "1s", "quota_preemption_delay": "1s"}
 POLICIES: tuple[dict[str, str], ...] = (
     *({},) * 10,
     {"preemption_policy": "fence"},
@@ -83,7 +83,10 @@ class Cluster:
             due = {
                 name: due[name] for name in due if due[name] > 0 and (name == "vcore" or rng.random() < 0.5)
             }
-            more = {**DELAY, **rng.choice(POLICIES)}
+            if path in LEAVES and rng.random() < 0.1:
+                # Perhaps less than is used by now: then the quota takes pods back.
+                cap = {"vcore": max(1, used["vcore"] - 1)}
+            more = {**DELAYS, **rng.choice(POLICIES)}
             found.append(queue(path, leaf=path in LEAVES, guaranteed=due, max=cap, **more))
         return tuple(found)
 
