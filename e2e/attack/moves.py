@@ -135,11 +135,13 @@ async def _endless_affinity(here: Scene, _rng: random.Random) -> None:
         {"matchExpressions": [{"key": "k", "operator": "In", "values": [str(at)]}]} for at in range(TERMS)
     ]
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
-    names = await here.submit_many("terms", 3, spec={"affinity": {"nodeAffinity": required}})
-    await here.until_answered(*names)
-    await here.fill()
-    for at in range(1, SMALL_NODES + 1):
-        await here.cluster.remove_node(f"small{at}")
+    try:
+        names = await here.submit_many("terms", 3, spec={"affinity": {"nodeAffinity": required}})
+        await here.until_answered(*names)
+        await here.fill()
+    finally:
+        for at in range(1, SMALL_NODES + 1):
+            await here.cluster.remove_node(f"small{at}")
 
 
 @move("F-24", "a pod is resized past the max, and others are asked for")

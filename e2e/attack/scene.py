@@ -16,6 +16,7 @@ import yaml
 
 from e2e.cluster import ApiFailure, Cluster, Object, is_terminal, message_of, node_of, path_of
 from e2e.course import Place, document_of, place
+from e2e.ganging import is_holder
 from e2e.permitting import allow
 from e2e.sizing import size_of
 from e2e.stand import CONFIG_MAP, NAMESPACE, eventually
@@ -56,8 +57,13 @@ class Gains:
         meta = pod["metadata"]
         if meta["namespace"] == self.tenant_namespace:
             self._on_tenants(kind, pod)
-        elif meta["namespace"] == self.rival_namespace and self.ours and meta.get("deletionTimestamp"):
-            self.evicted.append(meta["name"])
+        elif meta["namespace"] == self.rival_namespace and meta.get("deletionTimestamp"):
+            self._on_rivals_end(pod)
+
+    def _on_rivals_end(self, pod: Object) -> None:
+        """A placeholder goes when a member of its own gang comes; a member of another's is counted there."""
+        if self.ours and not is_holder(pod):
+            self.evicted.append(pod["metadata"]["name"])
 
     def _on_tenants(self, kind: str, pod: Object) -> None:
         """A pod that had a node from the first was placed by force, and is not of Paddock's making."""
