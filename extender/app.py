@@ -132,6 +132,7 @@ class App:
             asked=self._asked,
             confirming=self._confirming,
         )
+        self._config_maps = ConfigMapFeed(client, options.namespace, self._offer_config_maps, self._reporting)
         self._feeds = Feeds(
             client, self.engine.learn, reporter=self._reporting, configured=self._configured.wait
         )
@@ -170,9 +171,7 @@ class App:
 
     async def _follow_configuration(self) -> None:
         if self._options.queues is None:
-            await ConfigMapFeed(
-                self._client, self._options.namespace, self._offer_config_maps, self._reporting
-            ).run()
+            await self._config_maps.run()
         else:
             await self._follow_file(self._options.queues)
 
@@ -348,12 +347,14 @@ class App:
         }
 
     def _not_configured(self) -> str:
-        return self.configuration.missing or "no configuration yet"
+        error = self._config_maps.error
+        return self.configuration.missing or f"no configuration yet{f' ({error})' if error else ''}"
 
     def _notes(self) -> Mapping[str, str]:
         return {
             "configuration": self.configuration.checksum,
             "configuration missing": self.configuration.missing,
+            "configuration not readable": self._config_maps.error,
             "last configuration error": self.configuration.error,
             "keys not read": ", ".join(self.configuration.unread),
             "edits ignored": "since hot refresh is off" if self.configuration.ignored else "",

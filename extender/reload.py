@@ -9,7 +9,7 @@ from core.errors import PaddockError
 from core.ledger import events as on
 from core.queues.spec import PartitionSpec
 from extender.engine import Engine
-from extender.queueconfig.load import load_document
+from extender.queueconfig.load import DEFAULT_DOCUMENT, load_document
 from extender.queueconfig.retention import Loss, retained
 from extender.queueconfig.sources import (
     CONFIGS_NAME,
@@ -56,9 +56,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class _InForce:
-    """The document in force. ``held``: service values of the start, which hold until a restart (SRC-6)."""
+    """The document in force. ``held``: service values of the start, which hold until a restart (SRC-6);
+    ``built_in``: it is that of SRC-8."""
 
     checksum: str
+    built_in: bool
     policy_group: str
     zero_blocks: bool
     partition: PartitionSpec
@@ -171,14 +173,25 @@ class Configuration:
             else:
                 self.refuse(source, str(error))
             return
-        self._note_losses(source, losses)
-        if losses and (maps.defaults, maps.configs) == (self._offered.defaults, self._offered.configs):
+        flat = merged(maps, policy_group=self._policy_group)
+        emptied = self._has_document and not flat.has_document
+        if self._in_force is not None:
+            self._note_losses(
+                source, losses, f"{source.shown} empties {flat.document_key}" if emptied else ""
+            )
+        unchanged = (maps.defaults, maps.configs) == (self._offered.defaults, self._offered.configs)
+        if emptied or (losses and unchanged):
             return
         if self._frozen:
             self.ignored = True
             return
         self._offered = maps
-        self._take(merged(maps, policy_group=self._policy_group), source)
+        self._take(flat, source)
+
+    @property
+    def _has_document(self) -> bool:
+        """Whether a document of the user's own is in force."""
+        return self._in_force is not None and not self._in_force.built_in
 
     def _retained(self, offered: Unpacked) -> tuple[Unpacked, tuple[Loss, ...]]:
         """What is offered, with what was lost as it was; before the first document nothing can be lost."""
@@ -221,15 +234,12 @@ class Configuration:
         what = f"has no {flat.document_key}" if own.kind == "ConfigMap" else "holds no document"
         self._note_missing(own, f"{own.shown} {what}: pods of queues wait until it has one; {_BUILT_IN}")
 
-    def _note_losses(self, source: Source, losses: tuple[Loss, ...]) -> None:
-        if not losses:
-            if self._in_force is not None:
-                self._note_missing(source, "")
-            return
+    def _note_losses(self, source: Source, losses: tuple[Loss, ...], emptied: str) -> None:
+        """``emptied``: what is told if nothing was lost; empty when that is nothing either."""
         of_file = "holds no document any more" if source.kind == "File" else ""
         named = [(source.lost(loss), of_file or loss.how) for loss in losses]
-        what = " and ".join(f"{each.shown} {how}" for each, how in named)
-        self._note_missing(named[-1][0], f"{what}: {_KEPT}")
+        what = " and ".join(f"{each.shown} {how}" for each, how in named) or emptied
+        self._note_missing(named[-1][0] if named else source, f"{what}: {_KEPT}" if what else "")
 
     def _note_missing(self, source: Source, message: str) -> None:
         if message != self.missing:
@@ -275,7 +285,10 @@ class Configuration:
 
     def _apply(self, flat: FlatConfig, settings: Settings, partition: PartitionSpec) -> None:
         held = self._in_force.held if self._in_force else held_service_values(flat.settings)
-        self._in_force = _InForce(flat.checksum, flat.policy_group, settings.zero_max_blocks, partition, held)
+        built_in = flat.queues_text == DEFAULT_DOCUMENT
+        self._in_force = _InForce(
+            flat.checksum, built_in, flat.policy_group, settings.zero_max_blocks, partition, held
+        )
         self.settings, self.error = settings, ""
         self.reloads += 1
         self._engine.learn(on.Configured(partition, settings.ledger))

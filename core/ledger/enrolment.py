@@ -29,6 +29,9 @@ from core.workload.states import AppState, Move
 
 FELL_BACK = "FellBack"
 
+LONGEST_LOOKED_AT = 1_000
+"""Characters of a queue's name on a pod that is not the first of its application: nothing rests on it."""
+
 _SHOWN = 64
 
 
@@ -242,7 +245,7 @@ def _tell_fallback(state: State, record: PodRecord, application: Application) ->
         return
     why = application.passed_over
     if facts.queue != application.requested:
-        request = _request(state, application, facts.queue, forced=False)
+        request = _request(state, application, facts.queue[:LONGEST_LOOKED_AT], forced=False)
         why = why_passed_over(state.tree, state.rules, request) if facts.queue else ""
     record.fell_back = f"fell back to {application.queue}: {why}" if why else ""
     if why and not record.node:

@@ -213,13 +213,20 @@ class ConfigMapFeed:
     offer: Callable[[ConfigMapData | None, ConfigMapData | None, ConfigMapSeen | None], None]
     reporter: Reporter
     seen: dict[str, ConfigMapSeen] = field(default_factory=dict)
+    reflectors: list[Reflector[ConfigMapSeen]] = field(default_factory=list)
     listed: set[str] = field(default_factory=set)
 
     async def run(self) -> None:
         """Follow both until cancelled."""
         async with asyncio.TaskGroup() as group:
-            for name in CONFIG_MAPS:
-                group.create_task(self._reflector(name).run())
+            self.reflectors = [self._reflector(name) for name in CONFIG_MAPS]
+            for each in self.reflectors:
+                group.create_task(each.run())
+
+    @property
+    def error(self) -> str:
+        """Why they cannot be read now, empty when they can."""
+        return "; ".join(f"{each.kind}: {each.error}" for each in self.reflectors if each.error)
 
     def _reflector(self, name: str) -> Reflector[ConfigMapSeen]:
         return Reflector(

@@ -56,6 +56,9 @@ STATE_AWARE_OFF = "disableStateAware"
 USER_INFO = DOMAIN + "user.info"
 ALLOW_PREEMPTION = DOMAIN + "allow-preemption"
 
+LARGEST_SELECTOR = 200
+"""Requirements and values of a DaemonSet's selector, which is read at each event of its pods."""
+
 _TERMINAL = ("Succeeded", "Failed")
 _DEFAULT_GRACE = 30
 _NO_KEYS: Mapping[str, str] = {}
@@ -171,9 +174,12 @@ def budget_from(budget: WireBudget) -> BudgetFacts:
 
 
 def daemon_set_from(item: WireDaemonSet) -> DaemonSetFacts:
+    """One whose selector is larger than `LARGEST_SELECTOR` selects no pod."""
     meta = item.metadata
     key = DaemonSetKey(meta.namespace or "default", meta.name)
-    return DaemonSetFacts(key, meta.uid, _selector(item.spec.selector) or ())
+    selector = _selector(item.spec.selector) or ()
+    size = sum(1 + len(each.values) for each in selector)
+    return DaemonSetFacts(key, meta.uid, selector if size <= LARGEST_SELECTOR else ())
 
 
 def _selector(selector: LabelSelector | None) -> tuple[Requirement, ...] | None:

@@ -129,3 +129,11 @@ async def test_a_pod_with_a_mistyped_queue_is_told_where_it_counts(server: Serve
     _, text = await server.get("/debug/pods/default/p")
     story = json.loads(text)
     assert (story["queue"], story["fellBack"]) == ("root.default", told)
+
+
+async def test_config_maps_that_it_may_not_read_are_named_with_the_error(server: Server) -> None:
+    """A role that lost its right: nothing of what is in force is lost, and a start says what it lacks."""
+    server.configure(document())
+    server.api.fail_next(403, path="configmaps", times=10**6)
+    server.start()
+    await server.until_shown("/readyz", "no configuration yet (configmap yunikorn-", "403 Forbidden")

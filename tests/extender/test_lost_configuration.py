@@ -150,6 +150,20 @@ def test_the_other_map_does_not_take_the_place_of_one_that_is_lost() -> None:
     assert bench.configuration.missing == f"ConfigMap paddock-system/yunikorn-defaults is gone: {KEPT}"
 
 
+@pytest.mark.parametrize("built_in", ["true", "false"])
+def test_a_map_that_had_no_document_cannot_empty_that_of_the_other(built_in: str) -> None:
+    """SRC-3 would take the built-in one then, without limits."""
+    bench = Bench(builtin_default=built_in)
+    defaults = {"queues.yaml": document("3"), TTL: "5s"}
+    bench.offer(None, defaults=defaults)
+    for _ in range(2):
+        bench.offer({"queues.yaml": "", TTL: "9s"}, defaults=defaults)
+    assert (bench.cores, bench.ttl, bench.configuration.reloads) == (3, 5.0, 1)
+    assert bench.missing == [("yunikorn-configs", f"{NAMED} empties queues.yaml: {KEPT}")]
+    bench.offer({TTL: "9s"}, defaults=defaults)
+    assert (bench.cores, bench.ttl, bench.configuration.missing) == (3, 9.0, "")
+
+
 def test_both_maps_can_be_lost_at_once() -> None:
     bench = Bench()
     bench.offer({TTL: "7s"}, defaults={"queues.yaml": document("3")})

@@ -10,6 +10,7 @@ from core.workload.daemon_set import Controller, DaemonSetFacts, DaemonSetKey
 from core.workload.pod import PodFacts
 from extender.wire.translate import (
     DAEMON_SET,
+    LARGEST_SELECTOR,
     POD,
     PRIORITY_CLASS,
     daemon_set_from,
@@ -146,6 +147,14 @@ def test_a_daemon_set() -> None:
     selector = (Requirement("app", "In", ("d",)), Requirement("tier", "Exists", ()))
     assert found == DaemonSetFacts(DaemonSetKey("infra", "d"), "x", selector)
     assert daemon_set_from(DAEMON_SET.decode(b"{}")).selector == ()
+
+
+def test_a_daemon_set_with_a_huge_selector_selects_no_pod() -> None:
+    """Its cost is paid at each event of a pod that names it."""
+    for count, read in ((LARGEST_SELECTOR // 2, LARGEST_SELECTOR // 2), (LARGEST_SELECTOR // 2 + 1, 0)):
+        labels = {f"l{at}": "v" for at in range(count)}
+        body = {"metadata": {"name": "d", "uid": "x"}, "spec": {"selector": {"matchLabels": labels}}}
+        assert len(daemon_set_from(DAEMON_SET.decode(msgspec.json.encode(body))).selector) == read
 
 
 TERM = {"topologyKey": "zone"}
