@@ -294,6 +294,9 @@ class World(Cluster):
         for name in flight.victims:
             if name in self.pods and not self.pods[name].deleting:
                 self.leave(name, disrupted=True)
+            if self.rng.random() < 0.1:
+                # It gives up half way: Paddock goes on.
+                return
 
     def place(self) -> None:
         """One cycle of kube-scheduler for one ask: filter, and bind where there is room."""
@@ -327,11 +330,16 @@ class World(Cluster):
             self.engine.learn(on.PodObserved(pod))
 
     def end(self) -> None:
-        """A pod that runs ends, or a tenant deletes any."""
+        """A pod that runs ends, or a tenant deletes any; one that was to go for an offer commits it."""
         name = self.rng.choice(sorted(self.pods)) if self.pods else ""
         if not name or self.pods[name].deleting:
             return
         self.say(f"{name} is deleted")
+        self._end_flights()
+        for flight in self.flights.values():
+            if name in flight.victims and not flight.taken:
+                flight.taken = True
+                self.going.update(dict.fromkeys(flight.victims, flight.ask))
         if self.pods[name].node and self.rng.random() < 0.5:
             self.gone(name)
         else:
