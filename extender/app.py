@@ -28,6 +28,7 @@ from extender.kube.client import ApiClient, connect
 from extender.kube.effector import Effector
 from extender.kube.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
 from extender.kube.leadership import Leadership
+from extender.leading import fenced
 from extender.missing import MissingNotice
 from extender.preemptions import Preemptions
 from extender.queueconfig.sources import ConfigMapData
@@ -38,6 +39,7 @@ from extender.telemetry.logs import DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.witness import Telling
 from extender.verbs import Verbs
+from extender.wire.extender_v1 import NO_PREEMPTION, NO_PRIORITIES
 
 VERBS = ("filter", "prioritize", "preempt", "bind")
 TICK = 0.1
@@ -104,7 +106,8 @@ class App:
             client,
             lease=lambda: self.configuration.settings.lease,
             host=socket.gethostname(),
-            clock=time.monotonic,
+            clock=_clock_of_host,
+            wall=time.time,
             began=lambda: self.engine.learn(on.ActingBegan()),
             ended=lambda: self.engine.learn(on.ActingEnded()),
         )
@@ -131,6 +134,7 @@ class App:
             synced=self.synced,
             asked=self._asked,
             confirming=self._confirming,
+            lead=self._leadership,
         )
         self._config_maps = ConfigMapFeed(client, options.namespace, self._offer_config_maps, self._reporting)
         self._feeds = Feeds(
@@ -164,7 +168,6 @@ class App:
 
     def _asked(self) -> None:
         """A verb is being called."""
-        self._leadership.asked()
         self.engine.asked()
 
     # -- configuration -----------------------------------------------------------------------------------
@@ -305,9 +308,9 @@ class App:
     def _verbs_app(self, verbs: Verbs) -> Any:
         return verbs_app(
             {
-                "filter": verbs.filter,
-                "prioritize": verbs.prioritize,
-                "preempt": verbs.preempt,
+                "filter": fenced(verbs.filter, self._leadership),
+                "prioritize": fenced(verbs.prioritize, self._leadership, NO_PRIORITIES),
+                "preempt": fenced(verbs.preempt, self._leadership, NO_PREEMPTION),
                 "bind": verbs.bind,
             },
             measure=self._measure,
@@ -360,11 +363,17 @@ class App:
             "edits ignored": "since hot refresh is off" if self.configuration.ignored else "",
             "DaemonSets not listed": self._feeds.daemon_sets.error,
             "leading": str(self._leadership.held).lower(),
+            "lease": self._leadership.problem,
         }
 
 
 def _later(seconds: float, call: Any) -> object:
     return asyncio.get_running_loop().call_later(seconds, call)
+
+
+def _clock_of_host() -> float:
+    """Seconds of a clock that goes on while the process is stopped, and where there is one, the host."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def _steady_clock() -> Any:

@@ -14,6 +14,7 @@ from core.ids import PodUid
 from core.ledger import events as on
 from core.workload.pod import PodFacts
 from extender.engine import Engine
+from extender.wire import extender_v1 as v1
 
 AWAITED = 1.0
 """Seconds that the watch is given to show what a body said."""
@@ -117,3 +118,16 @@ class Confirming:
         ):
             self._wary_until = now + WARY_FOR
             self._warn("verbs are called for pods that do not exist")
+
+
+def why_unbindable(facts: PodFacts | None, request: v1.BindRequest) -> str:
+    """Why a Binding for this pod must not be posted, empty if it may (F-18)."""
+    if facts is None or facts.uid != request.uid or facts.terminal or facts.deleting:
+        return "pod is gone"
+    if (facts.namespace, facts.name) != (request.namespace, request.name):
+        return f"uid belongs to pod {facts.namespace}/{facts.name}"
+    if facts.gates:
+        return "pod is held by a scheduling gate"
+    if facts.node and facts.node != request.node:
+        return f"pod is already bound to {facts.node}"
+    return ""

@@ -1,7 +1,8 @@
 """The four verbs: bytes in, bytes out. What kube-scheduler asks is turned into a question to the engine.
 
 No decision is made here. Faults are raised; only the HTTP middleware turns one into an answer. filter,
-prioritize and preempt run on the scheduler's critical path and never wait.
+prioritize and preempt run on the scheduler's critical path and never wait; see `extender.leading` for the
+one exception.
 """
 
 import asyncio
@@ -31,9 +32,10 @@ from core.ledger import events as on
 from core.ledger.effects import PostBinding
 from core.reasons import Code, Refusal
 from core.workload.pod import PodFacts
-from extender.confirming import Confirming
+from extender.confirming import Confirming, why_unbindable
 from extender.coscheduling import Waits
 from extender.engine import Engine
+from extender.leading import Lead, NotLeading, Unled
 from extender.wire import extender_v1 as v1
 from extender.wire.refusal_cache import RefusalCache
 from extender.wire.translate import pod_from, version_from
@@ -101,12 +103,12 @@ class Verbs:
         bind_deadline: float = 100.0,
         asked: Callable[[], None] = lambda: None,
         confirming: Confirming | None = None,
+        lead: Lead | None = None,
     ) -> None:
         self._engine = engine
         self._binder = binder
         self._synced = synced
-        self._asked = asked
-        self._confirming = confirming
+        self._asked, self._confirming, self._lead = asked, confirming, lead or Unled()
         self.bind_deadline, self.waits_for = bind_deadline, ""
         self.waits = Waits()
         self._refusals = RefusalCache(ENCODED_BYTES)
@@ -180,7 +182,8 @@ class Verbs:
     def _is_ours(self, pod: v1.PodHead, raw_pod: bytes) -> bool:
         """Whether queues decide about this pod; what the watch has not shown yet is learned from the body.
 
-        Raises `NotReady` for a pod that is, or may be, ours before the caches are synced.
+        Raises `NotReady` for a pod that is, or may be, ours before the caches are synced, and `NotLeading`
+        for one that is while another instance admits (F-3).
         """
         self._asked()
         engine, meta = self._engine, pod.metadata
@@ -199,6 +202,8 @@ class Verbs:
             raise CallFault(f"uid belongs to pod {record.facts.namespace}/{record.facts.name}")
         if record.managed and not engine.snapshot.synced:
             raise NotReady(self.waits_for)
+        if record.managed and not self._lead.held:
+            raise NotLeading(self._lead.problem)
         return record.managed
 
     def _believe(self, facts: PodFacts, *, known: bool) -> None:
@@ -279,12 +284,12 @@ class Verbs:
         """
         engine, uid = self._engine, PodUid(request.uid)
         record = engine.snapshot.pod(uid)
-        if record is not None and record.is_confirmed and not _unfit(record.facts, request):
+        if record is not None and record.is_confirmed and not why_unbindable(record.facts, request):
             return record.facts
         if engine.snapshot.is_gone(uid):
             raise CallFault("pod is gone")
         facts = await self._binder.read_pod(request.namespace, request.name, within=within)
-        why = _unfit(facts, request)
+        why = why_unbindable(facts, request)
         if facts is None or why:
             raise CallFault(why)
         if engine.snapshot.synced:
@@ -301,6 +306,8 @@ class Verbs:
 
     async def _bind_managed(self, request: v1.BindRequest, until: float, given_up: asyncio.Event) -> bytes:
         uid = PodUid(request.uid)
+        if not (self._lead.held or await self._lead.confirm()):
+            raise NotLeading(self._lead.problem)
         # What can come to nothing only must not count among a group's members that wait, and when it fails
         # not end the reservation of a Binding that was sent before.
         _left(until, given_up)
@@ -323,9 +330,9 @@ class Verbs:
                 raise CallFault(message)
             case BindWaits():
                 await self._wait_for(others, uid, until)
-                return await self._see_through(_binding(request), until, given_up)
+                return await self._see_through(_binding(request, fenced=True), until, given_up)
             case BindNow() | Ignored():
-                return await self._see_through(_binding(request), until, given_up)
+                return await self._see_through(_binding(request, fenced=True), until, given_up)
 
     async def _wait_for(self, others: "asyncio.Future[str]", uid: PodUid, until: float) -> None:
         """Until the group is complete. Raises `CallFault` when it will not be, and at our own deadline."""
@@ -381,18 +388,5 @@ def _left(until: float, given_up: asyncio.Event) -> float:
     return left
 
 
-def _unfit(facts: PodFacts | None, request: v1.BindRequest) -> str:
-    """Why a Binding for this pod must not be posted, empty if it may (F-18)."""
-    if facts is None or facts.uid != request.uid or facts.terminal or facts.deleting:
-        return "pod is gone"
-    if (facts.namespace, facts.name) != (request.namespace, request.name):
-        return f"uid belongs to pod {facts.namespace}/{facts.name}"
-    if facts.gates:
-        return "pod is held by a scheduling gate"
-    if facts.node and facts.node != request.node:
-        return f"pod is already bound to {facts.node}"
-    return ""
-
-
-def _binding(request: v1.BindRequest) -> PostBinding:
-    return PostBinding(PodUid(request.uid), request.namespace, request.name, NodeName(request.node))
+def _binding(request: v1.BindRequest, *, fenced: bool = False) -> PostBinding:
+    return PostBinding(PodUid(request.uid), request.namespace, request.name, NodeName(request.node), fenced)

@@ -56,12 +56,13 @@ class WriteRecord:
 
 @dataclass(frozen=True, slots=True)
 class PostBinding:
-    """Bind a pod. Asked for by kube-scheduler's bind call, so it needs no Lease."""
+    """Bind a pod, as kube-scheduler's bind call asks. ``fenced``: only while the Lease is held (F-3)."""
 
     uid: PodUid
     namespace: str
     name: str
     node: NodeName
+    fenced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from aiohttp import web
 from core.errors import PaddockError
 from extender.http.door import Door, Handle
 from extender.http.intake import BodyFault, Limits
+from extender.leading import NotLeading
 from extender.verbs import CallFault, DeadlinePassed, NotReady
 from extender.wire.extender_v1 import BadBody, faulted
 
@@ -55,6 +56,8 @@ def handler_of(
             fault, response = "deadline", _fault(verb, str(error), status=503)
         except NotReady as error:
             fault, response = "not ready", _fault(verb, str(error), status=503)
+        except NotLeading as error:
+            fault, response = "not leading", _fault(verb, str(error), status=503)
         except CallFault as error:
             fault, response = "call", _fault(verb, str(error), status=503)
         except PaddockError as error:

@@ -24,6 +24,9 @@ from extender.kube.api import (
     redacted,
 )
 from extender.kube.credentials import Credentials
+from extender.kube.fencing import FencedBody, HeldBack
+
+MayGo = Callable[[], bool]
 
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 MAX_LINE = 8 * 1024 * 1024
@@ -111,9 +114,13 @@ class ApiClient:
         params: Mapping[str, str] | None = None,
         *,
         timeout: float = REQUEST_TIMEOUT,
+        may_go: MayGo | None = None,
     ) -> bytes:
-        """POST. Never repeated by itself once it may have been carried out: see `Unreachable.sent`."""
-        return await self._call("POST", path, params=params, body=body, timeout=timeout)
+        """POST. Never repeated by itself once it may have been carried out: see `Unreachable.sent`.
+
+        ``may_go``: asked when the body is written; raises `HeldBack` when it says no.
+        """
+        return await self._call("POST", path, params=params, body=body, timeout=timeout, may_go=may_go)
 
     async def put(
         self,
@@ -134,10 +141,17 @@ class ApiClient:
         *,
         content_type: str = MERGE_PATCH,
         timeout: float = REQUEST_TIMEOUT,
+        may_go: MayGo | None = None,
     ) -> bytes:
-        """PATCH of one of the patch types in `extender.kube.api`."""
+        """PATCH of one of the patch types in `extender.kube.api`; ``may_go`` as in `post`."""
         return await self._call(
-            "PATCH", path, params=params, body=body, content_type=content_type, timeout=timeout
+            "PATCH",
+            path,
+            params=params,
+            body=body,
+            content_type=content_type,
+            timeout=timeout,
+            may_go=may_go,
         )
 
     async def delete(
@@ -169,13 +183,20 @@ class ApiClient:
         params: Mapping[str, str] | None = None,
         body: bytes | None = None,
         content_type: str = JSON,
+        may_go: MayGo | None = None,
     ) -> bytes:
         # Connecting ends first, so that the end of the whole time can only mean a request that was sent.
         limits = aiohttp.ClientTimeout(connect=min(_CONNECT_TIMEOUT, timeout / 2))
-        request = self._answered(method, path, limits, params=params, body=body, content_type=content_type)
-        with self._errors_translated():
-            async with asyncio.timeout(timeout), request as response:
-                return await response.read()
+        sent = FencedBody(body, may_go) if body is not None and may_go is not None else body
+        request = self._answered(method, path, limits, params=params, body=sent, content_type=content_type)
+        try:
+            with self._errors_translated():
+                async with asyncio.timeout(timeout), request as response:
+                    return await response.read()
+        except Unreachable:
+            if isinstance(sent, FencedBody) and sent.held_back:
+                raise HeldBack from None
+            raise
 
     @asynccontextmanager
     async def _answered(
@@ -185,7 +206,7 @@ class ApiClient:
         timeout: aiohttp.ClientTimeout,
         *,
         params: Mapping[str, str] | None = None,
-        body: bytes | None = None,
+        body: bytes | FencedBody | None = None,
         content_type: str = JSON,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """An answer of the 2xx kind; raises ApiError for any other."""

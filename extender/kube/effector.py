@@ -58,8 +58,10 @@ from extender.kube.bodies import (
 )
 from extender.kube.client import ApiClient
 from extender.kube.effect_order import is_quiet, key_of, pod_of
+from extender.kube.fencing import HeldBack
 from extender.kube.placeholders import NotTaken, NotYetTaken, create
 from extender.kube.pods import read_pod, read_pod_at_last
+from extender.leading import NotLeading
 from extender.verbs import Outcome
 from extender.wire.placeholder import PlaceholderSettings
 
@@ -214,6 +216,9 @@ class Effector:
             except (NotFound, Conflict):
                 self._end(effect, _GONE)
                 return
+            except HeldBack:
+                self._end(effect, "not leading", certain=not any(map(may_have_reached, errors)))
+                return
             except (Unreachable, ServerError, TooMany, NotYetTaken) as error:
                 if is_about_budgets(error):
                     self._end(effect, _BUDGET)
@@ -272,7 +277,8 @@ class Effector:
                 await self._client.patch(pod_path(effect.namespace, effect.name), wake_body(effect))
             case OpenGate():
                 path = pod_path(effect.namespace, effect.name)
-                await self._client.patch(path, open_body(effect), content_type=STRATEGIC_MERGE_PATCH)
+                body, kind = open_body(effect), STRATEGIC_MERGE_PATCH
+                await self._client.patch(path, body, content_type=kind, may_go=self._may_act)
             case WriteRecord():
                 await self._client.patch(pod_path(effect.namespace, effect.name), record_body(effect))
             case NominateNode():
@@ -336,13 +342,16 @@ class Effector:
         can be repeated, since it binds at most once and never another pod.
         """
         until = asyncio.get_running_loop().time() + within
-        sent = False
+        sent, may_go = False, self._may_act if binding.fenced else None
         while True:
             left = until - asyncio.get_running_loop().time()
             if left <= 0:
                 return Outcome(False, certain=not sent, message="the API server did not answer in time")
             try:
-                await self._client.post(binding_path(binding), binding_body(binding), timeout=left)
+                path, body = binding_path(binding), binding_body(binding)
+                await self._client.post(path, body, timeout=left, may_go=may_go)
+            except HeldBack:
+                return Outcome(False, certain=not sent, message=str(NotLeading()))
             except Unreachable as error:
                 sent = sent or error.sent
                 await self._sleep(min(_FIRST_PAUSE, left))

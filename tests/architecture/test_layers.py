@@ -37,6 +37,7 @@ ROWS: dict[str, int] = {
     "extender.preemptions": 7,
     "extender.refusals": 8,
     "extender.coscheduling": 7,
+    "extender.leading": 7,
     "extender.planner": 8,
     "extender.engine": 8,
     "extender.confirming": 8,

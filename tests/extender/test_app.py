@@ -12,6 +12,7 @@ from core.decisions.admission import NODE_RESERVED
 from core.workload.pod import RESERVED_NODE
 from extender.app import StartError
 from extender.kube import leadership
+from extender.wire.extender_v1 import NO_PREEMPTION
 from tests.extender.app_bench import (
     CONFIG_MAPS,
     LEASES,
@@ -23,7 +24,7 @@ from tests.extender.app_bench import (
     undone,
 )
 from tests.extender.reflector_bench import until
-from tests.extender.rigs import bind_body, filter_body, pod_body
+from tests.extender.rigs import bind_body, filter_body, pod_body, preempt_body
 
 __all__ = ["kubeconfig", "server", "undone"]
 
@@ -269,8 +270,30 @@ async def test_who_is_asked_believes_what_the_one_before_wrote_though_the_lease_
         await until(
             lambda pod=body: engine.snapshot.pod_named("default", pod["metadata"]["name"]) is not None
         )
+    monkeypatch.setattr(leadership, "POLL", 60.0)
+    server.api.apply(LEASES, {**lease, "spec": {"holderIdentity": f"{socket.gethostname()}_1"}})
     answer = await server.post("filter", filter_body("small", nodes=["n1"]))
-    assert answer["FailedAndUnresolvableNodes"] == {"n1": NODE_RESERVED.text}
+    # Kept for the other one; or that has its turn by now, which comes first.
+    refused_by = {NODE_RESERVED.text, "WaitingForTurn: root.a"}
+    assert set(answer["FailedAndUnresolvableNodes"]) == {"n1"}
+    assert set(answer["FailedAndUnresolvableNodes"].values()) <= refused_by
+
+
+async def test_who_does_not_lead_admits_nothing_and_serves_what_is_in_no_queue(server: Server) -> None:
+    """F-3. The Lease does not exist: that is said, with the setting that names it."""
+    server.configure(document(vcore=8), paddock__lease="kube-system/kube-scheduler")
+    await server.started()
+    server.pod("p")
+    lease = "the Lease kube-system/kube-scheduler that paddock.lease names does not exist"
+    for verb, body in (("filter", filter_body("p")), ("bind", bind_body("p"))):
+        assert (await server.post(verb, body))["Error"] == f"NotReady: not leading: {lease}"
+    assert await server.post("prioritize", filter_body("p")) == []
+    assert await server.post("preempt", preempt_body("p", {"n1": ["uid-v"]})) == json.loads(NO_PREEMPTION)
+    await server.until_shown("/readyz?verbose", "leading: false", f"lease: {lease}")
+    foreign = filter_body("other", queue="", app="", scheduler="default-scheduler")
+    assert (await server.post("filter", foreign))["NodeNames"]
+    server.api.apply(PODS, pod_body("other", queue="", app="", scheduler="default-scheduler"))
+    assert not (await server.post("bind", bind_body("other"))).get("Error")
 
 
 async def test_a_clock_that_is_off_is_measured_and_said(server: Server) -> None:

@@ -31,7 +31,7 @@ async def test_a_binding_is_posted_for_this_uid_and_charged() -> None:
     rig = Rig()
     rig.filter("p")
     assert await rig.bind("p") == {}
-    assert rig.api.posted == [PostBinding(PodUid("uid-p"), "default", "p", NodeName("n1"))]
+    assert rig.api.posted == [PostBinding(PodUid("uid-p"), "default", "p", NodeName("n1"), fenced=True)]
     assert usage(rig.ledger, "root.a") == (1000, 0, 0)
 
 

@@ -53,7 +53,7 @@ async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
     rig = Rig()
     async with await connect(kubeconfig=str(kubeconfig)) as client:
         effector = Effector(
-            client, learn=rig.engine.learn, may_act=lambda: False, count=lambda effect, outcome: None
+            client, learn=rig.engine.learn, may_act=lambda: True, count=lambda effect, outcome: None
         )
         yield Cluster(api, rig, effector)
     await api.stop()

@@ -2,15 +2,16 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from extender.kube.client import ApiClient, connect
-from extender.kube.leadership import POLL, STALE, Leadership, is_held_by
-from tests.extender.fake_api import FakeApi
+from extender.kube.leadership import CONFIRM_WITHIN, POLL, STALE, Leadership, is_held_by
+from tests.extender.fake_api import FakeApi, Request
 from tests.extender.reflector_bench import cancelled, until
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
@@ -50,6 +51,7 @@ class Bench:
             lease=lambda: self.lease,
             host="mine",
             clock=lambda: self.time,
+            wall=lambda: self.time,
             began=lambda: self.begun.append(self.leadership.held),
             ended=lambda: self.ended.append(self.leadership.held),
             sleep=self._sleep,
@@ -77,6 +79,17 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     async with await connect(kubeconfig=str(kubeconfig)) as client:
         yield Bench(api, client)
     await api.stop()
+
+
+def held_answer(bench: Bench) -> Callable[[], None]:
+    """The next answer waits until what is returned is called."""
+    released = asyncio.Event()
+
+    async def answer(_: Request) -> None:
+        await released.wait()
+
+    bench.api.break_next(answer, path=LEASES)
+    return released.set
 
 
 async def test_nothing_is_held_before_the_first_answer(bench: Bench) -> None:
@@ -116,37 +129,118 @@ async def test_it_is_told_once_when_acting_has_ended(bench: Bench) -> None:
     assert not any(bench.ended)
 
 
-async def test_a_call_tells_that_acting_begins_before_the_lease_is_looked_at(bench: Bench) -> None:
-    """Effects wait for that."""
+async def test_a_call_has_the_lease_read_before_it_is_told_that_another_leads(bench: Bench) -> None:
+    """kube-scheduler asks its leader's extender only, most often before the next poll."""
     bench.hold("other_1")
     await bench.leadership.poll()
     bench.leadership.note_end()
-    bench.leadership.asked()
-    bench.leadership.asked()
-    assert bench.begun == [False]
+    bench.hold("mine_1")
+    assert await bench.leadership.confirm()
+    assert bench.begun == [True]
+    asked = bench.asked
+    assert await bench.leadership.confirm()
+    assert bench.asked == asked
+
+
+async def test_calls_share_a_read_and_there_is_one_a_second_at_most(bench: Bench) -> None:
+    bench.hold("other_1")
+    assert await asyncio.gather(*(bench.leadership.confirm() for _ in range(20))) == [False] * 20
+    assert bench.asked == 1
+    bench.time += CONFIRM_WITHIN - 0.01
+    assert not await bench.leadership.confirm()
+    assert bench.asked == 1
+    bench.time += 0.01
+    bench.hold("mine_1")
+    assert await bench.leadership.confirm()
+    assert bench.asked == 2
+
+
+async def test_a_call_waits_a_second_at_most_for_it(bench: Bench) -> None:
+    bench.hold("mine_1")
+    release = held_answer(bench)
+    began = asyncio.get_running_loop().time()
+    assert not await bench.leadership.confirm()
+    assert asyncio.get_running_loop().time() - began < 5 * CONFIRM_WITHIN
+    release()
+
+
+async def test_a_caller_that_hangs_up_takes_the_read_from_nobody(bench: Bench) -> None:
+    bench.hold("mine_1")
+    calls = [asyncio.create_task(bench.leadership.confirm()) for _ in range(2)]
+    await asyncio.sleep(0)
+    calls[0].cancel()
+    assert await calls[1]
+
+
+async def test_without_a_lease_nothing_is_read_for_calls(bench: Bench) -> None:
+    bench.lease = ""
+    assert await bench.leadership.confirm()
+    assert (bench.asked, bench.begun) == (0, [])
+
+
+# -- how long a Lease is believed in ---------------------------------------------------------------------
+
+
+def renewed(bench: Bench, at: float, *, holder: str = "mine_1", seconds: int = 15) -> None:
+    """The Lease as kube-scheduler writes it; ``at``: on the bench's clock."""
+    stamp = datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
+    bench.hold(holder, renewTime=stamp, leaseDurationSeconds=seconds)
+
+
+async def test_a_lease_counts_from_before_its_last_renewal(bench: Bench) -> None:
+    """Whoever waits for it counts from then on, too, and this process may have been stopped meanwhile."""
+    renewed(bench, bench.time)
+    await bench.leadership.poll()
+    bench.time += 2
+    renewed(bench, bench.time - 1)
+    await bench.leadership.poll()
+    for later, held in ((14 - 2 - 0.1, True), (0.1, False)):
+        bench.time += later
+        assert bench.leadership.held is held, bench.time
+
+
+async def test_a_lease_that_is_not_renewed_is_lost_although_it_names_us(bench: Bench) -> None:
+    renewed(bench, bench.time)
+    for _ in range(10):
+        await bench.leadership.poll()
+        bench.time += 2
+    assert not bench.leadership.held
+
+
+async def test_the_first_one_is_as_old_as_this_hosts_clock_says(bench: Bench) -> None:
+    renewed(bench, bench.time - 10)
+    await bench.leadership.poll()
+    bench.time += 3.9
+    assert bench.leadership.held
+    bench.time += 0.1
+    assert not bench.leadership.held
+
+
+async def test_an_answer_that_was_on_its_way_while_the_process_was_stopped_is_as_old_as_its_request(
+    bench: Bench,
+) -> None:
+    bench.hold("mine_1")
+    release = held_answer(bench)
+    poll = asyncio.create_task(bench.leadership.poll())
+    await until(lambda: bench.asked == 1)
+    bench.time += STALE
+    release()
+    await poll
+    assert not bench.leadership.held
+
+
+async def test_a_lease_that_does_not_exist_is_named(bench: Bench) -> None:
+    """Leader election is off, or the setting is wrong."""
     bench.hold("mine_1")
     await bench.leadership.poll()
-    bench.leadership.note_end()
-    bench.leadership.asked()
-    assert bench.begun == [False, True]
-    assert len(bench.ended) == 1
-
-
-async def test_calls_to_somebody_who_never_leads_tell_it_once(bench: Bench) -> None:
-    begun = []
-    for holder in ("other_1", "other_1", "mine_1", "other_1", "other_1"):
-        bench.hold(holder)
-        await bench.leadership.poll()
-        bench.leadership.note_end()
-        bench.leadership.asked()
-        begun.append(len(bench.begun))
-    assert begun == [1, 1, 2, 3, 3]
-
-
-async def test_without_a_lease_a_call_tells_nothing(bench: Bench) -> None:
-    bench.lease = ""
-    bench.leadership.asked()
-    assert bench.begun == []
+    bench.api.delete(LEASES, "kube-scheduler")
+    await bench.leadership.poll()
+    assert not bench.leadership.held
+    text = "the Lease kube-system/kube-scheduler that paddock.lease names does not exist"
+    assert bench.leadership.problem == text
+    bench.hold("mine_1")
+    await bench.leadership.poll()
+    assert bench.leadership.problem == ""
 
 
 async def test_acting_begins_again_after_nobody_knew_for_a_while(bench: Bench) -> None:
