@@ -78,9 +78,10 @@ def refusal_of(
     """
     application = snapshot.application(record.application) if record.application else None
     queue = snapshot.queue_of(record)
+    if application is not None and application.refusal is not None:
+        return application.refusal
     if application is None or queue is None:
-        unplaced = application.refusal if application else None
-        return unplaced or Refusal(Code.NOT_READY, "the pod is not an ask yet")
+        return Refusal(Code.NOT_READY, "the pod is not an ask yet")
     size = record.facts.size
     extra = _without_bypassed(queue, application, size) if record.bypasses else None
     found = (

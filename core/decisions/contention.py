@@ -72,7 +72,7 @@ def _kept_back(snapshot: Snapshot, application: Application, queue: Queue) -> Re
 
 def _numbered(snapshot: Snapshot, application: Application, queue: Queue) -> bool:
     """Whether more applications wait than a number of applications lets start."""
-    if application.started:
+    if application.claimant.started:
         return False
     bounds: list[tuple[QueuePath, int, int, Tracked | None]] = [
         (each.path, each.max_applications, len(each.running), None) for each in queue.chain
@@ -90,7 +90,7 @@ def _numbered(snapshot: Snapshot, application: Application, queue: Queue) -> boo
 def _waiting(snapshot: Snapshot, path: QueuePath, tracked: Tracked | None) -> int:
     """Applications in a queue that would start, of one user or group, or all."""
     return sum(
-        not each.started and (tracked is None or tracked in each.claimant.tracked(path))
+        not each.claimant.started and (tracked is None or tracked in each.claimant.tracked(path))
         for each, _ in snapshot.waiting_below(path)
     )
 

@@ -59,7 +59,7 @@ def charge_of(state: State, record: PodRecord) -> Charge | None:
         return _charge_of_running(record, queue)
     if record.reservation is not None:
         return Charge(Held.RESERVED, queue, record.binding or record.noted or slot_node(record), size)
-    if not record.is_ask:
+    if not record.is_ask or _is_kept_out(state, record):
         return None
     if record.is_unguarded:
         return _charge_unguarded(state, record, queue)
@@ -103,6 +103,12 @@ def _queue_of(state: State, record: PodRecord) -> QueuePath | None:
     if record.application is None:
         return None
     return state.applications[record.application].queue
+
+
+def _is_kept_out(state: State, record: PodRecord) -> bool:
+    """Whether its application runs in a queue that does not let in what waits of it (F-1)."""
+    application = state.application_of(record)
+    return application is not None and application.refusal is not None
 
 
 def settle(state: State, record: PodRecord) -> None:
@@ -172,6 +178,13 @@ def _note_room(state: State, record: PodRecord, *, was: bool, now: bool) -> None
         (room_held if now else room_left)(state, application)
     elif now:
         allocated(state, application)
+    if now and _was_let_in(state, record):
+        application.let_in = True
+
+
+def _was_let_in(state: State, record: PodRecord) -> bool:
+    """Whether a pod has its room by leave of ours: others may have bound it."""
+    return record.reservation is not None or record.slot is not None or record.uid in state.turns
 
 
 def _keeps_room(old: Charge, new: Charge | None) -> bool:

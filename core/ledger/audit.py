@@ -262,19 +262,20 @@ def _capacity_drifts(state: State) -> Step:
 def _people_steps(state: State) -> Iterator[Step]:
     """Adds up copies that were taken in one step, as for the queues."""
     charges, expected = dict(state.charges), UsageBook()
-    claims = [(each.claimant, _paths(state, each), tuple(each.pods)) for each in state.applications.values()]
+    applications = state.applications.values()
+    claims = [(each.claimant, each.started, _paths(state, each), tuple(each.pods)) for each in applications]
     running = {queue.path: sorted(queue.running) for queue in state.tree if queue.running}
     actual = _book_text(state.book)
     yield _group_drifts_of_applications(state)
     started: dict[QueuePath, list[AppId]] = {}
-    for claimant, paths, pods in claims:
+    for claimant, runs, paths, pods in claims:
         for start in range(0, len(pods), KEYS_PER_STEP):
             for uid in pods[start : start + KEYS_PER_STEP]:
                 charge = charges.get(uid)
                 if charge is not None and holds(charge):
                     expected.add(claimant, paths, charge.size)
             yield []
-        if claimant.started:
+        if runs:
             expected.start(claimant, paths)
             for path in paths:
                 started.setdefault(path, []).append(claimant.application)

@@ -55,7 +55,9 @@ def _application_drifts(state: State, app_id: AppId) -> Step:
         ),
         *compare(f"applications of {application.queue}: {app_id}", True, resident),
         *compare(
-            f"applications without a queue: {app_id}", application.queue is None, app_id in state.unplaced
+            f"applications without a queue: {app_id}",
+            application.queue is None or application.refusal is not None,
+            app_id in state.unplaced,
         ),
     ]
 

@@ -56,6 +56,12 @@ def refusal_of_application(state: State, application: Application, path: QueuePa
     return refusal_of_gang(leaf, application.gang)
 
 
+def was_taken_in(state: State, application: Application) -> bool:
+    """Whether its originator says, since before this process began, what became of its gang (GANG-20)."""
+    first = state.pods.get(application.originator[2]) if application.originator is not None else None
+    return first is not None and first.believed and bool(first.facts.gang_noted)
+
+
 def awaits_pods(state: State, application: Application) -> bool:
     """Whether pods of its gang may be on nodes that no list has shown yet: then it was taken in before."""
     return application.gang is not None and not state.pods_listed

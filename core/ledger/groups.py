@@ -20,7 +20,7 @@ def find_groups(state: State, application: Application, *, forced: bool) -> Refu
     Groups that a pod names count for its own application only (ID-5). ``forced``: it runs already, so it
     must count somewhere: with an unknown user's group (ID-6).
     """
-    if application.groups is not None:
+    if application.groups is not None and (forced or not application.groups_assumed):
         return None
     identity = application.identity
     if identity.groups:
@@ -42,6 +42,7 @@ def _resolved(state: State, application: Application, *, forced: bool) -> Refusa
         return Refusal(Code.NOT_READY, f"the groups of user {user[:_SHOWN]} are being looked up")
     if known.groups is None and not forced:
         return Refusal(Code.PLACEMENT_FAILED, f"the groups of user {user[:_SHOWN]} are not known")
+    application.groups_assumed = known.groups is None
     application.groups = known.groups if known.groups is not None else (NO_GROUP,)
     return None
 
@@ -65,4 +66,8 @@ def forget_groups(state: State) -> list[AppId]:
 
 def _waiting_for(state: State, user: str) -> list[AppId]:
     applications = (state.applications[app_id] for app_id in sorted(state.unplaced))
-    return [each.id for each in applications if each.groups is None and each.identity.user == user]
+    return [
+        each.id
+        for each in applications
+        if (each.groups is None or each.groups_assumed) and each.identity.user == user
+    ]

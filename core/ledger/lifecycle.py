@@ -7,7 +7,6 @@ Completing, and it may be taken up again.
 
 from core.ids import QueuePath
 from core.instants import has_come
-from core.ledger.membership import forget_application
 from core.ledger.state import State
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
@@ -168,7 +167,12 @@ def _complete(state: State, application: Application) -> None:
 
 def remove(state: State, application: Application) -> None:
     """Take it out of its queue; what has ended is kept to be shown, by id and time (APP-14)."""
-    forget_application(state, application.id)
+    del state.applications[application.id]
+    state.unplaced.discard(application.id)
+    same = state.namesakes[application.id.name]
+    same.discard(application.id)
+    if not same:
+        del state.namesakes[application.id.name]
     state.timers.pop(application.id, None)
     state.forming.pop(application.id, None)
     leaf = _leaf(state, application)

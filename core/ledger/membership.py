@@ -3,12 +3,15 @@
 from collections.abc import Iterable
 
 from core.ids import AppId
-from core.ledger.gangs import gang_of
+from core.ledger.forming import note_seen
+from core.ledger.gangs import gang_of, warn_of_labels
+from core.ledger.lifecycle import fire, note_completing
 from core.ledger.record import PodRecord
 from core.ledger.state import State
 from core.ledger.telling import post
 from core.queues.identity import NOBODY
 from core.workload.application import Application, application_id
+from core.workload.states import AppState, Move
 
 NAMESPACE_AWAITED = 5.0
 """Seconds that an application waits for the watch to show its namespace."""
@@ -72,6 +75,33 @@ def _unique_ids(state: State, name: str) -> bool:
     return own == "true" if own in ("true", "false") else state.settings.unique_app_ids
 
 
+def join(state: State, record: PodRecord, application: Application) -> None:
+    """Take a pod into an application."""
+    record.application = application.id
+    application.pods.add(record.uid)
+    application.submitted = min(application.submitted, record.facts.created)
+    if record.facts.placeholder:
+        application.holders.add(record.uid)
+        note_seen(state, record)
+    else:
+        age = record.facts.created, record.seq, record.uid
+        application.originator = min(application.originator or age, age)
+        if application.state is AppState.COMPLETING:
+            fire(state, application, Move.RUN)
+    warn_of_labels(state, record)
+    leaf = state.tree.get(application.queue) if application.queue is not None else None
+    if leaf is not None:
+        note_completing(leaf, application)
+
+
+def take_out(state: State, record: PodRecord, application: Application) -> None:
+    """Take a pod out of its application; what becomes of that one is the matter of others."""
+    application.pods.discard(record.uid)
+    application.holders.discard(record.uid)
+    _forget_guest(state, application, record.facts.namespace)
+    record.application = None
+
+
 # -- across namespaces -------------------------------------------------------------------------------------
 
 
@@ -107,7 +137,7 @@ def _warn_of_namesake(state: State, record: PodRecord, own: AppId) -> None:
         state.identity_tally.of_another += 1
 
 
-def forget_guest(state: State, application: Application, namespace: str) -> None:
+def _forget_guest(state: State, application: Application, namespace: str) -> None:
     """A pod has left. With the last of its namespace, the next one there decides anew where it belongs."""
     left = application.guests.get(namespace, 0) - 1
     if left > 0:
@@ -115,13 +145,3 @@ def forget_guest(state: State, application: Application, namespace: str) -> None
     elif left == 0:
         del application.guests[namespace]
         state.guests.pop(AppId(application.id.name, namespace), None)
-
-
-def forget_application(state: State, app_id: AppId) -> None:
-    """It is removed; so is whatever is found by its id."""
-    del state.applications[app_id]
-    state.unplaced.discard(app_id)
-    same = state.namesakes[app_id.name]
-    same.discard(app_id)
-    if not same:
-        del state.namesakes[app_id.name]

@@ -7,6 +7,7 @@ An instance that stands by knows the pods; what the one that acts has promised i
 from core.ids import PodUid
 from core.ledger.accounts import settle
 from core.ledger.carrying import fall_short, send_off
+from core.ledger.forced import let_in_what_runs
 from core.ledger.forming import begin_all
 from core.ledger.keeping import drop, remember
 from core.ledger.marks import spare, unmark, write
@@ -96,6 +97,7 @@ def take_over(state: State) -> None:
         _forget(state, record)
     for record in promised:
         _believe(state, record)
+    let_in_what_runs(state)
     begin_all(state)
     for record in promised:
         settle(state, record)

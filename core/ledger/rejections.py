@@ -23,14 +23,14 @@ MARKED_APART = 30.0
 def tell(state: State, record: PodRecord, application: Application) -> None:
     """Say once per pod and reason why its application was rejected; mark it, where that is wanted."""
     refusal = application.refusal
-    if refusal is None or refusal.code is Code.NOT_READY or application.queue is not None:
+    if refusal is None or refusal.code is Code.NOT_READY or (application.queue and not application.forced):
         return
     if record.node or record.facts.deleting:
         return
     if record.rejected_for != refusal.text:
         record.rejected_for = refusal.text
         post(state, record, EVENT, refusal.text)
-    if state.settings.mark_failed:
+    if state.settings.mark_failed and application.queue is None:
         mark_failed(state, record, REASON, refusal.text)
 
 

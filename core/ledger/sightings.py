@@ -12,6 +12,7 @@ from core.ledger.carrying import note_leaving
 from core.ledger.doubts import doubt_what_is_not_shown, note_shown
 from core.ledger.enrolment import place_gangs
 from core.ledger.failures import note_failure, note_refusal
+from core.ledger.forced import let_in_what_runs
 from core.ledger.forming import begin_all
 from core.ledger.news import is_older, is_same_pod, lasting, says_the_same
 from core.ledger.recalling import resume
@@ -121,6 +122,7 @@ def _end_list(state: State, uids: frozenset[PodUid]) -> None:
     if not state.pods_listed:
         state.pods_listed = True
         place_gangs(state)
+        let_in_what_runs(state)
         begin_all(state)
         resume(state)
         resume_slots(state)

@@ -78,9 +78,15 @@ class Role(Enum):
 
 @dataclass(slots=True)
 class IdentityTally:
-    """What was reported of whose pods are. ``of_another``: applications whose id another namespace has."""
+    """What was reported of whose pods are.
+
+    ``of_another``: applications whose id another namespace has; ``forced``: pods that got a node without
+    having been let in, ``recovered``: those that no queue takes (F-1).
+    """
 
     of_another: int = 0
+    forced: int = 0
+    recovered: int = 0
 
 
 class InLine(NamedTuple):
@@ -207,7 +213,8 @@ class State:
     shape. Derived,
     and so what the audit recomputes: ``charges`` and the counters they add up to (queues, ``uses``,
     ``capacity``, ``node_room``, ``afloat``: what is reserved on no node yet, the ``book``
-    of users and groups), ``applications``, and the indexes ``unplaced`` (applications without a queue),
+    of users and groups), ``applications``, and the indexes ``unplaced`` (applications without a queue,
+    and those whose queue does not let in what waits of them),
     ``namesakes`` (applications by id, whatever their namespace), ``guests`` (where the pods of an id in a
     namespace belong that are in another namespace's application),
     ``timers`` (when the state of one ends by itself), ``by_name``, ``reserved``, ``provisional``,

@@ -88,7 +88,7 @@ class Usage:
 class Claimant(NamedTuple):
     """Who asks: an application with its user and the group it counts for, empty for none.
 
-    ``started``: something of it was placed already, so that no limit on applications holds it (QUO-13).
+    ``started``: something of it was let in already, so that no limit on applications holds it (QUO-13).
     """
 
     application: AppId

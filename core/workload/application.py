@@ -34,7 +34,9 @@ class Application:
     (GANG-1); ``formation``: how far that has come, once it has a queue; ``holders``: those of its pods that
     are placeholders; ``holding``: how many of those have room (APP-15); ``guests``: number of its pods by
     namespace, of those that are not its own (F-15); ``passed_over``: why it does not run in the queue that
-    its first pod named, empty when it does (F-6).
+    its first pod named, empty when it does (F-6); ``forced``: it was placed since a pod of it ran already,
+    and the checks that such a one is spared have not been passed for what waits (F-1); ``let_in``: something
+    of it was given room by us; ``groups_assumed``: its groups stand for some that were not known.
     """
 
     id: AppId
@@ -60,6 +62,9 @@ class Application:
     holding: int = 0
     guests: dict[str, int] = field(default_factory=dict)
     passed_over: str = ""
+    forced: bool = False
+    let_in: bool = False
+    groups_assumed: bool = False
 
     @property
     def state(self) -> AppState:
@@ -85,8 +90,8 @@ class Application:
 
     @property
     def claimant(self) -> Claimant:
-        """The application as limits see it."""
-        return Claimant(self.id, self.identity.user, self.group, self.started)
+        """The application as limits see it: one that others have started is held by them all the same."""
+        return Claimant(self.id, self.identity.user, self.group, self.started and self.let_in)
 
 
 def application_id(pod: PodFacts, *, unique: bool) -> AppId:

@@ -8,7 +8,7 @@ from core.decisions.decision import Admitted, Refused
 from core.decisions.explain import explain
 from core.ids import AppId, PodUid
 from core.ledger import events as on
-from core.ledger.effects import Effect, PostEvent
+from core.ledger.effects import Effect, MarkFailed, PostEvent
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.queues.properties import SORT_POLICY
@@ -183,7 +183,11 @@ def test_one_with_a_pod_on_a_node_is_taken_in_again_after_a_restart() -> None:
     effects += observed(ledger, "p2", gang=make_gang(), node="n1")
     effects += ledger.apply(on.PodsListed(frozenset({PodUid("uid-p1"), PodUid("uid-p2")})), now=START)
     assert application(ledger).queue == "root.a"
-    assert effects == ()
+    assert application(ledger).refusal == Refusal(
+        Code.GANG_TOO_LARGE, "root.a", "max vcore=2, below the gang's 10"
+    )
+    assert [effect.uid for effect in effects if isinstance(effect, PostEvent)] == ["uid-p1"]
+    assert not [effect for effect in effects if isinstance(effect, MarkFailed)]
 
 
 @pytest.mark.rule("GANG-6")

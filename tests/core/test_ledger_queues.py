@@ -68,7 +68,7 @@ def test_bound_pods_of_an_unknown_queue_seen_before_the_first_document_are_recov
     observe(ledger, "asks", app="app", queue="root.nowhere")
     observe(ledger, "bound", app="app", queue="root.nowhere", node="n1")
     configure(ledger, A)
-    assert usage(ledger, RECOVERY_QUEUE) == (1000, 0, 1000)
+    assert usage(ledger, RECOVERY_QUEUE) == (1000, 0, 0)
 
 
 @pytest.mark.rule("QUO-12")

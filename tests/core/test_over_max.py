@@ -6,6 +6,7 @@ from core.decisions.decision import Admitted, BindNow, Refused
 from core.ids import PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.effects import PostEvent
+from core.ledger.forced import FORCED
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.queues.identity import Identity
@@ -33,8 +34,9 @@ def two_cpus(*more: QueueSpec) -> Ledger:
 
 
 def told(ledger: Ledger, *pods: PodFacts) -> list[PostEvent]:
+    """Without what is said of each pod that was forced, whatever its queue holds."""
     effects = [effect for pod in pods for effect in ledger.apply(on.PodObserved(pod), now=START)]
-    return [each for each in effects if isinstance(each, PostEvent)]
+    return [each for each in effects if isinstance(each, PostEvent) and each.reason != FORCED]
 
 
 def series(ledger: Ledger) -> set[str]:

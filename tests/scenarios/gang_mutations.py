@@ -38,8 +38,8 @@ NO_GARBAGE_COLLECTED = answering(garbage.GarbageCollector, "collect", None)
 NOBODY_IS_LIMITED = replaced(Limits, "of_user", lambda rule, self, path, user: None)
 
 
-def _any_pod_defines(rule: Rule, state: State, record: PodRecord) -> None:
-    rule(state, record)
+def _any_pod_defines(rule: Rule, state: State, record: PodRecord, *args: Any) -> None:
+    rule(state, record, *args)
     application = state.applications[record.application or AppId("", "default")]
     if application.gang is None:
         application.gang = gang_of(state, record)
@@ -101,7 +101,7 @@ def _named_anew(patch: pytest.MonkeyPatch) -> None:
 
 
 GANG: dict[str, Mutate] = {
-    "gang-defined-by-its-first-pod": replaced(enrolment, "_join", _any_pod_defines),
+    "gang-defined-by-its-first-pod": replaced(enrolment, "join", _any_pod_defines),
     "gang-fewer-members-than-placeholders": replaced(forming, "_run_out", _never),
     "gang-from-its-first-placeholder-to-its-end": ASKS_AT_ONCE,
     "gang-in-a-state-aware-queue": NOT_STARTED,

@@ -156,7 +156,7 @@ ORDER: dict[str, Mutate] = {
     "order-of-a-state-aware-filter": ALL_LET_IN,
     "order-of-a-state-aware-queue": ALL_LET_IN,
     "order-of-a-state-aware-run": ALL_LET_IN,
-    "order-of-an-application-with-an-older-pod": replaced(enrolment, "_join", _as_first_seen),
+    "order-of-an-application-with-an-older-pod": replaced(enrolment, "join", _as_first_seen),
     "order-of-applications-first-in-first-out": by_priority(OF_APPLICATIONS, False),
     "order-of-applications-without-priorities": by_priority(OF_APPLICATIONS, True),
     "order-of-eleven-steps": PLAIN_PRIORITIES,

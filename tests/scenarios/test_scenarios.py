@@ -18,7 +18,16 @@ import yaml
 
 from core.decisions.decision import Ignored
 from core.ids import AppId, QueuePath
-from core.ledger import accounts, enrolment, membership, rejections, sightings, surroundings, turn_pass
+from core.ledger import (
+    accounts,
+    enrolment,
+    membership,
+    placement,
+    rejections,
+    sightings,
+    surroundings,
+    turn_pass,
+)
 from core.ledger.record import Charge, Held, PodRecord
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
@@ -299,7 +308,7 @@ MUTATIONS: dict[str, Mutate] = {
     ),
     "node-kept-for-a-large-pod": answering(turn_pass, "may_seek", False),
     "node-kept-with-gates": answering(turn_pass, "may_seek", False),
-    "placement-of-a-bound-pod-beside-a-default-queue": replaced(enrolment, "decide_queue", _unforced),
+    "placement-of-a-bound-pod-beside-a-default-queue": replaced(placement, "decide_queue", _unforced),
     "placement-rejection-can-fail-the-pods": answering(rejections, "mark_failed", None),
     "properties-go-down-to-children": replaced(
         queue_module, "inherited", lambda rule, parent, own: dict(own)
@@ -317,7 +326,7 @@ MUTATIONS: dict[str, Mutate] = {
     "placement-by-namespace": valued(Queue, "template", None),
     "placement-by-user": replaced(rules._Walk, "_parent", lambda rule, walk, parent: "root"),
     "placement-filters": answering(rules, "passes", True),
-    "placement-of-a-bound-pod": replaced(enrolment, "decide_queue", _unforced),
+    "placement-of-a-bound-pod": replaced(placement, "decide_queue", _unforced),
     "reload-takes-a-dynamic-queue-over": replaced(Queue, "configure", _still_dynamic),
     "application-id-from-old-labels": answering(translate, "_app_id", ""),
     "application-stays-in-its-first-queue": replaced(membership, "application_id", _per_queue),
@@ -332,7 +341,7 @@ MUTATIONS: dict[str, Mutate] = {
     "gang-scheduling-switched-off": replaced(
         membership, "gang_of", lambda rule, state, record: record.facts.gang
     ),
-    "gang-that-runs-outlives-a-restart": answering(enrolment, "awaits_pods", False),
+    "gang-that-runs-outlives-a-restart": answering(placement, "awaits_pods", False),
     "gang-with-broken-task-groups": replaced(membership, "gang_of", _large_if_broken),
     "gate-of-another-is-no-request": valued(PodFacts, "gated", False),
     "gate-opens-when-there-is-room": replaced(turn_pass.TurnPass, "slice", _no_effects),
@@ -342,7 +351,7 @@ MUTATIONS: dict[str, Mutate] = {
     ),
     "nominated-node-is-kept": answering(choosing.Nominator, "on", ()),
     "placement-fails-without-a-queue": answering(
-        enrolment, "decide_queue", rules.Chosen(QueuePath("root.a"))
+        placement, "decide_queue", rules.Chosen(QueuePath("root.a"))
     ),
     "placement-falls-back-to-default": valued(rules, "DEFAULT_QUEUE", "root.nowhere"),
     "placement-refuses-a-parent": replaced(rules._Walk, "_why_not", _failed),

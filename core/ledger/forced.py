@@ -1,0 +1,121 @@
+"""Pods that are on nodes without having been let in: where they count, and what they leave unchecked (F-1).
+
+A tenant may write ``spec.nodeName``, and after a restart every running pod comes so. What runs is charged at
+once, wherever its own application takes it, else in the recovery queue. Nothing that waits gets in by it.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from core.ids import RECOVERY_QUEUE, AppId, QueuePath
+from core.ledger.formations import unfile
+from core.ledger.gangs import gang_of
+from core.ledger.groups import find_groups
+from core.ledger.lifecycle import remove
+from core.ledger.membership import add_application, join, take_out
+from core.ledger.placement import check, queue_for, refuse, settle_in, verdict_for
+from core.ledger.record import PodRecord
+from core.ledger.state import State
+from core.ledger.telling import post
+from core.queues.identity import NO_GROUP
+from core.queues.limits import Tracked, entry_for
+from core.reasons import Refusal
+from core.workload.application import Application
+
+FORCED = "PlacedByForce"
+"""The reason of the Event on a pod that got a node without Paddock, or that no queue takes."""
+
+
+def place_forced(state: State, application: Application, running: Sequence[PodRecord]) -> list[PodRecord]:
+    """Place an application since pods of it run already, or take them to the recovery queue (PL-10, PL-12).
+
+    The answer: pods to be taken in anew, as the one that defined their application was taken away.
+    """
+    if not state.generation:
+        return []
+    chosen = verdict_for(state, application, forced=True)
+    if isinstance(chosen, Refusal):
+        refuse(state, application, chosen)
+        return []
+    if chosen.path == RECOVERY_QUEUE:
+        return _recover(state, application, running)
+    application.forced, application.passed_over = True, chosen.passed_over
+    settle_in(state, application, queue_for(state, application, chosen))
+    check(state, application, waits=any(state.pods[uid].is_ask for uid in application.pods))
+    return []
+
+
+def _recover(state: State, application: Application, running: Sequence[PodRecord]) -> list[PodRecord]:
+    first = min(application.pods, key=lambda uid: _seniority(state.pods[uid]))
+    for record in sorted(running, key=_seniority):
+        unfile(state, record)
+        take_out(state, record, application)
+        _count_in_recovery(state, record, application.id)
+    left = sorted((state.pods[uid] for uid in application.pods), key=_seniority)
+    if left and first in application.pods:
+        ages = [(each.facts.created, each.seq, each.uid) for each in left if not each.facts.placeholder]
+        application.originator = min(ages, default=None)
+        return []
+    for record in left:
+        unfile(state, record)
+        take_out(state, record, application)
+    remove(state, application)
+    return left
+
+
+def _seniority(record: PodRecord) -> tuple[bool, int]:
+    """In this order pods define their application: placeholders were made by us and define none."""
+    return record.facts.placeholder, record.seq
+
+
+def _count_in_recovery(state: State, record: PodRecord, own: AppId) -> None:
+    """Charge a pod that no queue takes, in an application that nothing else ever joins."""
+    app_id = AppId(own.name, record.facts.namespace, recovered=True)
+    application = state.applications.get(app_id)
+    if application is None:
+        application = add_application(state, record, app_id)
+        application.awaits_until = None
+        if find_groups(state, application, forced=True) is not None:
+            application.groups = (NO_GROUP,)
+    application.gang = application.gang or gang_of(state, record)
+    join(state, record, application)
+    # For the first one, and for every placeholder that is to be given back.
+    settle_in(state, application, state.tree.recovery_queue().path)
+    state.identity_tally.recovered += 1
+    post(state, record, FORCED, f"it runs, and no queue takes it: it counts in {RECOVERY_QUEUE}")
+
+
+def tell_forced(state: State, record: PodRecord) -> None:
+    """Say that a pod got its node without having been let in; after a start all that run come so."""
+    application = state.application_of(record)
+    if state.pods_listed and application is not None and application.queue not in (None, RECOVERY_QUEUE):
+        state.identity_tally.forced += 1
+        post(state, record, FORCED, f"it has a node and was never let in: it counts in {application.queue}")
+
+
+# -- limits on the number of applications --------------------------------------------------------------------
+
+
+def let_in_what_runs(state: State) -> None:
+    """Believe of applications that run that they were let in, the oldest first, as far as limits allow.
+
+    After a start, or when another instance has let them in, nobody knows. One beyond a limit waits for the
+    others with what it wants more, as one that was forced does (F-1).
+    """
+    counted: dict[QueuePath | Tracked, int] = {}
+    running = [each for each in state.applications.values() if each.started and each.queue is not None]
+    for application in sorted(running, key=lambda each: (each.submitted, each.id)):
+        bounds = list(_bounds(state, application))
+        if application.let_in or all(not most or counted.get(place, 0) < most for place, most in bounds):
+            application.let_in = True
+            for place, _ in bounds:
+                counted[place] = counted.get(place, 0) + 1
+
+
+def _bounds(state: State, application: Application) -> Iterable[tuple[QueuePath | Tracked, int]]:
+    """Where it counts as one that runs, with how many may; 0 for any number."""
+    leaf = state.tree.get(application.queue or "")
+    for queue in leaf.chain if leaf is not None else ():
+        yield queue.path, queue.max_applications
+        for tracked in application.claimant.tracked(queue.path):
+            entry = entry_for(state.limits, tracked)
+            yield tracked, entry.max_applications if entry is not None else 0

@@ -1,0 +1,174 @@
+"""Which queue an application goes to, with every check that one which is let in must pass (PL-1 to PL-12)."""
+
+from core.ids import RECOVERY_QUEUE, QueuePath
+from core.instants import has_come
+from core.ledger.accounts import recount_people, settle
+from core.ledger.formations import unfile
+from core.ledger.forming import begin, disperse
+from core.ledger.gangs import UNREAD, awaits_pods, refusal_of_application, was_taken_in
+from core.ledger.groups import find_groups
+from core.ledger.lifecycle import fire
+from core.ledger.over_max import recount_queue
+from core.ledger.state import State
+from core.queues.rules import Chosen, PlacementRequest, decide_queue, is_user_name
+from core.reasons import Code, Refusal
+from core.workload.application import Application
+from core.workload.states import Move
+
+_SHOWN = 64
+
+
+def place(state: State, application: Application) -> None:
+    """Place an application for its pods that wait, unless it has its queue and has passed every check."""
+    if not state.generation:
+        return
+    if application.queue is not None:
+        if application.forced:
+            check(state, application)
+        return
+    refusal = _not_yet(state, application)
+    chosen = refusal or verdict_for(state, application, forced=False)
+    if isinstance(chosen, Refusal):
+        refuse(state, application, chosen)
+        return
+    path = queue_for(state, application, chosen)
+    refusal = refusal_of_application(state, application, path)
+    if refusal is None:
+        application.passed_over = chosen.passed_over
+        settle_in(state, application, path)
+    else:
+        refuse(state, application, refusal)
+
+
+def check(state: State, application: Application, *, waits: bool = True) -> None:
+    """Make the checks that an application was spared since a pod of it ran already (F-1).
+
+    What runs stays where it is. Until they are passed none of its pods is let in. ``waits``: whether there
+    is such a pod; without one a failure is nobody's matter yet.
+    """
+    before = application.refusal
+    refusal = _spared(state, application)
+    if refusal is not None and not waits:
+        return
+    application.refusal, application.forced = refusal, refusal is not None
+    (state.unplaced.discard if refusal is None else state.unplaced.add)(application.id)
+    state.freed = state.freed or (before is not None and refusal is None)
+    if (before is None) != (refusal is None):
+        for uid in sorted(application.pods):
+            settle(state, state.pods[uid])
+
+
+def _spared(state: State, application: Application) -> Refusal | None:
+    refusal = _not_yet(state, application)
+    if refusal is not None or application.queue is None:
+        return refusal
+    groups = application.groups
+    chosen = verdict_for(state, application, forced=False)
+    if application.groups != groups:
+        recount_people(state)
+    if isinstance(chosen, Refusal):
+        return chosen
+    if chosen.path != application.queue:
+        return Refusal(Code.PLACEMENT_FAILED, application.queue, f"what waits would go to {chosen.path}")
+    if was_taken_in(state, application):
+        return None
+    return refusal_of_application(state, application, application.queue)
+
+
+def refuse(state: State, application: Application, refusal: Refusal) -> None:
+    """Note why it has no queue; what is left of a gang of a former life is given back."""
+    application.refusal = refusal
+    if refusal.code is not Code.NOT_READY:
+        fire(state, application, Move.REJECT)
+        disperse(state, application)
+
+
+def _not_yet(state: State, application: Application) -> Refusal | None:
+    if awaits_namespace(state, application):
+        return Refusal(Code.NOT_READY, f"namespace {application.namespace[:_SHOWN]} has not been read yet")
+    return UNREAD if awaits_pods(state, application) else None
+
+
+def awaits_namespace(state: State, application: Application) -> bool:
+    """Whether it waits for its namespace, whose annotations say much of its queue.
+
+    The API server has a namespace before any pod in it, so one that is not known is on its way here. After
+    `NAMESPACE_AWAITED` seconds the application goes on without (NS-8).
+    """
+    until = application.awaits_until
+    if until is not None and (application.namespace in state.namespaces or has_come(until, now=state.now)):
+        application.awaits_until = until = None
+    return until is not None
+
+
+def verdict_for(state: State, application: Application, *, forced: bool) -> Chosen | Refusal:
+    """The queue for it, or why there is none. ``forced``: for pods that run already (PL-10)."""
+    identity = application.identity
+    if identity.groups and not is_user_name(identity.user) and not forced:
+        return Refusal(Code.PLACEMENT_FAILED, f"invalid user name {identity.user[:_SHOWN]}")
+    unresolved = find_groups(state, application, forced=forced)
+    if unresolved is not None:
+        return unresolved
+    request = request_for(state, application, application.requested, forced=forced)
+    return decide_queue(state.tree, state.rules, request)
+
+
+def request_for(state: State, application: Application, requested: str, *, forced: bool) -> PlacementRequest:
+    """The question that a pod of an application puts to the rules. ``requested``: the queue it names."""
+    tags = {"namespace": application.namespace or "default"}
+    namespace = state.namespaces.get(application.namespace)
+    if namespace is not None and namespace.parent_queue:
+        tags["namespace.parentqueue"] = namespace.parent_queue
+    return PlacementRequest(
+        requested,
+        application.identity.user,
+        application.groups or (),
+        tags,
+        forced,
+        restored=not state.pods_listed,
+    )
+
+
+def queue_for(state: State, application: Application, chosen: Chosen) -> QueuePath:
+    """The queue that placement chose, made when it is missing, with what the namespace says of it (NS-5)."""
+    if chosen.path == RECOVERY_QUEUE:
+        return state.tree.recovery_queue().path
+    queue = state.tree.create(chosen.create) if chosen.create else state.tree.get(chosen.path)
+    namespace = state.namespaces.get(application.namespace)
+    if queue is not None and namespace is not None:
+        state.tree.limit(
+            queue,
+            max=namespace.max,
+            guaranteed=namespace.guaranteed,
+            max_applications=namespace.max_applications,
+        )
+        recount_queue(state, queue)
+    return chosen.path
+
+
+def settle_in(state: State, application: Application, path: QueuePath) -> None:
+    """It runs in that queue from now on."""
+    if application.formation is not None:
+        _forget_formation(state, application)
+    # Those that were refused are not asked about again unless they are woken.
+    state.freed = state.freed or application.refusal is not None
+    application.queue, application.refusal = path, None
+    state.unplaced.discard(application.id)
+    queue = state.tree.get(path)
+    if queue is not None:
+        queue.applications.add(application.id)
+        paths = [each.path for each in queue.chain]
+        application.group = state.limits.group_for(paths, application.groups or ())
+    fire(state, application, Move.RUN)
+    if state.pods_listed:
+        begin(state, application)
+    for uid in sorted(application.pods):
+        settle(state, state.pods[uid])
+
+
+def _forget_formation(state: State, application: Application) -> None:
+    """It was refused, and what was left of its gang given back; now it begins anew."""
+    for uid in sorted(application.pods):
+        unfile(state, state.pods[uid])
+    application.formation = None
+    state.forming.pop(application.id, None)
