@@ -42,6 +42,7 @@ def story_of(snapshot: Snapshot, journal: Journal, namespace: str, name: str) ->
         "applicationNamespace": record.application.namespace if record.application else "",
         "queue": queue.path if queue else "",
         "fellBack": record.fell_back or "",
+        "relabelled": snapshot.identities.relabelling(record),
         "node": record.node,
         "daemonSet": _daemon_set(record),
         "size": _amounts(record.facts.size),

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from core.ids import AppId
 from core.ledger.lifecycle import last_ended
+from core.ledger.record import PodRecord
+from core.ledger.relabelled import words_of
 from core.ledger.state import IdentityTally, State
 from core.workload.application import Application
 
@@ -29,6 +31,10 @@ class Identities:
     def ended(self, name: str) -> Application | None:
         """The latest of an id among those that have ended and are still shown (APP-14)."""
         return last_ended(self._state, name)
+
+    def relabelling(self, record: PodRecord) -> str:
+        """What is told of a pod whose labels have changed; empty for one whose have not (F-23)."""
+        return words_of(self._state, record)
 
     def shown(self, app_id: AppId) -> str:
         """The id alone where no other live application has it, else with the namespace."""

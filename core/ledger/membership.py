@@ -1,6 +1,7 @@
 """Which application a pod belongs to: that of its namespace and id, made for the first one (F-15, POD-3)."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from core.ids import AppId
 from core.ledger.forming import note_seen
@@ -11,6 +12,7 @@ from core.ledger.state import State
 from core.ledger.telling import post
 from core.queues.identity import NOBODY
 from core.workload.application import Application, application_id
+from core.workload.pod import PodFacts
 from core.workload.states import AppState, Move
 
 NAMESPACE_AWAITED = 5.0
@@ -28,7 +30,7 @@ def application_for(state: State, record: PodRecord) -> Application:
     An id belongs to no namespace: a pod of another one makes an application of its own, so that nobody can
     run in somebody else's queue, nor lock anybody out of an id.
     """
-    own = application_id(record.facts, unique=_unique_ids(state, record.facts.namespace))
+    own = application_id(taken_facts(record), unique=_unique_ids(state, record.facts.namespace))
     app_id = _host_of(state, record, own)
     application = state.applications.get(app_id)
     if application is None:
@@ -46,7 +48,7 @@ def application_for(state: State, record: PodRecord) -> Application:
 
 def add_application(state: State, record: PodRecord, app_id: AppId) -> Application:
     """Make an application as its first pod defines it (POD-5, ID-3)."""
-    facts = record.facts
+    facts = taken_facts(record)
     application = state.applications[app_id] = Application(
         app_id,
         facts.queue,
@@ -62,8 +64,16 @@ def add_application(state: State, record: PodRecord, app_id: AppId) -> Applicati
     return application
 
 
+def taken_facts(record: PodRecord) -> PodFacts:
+    """A pod's facts, with the labels that it had when it was taken in before a restart (F-23)."""
+    taken = record.taken_as
+    if taken is None or (taken.app_id, taken.queue) == (record.facts.app_id, record.facts.queue):
+        return record.facts
+    return replace(record.facts, app_id=taken.app_id, queue=taken.queue)
+
+
 def _redefine(application: Application, record: PodRecord) -> None:
-    facts = record.facts
+    facts = taken_facts(record)
     application.requested, application.namespace = facts.queue, facts.namespace
     application.identity, application.starts_at_once = facts.identity, facts.starts_at_once
 

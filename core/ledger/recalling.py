@@ -14,6 +14,7 @@ from core.ledger.marks import spare, unmark, write
 from core.ledger.news import is_under_way
 from core.ledger.over_max import doubt_reports, report_unreported
 from core.ledger.record import PodRecord
+from core.ledger.relabelled import recall_labels
 from core.ledger.state import Stage, State
 from core.ledger.takeover import dissolve, remember_slot, resume_slots
 from core.ledger.turns import end_turn
@@ -29,8 +30,9 @@ def recall(state: State, record: PodRecord) -> None:
     """
     if record.is_gated and record.facts.gate_opened:
         write(state, record, (GATE_OPENED, None))
-    if not state.pods_listed:
-        record.believed = True
+    record.believed = not state.pods_listed
+    recall_labels(state, record)
+    if record.believed:
         _believe(state, record)
         return
     forged = [(key, None) for key, value in _records_of(record.facts) if value]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from core.ids import NO_NODE, NO_POD, AppId, NodeName, PodUid, QueuePath
 from core.ledger.outcomes import EvictionOutcome
+from core.queues.identity import Identity
 from core.reasons import Said
 from core.resource import Resource
 from core.workload.ask import Rank, Reservation
@@ -74,6 +75,14 @@ class Slot(NamedTuple):
         return self._replace(tried=None) if self.called <= 1 else self
 
 
+class Labelled(NamedTuple):
+    """What a pod says of whose it is: its application's id and queue as written, and its user."""
+
+    app_id: str
+    queue: str
+    identity: Identity
+
+
 @dataclass(slots=True)
 class PodRecord:
     """One live pod.
@@ -105,7 +114,9 @@ class PodRecord:
     placeholder that is taken back; ``pod_group``: the group it is filed in, ``waits_bind``: its open bind
     call waits for the others of that group; ``opening``: the removal of its gate was requested and not
     refused, so the gate may be open (F-2); ``let_through``: our last filter answer admitted it;
-    ``bypass_noted``: that it was never admitted was filed to be reported (F-7).
+    ``bypass_noted``: that it was never admitted was filed to be reported (F-7); ``taken_as``: what it said when it was taken into its
+    application, ``relabelled``: what it says by now, None where that is the same; ``relabel_told``: when an
+    Event said so last.
     """
 
     facts: PodFacts
@@ -156,6 +167,9 @@ class PodRecord:
     opening: bool = False
     let_through: bool = False
     bypass_noted: bool = False
+    taken_as: Labelled | None = None
+    relabelled: Labelled | None = None
+    relabel_told: float | None = None
 
     @property
     def uid(self) -> PodUid:

@@ -11,6 +11,7 @@ from core.ledger.news import time_runs
 from core.ledger.pod_groups import forget_member
 from core.ledger.recalling import recall
 from core.ledger.record import PodRecord
+from core.ledger.relabelled import note_labels
 from core.ledger.state import State
 from core.ledger.takeover import holder_gone, member_gone, room_taken
 from core.workload.pod import PodFacts
@@ -31,6 +32,7 @@ def refresh(state: State, record: PodRecord) -> None:
     classify(state, record)
     note_controller(state, record)
     enrol(state, record)
+    note_labels(state, record)
     if record.node or record.facts.deleting:
         record.reservation = None
     elif record.reservation is not None:

@@ -81,12 +81,14 @@ class IdentityTally:
     """What was reported of whose pods are.
 
     ``of_another``: applications whose id another namespace has; ``forced``: pods that got a node without
-    having been let in, ``recovered``: those that no queue takes (F-1).
+    having been let in, ``recovered``: those that no queue takes (F-1);
+    ``relabelled``: changes of labels that would lead a pod elsewhere (F-23).
     """
 
     of_another: int = 0
     forced: int = 0
     recovered: int = 0
+    relabelled: int = 0
 
 
 class InLine(NamedTuple):

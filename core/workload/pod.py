@@ -31,6 +31,8 @@ GANG = "paddock.dev/gang"
 
 GATE_OPENED = "paddock.dev/gate-opened"
 """The annotation that goes with the removal of our own gate by us; without it another removed it (F-7)."""
+APPLICATION = "paddock.dev/application"
+"""The annotation of a pod whose labels were changed: the application and queue that they named before."""
 
 OWN_GATE = "paddock.dev/queue"
 """Our own scheduling gate; it counts as no gate in POD-20."""
@@ -65,7 +67,8 @@ class PodFacts:
     For gangs: ``task_group``: the one it is a member of, or empty (POD-8); ``placeholder``: it only holds
     room (POD-9); ``gang``: what it defines, None without (POD-10, POD-14); ``pod_group``: COS-1; ``owner``:
     uid of the pod that owns it, if one does (GANG-2); ``pull_secrets``: names; ``markers``: names of ours in
-    its requests (design section 6); ``replaces`` and ``gang_noted``: its annotations `REPLACES` and `GANG`.
+    its requests (design section 6); ``replaces`` and ``gang_noted``: its annotations `REPLACES` and `GANG`;
+    ``taken_as``: its annotation `APPLICATION`.
     """
 
     uid: PodUid
@@ -115,6 +118,7 @@ class PodFacts:
     markers: tuple[str, ...] = ()
     replaces: PodUid = NO_POD
     gang_noted: str = ""
+    taken_as: str = ""
 
     @property
     def gated(self) -> bool:

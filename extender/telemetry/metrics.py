@@ -14,6 +14,7 @@ from prometheus_client.registry import Collector
 
 from core.ledger.over_max import kind_of
 from core.ledger.snapshot import Snapshot
+from core.ledger.state import IdentityTally
 from core.queues.limits import Tracked
 from core.queues.queue import Queue
 from core.queues.tree import over_max
@@ -134,6 +135,7 @@ class _QueueSeries(Collector):
         yield from _in_vain_families(snapshot)
         yield from _ungated_families(snapshot)
         yield from _gang_families(snapshot)
+        yield from _identity_families(snapshot.identities.tally)
 
     def _queue_families(self, snapshot: Snapshot) -> Iterator[GaugeMetricFamily]:
         queues = [queue for queue, _ in zip(snapshot.tree, range(QUEUES_SHOWN), strict=False)]
@@ -199,6 +201,20 @@ def _in_vain_families(snapshot: Snapshot) -> Iterator[Metric]:
     for path, seconds in sorted(waiting.items())[:QUEUES_SHOWN]:
         left.add_metric([path], seconds)
     yield left
+
+
+def _identity_families(tally: IdentityTally) -> Iterator[Metric]:
+    for name, words, count in (
+        ("paddock_forced_pods", "Pods that had a node and were never let in", tally.forced),
+        ("paddock_recovered_pods", "Pods that run and that no queue takes", tally.recovered),
+        ("paddock_relabelled_pods", "Changes of labels that would lead a pod elsewhere", tally.relabelled),
+        (
+            "paddock_applications_of_another",
+            "Applications whose id another namespace has, too",
+            tally.of_another,
+        ),
+    ):
+        yield CounterMetricFamily(name, words, count)
 
 
 def _gang_families(snapshot: Snapshot) -> Iterator[Metric]:

@@ -17,6 +17,7 @@ from core.workload.daemon_set import DaemonSetFacts, DaemonSetKey
 from core.workload.node import NodeFacts, Taint
 from core.workload.pod import (
     ADMITTED,
+    APPLICATION,
     GANG,
     GATE_OPENED,
     PREEMPTED_FOR,
@@ -129,6 +130,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         markers=markers,
         replaces=PodUid(annotations.get(REPLACES, "")),
         gang_noted=annotations.get(GANG, ""),
+        taken_as=annotations.get(APPLICATION, ""),
     )
 
 

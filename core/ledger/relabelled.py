@@ -1,0 +1,82 @@
+"""Pods whose labels lead elsewhere by now: seen, reported, and of no effect while the pod lives (F-23).
+
+A pod stays in the application it was taken into. What said so is written on it, so that a restart finds the
+same; whoever may write there could write the labels as well, so nothing is gained by forging it. A change
+that nobody saw, while no Paddock ran, cannot be told from what was there before.
+"""
+
+import json
+
+from core.instants import has_come
+from core.ledger.marks import write
+from core.ledger.record import Labelled, PodRecord
+from core.ledger.state import State
+from core.ledger.telling import post
+from core.workload.pod import APPLICATION, PodFacts
+
+RELABELLED = "Relabelled"
+"""The reason of the Event on a pod whose labels lead elsewhere."""
+
+TOLD_APART = 30.0
+"""Seconds between two Events about one pod: whoever may patch it could have us write thousands."""
+
+_SHOWN = 64
+
+
+def labelled(facts: PodFacts) -> Labelled:
+    """What a pod says of whose it is."""
+    return Labelled(facts.app_id, facts.queue, facts.identity)
+
+
+def recall_labels(state: State, record: PodRecord) -> None:
+    """A pod is seen for the first time: what it was taken for before is on it, if that has changed since."""
+    written = record.facts.taken_as
+    if not written:
+        return
+    known = _read(written) if record.believed else None
+    if known is None:
+        write(state, record, (APPLICATION, None))
+    else:
+        record.taken_as = Labelled(*known, record.facts.identity)
+        record.relabelled = labelled(record.facts)
+
+
+def note_labels(state: State, record: PodRecord) -> None:
+    """Report that a pod says something else than when it was taken into its application."""
+    if record.application is None:
+        return
+    now = labelled(record.facts)
+    if record.taken_as is None:
+        record.taken_as = now
+    elif now == record.taken_as:
+        record.relabelled = None
+    elif now != record.relabelled:
+        record.relabelled = now
+        _report(state, record, record.taken_as)
+
+
+def _report(state: State, record: PodRecord, before: Labelled) -> None:
+    state.identity_tally.relabelled += 1
+    write(state, record, (APPLICATION, json.dumps({"app": before.app_id, "queue": before.queue})))
+    if record.relabel_told is None or has_come(record.relabel_told + TOLD_APART, now=state.now):
+        record.relabel_told = state.now
+        post(state, record, RELABELLED, words_of(state, record))
+
+
+def words_of(state: State, record: PodRecord) -> str:
+    """What is told of a pod that says something else by now; empty for one that does not."""
+    application, now = state.application_of(record), record.relabelled
+    if application is None or now is None:
+        return ""
+    said = f"application {now.app_id[:_SHOWN] or 'none'}, queue {now.queue[:_SHOWN] or 'none'}"
+    stays = f"application {application.id.name[:_SHOWN]}, queue {application.queue or 'none'}"
+    return f"it says {said}, user {now.identity.user[:_SHOWN]} by now, and stays in {stays}"
+
+
+def _read(text: str) -> tuple[str, str] | None:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    app, queue = (found.get("app"), found.get("queue")) if isinstance(found, dict) else (None, None)
+    return (app, queue) if isinstance(app, str) and isinstance(queue, str) else None
