@@ -27,7 +27,7 @@ from extender.service_keys import (
     switch_of,
 )
 from extender.wire.names import is_namespace_name, is_object_name
-from extender.wire.placeholder import PlaceholderSettings
+from extender.wire.placeholder import DEFAULT_PARTS, PlaceholderSettings, TemplateParts, template_parts_from
 
 NODE_SELECTIONS = ("scheduler", "policy")
 """Who chooses among nodes: kube-scheduler unless the document names a policy, or always a policy."""
@@ -98,6 +98,12 @@ VictimSum = Annotated[str, _one_of("minimal", "yunikorn")]
 Protected = Annotated[str, _one_of("own", "foreign")]
 DaemonSets = Annotated[str, _one_of("yunikorn", "guarantees")]
 ComplexAsks = Annotated[str, _one_of("verb", "tick")]
+Template = Annotated[
+    TemplateParts,
+    BeforeValidator(
+        lambda value: value if isinstance(value, TemplateParts) else template_parts_from(str(value))
+    ),
+]
 AcrossNamespaces = Annotated[str, _one_of("never", "sameUser")]
 
 
@@ -135,6 +141,7 @@ class Settings(BaseModel):
     hot_refresh: Switch = Field(default=True, alias=HOT_REFRESH)
     gangs_disabled: Switch = Field(default=False, alias=GANGS_DISABLED)
     gang_max_pods: Count = Field(default=10_000, alias="paddock.gang.maxPods")
+    gang_template: Template = Field(default=DEFAULT_PARTS, alias="paddock.gang.template")
     placeholder_image: str = Field(default=SERVICE_KEYS[PLACEHOLDER_IMAGE].default, alias=PLACEHOLDER_IMAGE)
     placeholder_run_as_user: Id = Field(default=0, alias=PLACEHOLDER_USER)
     placeholder_run_as_group: Id = Field(default=0, alias=PLACEHOLDER_GROUP)
@@ -173,6 +180,7 @@ class Settings(BaseModel):
             self.placeholder_run_as_user,
             self.placeholder_run_as_group,
             self.placeholder_fs_group,
+            self.gang_template,
         )
 
 

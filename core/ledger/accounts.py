@@ -184,7 +184,8 @@ def _note_room(state: State, record: PodRecord, *, was: bool, now: bool) -> None
 
 def _was_let_in(state: State, record: PodRecord) -> bool:
     """Whether a pod has its room by leave of ours: others may have bound it."""
-    return record.reservation is not None or record.slot is not None or record.uid in state.turns
+    promised = record.reservation is not None or record.slot is not None or record.opening
+    return promised or record.uid in state.turns
 
 
 def _keeps_room(old: Charge, new: Charge | None) -> bool:

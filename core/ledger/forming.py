@@ -259,6 +259,9 @@ def _originator_from(record: PodRecord) -> Originator:
         facts.pull_secrets,
         facts.markers,
         OWN_GATE in facts.gates,
+        facts.labels,
+        facts.gang_annotations,
+        facts.constraints.tolerations,
     )
 
 

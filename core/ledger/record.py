@@ -114,9 +114,9 @@ class PodRecord:
     placeholder that is taken back; ``pod_group``: the group it is filed in, ``waits_bind``: its open bind
     call waits for the others of that group; ``opening``: the removal of its gate was requested and not
     refused, so the gate may be open (F-2); ``let_through``: our last filter answer admitted it;
-    ``bypass_noted``: that it was never admitted was filed to be reported (F-7); ``taken_as``: what it said when it was taken into its
-    application, ``relabelled``: what it says by now, None where that is the same; ``relabel_told``: when an
-    Event said so last.
+    ``bypass_noted``: that it was never admitted was filed to be reported (F-7); ``taken_as``: what it said
+    when it was taken into its application, ``relabelled``: what it says by now, None where that is the same;
+    ``relabel_told``: when an Event said so last.
     """
 
     facts: PodFacts

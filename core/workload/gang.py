@@ -11,6 +11,7 @@ from typing import Any
 
 from core.ids import PodUid
 from core.resource import Resource
+from core.workload.affinity import Toleration
 
 DEFAULT_TIMEOUT = 900.0
 """Seconds that placeholders have when a gang does not say (GANG-15)."""
@@ -106,7 +107,9 @@ class GroupSource(StrEnum):
 class Originator:
     """The pod that a gang's placeholders belong to, with what they take from it (GANG-2, GANG-3).
 
-    ``markers``: resources of ours that it asks for (design section 6); ``gated``: it stands behind our gate.
+    ``markers``: resources of ours that it asks for (design section 6); ``gated``: it stands behind our gate;
+    ``labels``, ``annotations`` (those that its own task groups name) and ``tolerations``: what it carries
+    itself, and so was allowed to (F-16).
     """
 
     uid: PodUid
@@ -116,6 +119,9 @@ class Originator:
     pull_secrets: tuple[str, ...] = ()
     markers: tuple[str, ...] = ()
     gated: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    tolerations: tuple[Toleration, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,7 @@ class PodFacts:
     room (POD-9); ``gang``: what it defines, None without (POD-10, POD-14); ``pod_group``: COS-1; ``owner``:
     uid of the pod that owns it, if one does (GANG-2); ``pull_secrets``: names; ``markers``: names of ours in
     its requests (design section 6); ``replaces`` and ``gang_noted``: its annotations `REPLACES` and `GANG`;
+    ``gang_annotations``: those of the annotations in its task groups that it carries itself (F-16);
     ``taken_as``: its annotation `APPLICATION`.
     """
 
@@ -118,6 +119,7 @@ class PodFacts:
     markers: tuple[str, ...] = ()
     replaces: PodUid = NO_POD
     gang_noted: str = ""
+    gang_annotations: Mapping[str, str] = field(default_factory=dict)
     taken_as: str = ""
 
     @property

@@ -30,10 +30,20 @@ from extender.wire.placeholder import PlaceholderSettings, placeholder_pod
 
 WAKE_ANNOTATION = "paddock.dev/wake"
 
+DEFAULTS = PlaceholderSettings()
+
 Learn = Callable[[on.Event], None]
 
 
-def act(effect: Effect, api: PlayedApi, budgets: PlayedBudgets, onlooker: Onlooker, learn: Learn) -> None:
+def act(
+    effect: Effect,
+    api: PlayedApi,
+    budgets: PlayedBudgets,
+    onlooker: Onlooker,
+    learn: Learn,
+    *,
+    placeholders: PlaceholderSettings = DEFAULTS,
+) -> None:
     """Carry an effect out and tell how it ended."""
     match effect:
         case LookUpGroups(user):
@@ -50,7 +60,7 @@ def act(effect: Effect, api: PlayedApi, budgets: PlayedBudgets, onlooker: Onlook
             outcome = delete(effect, pod, api, onlooker)
             learn(on.PodEvicted(effect.uid, outcome, effect.preemptor))
         case CreatePlaceholder():
-            learn(_create(effect, api))
+            learn(_create(effect, api, placeholders))
         case _:
             pod = _pod(api, effect.uid, effect.namespace, effect.name)
             if pod is not None:
@@ -58,14 +68,16 @@ def act(effect: Effect, api: PlayedApi, budgets: PlayedBudgets, onlooker: Onlook
             _tell(effect, learn, reached=pod is not None)
 
 
-def _create(wanted: CreatePlaceholder, api: PlayedApi) -> on.PlaceholderCreated:
+def _create(
+    wanted: CreatePlaceholder, api: PlayedApi, settings: PlaceholderSettings
+) -> on.PlaceholderCreated:
     """See `extender.kube.placeholders`. Nothing in a scenario depends on the image."""
     there = api.pod_named(wanted.namespace, wanted.name)
     if there is not None:
         taken = not there.facts.placeholder or there.facts.owner != wanted.originator.uid
         why = f"pod {wanted.name} is there already and is no placeholder of this gang" if taken else ""
         return _created(wanted, why)
-    body = placeholder_pod(wanted, PlaceholderSettings())
+    body = placeholder_pod(wanted, settings)
     try:
         api.post_pod(msgspec.json.decode(msgspec.json.encode(body)))
     except Refusal as refusal:

@@ -187,7 +187,8 @@ class Life:
                 self.verbs.waits.end(effect.uid, effect.why)
                 continue
             world = self._world
-            act(effect, world.api, world.budgets, world.onlooker, self.engine.learn)
+            made = self.configuration.settings.placeholders
+            act(effect, world.api, world.budgets, world.onlooker, self.engine.learn, placeholders=made)
             if not isinstance(effect, LookUpGroups):
                 self._done(effect)
         return True

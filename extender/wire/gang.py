@@ -54,6 +54,13 @@ def gang_from(annotations: Mapping[str, str]) -> Gang | Misdefined | None:
     return (_read if len(groups) + len(policy) <= _LONG else _read_long)(groups, policy)
 
 
+def carried_from(gang: Gang | Misdefined, annotations: Mapping[str, str]) -> Mapping[str, str]:
+    """Those of a pod's annotations that its own task groups would have on placeholders (F-16)."""
+    groups = gang.groups if isinstance(gang, Gang) else ()
+    written = (each.template.annotations for each in groups if each.template.annotations)
+    return {key: value for some in written for key, value in some.items() if annotations.get(key) == value}
+
+
 def is_placeholder(annotations: Mapping[str, str]) -> bool:
     """POD-9."""
     try:

@@ -4,11 +4,12 @@ A group's template comes from whoever wrote the job, so nothing of it may pass f
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from core.ledger.effects import CreatePlaceholder
+from core.workload.affinity import Toleration
 from core.workload.gang import Originator, PlaceholderTemplate
 from core.workload.pod import OWN_GATE
 from extender.service_keys import PLACEHOLDER_IMAGE, SERVICE_KEYS
@@ -26,6 +27,47 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class TemplateParts:
+    """Parts of a template that are copied as they stand; else only what the originator carries (F-16).
+
+    A placeholder is made by Paddock's account, which policies that look at the user let pass: a template may
+    carry what whoever wrote it is refused. What only narrows where a pod may run is always copied.
+    """
+
+    tolerations: bool = True
+    labels: bool = False
+    annotations: bool = False
+
+
+DEFAULT_PARTS: Final = TemplateParts()
+"""YuniKorn's examples have tolerations in a group alone."""
+
+ANY, ORIGINATOR = "any", "originator"
+
+
+def template_parts_from(text: str) -> TemplateParts:
+    """``any``, ``originator``, or some of ``tolerations=any,labels=originator,annotations=any``.
+
+    A part that is not named keeps its default. Raises ValueError.
+    """
+    if text in (ANY, ORIGINATOR):
+        return TemplateParts(*[text == ANY] * len(_PARTS))
+    chosen: dict[str, bool] = {}
+    for written in text.split(","):
+        part, _, source = (each.strip() for each in written.partition("="))
+        if part not in _PARTS or part in chosen or source not in (ANY, ORIGINATOR):
+            parts = ", ".join(_PARTS)
+            raise ValueError(
+                f"must be any, originator, or some of {parts}, each with one of them: labels=any"
+            )
+        chosen[part] = source == ANY
+    return TemplateParts(**chosen)
+
+
+_PARTS: Final = tuple(field.name for field in fields(TemplateParts))
+
+
+@dataclass(frozen=True, slots=True)
 class PlaceholderSettings:
     """What the operator says of placeholders. An id of 0: whatever the image has."""
 
@@ -33,6 +75,7 @@ class PlaceholderSettings:
     run_as_user: int = 0
     run_as_group: int = 0
     fs_group: int = 0
+    copied: TemplateParts = DEFAULT_PARTS
 
 
 def placeholder_pod(wanted: CreatePlaceholder, settings: PlaceholderSettings) -> Json:
@@ -43,22 +86,24 @@ def placeholder_pod(wanted: CreatePlaceholder, settings: PlaceholderSettings) ->
         "metadata": {
             "name": wanted.name,
             "namespace": wanted.namespace,
-            "labels": _labels(wanted),
-            "annotations": _annotations(wanted),
+            "labels": _labels(wanted, settings.copied),
+            "annotations": _annotations(wanted, settings.copied),
             "ownerReferences": [_owner(wanted.originator)],
         },
         "spec": _spec(wanted, settings),
     }
 
 
-def _labels(wanted: CreatePlaceholder) -> Mapping[str, str]:
-    own = {key: value for key, value in wanted.group.template.labels.items() if key not in _FORCED}
+def _labels(wanted: CreatePlaceholder, copied: TemplateParts) -> Mapping[str, str]:
+    carried = None if copied.labels else wanted.originator.labels
+    own = _copied(wanted.group.template.labels, carried, lambda key: key not in _FORCED)
     belongs = {key: value for key, value in _belonging(wanted).items() if is_label_value(value)}
     return {**own, **belongs}
 
 
-def _annotations(wanted: CreatePlaceholder) -> Mapping[str, str]:
-    own = {key: value for key, value in wanted.group.template.annotations.items() if _is_free(key)}
+def _annotations(wanted: CreatePlaceholder, copied: TemplateParts) -> Mapping[str, str]:
+    carried = None if copied.annotations else wanted.originator.annotations
+    own = _copied(wanted.group.template.annotations, carried, _is_free)
     gang = {TASK_GROUPS: wanted.gang.written, POLICY: wanted.gang.policy_written}
     return {
         **own,
@@ -67,6 +112,27 @@ def _annotations(wanted: CreatePlaceholder) -> Mapping[str, str]:
         TASK_GROUP_NAME: wanted.group.name,
         **{key: value for key, value in gang.items() if value},
     }
+
+
+def _copied(
+    template: Mapping[str, str], carried: Mapping[str, str] | None, is_free: Callable[[str], bool]
+) -> Mapping[str, str]:
+    """What a template may set. ``carried``: only what is among this, None for anything."""
+    return {
+        key: value
+        for key, value in template.items()
+        if is_free(key) and (carried is None or carried.get(key) == value)
+    }
+
+
+def _tolerations(wanted: CreatePlaceholder, copied: TemplateParts) -> Sequence[Mapping[str, Any]]:
+    template, carried = wanted.group.template.tolerations, wanted.originator.tolerations
+    return [each for each in template if copied.tolerations or _toleration_of(each) in carried]
+
+
+def _toleration_of(written: Mapping[str, Any]) -> Toleration:
+    key, value, effect = (str(written.get(name) or "") for name in ("key", "value", "effect"))
+    return Toleration(key, str(written.get("operator") or "Equal"), value, effect)
 
 
 def _belonging(wanted: CreatePlaceholder) -> Mapping[str, str]:
@@ -106,7 +172,7 @@ def _spec(wanted: CreatePlaceholder, settings: PlaceholderSettings) -> Json:
         "imagePullSecrets": [{"name": name} for name in originator.pull_secrets],
         "schedulingGates": [{"name": OWN_GATE}] if originator.gated else [],
         "nodeSelector": template.node_selector,
-        "tolerations": template.tolerations,
+        "tolerations": _tolerations(wanted, settings.copied),
         "affinity": template.affinity,
         "topologySpreadConstraints": template.topology_spread,
     }

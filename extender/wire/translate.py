@@ -37,7 +37,14 @@ from extender.wire.constraints import (
     requirements_from,
 )
 from extender.wire.daemon_set import WireDaemonSet
-from extender.wire.gang import DOMAIN, TASK_GROUP_NAME, gang_from, is_placeholder, pod_group_from
+from extender.wire.gang import (
+    DOMAIN,
+    TASK_GROUP_NAME,
+    carried_from,
+    gang_from,
+    is_placeholder,
+    pod_group_from,
+)
 from extender.wire.identity import identity_from
 from extender.wire.namespace import (
     PARENT_QUEUE,
@@ -80,6 +87,7 @@ def pod_from(pod: WirePod) -> PodFacts:
     labels, annotations = meta.labels or _NO_KEYS, meta.annotations or _NO_KEYS
     markers = markers_of(pod)
     controller = controller_of(meta.owner_references) if meta.owner_references else None
+    gang = gang_from(annotations)
     preemptor, _, preempted_why = annotations.get(PREEMPTED_FOR, "").partition(" ")
     preempted_for, _, preempted_plan = preemptor.partition("/")
     return PodFacts(
@@ -123,13 +131,14 @@ def pod_from(pod: WirePod) -> PodFacts:
         disrupted=_was_preempted(status),
         task_group=intern(annotations.get(TASK_GROUP_NAME, "")),
         placeholder=is_placeholder(annotations),
-        gang=gang_from(annotations),
+        gang=gang,
         pod_group=pod_group_from(labels, spec.native_group),
         owner=owner_of(meta) if meta.owner_references else NO_POD,
         pull_secrets=_pull_secrets(spec) if spec.image_pull_secrets else (),
         markers=markers,
         replaces=PodUid(annotations.get(REPLACES, "")),
         gang_noted=annotations.get(GANG, ""),
+        gang_annotations=carried_from(gang, annotations) if gang is not None else _NO_KEYS,
         taken_as=annotations.get(APPLICATION, ""),
     )
 

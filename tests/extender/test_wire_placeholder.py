@@ -8,7 +8,12 @@ import pytest
 from core.workload.gang import Gang
 from core.workload.pod import OWN_GATE
 from extender.wire.gang import gang_from
-from extender.wire.placeholder import PlaceholderSettings, placeholder_pod
+from extender.wire.placeholder import (
+    DEFAULT_PARTS,
+    PlaceholderSettings,
+    placeholder_pod,
+    template_parts_from,
+)
 from extender.wire.translate import POD, pod_from
 from tests.builders import make_placeholder
 
@@ -120,7 +125,7 @@ def test_what_it_takes_from_its_group() -> None:
         topologySpreadConstraints=[constraint],
         minResource={"nvidia.com/gpu": 2, "hugepages-2Mi": "4Mi", "paddock.dev/bind": "9", "": "1"},
     )
-    made = body(gang=defined)
+    made = body(PlaceholderSettings(copied=template_parts_from("any")), gang=defined)
     assert made["metadata"]["labels"]["l"] == "1"
     assert made["metadata"]["annotations"]["a"] == "2"
     assert made["metadata"]["annotations"][DOMAIN + "schedulingPolicyParameters"] == POLICY
@@ -160,7 +165,7 @@ def test_a_template_does_not_pass_for_paddock() -> None:
         "kept": "yes",
     }
     defined = gang(annotations=forged, labels={DOMAIN + "app-id": "other", DOMAIN + "queue": "root.other"})
-    made = body(gang=defined, queue="")
+    made = body(PlaceholderSettings(copied=template_parts_from("any")), gang=defined, queue="")
     assert made["metadata"]["labels"] == {DOMAIN + "app-id": "app-1", DOMAIN + "queue": ""}
     assert made["metadata"]["annotations"] == {
         PLACEHOLDER: "true",
@@ -191,3 +196,65 @@ def test_it_reads_back_as_what_was_asked_for() -> None:
     assert (facts.task_group, facts.gang, facts.gates) == ("g", defined, (OWN_GATE,))
     assert (facts.markers, facts.pull_secrets, facts.priority_class) == (markers, ("s",), "high")
     assert (facts.grace, facts.asks_filter) == (0, True)
+
+
+# -- what a template may give its placeholders (F-16) -----------------------------------------------------
+
+TEMPLATE = {
+    "labels": {"team": "x", "privileged": "yes"},
+    "annotations": {"note": "1", "secret": "2"},
+    "tolerations": [
+        {"key": "only", "operator": "Exists"},
+        {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"},
+    ],
+    "nodeSelector": {"zone": "b"},
+}
+
+
+@pytest.mark.parametrize(
+    ("written", "labels", "annotations", "tolerations"),
+    [
+        ("", {"team"}, {"note"}, 2),
+        ("any", {"team", "privileged"}, {"note", "secret"}, 2),
+        ("originator", {"team"}, {"note"}, 1),
+        ("labels=any", {"team", "privileged"}, {"note"}, 2),
+        ("tolerations=originator, annotations=any", {"team"}, {"note", "secret"}, 1),
+    ],
+    ids=["by default", "any", "originator", "labels", "two parts"],
+)
+def test_a_placeholder_carries_what_its_originator_does(
+    written: str, labels: set[str], annotations: set[str], tolerations: int
+) -> None:
+    """The originator has one of each; nodeSelector only narrows, so it always stays."""
+    defined = gang(**TEMPLATE)
+    pod = {
+        "metadata": {
+            "uid": "u",
+            "labels": {"team": "x", "privileged": "no"},
+            "annotations": {"note": "1", DOMAIN + "task-groups": defined.written},
+        },
+        "spec": {
+            "tolerations": [{"key": "dedicated", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}]
+        },
+    }
+    first = pod_from(POD.decode(json.dumps(pod)))
+    made = body(
+        PlaceholderSettings(copied=template_parts_from(written) if written else DEFAULT_PARTS),
+        gang=defined,
+        labels=first.labels,
+        annotations=first.gang_annotations,
+        tolerations=first.constraints.tolerations,
+    )
+    found = made["metadata"]
+    assert {key for key in found["labels"] if not key.startswith(DOMAIN)} == labels
+    assert {key for key in found["annotations"] if "yunikorn" not in key} == annotations
+    assert len(made["spec"]["tolerations"]) == tolerations
+    assert made["spec"]["nodeSelector"] == {"zone": "b"}
+
+
+@pytest.mark.parametrize(
+    "written", ["all", "labels", "labels=", "labels=any,labels=any", "selector=any", "any,labels=any", ","]
+)
+def test_a_setting_that_names_no_part_is_refused(written: str) -> None:
+    with pytest.raises(ValueError, match="labels=any"):
+        template_parts_from(written)

@@ -18,7 +18,7 @@ from extender.simulator.cluster import Cluster
 from extender.simulator.objects import GATED
 from extender.simulator.reading import scenario_from
 from extender.wire.gang import gang_from
-from extender.wire.placeholder import PlaceholderSettings, placeholder_pod
+from extender.wire.placeholder import PlaceholderSettings, TemplateParts, placeholder_pod
 from tests.builders import make_placeholder
 
 SCENARIO = """\
@@ -68,7 +68,8 @@ class Stage:
     def create(self, wanted: CreatePlaceholder) -> on.PlaceholderCreated:
         """Let Paddock have asked for it; how that ended."""
         world, told = self.cluster.world, self.told
-        act(wanted, world.api, world.budgets, world.onlooker, told.append)
+        anything = PlaceholderSettings(copied=TemplateParts(labels=True, annotations=True))
+        act(wanted, world.api, world.budgets, world.onlooker, told.append, placeholders=anything)
         self.cluster.settle()
         end = told.pop()
         assert isinstance(end, on.PlaceholderCreated)
