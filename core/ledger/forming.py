@@ -16,10 +16,9 @@ from core.ledger.marks import write
 from core.ledger.outcomes import CreationOutcome
 from core.ledger.record import PodRecord
 from core.ledger.rejections import EVENT, MARKED_APART, mark_failed
-from core.ledger.releasing import AGAIN, originator_of, owner_of, release_all, say, try_again
+from core.ledger.releasing import AGAIN, disperse, originator_of, owner_of, release_all, say, try_again
 from core.ledger.state import State
 from core.ledger.telling import post
-from core.reasons import Code
 from core.workload.application import Application
 from core.workload.formation import Formation, Phase, formation_of, names_of
 from core.workload.gang import Gang, GangStyle, Originator
@@ -70,23 +69,6 @@ def begin(state: State, application: Application) -> None:
         _list_missing(state, application, formation)
         if application.holding:
             formation.due = state.now + formation.lifetime
-    state.stirred_gangs[application.id] = None
-
-
-def disperse(state: State, application: Application) -> None:
-    """Give back the placeholders of an application that no queue takes any more: there is no gang (F-1)."""
-    gang, refusal = application.gang, application.refusal
-    waits = not application.id.recovered and (refusal is None or refusal.code is Code.NOT_READY)
-    if gang is None or application.formation is not None or not application.holders or waits:
-        return
-    formation = application.formation = formation_of(gang, lifetime=0.0, now=state.now)
-    formation.phase, formation.noted, formation.failure = Phase.ORDINARY, True, "no queue takes it"
-    formation.originator = owner_of(state, application)
-    for uid in sorted(application.holders):
-        progress = formation.groups.get(state.pods[uid].facts.task_group)
-        if progress is not None:
-            progress.count += 1
-        settle(state, state.pods[uid])
     state.stirred_gangs[application.id] = None
 
 

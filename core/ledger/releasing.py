@@ -8,8 +8,9 @@ from core.ledger.formations import REASON
 from core.ledger.record import PodRecord
 from core.ledger.state import State
 from core.ledger.telling import post
+from core.reasons import Code
 from core.workload.application import Application
-from core.workload.formation import Formation
+from core.workload.formation import Formation, Phase, formation_of
 
 AGAIN = 2.0
 """Seconds until what could not be done is tried again."""
@@ -43,6 +44,23 @@ def release(state: State, record: PodRecord) -> None:
 def delete(state: State, record: PodRecord) -> None:
     facts = record.facts
     state.outbox.append(DeletePod(facts.uid, facts.namespace, facts.name, at_once=True))
+
+
+def disperse(state: State, application: Application) -> None:
+    """Give back the placeholders of an application that no queue takes any more: there is no gang (F-1)."""
+    gang, refusal = application.gang, application.refusal
+    waits = not application.id.recovered and (refusal is None or refusal.code is Code.NOT_READY)
+    if gang is None or application.formation is not None or not application.holders or waits:
+        return
+    formation = application.formation = formation_of(gang, lifetime=0.0, now=state.now)
+    formation.phase, formation.noted, formation.failure = Phase.ORDINARY, True, "no queue takes it"
+    formation.originator = owner_of(state, application)
+    for uid in sorted(application.holders):
+        progress = formation.groups.get(state.pods[uid].facts.task_group)
+        if progress is not None:
+            progress.count += 1
+        settle(state, state.pods[uid])
+    state.stirred_gangs[application.id] = None
 
 
 def left_over(state: State, application_id: AppId, record: PodRecord) -> None:
