@@ -12,7 +12,7 @@ from core.ledger.effects import Effect, WriteRecord
 from core.ledger.keeping import keep
 from core.ledger.offers import OFFERED_FOR
 from core.workload.pod import RESERVED_NODE, TRIGGERED, PodFacts
-from tests.builders import START, drifts
+from tests.builders import START, drifts, make_node, woken
 from tests.core.preemption_world import LATER, World, queue
 
 ONE, TWO = PodUid("one"), PodUid("two")
@@ -32,9 +32,13 @@ class Offering(World):
     def tell(self, event: on.Event, *, now: float = START) -> None:
         self.effects = [*getattr(self, "effects", ()), *self.ledger.apply(event, now=now)]
 
-    def offer(self, uid: PodUid) -> Plan:
+    def offer_on(self, node: str) -> Plan:
+        """The same for the first ask, on a node that kube-scheduler names."""
+        return self.offer(ONE, candidates=[node])
+
+    def offer(self, uid: PodUid, *, candidates: list[str] | None = None) -> Plan:
         """Tell kube-scheduler of the plan that it gets now."""
-        plan = self.plan(uid)
+        plan = self.plan(uid, candidates=candidates)
         assert isinstance(plan, Plan)
         chosen = tuple(on.ChosenVictim(each.uid, "why") for each in plan.victims)
         self.effects.clear()
@@ -174,4 +178,34 @@ def test_a_node_kept_for_an_ask_so_far_is_given_up_for_that_of_its_offer() -> No
     plan = world.offer(ONE)
     (*_, last) = [each for each in world.effects if isinstance(each, WriteRecord)]
     assert dict(last.entries) == {RESERVED_NODE: None, TRIGGERED: None}
+    assert world.ledger.snapshot.kept == {plan.node: ONE}
+
+
+@pytest.mark.rule("F-12")
+def test_room_elsewhere_gives_the_ask_its_turn_and_leaves_the_offer_standing() -> None:
+    """kube-scheduler may be carrying it out, and cannot be told otherwise."""
+    world = Offering()
+    plan = world.offer(ONE)
+    world.tell(on.NodeObserved(make_node("n3")), now=LATER)
+    woken(world.ledger, now=LATER)
+    turn = world.ledger.snapshot.turn_of(ONE)
+    assert turn is not None
+    assert turn.node == "n3"
+    assert world.ledger.snapshot.has_offer(ONE)
+    assert world.ledger.snapshot.kept == {plan.node: ONE}
+    world.shown(world.facts[ONE], node=NodeName("n3"))
+    assert world.stands_for_nobody()
+
+
+@pytest.mark.rule("F-12")
+def test_a_turn_that_came_to_nothing_leaves_the_offer_standing() -> None:
+    """kube-scheduler found no node, asked for victims, and says both in one text."""
+    world = Offering()
+    world.tell(on.NodeObserved(make_node("n3")), now=LATER)
+    woken(world.ledger, now=LATER)
+    assert world.ledger.snapshot.has_turn(ONE)
+    plan = world.offer_on("n1")
+    world.shown(world.facts[ONE], unscheduled="0/3 nodes are available: 3 node(s) had no ports.")
+    assert not world.ledger.snapshot.has_turn(ONE)
+    assert world.ledger.snapshot.has_offer(ONE)
     assert world.ledger.snapshot.kept == {plan.node: ONE}
