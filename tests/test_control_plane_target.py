@@ -94,9 +94,13 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_a_run_without_programs_fails_at_once_and_names_the_target(machine: Machine) -> None:
+    """In the words of the target, which says the same where the user names a folder."""
     ended = machine.tests()
     assert ended.returncode == pytest.ExitCode.USAGE_ERROR
     assert "run `make control-plane`" in ended.stderr
+    named = machine.tests(PADDOCK_E2E_BIN=str(_folder(machine, "etcd")))
+    assert named.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "has no kube-apiserver, kube-scheduler, kubectl" in named.stderr
     assert machine.asked_of_go == []
 
 
@@ -152,12 +156,10 @@ def test_a_failed_build_says_why_and_is_begun_again(machine: Machine) -> None:
 def test_nothing_is_built_where_the_user_names_programs(
     machine: Machine, names: Mapping[str, str], there: str, said: str
 ) -> None:
-    """What is missing there is said by the target and by pytest, in the same words."""
     given = _folder(machine, there)
-    environment = {name: str(machine.folder / value) for name, value in names.items()}
-    for ended in (machine.builds(**environment), machine.tests(**environment)):
-        assert ended.returncode != 0
-        assert said.format(given) in ended.stderr
+    ended = machine.builds(**{name: str(machine.folder / value) for name, value in names.items()})
+    assert ended.returncode == 1
+    assert said.format(given) in ended.stderr
     assert machine.asked_of_go == []
 
 
