@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from e2e.cluster import Cluster, message_of, node_of
+from e2e.cluster import Cluster, Object, message_of, node_of
 from e2e.stand import NAMESPACE, Stand, eventually
 from e2e.timing import took
 
@@ -86,7 +86,7 @@ async def test_the_parents_max_binds_both_children(cluster: Cluster) -> None:
 
 
 async def test_a_resized_pod_counts_at_once(cluster: Cluster) -> None:
-    """RES-8: above the queue's max nothing is evicted and nothing more is admitted."""
+    """RES-8, F-24: above the queue's max nothing is evicted, nothing more is admitted, and it is reported."""
     async with Stand(cluster, {"a": {"max": {"vcore": "4"}}}) as stand:
         await cluster.add_nodes(1)
         pod = await cluster.create_pod("grows", queue="root.a", cpu="1")
@@ -103,6 +103,15 @@ async def test_a_resized_pod_counts_at_once(cluster: Cluster) -> None:
         await cluster.create_pod("late", queue="root.a", cpu="1")
         await stand.pods.until(lambda: "QuotaExceeded" in message_of(stand.pods.named("late")), "refused")
         assert [each["metadata"]["uid"] for each in stand.pods.bound()] == [pod["metadata"]["uid"]]
+        over = await stand.paddock.metric("paddock_queue_over_max", queue="root.a", resource="vcore")
+        assert over == 1000
+        told = await eventually(lambda: _events(cluster, "grows", "OverMax"), "an Event")
+        assert [each["message"].partition(" Nothing")[0] for each in told] == [
+            "queue root.a is above its max: vcore by 1."
+        ]
+        await cluster.delete_pod("grows")
+        await stand.pods.until(lambda: node_of(stand.pods.named("late")), "below the max it goes on")
+        assert await stand.paddock.metric("paddock_over_max", kind="queue") == 0
         await stand.audited()
 
 
@@ -250,3 +259,9 @@ async def _bind_claim(cluster: Cluster) -> None:
 
 def _claim(cluster: Cluster) -> str:
     return f"/api/v1/namespaces/{cluster.namespace}/persistentvolumeclaims/late"
+
+
+async def _events(cluster: Cluster, pod: str, reason: str) -> list[Object]:
+    path = f"/api/v1/namespaces/{cluster.namespace}/events"
+    items: list[Object] = (await cluster.request("GET", path))["items"]
+    return [each for each in items if (each["involvedObject"]["name"], each["reason"]) == (pod, reason)]

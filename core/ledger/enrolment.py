@@ -7,7 +7,7 @@ from core.instants import has_come
 from core.ledger.accounts import settle
 from core.ledger.forced import place_forced, tell_forced
 from core.ledger.gangs import unplaced_gangs
-from core.ledger.lifecycle import emptied, idle
+from core.ledger.lifecycle import complete, emptied, idle
 from core.ledger.membership import application_for, join, take_out
 from core.ledger.placement import place, request_for
 from core.ledger.record import PodRecord
@@ -97,10 +97,13 @@ def leave(state: State, record: PodRecord) -> None:
         return
     application = state.applications[record.application]
     take_out(state, record, application)
-    if not application.pods:
-        emptied(state, application)
-    else:
+    if application.pods:
         idle(state, application)
+        return
+    emptied(state, application)
+    if not application.vouched and state.applications.get(application.id) is application:
+        # Nothing but bodies has told of it: it waits for no more of its pods.
+        complete(state, application)
 
 
 def place_all(state: State) -> None:

@@ -128,7 +128,7 @@ def emptied(state: State, application: Application) -> None:
     elif application.state is not AppState.COMPLETING:
         fire(state, application, Move.COMPLETE)
     elif application.formation is not None and application.formation.left:
-        _complete(state, application)
+        complete(state, application)
     elif (leaf := _leaf(state, application)) is not None:
         note_completing(leaf, application)
 
@@ -146,7 +146,7 @@ def pass_time(state: State) -> None:
                 state.stirred_gangs[app_id] = None
             state.timers[app_id] = state.now + COMPLETING_FOR
         else:
-            _complete(state, application)
+            complete(state, application)
     ended = state.terminated
     while ended and has_come(ended[0].since + SHOWN_FOR, now=state.now):
         ended.popleft()
@@ -157,10 +157,11 @@ def leave_parents(state: State) -> None:
     for queue in list(state.tree):
         if not queue.is_leaf:
             for app_id in sorted(queue.completing):
-                _complete(state, state.applications[app_id])
+                complete(state, state.applications[app_id])
 
 
-def _complete(state: State, application: Application) -> None:
+def complete(state: State, application: Application) -> None:
+    """End an application that completes."""
     fire(state, application, Move.COMPLETE)
     remove(state, application)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from core.ids import AppId
+from core.ids import AppId, PodUid
 from core.ledger.forming import note_seen
 from core.ledger.gangs import gang_of, warn_of_labels
 from core.ledger.lifecycle import fire, note_completing
@@ -44,6 +44,23 @@ def application_for(state: State, record: PodRecord) -> Application:
         state.guests[own] = app_id
         application.guests[own.namespace] = application.guests.get(own.namespace, 0) + 1
     return application
+
+
+def application_of_bodies(state: State, facts: PodFacts) -> Application | None:
+    """The application that a pod would join, if only bodies have told of it, and otherwise than the pod.
+
+    Not one of which a pod is bound, or may be: the API server knows that pod.
+    """
+    own = application_id(facts, unique=_unique_ids(state, facts.namespace))
+    application = state.applications.get(state.guests.get(own, own))
+    if application is None or application.vouched or any(_is_bound(state, uid) for uid in application.pods):
+        return None
+    defined = application.requested, application.identity, application.gang
+    return application if defined != (facts.queue, facts.identity, facts.gang) else None
+
+
+def _is_bound(state: State, uid: PodUid) -> bool:
+    return bool(state.pods[uid].binding or state.pods[uid].bound_to)
 
 
 def add_application(state: State, record: PodRecord, app_id: AppId) -> Application:
@@ -89,6 +106,7 @@ def join(state: State, record: PodRecord, application: Application) -> None:
     """Take a pod into an application."""
     record.application = application.id
     application.pods.add(record.uid)
+    application.vouched = application.vouched or record.shown is not None
     application.submitted = min(application.submitted, record.facts.created)
     if record.facts.placeholder:
         application.holders.add(record.uid)

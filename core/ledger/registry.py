@@ -7,6 +7,7 @@ from core.ledger.daemon_sets import forget_controller, note_controller
 from core.ledger.enrolment import classify, enrol, leave
 from core.ledger.gone import forget_name, note_gone
 from core.ledger.marks import unmark
+from core.ledger.membership import application_of_bodies, taken_facts
 from core.ledger.news import time_runs
 from core.ledger.pod_groups import forget_member
 from core.ledger.recalling import recall
@@ -31,7 +32,11 @@ def refresh(state: State, record: PodRecord) -> None:
     """Draw every conclusion from a pod's facts alone."""
     classify(state, record)
     note_controller(state, record)
+    if record.shown is not None and record.managed and record.application is None:
+        _forget_invention(state, record)
     enrol(state, record)
+    if record.shown is not None and record.application is not None:
+        state.applications[record.application].vouched = True
     note_labels(state, record)
     if record.node or record.facts.deleting:
         record.reservation = None
@@ -40,6 +45,16 @@ def refresh(state: State, record: PodRecord) -> None:
     settle(state, record)
     if record.node and not record.managed:
         room_taken(state, record.node)
+
+
+def _forget_invention(state: State, record: PodRecord) -> None:
+    """Drop an application that only bodies have told of, and otherwise than its first pod that is shown.
+
+    Else whoever can send a body decides for good in which queue the application of another runs (F-8).
+    """
+    application = application_of_bodies(state, taken_facts(record))
+    for uid in sorted(application.pods) if application is not None else ():
+        forget(state, state.pods[uid])
 
 
 def delete_pod(state: State, uid: PodUid) -> None:

@@ -14,6 +14,7 @@ from core.ledger.enrolment import place_gangs
 from core.ledger.failures import note_failure, note_refusal
 from core.ledger.forced import let_in_what_runs
 from core.ledger.forming import begin_all
+from core.ledger.membership import application_of_bodies
 from core.ledger.news import is_older, is_same_pod, lasting, says_the_same
 from core.ledger.recalling import resume
 from core.ledger.record import PodRecord
@@ -71,11 +72,16 @@ def _known(state: State, facts: PodFacts) -> PodRecord | None:
     record = state.pods.get(facts.uid)
     if record is None:
         return None
-    invented = record.shown is None and not (record.binding or record.bound_to)
-    if is_same_pod(record, facts) and not (invented and not says_the_same(record.facts, facts)):
+    rests_on_bodies = record.shown is None and not (record.binding or record.bound_to)
+    if is_same_pod(record, facts) and not (rests_on_bodies and _is_misled(state, record, facts)):
         return record
     forget(state, record)
     return None
+
+
+def _is_misled(state: State, record: PodRecord, facts: PodFacts) -> bool:
+    """Whether bodies said otherwise whose a pod is, or in which queue its application runs."""
+    return not says_the_same(record.facts, facts) or application_of_bodies(state, facts) is not None
 
 
 def _learn(state: State, record: PodRecord, facts: PodFacts) -> bool:

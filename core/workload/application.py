@@ -32,7 +32,8 @@ class Application:
     holds; ``originator``: creation, arrival and uid of the first pod it ever had but for placeholders, which
     others depend on (PRE-4, GANG-2); ``gang``: the task groups that its first pod defined, if they count
     (GANG-1); ``formation``: how far that has come, once it has a queue; ``holders``: those of its pods that
-    are placeholders; ``holding``: how many of those have room (APP-15); ``guests``: number of its pods by
+    are placeholders; ``vouched``: a list or watch has shown a pod of it;
+    ``holding``: how many of those have room (APP-15); ``guests``: number of its pods by
     namespace, of those that are not its own (F-15); ``passed_over``: why it does not run in the queue that
     its first pod named, empty when it does (F-6); ``forced``: it was placed since a pod of it ran already,
     and the checks that such a one is spared have not been passed for what waits (F-1); ``let_in``: something
@@ -65,6 +66,7 @@ class Application:
     forced: bool = False
     let_in: bool = False
     groups_assumed: bool = False
+    vouched: bool = False
 
     @property
     def state(self) -> AppState:

@@ -169,6 +169,7 @@ class Reflector(Generic[T]):
         self._sleep = sleep
         self._uniform = uniform
         self._version = ""
+        self._broken = False
         self._failures = 0
         self._watches = 0
 
@@ -181,9 +182,23 @@ class Reflector(Generic[T]):
         """List and watch until cancelled. Ends otherwise only with what the sink raises."""
         while True:
             try:
+                if self._version and self._broken:
+                    await self._compare_versions()
                 await (self._watch() if self._version else self._list())
             except KubeError as error:
                 await self._recover(error)
+
+    async def _compare_versions(self) -> None:
+        """After a broken watch: raise `MalformedAnswer` if the server's versions have gone back.
+
+        So they do when etcd is restored. A watch from a version that is yet to come is not refused then: the
+        server says nothing until it has come, and never tells what was before. Costs a list of one item.
+        """
+        page = await self._page({**self._params, "limit": "1"})
+        now = page.metadata.resource_version
+        self._broken = False
+        if now.isdigit() and self._version.isdigit() and int(now) < int(self._version):
+            raise MalformedAnswer(f"versions of {self.kind} went back from {self._version} to {now}")
 
     async def _recover(self, error: KubeError) -> None:
         """Pause, and forget the version if the error says that it leads nowhere."""
@@ -194,6 +209,8 @@ class Reflector(Generic[T]):
         if isinstance(error, ApiError) and error.retry_after:
             pause = max(pause, min(error.retry_after, _LONGEST_ASKED_PAUSE))
         self._failures += 1
+        # A server that answers, if only with an error, has not been away.
+        self._broken = self._broken or not isinstance(error, ApiError)
         self.error = str(error)
         self._reporter.interrupted(self.kind, error, pause)
         await self._sleep(pause)
@@ -216,7 +233,7 @@ class Reflector(Generic[T]):
                 self._sink.on_changed(item)
             await asyncio.sleep(0)
         self._sink.on_listed(frozenset(keys))
-        self._version = version
+        self._version, self._broken = version, False
         self.error = ""
         self.synced.set()
         self._reporter.listed(self.kind, len(found), self._clock() - started)

@@ -173,6 +173,24 @@ def test_whose_a_pod_is_is_not_decided_by_a_body(ledger: Ledger, forged: dict[st
     assert record.application.name == "app-1"
 
 
+@pytest.mark.parametrize("queue", ["root.b", "root.nowhere"])
+def test_an_invented_pod_does_not_place_the_application_of_another(queue: str) -> None:
+    """No list or watch has shown a pod of it before the first one that is real."""
+    ledger = make_ledger(make_queue("root.a"), make_queue("root.b"))
+    offer(ledger, name="invented", queue=queue)
+    see(ledger, 1)
+    assert held(ledger, 1) == PENDING
+    assert ledger.snapshot.pod(PodUid("uid-invented")) is None
+
+
+def test_a_pod_that_a_body_tells_of_first_stays_beside_its_fellows() -> None:
+    ledger = make_ledger(make_queue("root.a"))
+    offer(ledger, name="ahead")
+    filtered(ledger, "uid-ahead", now=START)
+    see(ledger, 1)
+    assert held(ledger, 1) == (0, 1000, 1000)
+
+
 # -- lists that are read while other things happen --------------------------------------------------------
 
 
