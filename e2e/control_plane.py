@@ -117,6 +117,23 @@ class ControlPlane:
         self._apiserver = self._program("kube-apiserver", *self._apiserver_arguments())
         await self.start_apiserver()
 
+    async def save_etcd(self) -> None:
+        """Stop the API server and etcd, keep a copy of etcd's data, and start both again."""
+        await self._swap_etcd(self.folder / "etcd", self.folder / "etcd-saved")
+
+    async def restore_etcd(self) -> None:
+        """The same, but with the data that was kept: versions begin again where they were then."""
+        await self._swap_etcd(self.folder / "etcd-saved", self.folder / "etcd")
+
+    async def _swap_etcd(self, source: Path, target: Path) -> None:
+        etcd = self._own(self._etcd)
+        await self.stop_apiserver()
+        await etcd.stop()
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(source, target)
+        etcd.start()
+        await self.start_apiserver()
+
     def token(self, user: str) -> str:
         return self._tokens[user]
 
