@@ -5,9 +5,9 @@ from e2e.cluster import Cluster, Object
 QUEUE = "root.daemons"
 
 
-def daemon_set(cluster: Cluster, name: str) -> Object:
-    """Selects pods by their label ``app``."""
-    labels = {"app": name}
+def daemon_set(cluster: Cluster, name: str, *, label: str = "app") -> Object:
+    """Selects pods by a label, whose value is its name."""
+    labels = {label: name}
     template = {"metadata": {"labels": labels}, "spec": cluster.pod("")["spec"]}
     return {
         "apiVersion": "apps/v1",

@@ -13,7 +13,9 @@ from typing import Any
 import yaml
 
 from e2e.cluster import RUN_FOR, Object, condition, node_of, path_of
+from e2e.daemon_sets import daemon_set
 from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, Tree, limits
+from extender.simulator.daemon_sets import LABEL as DAEMON_SET_LABEL
 from extender.simulator.objects import (
     add_gate,
     anonymous_class,
@@ -82,6 +84,7 @@ class Player:
         self._cluster = stand.cluster
         self._seen = Outcome()
         self._entries: dict[str, PodEntry] = {}
+        self._daemon_sets: dict[str, str] = {}
         self._copies: dict[str, int] = {}
         self._pending: set[asyncio.Task[None]] = set()
         self._last = 0.0
@@ -239,4 +242,14 @@ class Player:
         spec.pop("priority")
         spec.pop("preemptionPolicy")
         body.pop("status")
+        if entry.daemon_set:
+            (owner,) = meta["ownerReferences"]
+            owner["uid"] = await self._daemon_set(entry.name)
         await self._cluster.create({"apiVersion": "v1", "kind": "Pod", **body})
+
+    async def _daemon_set(self, name: str) -> str:
+        """The uid of the DaemonSet that ``daemonSet: true`` stands for, made for its first pod."""
+        if name not in self._daemon_sets:
+            made = await self._cluster.create(daemon_set(self._cluster, name, label=DAEMON_SET_LABEL))
+            self._daemon_sets[name] = made["metadata"]["uid"]
+        return self._daemon_sets[name]

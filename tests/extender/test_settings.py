@@ -87,6 +87,8 @@ def test_every_key_of_the_config_map() -> None:
             "paddock.preemption.protectGuarantees": "foreign",
             "paddock.preemption.directDelete": "true",
             "paddock.preemption.complexAsks": "tick",
+            "paddock.preemption.daemonSets": "guarantees",
+            "paddock.config.builtinDefault": "true",
             "admissionController.filtering.generateUniqueAppId": "true",
             "service.enableConfigHotRefresh": "F",
             "paddock.gang.maxPods": "7",
@@ -110,6 +112,8 @@ def test_every_key_of_the_config_map() -> None:
         preemption_protect_guarantees="foreign",
         preemption_direct_delete=True,
         preemption_complex_asks="tick",
+        preemption_daemon_sets="guarantees",
+        builtin_default=True,
         unique_app_ids=True,
         hot_refresh=False,
         gang_max_pods=7,
@@ -126,7 +130,7 @@ def test_every_key_of_the_config_map() -> None:
     assert settings.ledger.unique_app_ids
     assert settings.ledger.scores_nodes
     assert not Settings().ledger.scores_nodes
-    assert settings.ledger.preemption == PreemptionSettings(True, True, True, True, True, True)
+    assert settings.ledger.preemption == PreemptionSettings(True, True, True, True, True, True, True)
     assert Settings().ledger.preemption == PreemptionSettings()
 
 
@@ -159,6 +163,8 @@ def test_a_bad_value_of_the_core_falls_back(key: str) -> None:
         ("paddock.preemption.mayExceedGuarantee", "perhaps"),
         ("paddock.preemption.protectGuarantees", "all"),
         ("paddock.preemption.complexAsks", ""),
+        ("paddock.preemption.daemonSets", "never"),
+        ("paddock.config.builtinDefault", "yes"),
         ("service.enableConfigHotRefresh", "yes"),
         ("admissionController.filtering.generateUniqueAppId", "tRUE"),
         ("paddock.gang.maxPods", "0"),
