@@ -11,6 +11,7 @@ from core.decisions.receipts import Plan
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import EvictPod, NominateNode, PostEvent, WriteRecord
+from core.ledger.forced import FORCED
 from core.ledger.offers import OFFERED_FOR
 from core.ledger.outcomes import EvictionOutcome
 from core.ledger.settings import LedgerSettings, PreemptionSettings
@@ -234,7 +235,9 @@ def evictions(stage: Stage) -> list[str]:
 
 
 def events(stage: Stage) -> list[PostEvent]:
-    return [each for each in stage.rig.effects if isinstance(each, PostEvent)]
+    """Without what is said of each pod that is on a node when it is first seen."""
+    told = [each for each in stage.rig.effects if isinstance(each, PostEvent)]
+    return [each for each in told if each.reason != FORCED]
 
 
 @pytest.mark.rule("PRE-20")

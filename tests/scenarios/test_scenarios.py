@@ -21,6 +21,7 @@ from core.ids import AppId, QueuePath
 from core.ledger import (
     accounts,
     enrolment,
+    forced,
     membership,
     placement,
     rejections,
@@ -37,6 +38,7 @@ from core.queues.queue import Queue
 from core.reasons import Code, Refusal
 from core.resource import Resource
 from core.workload import gang_room, managed
+from core.workload.application import Application
 from core.workload.gang import Gang, Misdefined
 from core.workload.pod import PodFacts
 from extender import engine, reload
@@ -296,7 +298,23 @@ def _large_if_broken(rule: Callable[..., Any], state: Any, record: PodRecord) ->
     return Gang((), Resource({})) if broken else rule(state, record)
 
 
+def _whatever_its_namespace(rule: Callable[..., AppId], pod: PodFacts, *, unique: bool) -> AppId:
+    return rule(pod, unique=unique)._replace(namespace="")
+
+
+def _all_of_it(_: Callable[..., Any], state: State, application: Application, __: Any) -> list[PodRecord]:
+    """What waits goes to the recovery queue with what runs."""
+    placement.settle_in(state, application, state.tree.recovery_queue().path)
+    return []
+
+
 MUTATIONS: dict[str, Mutate] = {
+    "application-of-another-namespace": replaced(membership, "application_id", _whatever_its_namespace),
+    "application-across-namespaces-of-one-user": replaced(
+        membership, "_host_of", lambda rule, state, record, own: own
+    ),
+    "placement-of-what-waits-beside-a-bound-pod": replaced(forced, "_recover", _all_of_it),
+    "restart-with-a-removed-queue": replaced(forced, "_recover", _all_of_it),
     **COSCHEDULING,
     **GANG,
     **ORDER,
