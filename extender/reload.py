@@ -194,7 +194,7 @@ class Configuration:
         return self._in_force is not None and not self._in_force.built_in
 
     def _retained(self, offered: Unpacked) -> tuple[Unpacked, tuple[Loss, ...]]:
-        """What is offered, with what was lost as it was; before the first document nothing can be lost."""
+        """Put what was lost back into an offer; before the first document nothing can be lost."""
         if self._in_force is None:
             return offered, ()
         return retained(self._offered, offered, self._in_force.policy_group + ".yaml")

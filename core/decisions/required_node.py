@@ -97,7 +97,7 @@ def _spared(pod: PodRecord, ask: PodRecord, *, strict: bool) -> str:
 def _permitted(
     snapshot: Snapshot, leaf: Queue, candidates: list[Victim], left_out: Counter[str]
 ) -> Iterator[Victim]:
-    """Those whose queue can do without them and those before them; each that is drawn counts as gone."""
+    """Yield the candidates whose queue keeps its guarantee; each that is drawn counts as gone."""
     strict, usage = snapshot.settings.preemption.daemon_sets_keep_guarantees, WhatIf()
     for victim in candidates:
         queue = snapshot.tree.get(victim.queue)

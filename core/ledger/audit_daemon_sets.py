@@ -28,7 +28,7 @@ def _pod_drifts(state: State, record: PodRecord | None) -> Step:
 
 
 def _index_drifts(state: State, key: DaemonSetKey) -> Step:
-    """Whoever is filed under a DaemonSet names it; nothing is filed for none."""
+    """Check that each pod filed under a DaemonSet names it, and that no entry is empty."""
     filed = state.daemon_pods.get(key)
     if filed is None:
         return []

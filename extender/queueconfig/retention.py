@@ -1,4 +1,4 @@
-"""What stays in force when a ConfigMap, or the document in it, is lost (F-4). Pure.
+"""Retention of a ConfigMap, or of the document in it, that is lost (F-4). Pure.
 
 Differs from SRC-3, SRC-5 and SRC-7 on purpose: a deleted ConfigMap must not lift a quota.
 """

@@ -11,7 +11,7 @@ LABEL = "scenario.paddock.dev/daemon-set"
 
 
 def owner_reference(entry: PodEntry) -> dict[str, object]:
-    """What such a pod says of its controller."""
+    """Owner reference of such a pod."""
     return {
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",

@@ -185,7 +185,7 @@ def budget_from(budget: WireBudget) -> BudgetFacts:
 
 
 def daemon_set_from(item: WireDaemonSet) -> DaemonSetFacts:
-    """One whose selector is larger than `LARGEST_SELECTOR` selects no pod."""
+    """Name, uid and selector of a DaemonSet; a selector above `LARGEST_SELECTOR` counts as empty (F-10)."""
     meta = item.metadata
     key = DaemonSetKey(meta.namespace or "default", meta.name)
     selector = _selector(item.spec.selector) or ()
