@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import ssl
 import subprocess
 import tempfile
@@ -156,9 +157,17 @@ class ControlPlane:
         return path
 
     async def scheduler(
-        self, config: Mapping[str, Any], *, user: str = "scheduler", flags: Sequence[str] = ()
+        self,
+        config: Mapping[str, Any],
+        *,
+        user: str = "scheduler",
+        flags: Sequence[str] = (),
+        host: str = "",
     ) -> "Scheduler":
-        """Start an unmodified kube-scheduler with a configuration; its kubeconfig is filled in."""
+        """Start an unmodified kube-scheduler with a configuration; its kubeconfig is filled in.
+
+        ``host``: what it takes this host's name for, if not what it is.
+        """
         number = len(self._schedulers)
         document = json.loads(json.dumps(config))
         document.setdefault("clientConnection", {})["kubeconfig"] = str(self.kubeconfig(user))
@@ -178,6 +187,7 @@ class ControlPlane:
             "-v=1",
             *flags,
             log=f"kube-scheduler-{number}",
+            host=host,
         )
         scheduler = Scheduler(program, f"https://127.0.0.1:{port}/healthz", self)
         self._schedulers.append(scheduler)
@@ -195,8 +205,9 @@ class ControlPlane:
 
     # -- own processes ------------------------------------------------------------------------------------
 
-    def _program(self, name: str, *arguments: str, log: str = "") -> Program:
-        return Program([str(binary(name)), *arguments], self.folder / f"{log or name}.log")
+    def _program(self, name: str, *arguments: str, log: str = "", host: str = "") -> Program:
+        path = self.folder / f"{log or name}.log"
+        return Program([*(_on_host(host) if host else ()), str(binary(name)), *arguments], path)
 
     def _own(self, program: Program | None) -> Program:
         if program is None:
@@ -268,6 +279,12 @@ class ControlPlane:
                 shutil.copy(log, target)
 
 
+def _on_host(host: str) -> tuple[str, ...]:
+    """What runs a program, in the same process, where the host's name is another."""
+    own = () if os.geteuid() == 0 else ("--user", "--map-root-user")
+    return ("unshare", "--uts", *own, "sh", "-c", 'hostname "$1"; shift; exec "$@"', "sh", host)
+
+
 async def _answers(session: aiohttp.ClientSession, url: str, headers: Mapping[str, str]) -> bool:
     try:
         async with session.get(url, headers=headers, timeout=aiohttp.ClientTimeout(total=2)) as answer:
@@ -293,6 +310,13 @@ class Scheduler:
 
     async def kill(self) -> None:
         await self._program.kill()
+
+    @property
+    def running(self) -> bool:
+        return self._program.running
+
+    def send(self, number: signal.Signals) -> None:
+        self._program.send(number)
 
     async def restart(self) -> None:
         """A crash and a new start."""

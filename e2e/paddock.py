@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -64,6 +65,9 @@ class PaddockProcess:
     async def kill(self) -> None:
         """As a crash."""
         await self._program.kill()
+
+    def send(self, number: signal.Signals) -> None:
+        self._program.send(number)
 
     async def stop(self) -> int | None:
         """SIGTERM; the exit code."""

@@ -112,6 +112,11 @@ class Program:
     def start(self) -> None:
         self._process = self._spawn(self.log)
 
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal; it must be running."""
+        assert self._process is not None
+        os.kill(self._process.pid, number)
+
     def _child(self, log: Path) -> Process:
         with log.open("ab") as output:
             return subprocess.Popen(

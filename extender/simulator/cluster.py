@@ -219,7 +219,7 @@ class Cluster:
                 self.scheduler.deliver(self._scheduler_news.popleft())
                 busy = True
             busy = self.paddock.run_effects() or busy
-            busy = self.scheduler.cycle() or busy
+            busy = (not self.scheduler.stopped and self.scheduler.cycle()) or busy
             busy = self.world.loop.run_ready() or busy
             self.paddock.plan_time()
             busy = self.clock.run_due() or busy
@@ -229,11 +229,16 @@ class Cluster:
 
     def restart_scheduler(self) -> None:
         """Queue, assumptions and open calls are forgotten."""
-        self.scheduler.stopped = True
-        self.paddock.life.hang_up()
+        self.stop_scheduler()
         self._finished_attempts += self.scheduler.attempts
         self._scheduler_news.clear()
         self._scheduler = self._new_scheduler()
+
+    def stop_scheduler(self) -> None:
+        """It is away until it is restarted; its calls are broken off."""
+        if not self.scheduler.stopped:
+            self.scheduler.stopped = True
+            self.paddock.life.hang_up()
 
     def _new_scheduler(self) -> PlayedScheduler:
         names = self.paddock.life.configuration.settings.scheduler_names

@@ -86,6 +86,9 @@ class _Run:
         self._change_pods(step, path)
         if step.restart:
             self._restart(step, path)
+        if step.stop_scheduler:
+            self._cluster.recorder.note("restart", "kube-scheduler stops")
+            self._cluster.stop_scheduler()
         if step.restart_scheduler:
             self._cluster.recorder.note("restart", "kube-scheduler restarts")
             self._cluster.restart_scheduler()
@@ -130,6 +133,7 @@ class _Run:
         self._each(step.complete, f"{path}.complete", lambda name: api.finish(find(name), "Succeeded"))
         self._each(step.fail, f"{path}.fail", lambda name: api.finish(find(name), "Failed"))
         self._each(step.delete, f"{path}.delete", lambda name: api.delete(find(name)))
+        self._each(step.ungate, f"{path}.ungate", lambda name: api.open_gate(find(name), noted=False))
 
     def _resize(self, resize: Resize, path: str) -> None:
         (name, line), requests = resize.pod, resize.requests

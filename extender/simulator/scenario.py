@@ -220,7 +220,9 @@ class Step:
     complete: tuple[Named, ...] = ()
     fail: tuple[Named, ...] = ()
     delete: tuple[Named, ...] = ()
+    ungate: tuple[Named, ...] = ()
     restart: bool = False
+    stop_scheduler: bool = False
     restart_scheduler: bool = False
     kill: Kill | None = None
     expect: Expect | None = None

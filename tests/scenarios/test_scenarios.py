@@ -60,6 +60,7 @@ from extender.simulator.run import run_scenario
 from extender.wire import sizing, translate
 from tests.scenarios.coscheduling_mutations import COSCHEDULING
 from tests.scenarios.gang_mutations import GANG
+from tests.scenarios.gate_mutations import GATE
 from tests.scenarios.mutating import Mutate, answering, both, replaced, valued
 from tests.scenarios.order_mutations import ORDER
 from tests.scenarios.preemption_mutations import PREEMPTION
@@ -125,13 +126,13 @@ def test_every_scenario_has_a_mutation_and_no_other_is_left() -> None:
 
 KEYS = """
 apiVersion kind name why config settings delays watch bind gates scheduler percentageOfNodesToScore
-podMaxBackoffSeconds cluster nodes count cpu memory pods labels taints unschedulable priorityClasses value
-preemptionPolicy annotations namespaces podDisruptionBudgets namespace matchLabels maxUnavailable steps at
-addNodes removeNodes cordon uncordon submit resize complete fail delete restart restartScheduler kill after
-nth app queue user groups resources priority priorityClass taskGroups taskGroup schedulingPolicy podGroup
-minAvailable node age nodeSelector tolerations daemonSet requiredNode runFor recreate grace schedulerName spec
-expect placed placedAnyOrder evicted running pending phase reason nominatedNode message queues applications
-users exists placeholders configRejected
+podMaxBackoffSeconds cluster nodes count cpu memory pods labels taints unschedulable priorityClasses
+value preemptionPolicy annotations namespaces podDisruptionBudgets namespace matchLabels maxUnavailable
+steps at addNodes removeNodes cordon uncordon submit resize complete fail delete ungate restart
+stopScheduler restartScheduler kill after nth app queue user groups resources priority priorityClass
+taskGroups taskGroup schedulingPolicy podGroup minAvailable node age nodeSelector tolerations daemonSet
+requiredNode runFor recreate grace schedulerName spec expect placed placedAnyOrder evicted running
+pending phase reason nominatedNode message queues applications users exists placeholders configRejected
 """
 """Every key of the scenario format."""
 
@@ -317,6 +318,7 @@ MUTATIONS: dict[str, Mutate] = {
     "restart-with-a-removed-queue": replaced(forced, "_recover", _all_of_it),
     **COSCHEDULING,
     **GANG,
+    **GATE,
     **ORDER,
     **PREEMPTION,
     **QUOTA_CHANGE,

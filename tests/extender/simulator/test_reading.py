@@ -71,7 +71,9 @@ steps:
     complete: [one]
     fail: [web-1]
     delete: [dev/one]
+    ungate: [one]
     restart: true
+    stopScheduler: true
     restartScheduler: true
     kill: {after: WakePod}
     expect:
@@ -170,7 +172,7 @@ def test_what_is_expected(full: Scenario) -> None:
         "root.a": {"allocatedResource": {"vcore": 500, "memory": "16Gi"}, "isLeaf": True}
     }
     assert (expect.exists, expect.config_rejected, expect.message) == ({"root.a": False}, True, "refused")
-    assert expect.lines["running.web"] == expect.lines["running"] == 68
+    assert expect.lines["running.web"] == expect.lines["running"] == 70
     assert full.steps[0].expect is None
 
 
