@@ -88,13 +88,16 @@ def test_what_is_too_much_is_cut_and_said(what: str, in_config_map: bool) -> Non
 
 
 def test_a_thousand_wrong_keys_are_cut_too() -> None:
-    """What they were meant to be, the larger part of the effort, is not sought for more than are told."""
+    """What they were meant to be, the larger part of the effort, is not sought for more than are told.
+
+    Each of those is compared with every known key, so the bound grows with the number of settings.
+    """
 
     def checked(count: int) -> None:
         text = b"kind: ConfigMap\ndata:\n" + b"".join(b"  key%d: x\n" % n for n in range(count))
         assert len(check_text(text, name="q").warnings) == MAX_REPORTED + 1
 
-    assert effort(lambda: checked(4_000)) < 4_000 * 800
+    assert effort(lambda: checked(4_000)) < 4_000 * 900
     checked(50_000)
 
 

@@ -12,7 +12,7 @@ from extender.settings import (
     seconds_of,
     settings_from,
 )
-from extender.wire.placeholder import PlaceholderSettings
+from extender.wire.placeholder import PlaceholderSettings, TemplateParts
 
 
 @pytest.mark.parametrize(
@@ -92,6 +92,8 @@ def test_every_key_of_the_config_map() -> None:
             "admissionController.filtering.generateUniqueAppId": "true",
             "service.enableConfigHotRefresh": "F",
             "paddock.gang.maxPods": "7",
+            "paddock.gang.template": "labels=any",
+            "paddock.applications.acrossNamespaces": "sameUser",
             "service.placeholderImage": "pause:1",
             "service.placeholderRunAsUser": "1",
             "service.placeholderRunAsGroup": "2",
@@ -117,17 +119,20 @@ def test_every_key_of_the_config_map() -> None:
         unique_app_ids=True,
         hot_refresh=False,
         gang_max_pods=7,
+        gang_template=TemplateParts(labels=True),
+        applications_across_namespaces="sameUser",
         placeholder_image="pause:1",
         placeholder_run_as_user=1,
         placeholder_run_as_group=2,
         placeholder_fs_group=3,
     )
-    assert settings.placeholders == PlaceholderSettings("pause:1", 1, 2, 3)
+    assert settings.placeholders == PlaceholderSettings("pause:1", 1, 2, 3, TemplateParts(labels=True))
     assert Settings().placeholders == PlaceholderSettings("registry.k8s.io/pause:3.7")
     assert Settings().gang_max_pods == 10_000
     assert settings.ledger.scheduler_names == {"a", "b"}
     assert settings.ledger.reservation_ttl == 60.0
     assert settings.ledger.unique_app_ids
+    assert settings.ledger.shares_applications
     assert settings.ledger.scores_nodes
     assert not Settings().ledger.scores_nodes
     assert settings.ledger.preemption == PreemptionSettings(True, True, True, True, True, True, True)
@@ -167,6 +172,12 @@ def test_a_bad_value_of_the_core_falls_back(key: str) -> None:
         ("paddock.config.builtinDefault", "yes"),
         ("service.enableConfigHotRefresh", "yes"),
         ("admissionController.filtering.generateUniqueAppId", "tRUE"),
+        ("paddock.applications.acrossNamespaces", "always"),
+        ("paddock.applications.acrossNamespaces", ""),
+        ("paddock.gang.template", ""),
+        ("paddock.gang.template", "labels"),
+        ("paddock.gang.template", "labels=none"),
+        ("paddock.gang.template", "labels=any,labels=any"),
         ("paddock.gang.maxPods", "0"),
         ("paddock.gang.maxPods", "-1"),
         ("paddock.gang.maxPods", "many"),
