@@ -117,7 +117,8 @@ class Planning:
 
     def _too_complex(self, record: PodRecord) -> NoPlan | None:
         """Volumes, ports and terms between pods are kube-scheduler's to judge (design section 4)."""
-        given = self._candidates is not None or self._snapshot.settings.preemption.plans_complex
+        plans_complex = self._snapshot.settings.preemption.plans_complex
+        given = self._candidates is not None or (plans_complex and not record.facts.constraints.unread)
         if given or not record.facts.complex:
             return None
         text = "its volumes, ports or terms between pods are for kube-scheduler to judge"

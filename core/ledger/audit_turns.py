@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from core.ids import NodeName, PodUid, QueuePath
 from core.ledger.drift import KEYS_PER_STEP, Step, amounts, compare, compare_tallies, each
@@ -10,10 +11,13 @@ from core.queues.priority import exported
 from core.queues.queue import NO_PRIORITY, Queue
 from core.queues.room import Extra
 from core.resource import Resource, Tally
-from core.workload.affinity import Toleration, bars_of
+from core.workload.affinity import Constraints, Toleration, admits, bars_of
 from core.workload.node import NodeUse, Taint
 from core.workload.node_ranking import score_of
 from core.workload.promises import Promises
+
+VERDICTS = 16
+"""On as many nodes, at most, it is judged anew whether they take a pod."""
 
 
 def turn_steps(state: State) -> Iterator[Step]:
@@ -122,6 +126,20 @@ def _room_steps(state: State) -> Iterator[Step]:
     yield from each(known, lambda name: _order_drifts(state, name))
     yield from each(known, lambda name: _bars_drifts(state, name))
     yield compare("room: places of nobody", (0, 0), (room.strays, room.ranking.strays))
+    for constraints, judged in list(room.judged()):
+        yield _verdict_drifts(state, constraints, judged)
+
+
+def _verdict_drifts(state: State, constraints: Constraints, judged: Mapping[NodeName, bool]) -> Step:
+    """Some of what is remembered of which nodes take a pod (F-17)."""
+    known = [(name, verdict, state.nodes.get(name)) for name, verdict in islice(judged.items(), VERDICTS)]
+    return [
+        drift
+        for name, verdict, node in known
+        for drift in compare(
+            f"verdict on {name}", admits(node, constraints) if node is not None else None, verdict
+        )
+    ]
 
 
 def _room_drifts(state: State, name: NodeName) -> Step:

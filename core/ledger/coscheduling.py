@@ -28,6 +28,9 @@ from core.workload.pod_group import (
 )
 
 TIMED_OUT = "not enough members of its pod group came in time"
+KINDS_WEIGHED = 32
+"""Work, at most, to judge for which members of two groups a node is."""
+
 DEGRADED = "GangDegraded"
 """The reason of the Event for a group of which some members are on nodes, and not enough."""
 
@@ -337,10 +340,10 @@ def is_alone(state: State, group: Group) -> bool:
 
 
 def _share_nodes(state: State, group: Group, other: Group) -> bool:
-    """Whether some node admits members of both."""
+    """Whether some node admits members of both; of very many kinds of members it is taken to (F-17)."""
     ours = {record.facts.constraints for record in members(state, group)}
     theirs = {record.facts.constraints for record in members(state, other)}
-    if ours & theirs:
+    if ours & theirs or sum(each.weight for each in (*ours, *theirs)) > KINDS_WEIGHED:
         return True
     return any(
         any(admits(node, each) for each in ours) and any(admits(node, each) for each in theirs)

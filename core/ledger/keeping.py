@@ -103,18 +103,21 @@ def kept_could_take(state: State, record: PodRecord) -> bool:
         uid != record.uid
         and name in state.nodes
         and state.node_room.has(name, facts.size)
-        and admits(state.nodes[name], facts.constraints)
+        and state.node_room.admits(state.nodes[name], facts.constraints)
         for name, uid in state.kept.items()
     )
 
 
 def node_for(state: State, key: WaitingKey, *, own: NodeName) -> NodeName | None:
-    """A node with room for such an ask, None when there is none.
+    """A node with room for such an ask, None when there is none. Raises `Undecided`.
 
-    ``own``: the only node that it may run on, which is not kept from it (RNP-1).
+    ``own``: the only node that it may run on, which is not kept from it (RNP-1). Of an ask whose constraints
+    are unread kube-scheduler judges the nodes: it claims none (`NO_NODE`), so that it holds nobody's room but
+    its queues' (F-17).
     """
     besides = () if own else state.kept
-    return state.node_room.tightest(key.size, key.constraints, state.nodes, besides=besides)
+    found = state.node_room.tightest(key.size, key.constraints, state.nodes, besides=besides)
+    return NO_NODE if found is not None and key.constraints.unread else found
 
 
 def note_written(state: State, event: on.NodeNominated | on.RecordWritten) -> None:

@@ -17,9 +17,10 @@ from core.ledger.record import PodRecord, Slot
 from core.ledger.releasing import release, say, try_again
 from core.ledger.state import InLine, State
 from core.resource import Resource
-from core.workload.affinity import Constraints, admits
+from core.workload.affinity import Constraints
 from core.workload.application import Application
 from core.workload.formation import Formation, Phase, Progress
+from core.workload.node_room import Undecided
 from core.workload.pod import REPLACES, RESERVED_NODE
 
 MATCHED = "TaskGroupMatch"
@@ -146,14 +147,18 @@ def _choose(state: State, member: PodRecord, progress: Progress) -> tuple[PodRec
         node = state.nodes.get(holder.node)
         if not holder.facts.size.covers(member.facts.size):
             release(state, holder)
-        elif node is not None and admits(node, constraints):
+        elif node is not None and state.node_room.admits(node, constraints):
             return holder, holder.node
         else:
             first = first or holder
         rank = after
     if first is None:
         return None
-    elsewhere = state.node_room.tightest(member.facts.size, constraints, state.nodes, besides=state.kept)
+    try:
+        elsewhere = state.node_room.tightest(member.facts.size, constraints, state.nodes, besides=state.kept)
+    except Undecided:
+        # It is sought again with the other members that fit nowhere, and goes on then.
+        return None
     return (first, elsewhere) if elsewhere is not None else None
 
 

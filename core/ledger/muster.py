@@ -12,16 +12,18 @@ from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.keeping import node_for
 from core.ledger.pod_groups import has_turns, unopened
 from core.ledger.record import PodRecord
-from core.ledger.state import Seat, State, WaitingKey
+from core.ledger.state import State, WaitingKey
 from core.ledger.turns import end_turn, set_turn, wake
-from core.ledger.walk import Branch
 from core.workload.lineup import Kind
+from core.workload.node_room import Undecided
 from core.workload.pod_group import Group, GroupKey
 
 TURN = 14
 """Units of work that a turn costs; see `core.ledger.turn_pass`."""
 
 _LOOK = 2
+_TOLD_LATER = 75
+"""A search for a node that goes on later has used up a slice."""
 
 Effects = list[WakePod | OpenGate | NominateNode]
 Steps = Iterator[tuple[int, Effects]]
@@ -56,24 +58,24 @@ class Muster:
             group = state.pod_groups.get(key)
             if group is not None and not group.open and group.held < group.min_available:
                 self._seen.add(key)
-                yield from self._give(group, None)
+                yield from self._give(group)
 
-    def give_turns(self, leaf: Branch) -> Steps:
+    def give_turns(self) -> Steps:
         """Those of the wanted group."""
         group, self.wanted = self.wanted, None
         if group is not None:
-            yield from self._give(group, leaf)
+            yield from self._give(group)
 
     def the_late(self) -> Steps:
         """Groups that waited in vain before: behind everybody, in their order."""
         for key in self._late:
             group = self._state.pod_groups.get(key)
             if group is not None and not group.open:
-                yield from self._give(group, None)
+                yield from self._give(group)
 
     # -- one group -------------------------------------------------------------------------------------------
 
-    def _give(self, group: Group, leaf: Branch | None) -> Steps:
+    def _give(self, group: Group) -> Steps:
         """Turns for as many as it needs, and then for whoever else of it fits."""
         state = self._state
         if not may_begin(state, group):
@@ -88,28 +90,32 @@ class Muster:
         for number, record in enumerate(asking):
             if len(given) + len(asking) - number < needed:
                 break
-            seat = state.waits_at.get(record.uid)
-            if seat is None or record.uid in state.turns:
-                continue
-            if self._place(record, seat, full):
+            while (placed := self._place(record, full)) is None:
+                yield _TOLD_LATER, []
+            if placed:
                 given.append(record)
-                yield TURN, []
-            else:
-                yield _LOOK, []
-        yield 1, self._conclude(group, given, needed, leaf)
+            yield TURN if placed else _LOOK, []
+        yield 1, self._conclude(group, given, needed)
 
-    def _place(self, record: PodRecord, seat: Seat, full: set[Kind]) -> bool:
-        """Give a member its turn, not waking it yet; False when there is no room for it."""
+    def _place(self, record: PodRecord, full: set[Kind]) -> bool | None:
+        """Give a member its turn, not waking it yet; False when there is no room for it, None when the search
+        for a node has to go on."""
+        seat = self._state.waits_at.get(record.uid)
+        if seat is None or record.uid in self._state.turns:
+            return False
         kind = seat.key.size, seat.key.constraints
         if kind in full or not has_leave(self._state, seat.key):
             return False
-        node = node_for(self._state, seat.key, own=record.required_node)
+        try:
+            node = node_for(self._state, seat.key, own=record.required_node)
+        except Undecided:
+            return None
         if node is None:
             full.add(kind)
             return False
         return set_turn(self._state, record, seat, node)
 
-    def _conclude(self, group: Group, given: list[PodRecord], needed: int, leaf: Branch | None) -> Effects:
+    def _conclude(self, group: Group, given: list[PodRecord], needed: int) -> Effects:
         """Wake them, if they are enough and nothing has happened to them meanwhile; else take it all back."""
         state = self._state
         standing = [each for each in given if each.uid in state.turns and each.uid in state.pods]
@@ -119,8 +125,6 @@ class Muster:
             state.freed = state.freed or len(standing) < len(given)
             return []
         begin_attempt(state, group)
-        if leaf is not None:
-            leaf.took()
         effects: Effects = []
         for record in standing:
             effects += wake(state, record)

@@ -16,15 +16,18 @@ from core.ledger.pod_groups import unopened
 from core.ledger.record import PodRecord
 from core.ledger.state import State
 from core.resource import Resource, Tally
-from core.workload.affinity import admits
 from core.workload.lineup import Kind
 from core.workload.node import NodeFacts, NodeUse
+from core.workload.node_room import Undecided
 
 KEPT_AFTER = 2.0
 """Seconds that an ask has waited before a node is kept for it."""
 
 AGED_AT_ONCE = 200
 """Asks that come of age in one go, at most."""
+
+WORK_AT_ONCE = 3_000
+"""Units of work, about, that are spent in one go on whether nodes have room for those."""
 
 SOUGHT_APART = 10.0
 """Seconds between two searches in vain for one ask."""
@@ -41,6 +44,8 @@ class Candidate(NamedTuple):
 
 def may_seek(state: State, record: PodRecord) -> bool:
     """Whether to look for a node to keep for an ask now. One that is too young is looked at again later."""
+    if record.facts.constraints.unread:
+        return False
     if record.keeps or unopened(state, record) is not None or 2 * len(state.kept) >= len(state.nodes):
         return False
     if not has_come(record.facts.created + KEPT_AFTER, now=state.now):
@@ -75,7 +80,12 @@ def come_of_age(state: State) -> None:
     old = (uid for uid, at in state.young.items() if has_come(at, now=state.now))
     due = list(islice(old, AGED_AT_ONCE))
     found: dict[tuple[Kind, NodeName], bool] = {}
-    for uid in due:
+    until = state.node_room.work + WORK_AT_ONCE
+    for number, uid in enumerate(due):
+        if state.node_room.work > until:
+            due = due[:number]
+            state.overdue = True
+            break
         del state.young[uid]
         if uid not in state.turns and not _finds_node(state, uid, found):
             state.aged.add(uid)
@@ -89,18 +99,22 @@ def _finds_node(state: State, uid: PodUid, found: dict[tuple[Kind, NodeName], bo
     key, own = state.waits_at[uid].key, state.pods[uid].required_node
     what = (key.size, key.constraints), own
     if what not in found:
-        found[what] = node_for(state, key, own=own) is not None
+        try:
+            found[what] = node_for(state, key, own=own) is not None
+        except Undecided:
+            # A pass will tell.
+            found[what] = False
     return found[what]
 
 
-def seek(state: State, record: PodRecord) -> Iterator[None]:
+def seek(state: State, record: PodRecord) -> Iterator[bool]:
     """Keep a node for an ask, if there is one; a step for each node."""
     record.sought_at = state.now
     found: list[Candidate] = []
     together = Tally()
     size = record.facts.size
     for name, node in list(state.nodes.items()):
-        yield
+        yield False
         if name not in state.kept and _takes(state, node, record):
             free = state.node_room.free_on(name)
             found.append(Candidate(left_on(free, size), name))
@@ -123,7 +137,7 @@ def _takes(state: State, node: NodeFacts, record: PodRecord) -> bool:
     fits = all(
         node.allocatable.get(name) - foreign.get(name) >= amount for name, amount in size.items() if amount
     )
-    return fits and admits(node, record.facts.constraints)
+    return fits and state.node_room.admits(node, record.facts.constraints)
 
 
 def _keep(state: State, record: PodRecord, name: NodeName) -> None:

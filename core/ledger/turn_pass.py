@@ -7,7 +7,9 @@ as it is then: the order follows what was counted since, and a walk that asks or
 anew, as far as `OVER_AGAIN` allows. What comes after that is for the next pass.
 """
 
-from heapq import heapify, heappop
+from collections.abc import Callable
+from functools import partial
+from heapq import heapify, heappop, heappush
 
 from core.ids import NO_NODE, NodeName, PodUid, QueuePath
 from core.instants import has_come
@@ -22,12 +24,14 @@ from core.ledger.pod_groups import unopened
 from core.ledger.record import PodRecord
 from core.ledger.seeking import come_of_age, may_seek, seek
 from core.ledger.state import Seat, State, WaitingKey
+from core.ledger.state_aware import lets_in
 from core.ledger.takeover import seek_again
 from core.ledger.turns import FORGIVEN, clear_fresh, give_turn, wake_deferred
 from core.ledger.walk import Branch, Walk
 from core.workload.affinity import admits
 from core.workload.ask import Rank
 from core.workload.lineup import Kind, Lineup
+from core.workload.node_room import Undecided
 
 WORK_PER_SLICE = 75
 """Units of about ten microseconds, so that no verb waits longer than a millisecond or two for a pass."""
@@ -42,6 +46,7 @@ busy cluster would begin a long walk again and again, and give no turns."""
 _KEPT, _BRANCH = 4, 2
 _FILED_PER_UNIT = 4
 _LINES_PER_UNIT = 4
+_LOOKS_PER_UNIT = 25
 
 
 class TurnPass:
@@ -178,7 +183,7 @@ class TurnPass:
             open_to_it = there is not None and admits(there, seat.key.constraints)
             if leave and open_to_it and state.node_room.has(name, seat.key.size):
                 yield TURN, [*nominate(record, name), *give_turn(state, record, seat, name)]
-            elif leave and (elsewhere := self._node_for(seat.key)):
+            elif leave and (elsewhere := self._decided_node_for(seat.key)):
                 if not offered:
                     undo(state, record)
                 yield TURN, list(give_turn(state, record, seat, elsewhere))
@@ -218,18 +223,34 @@ class TurnPass:
                 for _ in leaf.build():
                     yield 1, []
             else:
-                yield self._step(leaf, late)
-                yield from self._beside(leaf)
+                yield from self._counted(partial(self._step, leaf, late))
+                yield from self._beside()
         yield from self._late(late)
         if not self._overtaken:
             yield from self._muster.the_late()
 
-    def _beside(self, leaf: Branch) -> Steps:
+    def _counted(self, step: Callable[[], tuple[int, Effects]]) -> Steps:
+        """A step, with the work of the searches for nodes that it made (F-17)."""
+        room = self._state.node_room
+        before = room.work
+        work, woken = step()
+        yield work + (room.work - before) // _LOOKS_PER_UNIT, woken
+
+    def _seek(self, record: PodRecord) -> Steps:
+        """Look for a node to reserve."""
+        steps = seek(self._state, record)
+        while True:
+            before = self._state.node_room.work
+            if next(steps, True):
+                return
+            yield 1 + (self._state.node_room.work - before) // _LOOKS_PER_UNIT, []
+
+    def _beside(self) -> Steps:
         """What the ask that was looked at last has brought about: turns for its group, or a search."""
         if self._muster.wanted is not None and not self._is_overtaken():
-            yield from self._muster.give_turns(leaf)
+            yield from self._muster.give_turns()
         if self._seeker is not None:
-            yield from ((1, []) for _ in seek(self._state, self._seeker))
+            yield from self._seek(self._seeker)
             self._seeker = None
 
     def _step(self, leaf: Branch, late: list[tuple[Rank, Seat]]) -> tuple[int, Effects]:
@@ -253,7 +274,10 @@ class TurnPass:
             lane.reserved += record is not None and bool(record.keeps)
             lane.advance()
             return 1, []
-        node = self._node_for(seat.key, own=record.required_node)
+        try:
+            node = self._node_for(seat.key, own=record.required_node)
+        except Undecided:
+            return 1, []
         if node is None:
             self._note_seeker(record, line.kind)
             self._leave_out(leaf, lane, line)
@@ -263,7 +287,6 @@ class TurnPass:
         lane.advance()
         if not record.facts.asks_filter and kept_could_take(self._state, record):
             return 1, []
-        leaf.took()
         return TURN, list(give_turn(self._state, record, seat, node))
 
     def _note_seeker(self, record: PodRecord, kind: Kind) -> None:
@@ -311,7 +334,8 @@ class TurnPass:
         return record
 
     def _node_for(self, key: WaitingKey, *, own: NodeName = NO_NODE) -> NodeName | None:
-        """A node with room for such an ask; None when there is none, or no room in queues or limits.
+        """A node with room for such an ask; None when there is none, or no room in queues or limits. Raises
+        `Undecided`.
 
         ``own``: the only node that it may run on, which is not kept from it (RNP-1).
         """
@@ -324,6 +348,13 @@ class TurnPass:
             self._nowhere.add(kind)
         return node
 
+    def _decided_node_for(self, key: WaitingKey) -> NodeName | None:
+        """As `_node_for`, None also while it cannot be told yet."""
+        try:
+            return self._node_for(key)
+        except Undecided:
+            return None
+
     def _late(self, late: list[tuple[Rank, Seat]]) -> Steps:
         """Those whose turn came to nothing before: behind everybody else, in their own order."""
         heapify(late)
@@ -332,15 +363,26 @@ class TurnPass:
             uid = seat.rank[-1]
             record = self._state.pods.get(uid)
             waits = self._state.waits_at.get(uid) == seat and uid not in self._state.turns
-            application = self._state.applications.get(seat.key.app)
-            waits = waits and application is not None and not is_left_out(self._state, application)
+            waits = waits and self._is_let_in(seat.key)
             if record is None or not waits or unopened(self._state, record) is not None:
                 yield 1, []
                 continue
+            yield from self._counted(partial(self._late_step, late, record, seat))
+
+    def _is_let_in(self, key: WaitingKey) -> bool:
+        """Whether its application has turns at all now (CYC-4, SORT-8)."""
+        application, leaf = self._state.applications.get(key.app), self._state.tree.get(key.queue)
+        if application is None or leaf is None or is_left_out(self._state, application):
+            return False
+        return lets_in(self._state, application, leaf)
+
+    def _late_step(self, late: list[tuple[Rank, Seat]], record: PodRecord, seat: Seat) -> tuple[int, Effects]:
+        try:
             node = self._node_for(seat.key, own=record.required_node)
-            if node is None:
-                record.passed_over = False
-                yield 1, []
-            elif not self._is_overtaken():
-                record.passed_over = False
-                yield TURN, list(give_turn(self._state, record, seat, node))
+        except Undecided:
+            heappush(late, (seat.rank, seat))
+            return 1, []
+        if node is not None and self._is_overtaken():
+            return 1, []
+        record.passed_over = False
+        return (1, []) if node is None else (TURN, list(give_turn(self._state, record, seat, node)))

@@ -16,6 +16,7 @@ from core.ledger.record import PodRecord
 from core.ledger.state import Seat, State, Turn
 from core.resource import Tally
 from core.workload.affinity import admits
+from core.workload.node_room import LIGHT, Undecided
 from core.workload.promises import Promises
 
 WAKES_APART = 1.0
@@ -158,8 +159,14 @@ def turns_leave_no_node(state: State, record: PodRecord) -> bool:
     size, constraints = record.facts.size, record.facts.constraints
     if not state.turns or record.keeps:
         return False
-    if state.node_room.tightest(size, constraints, state.nodes, besides=state.kept) is not None:
-        return False
+    try:
+        if state.node_room.tightest(size, constraints, state.nodes, besides=state.kept) is not None:
+            return False
+    except Undecided:
+        # A pass will tell, if none has; else it is left to kube-scheduler.
+        return record.uid in state.fresh
+    if constraints.weight > LIGHT:
+        return True
     nodes = (state.nodes.get(turn.node) for turn in state.turns.values())
     return any(node is not None and admits(node, constraints) for node in nodes)
 

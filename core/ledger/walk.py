@@ -13,6 +13,7 @@ from core.ids import AppId, QueuePath
 from core.ledger.backoff import is_left_out
 from core.ledger.lanes import Lane, Line
 from core.ledger.state import State
+from core.ledger.state_aware import state_in_turn
 from core.queues.headroom import fair_max, shortfall
 from core.queues.ordering import Contender, first_of, order_key
 from core.queues.priority import exported
@@ -66,8 +67,8 @@ class Branch:
         "_lineup",
         "_others",
         "_priority",
+        "_settled",
         "_state",
-        "_took",
         "built",
         "open",
         "parent",
@@ -90,7 +91,7 @@ class Branch:
         self._filed = 0
         self._candidates: frozenset[AppId] | None = None
         self._kept_back: list[Lane] = []
-        self._took = False
+        self._settled = False
         self._fair_max: Limit | None = None
         self._priority: int | None = None
         self._contender: Contender | None = None
@@ -237,7 +238,7 @@ class Branch:
                 heappop(self._keys)
                 if counts:
                     self._kept_back.append(lane)
-            if self._took or not self._kept_back:
+            if self._settled or not self._kept_back:
                 return None
             self._let_in_next()
 
@@ -251,11 +252,7 @@ class Branch:
                 self._file(application, lane)
         before = self._candidates
         self._filter()
-        self._took = self._candidates == before
-
-    def took(self) -> None:
-        """Asks of this leaf were given turns, so that a ``stateaware`` one lets in nobody else (SORT-8)."""
-        self._took = True
+        self._settled = self._candidates == before
 
     def _key(self, application: Application) -> OrderKey:
         properties = self.queue.properties
@@ -277,15 +274,9 @@ class Branch:
             application.id,
             max(unpromised(application.asked, promised.asked if promised else {}), default=NO_PRIORITY),
             application.submitted,
-            self._state_of(application),
+            state_in_turn(self._state, application, self.queue),
             used + promised.used.as_resource() if fair and promised else used,
         )
-
-    def _state_of(self, application: Application) -> AppState:
-        """An Accepted one that has a turn is as good as Starting."""
-        if application.state is AppState.ACCEPTED and self._promised(application) is not None:
-            return AppState.RUNNING if application.starts_at_once else AppState.STARTING
-        return application.state
 
     def _filter(self) -> None:
         """Whoever is not let in now may be when another changes its state: then there is a pass (SORT-8)."""
@@ -295,7 +286,7 @@ class Branch:
         starting = [
             each
             for each in self.queue.applications
-            if self._state_of(applications[each]) is AppState.STARTING
+            if state_in_turn(self._state, applications[each], self.queue) is AppState.STARTING
         ]
         self._candidates = may_be_looked_at(
             [

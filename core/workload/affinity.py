@@ -39,15 +39,61 @@ class Term(NamedTuple):
     fields: tuple[Requirement, ...]
 
 
-class Constraints(NamedTuple):
-    """``terms``: one of them must match; None without any required affinity."""
+class Constraints:
+    """What a pod says of nodes. Immutable; equal ones are one kind, and their hash is reckoned once.
 
-    selector: tuple[tuple[str, str], ...] = ()
-    terms: tuple[Term, ...] | None = None
-    tolerations: tuple[Toleration, ...] = ()
+    ``terms``: one of them must match; None without any required affinity. ``weight``: units of work, about,
+    that it takes to judge one node. ``unread``: the pod says more than `MOST_WEIGHED`, so that kube-scheduler
+    alone judges its nodes (F-17); then nothing of it is kept here, and every node counts as one that may do.
+    """
 
+    __slots__ = ("_hash", "selector", "terms", "tolerations", "unread", "weight")
+
+    def __init__(
+        self,
+        selector: tuple[tuple[str, str], ...] = (),
+        terms: tuple[Term, ...] | None = None,
+        tolerations: tuple[Toleration, ...] = (),
+        *,
+        unread: bool = False,
+    ) -> None:
+        self.selector = selector
+        self.terms = terms
+        self.tolerations = tolerations
+        self.unread = unread
+        self.weight = len(selector) + len(tolerations) + sum(map(_weight_of, terms or ()))
+        self._hash = hash((selector, terms, tolerations, unread))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Constraints) or self._hash != other._hash:
+            return False
+        return (self.selector, self.terms, self.tolerations, self.unread) == (
+            other.selector,
+            other.terms,
+            other.tolerations,
+            other.unread,
+        )
+
+    def __repr__(self) -> str:
+        return f"Constraints({self.selector!r}, {self.terms!r}, {self.tolerations!r}, unread={self.unread})"
+
+
+def _weight_of(term: Term) -> int:
+    return 1 + sum(1 + len(each.values) // 16 for each in (*term.labels, *term.fields))
+
+
+MOST_WEIGHED = 64
+"""Labels, terms, expressions and tolerations of one pod, together, that Paddock reads; and sixteen times as
+many values of expressions."""
 
 ANYWHERE = Constraints()
+UNREAD = Constraints(tolerations=(Toleration("", "Exists", "", ""),), unread=True)
+"""Of every pod that says more."""
 
 
 def admits(node: NodeFacts, constraints: Constraints) -> bool:
@@ -85,7 +131,10 @@ def passes(bars: frozenset[Taint], tolerations: tuple[Toleration, ...]) -> bool:
 
 def meets(requirements: Iterable[Requirement], labels: Mapping[str, str]) -> bool:
     """Whether all of it holds; it does when nothing is required."""
-    return all(_holds(each, labels) for each in requirements)
+    for each in requirements:  # noqa: SIM110 - asked of every node: a generator costs double
+        if not _holds(each, labels):
+            return False
+    return True
 
 
 def _tolerated(taint: Taint, constraints: Constraints) -> bool:
@@ -105,8 +154,9 @@ def _tolerates(toleration: Toleration, taint: Taint) -> bool:
 def _matches(term: Term, node: NodeFacts) -> bool:
     if not (term.labels or term.fields):
         return False
-    fields = {NODE_NAME: str(node.name)}
-    return meets(term.labels, node.labels) and meets(term.fields, fields)
+    return meets(term.labels, node.labels) and (
+        not term.fields or meets(term.fields, {NODE_NAME: str(node.name)})
+    )
 
 
 def _holds(requirement: Requirement, labels: Mapping[str, str]) -> bool:

@@ -13,6 +13,19 @@ from core.workload.node_ranking import NodeRanking, score_of
 
 _FIRST = "vcore"
 
+LIGHT = 8
+"""The weight up to which constraints are judged anew each time: that costs no more than to remember it."""
+
+WEIGHED_AT_ONCE = 1_500
+"""Units of work, at most, that one search spends on judging nodes it knows nothing of."""
+
+JUDGED_AT_MOST = 400_000
+"""Verdicts on nodes that are remembered; more push out those on the constraints that came first."""
+
+
+class Undecided(Exception):
+    """A search has spent what it may at once. It goes on where it was when it is made again."""
+
 
 class NodeRoom:
     """What is left on each node that is known, in the order of free ``vcore`` and then of names.
@@ -25,7 +38,10 @@ class NodeRoom:
         self.ranking = NodeRanking()
         """As it was when somebody asked last: see `ranked`."""
         self.barred = BarredRoom()
+        self.work = 0
+        """Units of work that searches have taken so far: a node looked at, or an expression judged."""
         self._free: dict[NodeName, dict[str, int]] = {}
+        self._judged: dict[Constraints, dict[NodeName, bool]] = {}
         self._order: list[tuple[int, NodeName]] = []
 
     def __iter__(self) -> Iterator[tuple[NodeName, Mapping[str, int]]]:
@@ -38,12 +54,14 @@ class NodeRoom:
             for resource, amount in each.items():
                 free[resource] = free.get(resource, 0) - amount
         self._free[name] = free
+        self._forget(name)
         self.barred.add(name, bars_of(node), free)
         self._file(name, free)
 
     def drop_node(self, name: NodeName) -> None:
         free = self._free.pop(name, None)
         if free is not None:
+            self._forget(name)
             self._unfile(name, free)
             self.barred.drop(name, free)
             self.ranking.drop(name)
@@ -69,20 +87,57 @@ class NodeRoom:
     ) -> NodeName | None:
         """Of the nodes that take such an ask the one with the least free ``vcore``, then by name; or None.
 
-        ``besides``: nodes that are left out.
+        ``besides``: nodes that are left out. Raises `Undecided`.
         """
-        start = bisect_left(self._order, (size.get(_FIRST), ""))
+        start, judged = bisect_left(self._order, (size.get(_FIRST), "")), self._verdicts(constraints)
         wanted = [(name, amount) for name, amount in size.items() if amount and name != _FIRST]
+        until = self.work + len(self._order) + WEIGHED_AT_ONCE
         for at in range(start, len(self._order)):
             name = self._order[at][1]
             free = self._free[name]
+            self.work += 1
             for resource, amount in wanted:
                 if free.get(resource, 0) < amount:
                     break
             else:
-                if name not in besides and admits(nodes[name], constraints):
+                if name not in besides and self._admits(nodes[name], constraints, judged):
                     return name
+                if judged is not None and self.work > until:
+                    raise Undecided
         return None
+
+    def admits(self, node: NodeFacts, constraints: Constraints) -> bool:
+        """Whether a node would take such a pod, had it the room; what is heavy to judge is remembered."""
+        return self._admits(node, constraints, self._verdicts(constraints))
+
+    def judged(self) -> Iterator[tuple[Constraints, Mapping[NodeName, bool]]]:
+        """What is remembered of which nodes take whom; only to be read."""
+        return iter(self._judged.items())
+
+    def _verdicts(self, constraints: Constraints) -> dict[NodeName, bool] | None:
+        if constraints.weight <= LIGHT:
+            return None
+        judged = self._judged.get(constraints)
+        if judged is None:
+            if (len(self._judged) + 1) * len(self._free) > JUDGED_AT_MOST and self._judged:
+                del self._judged[next(iter(self._judged))]
+            judged = self._judged[constraints] = {}
+        return judged
+
+    def _admits(self, node: NodeFacts, constraints: Constraints, judged: dict[NodeName, bool] | None) -> bool:
+        if judged is None:
+            self.work += 1 + constraints.weight
+            return admits(node, constraints)
+        verdict = judged.get(node.name)
+        if verdict is None:
+            self.work += constraints.weight
+            verdict = judged[node.name] = admits(node, constraints)
+        return verdict
+
+    def _forget(self, name: NodeName) -> None:
+        """A node is another one now."""
+        for judged in self._judged.values():
+            judged.pop(name, None)
 
     def has(self, name: NodeName, size: Resource) -> bool:
         """Whether a node has room for such an ask, whatever else speaks against it."""

@@ -1,12 +1,24 @@
 """What a pod says of the nodes it may run on, as core's own value."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from core.ids import NO_NODE, NodeName
-from core.workload.affinity import ANYWHERE, NODE_NAME, Constraints, Requirement, Term, Toleration
+from core.workload.affinity import (
+    ANYWHERE,
+    MOST_WEIGHED,
+    NODE_NAME,
+    UNREAD,
+    Constraints,
+    Requirement,
+    Term,
+    Toleration,
+)
 from core.workload.daemon_set import Controller
 from extender.wire.pod import OwnerReference, PodAffinity, PodSpec, SelectorRequirement, SelectorTerm
+
+_MOST_LISTED = 8 * MOST_WEIGHED
+"""Terms, expressions, labels and tolerations of a pod that are put together to see which are equal."""
 
 
 def constraints_from(spec: PodSpec) -> Constraints:
@@ -15,16 +27,32 @@ def constraints_from(spec: PodSpec) -> Constraints:
     terms = required.required if required is not None else None
     if not (spec.node_selector or terms is not None or spec.tolerations):
         return ANYWHERE
-    return _one_of_each(
-        Constraints(
-            tuple(sorted((spec.node_selector or {}).items())),
-            tuple(_term(each) for each in terms.node_selector_terms or ()) if terms is not None else None,
-            tuple(
+    found = terms.node_selector_terms or () if terms is not None else ()
+    if not _is_read(spec, found):
+        return UNREAD
+    made = Constraints(
+        tuple(sorted((spec.node_selector or {}).items())),
+        tuple(dict.fromkeys(map(_term, found))) if terms is not None else None,
+        tuple(
+            dict.fromkeys(
                 Toleration(each.key, each.operator or "Equal", each.value, each.effect)
                 for each in spec.tolerations or ()
-            ),
-        )
+            )
+        ),
     )
+    return _one_of_each(made) if made.weight <= MOST_WEIGHED else UNREAD
+
+
+def _is_read(spec: PodSpec, terms: Sequence[SelectorTerm]) -> bool:
+    """Whether it is worth to put so much together; what is said twice is counted twice here."""
+    count = len(terms) + len(spec.tolerations or ()) + len(spec.node_selector or ())
+    if count > _MOST_LISTED:
+        return False
+    expressions = [each for term in terms for each in (term.match_expressions, term.match_fields) if each]
+    count += sum(map(len, expressions))
+    if count > _MOST_LISTED:
+        return False
+    return sum(len(each.values or ()) for group in expressions for each in group) <= 16 * MOST_WEIGHED
 
 
 def controller_of(owners: Iterable[OwnerReference]) -> Controller | None:
@@ -43,8 +71,12 @@ def required_node_of(spec: PodSpec) -> NodeName:
     """
     affinity = spec.affinity
     required = affinity.node_affinity.required if affinity and affinity.node_affinity else None
+    terms = required.node_selector_terms or () if required is not None else ()
+    if len(terms) > MOST_WEIGHED:
+        # No controller writes so many.
+        return NO_NODE
     found: set[str] = set()
-    for term in required.node_selector_terms or () if required is not None else ():
+    for term in terms:
         if term.match_expressions or term.match_fields:
             names = _named_by(term)
             if names is None:
@@ -89,5 +121,10 @@ def _term(term: SelectorTerm) -> Term:
 
 
 def requirements_from(found: Iterable[SelectorRequirement] | None) -> tuple[Requirement, ...]:
-    """The expressions of a selector, of nodes or of labels."""
-    return tuple(Requirement(each.key, each.operator, tuple(each.values or ())) for each in found or ())
+    """The expressions of a selector, of nodes or of labels; one that is said twice counts once."""
+    return tuple(
+        dict.fromkeys(
+            Requirement(each.key, each.operator, tuple(dict.fromkeys(each.values or ())))
+            for each in found or ()
+        )
+    )

@@ -6,7 +6,8 @@ resources (``paddock.dev/…``) only steer which verbs kube-scheduler calls and 
 Requests repeat from pod to pod, so what was read once is shared: equal requests give the same object.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -24,6 +25,14 @@ _KEPT_SIZES: Final = 8192
 # An object with more requests than this is odd: it is read, but does not push out the common ones.
 _MOST_REMEMBERED_NAMES: Final = 32
 
+MOST_NAMES: Final = 512
+"""Kinds of resources of one pod that are told apart."""
+
+OTHERS: Final = "paddock.dev/other-resources"
+"""What stands for all others; the amount is their number."""
+
+_OF_EVERY_POD: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
+_has_digits: Final = re.compile(r"[1-9]").search
 _ONE_POD: Final = Resource({"pods": 1})
 _POD_LEVEL_NAMES: Final = frozenset({"cpu", "memory"})
 _POD_LEVEL_PREFIX: Final = "hugepages-"
@@ -32,14 +41,19 @@ _POD_LEVEL_PREFIX: Final = "hugepages-"
 def pod_size(pod: WirePod) -> Resource:
     """What a pod takes from its queue and its node (RES-3 to RES-6): its requests, and ``pods`` 1.
 
+    Of a pod with more than `MOST_NAMES` kinds of resources, which no node has, those beyond are counted as
+    `OTHERS`, so that it still fits nowhere (F-17).
     Explicit zero requests stay as zero entries. Raises ``QuantityError``, naming the container and the
     resource, for a quantity that cannot be read or is negative.
     """
-    size = _containers_size(pod)
+    values = _ContainerValues(pod)
+    size = _containers_size(pod, values)
     if pod.spec.resources is not None and pod.spec.resources.requests:
         size = _with_pod_level(size, pod.spec.resources.requests)
     if pod.spec.overhead:
         size += amounts_of(pod.spec.overhead, "overhead")
+    if values.others:
+        size += Resource({OTHERS: values.others})
     return _as_one_pod(size)
 
 
@@ -51,31 +65,41 @@ def node_size(node: WireNode) -> Resource:
     return amounts_of(node.status.allocatable, "node", node.metadata.name)
 
 
-def _containers_size(pod: WirePod) -> Resource:
-    """RES-4 a and b: the containers together, or what the init containers need at their worst moment."""
-    values = _ContainerValues(pod)
-    running = ZERO
-    for container in pod.spec.containers or ():
-        # The common pod has one container: its value is the sum.
-        running = values.of(container) if running is ZERO else running + values.of(container)
-    if not pod.spec.init_containers:
-        return running
-    sidecars = worst = ZERO
-    for container in pod.spec.init_containers:
-        need = sidecars + values.of(container)
-        if container.restart_policy == "Always":
-            sidecars = need
-        worst = worst.largest(need)
-    return (running + sidecars).largest(worst)
+def _containers_size(pod: WirePod, values: "_ContainerValues") -> Resource:
+    """RES-4 a and b: the containers together, or what the init containers need at their worst moment.
+
+    The common pod has one container, whose value is the sum. Cost: what is written, however many there are.
+    """
+    containers = pod.spec.containers or ()
+    if len(containers) == 1:
+        running = values.of(containers[0])
+    else:
+        running = Resource.sum_of(*map(values.of, containers))
+    return _with_init(running, pod.spec.init_containers, values) if pod.spec.init_containers else running
+
+
+def _with_init(running: Resource, containers: Sequence[Container], values: "_ContainerValues") -> Resource:
+    """Each init container needs its own beside the sidecars before it, which all run in the end."""
+    sidecars: dict[str, int] = {}
+    worst: dict[str, int] = {}
+    for container in containers:
+        value = values.of(container)
+        for name, amount in value.items():
+            need = sidecars.get(name, 0) + amount
+            worst[name] = max(worst.get(name, 0), need)
+            if container.restart_policy == "Always":
+                sidecars[name] = need
+    return (running + Resource(sidecars)).largest(Resource(worst))
 
 
 class _ContainerValues:
     """What each container of one pod counts for (RES-5)."""
 
-    __slots__ = ("_infeasible", "_statuses")
+    __slots__ = ("_infeasible", "_names", "_statuses", "others")
 
     def __init__(self, pod: WirePod) -> None:
         status = pod.status
+        self._names, self.others = _names_read(pod)
         self._statuses = _by_name(status.container_statuses, status.init_container_statuses)
         self._infeasible = bool(self._statuses) and _resize_is_infeasible(pod)
 
@@ -85,14 +109,38 @@ class _ContainerValues:
         in_effect = status.resources if status is not None else None
         if in_effect is not None and self._infeasible:
             return _requested(in_effect, name)
-        value = _requested(container.resources, name)
+        value = _requested(container.resources, name, self._names)
         if status is not None:
             value = value.largest(amounts_of(status.allocated_resources, "container", name))
         return value if in_effect is None else value.largest(_requested(in_effect, name))
 
 
-def _requested(resources: Resources | None, container: str) -> Resource:
-    return amounts_of(resources.requests, "container", container) if resources is not None else ZERO
+def _requested(resources: Resources | None, container: str, names: frozenset[str] | None = None) -> Resource:
+    """``names``: those that are read; None for all."""
+    if resources is None:
+        return ZERO
+    requests = resources.requests
+    if names is not None and requests:
+        requests = {name: amount for name, amount in requests.items() if name in names}
+    return amounts_of(requests, "container", container)
+
+
+def _names_read(pod: WirePod) -> tuple[frozenset[str] | None, int]:
+    """Which kinds of resources are read of a pod, None for all; and the number of those that are not.
+
+    Only amounts other than zero count where very many are written.
+    """
+    spec = pod.spec
+    written = [
+        each.resources.requests
+        for each in (*(spec.containers or ()), *(spec.init_containers or ()))
+        if each.resources is not None and each.resources.requests
+    ]
+    if sum(map(len, written)) <= MOST_NAMES:
+        return None, 0
+    names = {name for each in written for name, amount in each.items() if _has_digits(str(amount))}
+    read = sorted(names, key=lambda name: (name not in _OF_EVERY_POD, name))[:MOST_NAMES]
+    return frozenset(read), len(names) - len(read)
 
 
 def _by_name(*groups: Iterable[ContainerStatus] | None) -> dict[str, ContainerStatus]:

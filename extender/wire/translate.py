@@ -69,6 +69,8 @@ LARGEST_SELECTOR = 200
 
 _TERMINAL = ("Succeeded", "Failed")
 _DEFAULT_GRACE = 30
+_LONGEST_QUEUE = 1024
+_CUT = "\N{HORIZONTAL ELLIPSIS}"
 _NO_KEYS: Mapping[str, str] = {}
 
 
@@ -85,7 +87,7 @@ def pod_from(pod: WirePod) -> PodFacts:
     """What core needs to know of a pod. Cost: about ten microseconds."""
     meta, spec, status = pod.metadata, pod.spec, pod.status
     labels, annotations = meta.labels or _NO_KEYS, meta.annotations or _NO_KEYS
-    markers = markers_of(pod)
+    markers, constraints = markers_of(pod), constraints_from(spec)
     controller = controller_of(meta.owner_references) if meta.owner_references else None
     gang = gang_from(annotations)
     preemptor, _, preempted_why = annotations.get(PREEMPTED_FOR, "").partition(" ")
@@ -110,7 +112,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         unscheduled=_refused_by(status, "PodScheduled"),
         identity=identity_from(annotations.get(USER_INFO)),
         claims=len(spec.resource_claims or ()),
-        constraints=constraints_from(spec),
+        constraints=constraints,
         gate_told=_refused_by(status, ADMITTED),
         reserved_node=NodeName(annotations.get(RESERVED_NODE, "")),
         asks_filter=asks_filter(markers),
@@ -125,7 +127,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         priority_class=intern(spec.priority_class_name),
         required_node=required_node_of(spec) if controller is not None else NO_NODE,
         daemon_set=controller,
-        complex=is_complex(spec),
+        complex=is_complex(spec) or constraints.unread,
         grace=_DEFAULT_GRACE if (grace := spec.termination_grace_period_seconds) is None else grace,
         labels=_one_of_each(tuple(sorted(labels.items()))) if labels else _NO_KEYS,
         disrupted=_was_preempted(status),
@@ -238,8 +240,9 @@ def _app_id(labels: Mapping[str, str], annotations: Mapping[str, str]) -> str:
 
 
 def _queue(labels: Mapping[str, str], annotations: Mapping[str, str]) -> str:
-    """POD-5: the first that is not empty."""
-    return labels.get(QUEUE) or annotations.get(QUEUE) or labels.get("queue") or ""
+    """POD-5: the first that is not empty. One that no queue can have is cut, and stays one that none has."""
+    found = labels.get(QUEUE) or annotations.get(QUEUE) or labels.get("queue") or ""
+    return found if len(found) <= _LONGEST_QUEUE else f"{found[:_LONGEST_QUEUE]}{_CUT}"
 
 
 def _allow_preemption(annotations: Mapping[str, str]) -> str:

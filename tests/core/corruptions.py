@@ -22,13 +22,14 @@ from core.queues.limits import Claimant
 from core.queues.spec import NodeSortSpec
 from core.reasons import Code, Refusal, Said
 from core.resource import Limit, Resource
-from core.workload.affinity import ANYWHERE
+from core.workload.affinity import ANYWHERE, Constraints
 from core.workload.application import Application
 from core.workload.daemon_set import DaemonSetKey
 from core.workload.formation import Formation
 from core.workload.lineup import Lineup
 from core.workload.node import NodeUse
 from core.workload.node_ranking import NodeRanking
+from core.workload.node_room import LIGHT
 from core.workload.pod_group import Group, GroupKey
 from core.workload.promises import Promises
 from core.workload.states import AppState
@@ -154,6 +155,12 @@ def _ghost_turn(state: State) -> Turn:
 
 def _ghost_promise(state: State) -> None:
     state.promised.setdefault(QueuePath("root.a"), Promises()).add(AppId("ghost", "default"), 7, ONE)
+
+
+def _wrong_verdict(state: State) -> None:
+    heavy = Constraints(tuple((f"key-{at}", "value") for at in range(LIGHT + 1)))
+    assert not state.node_room.admits(state.nodes[NodeName("n1")], heavy)
+    state.node_room._judged[heavy][NodeName("n1")] = True
 
 
 def _empty_group(state: State) -> None:
@@ -333,6 +340,7 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ),
     ("node_room", "nodes behind bars", lambda state: state.node_room.barred._nodes.update({frozenset(): 7})),
     ("node_room", "bars of n1", lambda state: state.node_room.barred._bars.clear()),
+    ("node_room", "verdict on n1", _wrong_verdict),
     ("afloat", "reserved on no node", lambda state: state.afloat.add(ONE)),
     ("tolerated", "tolerated", lambda state: state.tolerated.clear()),
     ("uses", "occupied on n1", lambda state: state.uses[NodeName("n1")].occupied.add(ONE)),

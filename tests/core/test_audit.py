@@ -102,7 +102,7 @@ def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
         *("fresh", "shown", "applications", "completing", "running", "asked", "raw_priority", "priority"),
     }
     assert {field.name for field in fields(NodeUse)} == {"allocated", "occupied", "pods", "evictable"}
-    assert set(vars(NodeRoom())) == {"_free", "_order", "ranking", "barred"}
+    assert set(vars(NodeRoom())) == {"_free", "_order", "ranking", "barred", "_judged", "work"}
     assert set(BarredRoom.__slots__) == {"_bars", "_left", "_nodes"}
     assert set(vars(NodeRanking())) == {"sort", "_filed", "_scores", "_names", "_changed"}
     assert {field.name for field in fields(Application)} == {

@@ -171,6 +171,8 @@ class Slices(World):
             expected = walked(view)
             if given != expected[: len(given)] or (over and given != expected):
                 self.fail(f"the walk gives {expected}, the pass {given}")
+        if not self.plan.again:
+            self.note_fitting(self.view(), begins=False)
         if given:
             self.note("turns", given)
             self.look_at_bounds()
@@ -198,8 +200,9 @@ class Slices(World):
     # -- what must hold ------------------------------
 
     def note_fitting(self, view: View, *, begins: bool) -> None:
-        """Who fits, and has since the pass began."""
+        """Who fits and is let in, and has been since the pass began."""
         pods = [pod for pod in view.pods.values() if begins or pod.uid in self.fitted]
+        pods = [pod for pod in pods if pod.app in let_in(view, pod.leaf)]
         self.fitted = {pod.uid for pod in pods if not pod.held and could_go(view, pod)}
 
     def overtakes_nobody(self, view: View, given: list[str]) -> None:
