@@ -12,6 +12,7 @@ from core.reasons import Code, Refusal
 from core.workload.application import Application
 from core.workload.gang import Gang, Misdefined
 from core.workload.gang_room import refusal_of_gang
+from core.workload.pod import PodFacts
 
 MISDEFINED = "TaskGroupsError"
 MAX_PODS = "paddock.gang.maxPods"
@@ -26,13 +27,16 @@ def gang_of(state: State, record: PodRecord) -> Gang | None:
     A placeholder carries the definition too, so that a restart that shows it first finds the same (GANG-20).
     """
     defined = record.facts.gang
-    if not state.settings.gangs:
-        return None
-    if isinstance(defined, Misdefined):
+    if state.settings.gangs and isinstance(defined, Misdefined):
         message = f"{defined.why}; its pods are placed like any others"
         post(state, record, REASON, message, action=MISDEFINED)
-        return None
-    return defined
+    return gang_that_counts(state, record.facts)
+
+
+def gang_that_counts(state: State, facts: PodFacts) -> Gang | None:
+    """The gang that a pod defines, None when gangs are switched off or its definition is broken (POD-12)."""
+    counts = state.settings.gangs and not isinstance(facts.gang, Misdefined)
+    return facts.gang if counts and isinstance(facts.gang, Gang) else None
 
 
 def warn_of_labels(state: State, record: PodRecord) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from core.ids import AppId, PodUid
 from core.ledger.forming import note_seen
-from core.ledger.gangs import gang_of, warn_of_labels
+from core.ledger.gangs import gang_of, gang_that_counts, warn_of_labels
 from core.ledger.lifecycle import fire, note_completing
 from core.ledger.record import PodRecord
 from core.ledger.state import State
@@ -56,7 +56,8 @@ def application_of_bodies(state: State, facts: PodFacts) -> Application | None:
     if application is None or application.vouched or any(_is_bound(state, uid) for uid in application.pods):
         return None
     defined = application.requested, application.identity, application.gang
-    return application if defined != (facts.queue, facts.identity, facts.gang) else None
+    shown = facts.queue, facts.identity, gang_that_counts(state, facts)
+    return application if defined != shown else None
 
 
 def _is_bound(state: State, uid: PodUid) -> bool:

@@ -10,13 +10,16 @@ from core.ledger import events as on
 from core.ledger.doubts import DOUBTED
 from core.ledger.ledger import Ledger
 from core.ledger.outcomes import EvictionOutcome
+from core.ledger.settings import LedgerSettings
 from core.ledger.sightings import PROVISIONAL
+from core.workload.gang import Gang, Misdefined
 from core.workload.pod import PodFacts
 from tests.builders import (
     START,
     bind_called,
     drifts,
     filtered,
+    make_gang,
     make_ledger,
     make_pod,
     make_queue,
@@ -215,6 +218,17 @@ def test_each_request_of_a_list_counts_anew(ledger: Ledger) -> None:
     offer(ledger)
     relist(ledger)
     assert held(ledger) == NOTHING
+
+
+@pytest.mark.parametrize("gang", [make_gang(), Misdefined("no such thing")], ids=["off", "broken"])
+def test_a_reservation_outlasts_the_watch_where_a_gang_does_not_count(gang: Gang | Misdefined) -> None:
+    """What the pod says agrees with its body, although its application has no gang (POD-12)."""
+    settings = LedgerSettings(gangs=False)
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 4000}), settings=settings)
+    offer(ledger, gang=gang)
+    filtered(ledger, UID, now=START)
+    see(ledger, gang=gang)
+    assert usage(ledger, "root.a") == RESERVED
 
 
 def test_what_a_body_said_after_the_request_stands_beside_the_list(ledger: Ledger) -> None:
