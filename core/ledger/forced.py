@@ -6,8 +6,9 @@ once, wherever its own application takes it, else in the recovery queue. Nothing
 
 from collections.abc import Iterable, Sequence
 
-from core.ids import RECOVERY_QUEUE, AppId, QueuePath
+from core.ids import RECOVERY_QUEUE, AppId, PodUid, QueuePath
 from core.ledger.formations import unfile
+from core.ledger.forming import begin
 from core.ledger.gangs import gang_of
 from core.ledger.groups import find_groups
 from core.ledger.lifecycle import remove
@@ -45,16 +46,16 @@ def place_forced(state: State, application: Application, running: Sequence[PodRe
 
 
 def _recover(state: State, application: Application, running: Sequence[PodRecord]) -> list[PodRecord]:
-    first = min(application.pods, key=lambda uid: _seniority(state.pods[uid]))
     for record in sorted(running, key=_seniority):
         unfile(state, record)
         take_out(state, record, application)
         _count_in_recovery(state, record, application.id)
-    left = sorted((state.pods[uid] for uid in application.pods), key=_seniority)
-    if left and first in application.pods:
-        ages = [(each.facts.created, each.seq, each.uid) for each in left if not each.facts.placeholder]
-        application.originator = min(ages, default=None)
+    taken = {record.uid for record in running}
+    if application.pods and application.definer not in taken:
+        if application.originator is not None and application.originator[2] in taken:
+            application.originator = _oldest(state, application)
         return []
+    left = sorted((state.pods[uid] for uid in application.pods), key=_seniority)
     for record in left:
         unfile(state, record)
         take_out(state, record, application)
@@ -65,6 +66,11 @@ def _recover(state: State, application: Application, running: Sequence[PodRecord
 def _seniority(record: PodRecord) -> tuple[bool, int]:
     """In this order pods define their application: placeholders were made by us and define none."""
     return record.facts.placeholder, record.seq
+
+
+def _oldest(state: State, application: Application) -> tuple[float, int, PodUid] | None:
+    pods = (state.pods[uid] for uid in application.pods - application.holders)
+    return min(((each.facts.created, each.seq, each.uid) for each in pods), default=None)
 
 
 def _count_in_recovery(state: State, record: PodRecord, own: AppId) -> None:
@@ -78,8 +84,11 @@ def _count_in_recovery(state: State, record: PodRecord, own: AppId) -> None:
             application.groups = (NO_GROUP,)
     application.gang = application.gang or gang_of(state, record)
     join(state, record, application)
-    # For the first one, and for every placeholder that is to be given back.
-    settle_in(state, application, state.tree.recovery_queue().path)
+    if application.queue is None:
+        settle_in(state, application, state.tree.recovery_queue().path)
+    elif state.pods_listed:
+        # A placeholder is to be given back.
+        begin(state, application)
     state.identity_tally.recovered += 1
     post(state, record, FORCED, f"it runs, and no queue takes it: it counts in {RECOVERY_QUEUE}")
 

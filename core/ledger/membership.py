@@ -76,6 +76,7 @@ def add_application(state: State, record: PodRecord, app_id: AppId) -> Applicati
         starts_at_once=facts.starts_at_once,
         awaits_until=None if facts.namespace in state.namespaces else state.now + NAMESPACE_AWAITED,
         gang=gang_of(state, record),
+        definer=facts.uid,
     )
     state.unplaced.add(app_id)
     state.namesakes.setdefault(app_id.name, set()).add(app_id)
@@ -92,6 +93,7 @@ def taken_facts(record: PodRecord) -> PodFacts:
 
 def _redefine(application: Application, record: PodRecord) -> None:
     facts = taken_facts(record)
+    application.definer = facts.uid
     application.requested, application.namespace = facts.queue, facts.namespace
     application.identity, application.starts_at_once = facts.identity, facts.starts_at_once
 

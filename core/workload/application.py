@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from core.ids import AppId, PodUid, QueuePath
+from core.ids import NO_POD, AppId, PodUid, QueuePath
 from core.queues.identity import NOBODY, Identity
 from core.queues.limits import Claimant
 from core.reasons import Refusal
@@ -37,7 +37,8 @@ class Application:
     namespace, of those that are not its own (F-15); ``passed_over``: why it does not run in the queue that
     its first pod named, empty when it does (F-6); ``forced``: it was placed since a pod of it ran already,
     and the checks that such a one is spared have not been passed for what waits (F-1); ``let_in``: something
-    of it was given room by us; ``groups_assumed``: its groups stand for some that were not known.
+    of it was given room by us; ``groups_assumed``: its groups stand for some that were not known;
+    ``definer``: the pod that said its queue and user.
     """
 
     id: AppId
@@ -66,6 +67,7 @@ class Application:
     forced: bool = False
     let_in: bool = False
     groups_assumed: bool = False
+    definer: PodUid = NO_POD
     vouched: bool = False
 
     @property

@@ -30,6 +30,7 @@ from tests.builders import (
     usage,
     woken,
 )
+from tests.effort import effort
 
 
 def told(ledger: Ledger, *pods: PodFacts, now: float = START) -> list[Effect]:
@@ -222,6 +223,16 @@ def test_another_that_takes_over_gives_them_back_too() -> None:
     effects += ledger.apply(on.ActingBegan(), now=START)
     assert [each.uid for each in effects if isinstance(each, DeletePod)] == ["uid-t1"]
     assert drifts(ledger) == []
+
+
+def test_many_that_run_of_a_removed_queue_cost_no_more_each() -> None:
+    def restart(count: int) -> None:
+        pods = [make_pod(f"p{at}", queue="root.gone", node="n1") for at in range(count)]
+        ledger = restarted(*pods, queues=(make_queue("root.a"),))
+        assert usage(ledger, RECOVERY_QUEUE)[0] == count * 1000
+
+    few, many = effort(lambda: restart(50)), effort(lambda: restart(400))
+    assert many < 12 * few
 
 
 def test_the_namespace_of_another_makes_no_difference() -> None:
