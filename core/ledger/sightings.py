@@ -5,6 +5,8 @@ go back when etcd is restored. A body may be ahead of the watch. It is believed 
 most, and never about a pod that has a node: kube-scheduler does not ask about such a pod.
 """
 
+from dataclasses import replace
+
 from core.ids import PodUid
 from core.instants import has_come
 from core.ledger import events as on
@@ -157,7 +159,9 @@ def _take_offer(state: State, facts: PodFacts) -> None:
     elif not is_same_pod(record, facts) or record.node:
         return
     elif facts.version > record.facts.version:
-        record.facts = lasting(record.facts, facts)
+        # Whoever reaches the port may write a body: none makes a pod smaller than it is known (F-18).
+        size = facts.size.largest(record.facts.size)
+        record.facts = lasting(record.facts, replace(facts, size=size) if size != facts.size else facts)
         if record.shown is not None:
             _believe_for_a_while(state, record)
     record.vouched_in = state.lists_begun
