@@ -7,6 +7,8 @@ DEMO_SECONDS ?= 60
 SOAK_SECONDS ?= 600
 ROUNDS ?= 1
 SEED ?= 1
+COUNT ?= 1000
+JOBS ?= 1
 
 # `smoke`: one test for each part, in about a minute; `full`: all of them.
 TIER ?= full
@@ -18,7 +20,7 @@ endif
 # Each worker has a control plane of its own and waits for most of its time. A user's cluster bears only one.
 WORKERS ?= $(if $(KUBECONFIG),0,3)
 
-.PHONY: demo test lint control-plane e2e soak attack frozen bench format requirements clean
+.PHONY: demo test lint histories control-plane e2e soak attack frozen bench format requirements clean
 
 $(STAMP): requirements-dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -49,6 +51,11 @@ e2e: control-plane
 # Churn for so long, and Paddock's memory, stalls and audit drift in it.
 soak: control-plane
 	$(BIN)/python -m e2e.soak --seconds $(SOAK_SECONDS) --seed $(SEED)
+
+# Random histories of the properties: PROPERTY=quota, preemption or ordering, all by default. Each COUNT times
+# from SEED on, by JOBS processes; what is played is noted in .cache/histories.txt, and not played again.
+histories: $(STAMP)
+	$(BIN)/python -m tests.histories --seed $(SEED) --count $(COUNT) --jobs $(JOBS) --property "$(PROPERTY)"
 
 # A tenant's token and the port of the verbs, in bounded rounds: each attack is held or not.
 attack: control-plane

@@ -1,0 +1,411 @@
+"""Random histories of the quota: what tenants write, and what schedulers, leaders and etcd do (issue 15, 1).
+
+``play(seed)`` plays one. Two Paddocks follow one played API server; one leads. An observer counts usage from
+the server's state itself. What must hold:
+
+- Paddock admits, wakes, ungates, binds or offers victims for no pod when, by all that it has been shown or
+  did itself, that would exceed a max.
+- What others force, resize or let through a gate counts as soon as it is shown, and blocks admission.
+- An application is only in the queue that its first pod's labels at creation, its owner and its access
+  lead to.
+"""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from core.decisions.decision import Admitted, BindNow, BoundAlready
+from core.ids import NO_NODE, NodeName, PodUid
+from core.ledger import events as on
+from core.resource import Resource
+from core.workload.pod import PodFacts
+from tests.histories.quota_cluster import (
+    DOCUMENTS,
+    FILTER,
+    GATES,
+    NODES,
+    VERBS,
+    Limits,
+    document_of,
+)
+from tests.histories.quota_paddock import Paddock, Unbound
+from tests.histories.quota_tenants import Tenants
+
+STEPS = 70
+PROMISED = 25.0
+"""Seconds within which kube-scheduler binds what filter let through."""
+
+LATE = 5.0
+"""Seconds that a watch may be behind; Paddock believes its own deeds for longer."""
+
+FEATURES: Mapping[str, float] = {
+    "create": 14,
+    "schedule": 22,
+    "bind": 14,
+    "land": 14,
+    "watch": 18,
+    "effects": 14,
+    "wait": 12,
+    "end": 5,
+    "away": 1.0,
+    "force": 2.0,
+    "relabel": 1.0,
+    "ungate": 1.0,
+    "resize": 1.5,
+    "forge": 1.0,
+    "list": 2.0,
+    "page": 4.0,
+    "restore": 0.4,
+    "save": 0.6,
+    "configure": 1.2,
+    "lose": 0.8,
+    "restart": 0.6,
+    "freeze": 0.7,
+    "resume": 1.0,
+}
+"""What may happen, and how often; a caller can switch some of it off."""
+
+
+@dataclass
+class Post:
+    """A Binding on its way to the API server. ``paddock``: who sends it, None for kube-scheduler itself."""
+
+    paddock: Paddock | None
+    uid: PodUid
+    node: NodeName
+
+
+class World(Tenants):
+    """The played cluster. ``features``: see `FEATURES`."""
+
+    def __init__(self, seed: int, features: Mapping[str, float]) -> None:
+        super().__init__(random.Random(seed))
+        self.features = features
+        self.limits: Limits = self.rng.choice(DOCUMENTS)
+        self.data: Mapping[str, str] | None = {"queues.yaml": document_of(self.limits)}
+        for _ in range(2):
+            paddock = Paddock(self.api, lambda: self.now)
+            paddock.start(self.data, self.limits)
+            self.paddocks.append(paddock)
+        self.paddocks[0].leads = True
+        self.assumed: dict[PodUid, tuple[NodeName, float]] = {}
+        self.posts: list[Post] = []
+        self.away_until = 0.0
+        self.saved: tuple[dict[PodUid, PodFacts], int] | None = None
+        self.judged = 0
+
+    @property
+    def leader(self) -> Paddock:
+        return next(each for each in self.paddocks if each.leads)
+
+    @property
+    def standby(self) -> Paddock:
+        return next(each for each in self.paddocks if not each.leads)
+
+    def step(self) -> None:
+        kinds = list(self.features)
+        kind = self.rng.choices(kinds, [self.features[each] for each in kinds])[0]
+        getattr(self, f"_{kind}")()
+        for each in self.paddocks:
+            if not each.frozen:
+                each.run(self.rng.randint(0, 4))
+
+    def _forge(self) -> None:
+        """A filter body about a pod that runs, from whoever reaches the port, of a version far ahead."""
+        pod = self.any_pod(bound=True)
+        if pod is not None and not self.leader.frozen and self.leader.engine.snapshot.synced:
+            self.say(f"a filter body says that {pod.uid} is small and waits")
+            lie = replace(pod, node=NO_NODE, version=10**12, size=Resource({"vcore": 1, "pods": 1}))
+            self.leader.engine.learn(on.PodOffered(lie))
+
+    # -- kube-scheduler ---------------------------------------------------------------------------------
+
+    def _schedule(self) -> None:
+        """One cycle for one pod: filter where its markers ask for that, and a node."""
+        paddock = self.leader
+        if self.now < self.away_until or paddock.frozen:
+            return
+        found = [
+            pod
+            for pod in self.api.pods.values()
+            if not (pod.node or pod.gates or pod.deleting or pod.uid in self.assumed)
+        ]
+        if not found:
+            return
+        pod = self.rng.choice(found)
+        if self.api.kinds[pod.uid] == GATES:
+            self._assume(pod)
+            return
+        if not paddock.engine.snapshot.synced:
+            return
+        record = paddock.engine.snapshot.pod(pod.uid)
+        if record is None or record.facts.version < pod.version:
+            paddock.offered(pod)
+        paddock.promised.pop(pod.uid, None)
+        verdict = paddock.engine.admit(pod.uid, lambda: list(NODES))
+        self.say(f"filter {pod.uid}: {type(verdict).__name__}")
+        if isinstance(verdict, Admitted):
+            self.judged += 1
+            if pod.uid not in paddock.posts:
+                # Else its Binding may come about whatever is said now.
+                paddock.judge("admits", pod.uid, promises=True)
+            if self._assume(pod):
+                paddock.promised[pod.uid] = self.now + PROMISED
+            else:
+                self.api.change(pod.uid, unscheduled=f"no node at {self.now}")
+
+    def _assume(self, pod: PodFacts) -> bool:
+        fit = [node for node in NODES if self.api.room(node, pod.size)]
+        if fit:
+            self.assumed[pod.uid] = self.rng.choice(fit), self.now
+        return bool(fit)
+
+    def _bind(self) -> None:
+        if not self.assumed or self.now < self.away_until or self.leader.frozen:
+            return
+        uid = self.rng.choice(list(self.assumed))
+        node, since = self.assumed.pop(uid)
+        pod, kind = self.api.pods.get(uid), self.api.kinds[uid]
+        late = self.now >= since + PROMISED
+        if pod is None or pod.node or pod.gates or (kind == FILTER and late):
+            return
+        if kind == VERBS:
+            self._bind_through(self.leader, pod, node)
+        else:
+            self.say(f"kube-scheduler binds {uid}")
+            self.posts.append(Post(None, uid, node))
+
+    def _bind_through(self, paddock: Paddock, pod: PodFacts, node: NodeName) -> None:
+        if not paddock.engine.snapshot.synced or pod.uid in paddock.posts:
+            return
+        record = paddock.engine.snapshot.pod(pod.uid)
+        if record is None or not record.is_confirmed or record.facts.gates:
+            paddock.read(pod)
+        record = paddock.engine.snapshot.pod(pod.uid)
+        reserved = record is not None and record.reservation is not None
+        verdict = paddock.engine.bind(pod.uid, node)
+        self.say(f"bind {pod.uid}: {type(verdict).__name__}")
+        paddock.promised.pop(pod.uid, None)
+        if isinstance(verdict, BindNow):
+            self.judged += 1
+            # What was admitted first goes before pods that came past the gate and have no node yet.
+            paddock.judge("binds", pod.uid, past_gate=not reserved)
+            paddock.posts[pod.uid] = node
+            self.posts.append(Post(paddock, pod.uid, node))
+        elif isinstance(verdict, BoundAlready):
+            return
+
+    def _land(self) -> None:
+        """A Binding reaches the API server, or is lost, or its answer is."""
+        if not self.posts:
+            return
+        post = self.posts.pop(self.rng.randrange(len(self.posts)))
+        pod, how = self.api.pods.get(post.uid), self.rng.random()
+        done = how < 0.95 and pod is not None and not pod.node and not pod.gates
+        if done:
+            self.api.change(post.uid, node=post.node, nominated=NO_NODE)
+            self.say(f"{post.uid} is bound to {post.node}")
+        paddock = post.paddock
+        if paddock is None or post.uid not in paddock.posts:
+            return
+        del paddock.posts[post.uid]
+        known = paddock.view().get(post.uid)
+        if done and known is not None:
+            paddock.known[post.uid] = replace(known, node=post.node)
+        if paddock.frozen:
+            return
+        if done and how < 0.9:
+            paddock.engine.learn(on.PodBound(post.uid, post.node))
+        else:
+            paddock.engine.learn(on.BindFailed(post.uid, certain=not done))
+
+    def _away(self) -> None:
+        """kube-scheduler is down for a while, and knows nothing when it is back."""
+        self.say("kube-scheduler is away")
+        self.away_until = self.now + self.rng.choice((1.0, 4.0, 12.0, 40.0))
+        self._forget_assumed()
+
+    def _forget_assumed(self) -> None:
+        self.assumed.clear()
+        for each in self.paddocks:
+            each.promised.clear()
+
+    # -- Paddock and its sources ------------------------------------------------------------------------
+
+    def _running(self) -> Paddock | None:
+        found = [each for each in self.paddocks if not each.frozen]
+        return self.rng.choice(found) if found else None
+
+    def _watch(self) -> None:
+        if paddock := self._running():
+            paddock.watch(self.rng.choice((1, 2, 5, 100)))
+
+    def _effects(self) -> None:
+        for each in self.paddocks:
+            if not each.frozen:
+                each.act(self.rng.randint(1, 4), reached=self.rng.random() < 0.95)
+
+    def _wait(self) -> None:
+        seconds = self.rng.choice((0.05, 0.3, 1.0, 1.0, 2.5, 6.0, 31.0))
+        if seconds > LATE:
+            self._catch_up()
+        self.now += seconds
+        for each in self.paddocks:
+            if not each.frozen:
+                each.run(20)
+                each.engine.pass_time()
+
+    def _catch_up(self) -> None:
+        """No list takes as long, and no watch is as late."""
+        for each in self.paddocks:
+            if not each.frozen:
+                if each.listing is not None:
+                    each.end_list()
+                each.caught_up()
+
+    def _list(self) -> None:
+        paddock = self._running()
+        if paddock is not None and paddock.listing is None:
+            self.say(f"{self._name(paddock)} begins a list")
+            paddock.begin_list()
+
+    def _page(self) -> None:
+        for each in self.paddocks:
+            if each.frozen or each.listing is None:
+                continue
+            if self.rng.random() < 0.5:
+                each.page(2)
+            else:
+                self.say(f"{self._name(each)} ends its list")
+                each.end_list()
+
+    def _name(self, paddock: Paddock) -> str:
+        return f"paddock {self.paddocks.index(paddock) + 1}"
+
+    def _save(self) -> None:
+        self.saved = dict(self.api.pods), self.api.version
+
+    def _restore(self) -> None:
+        """etcd is restored from a backup: pods and versions go back, and everybody lists anew."""
+        if self.saved is None or any(each.frozen for each in self.paddocks):
+            return
+        self.say("etcd is restored")
+        pods, self.api.version = self.saved
+        known = {uid: pod for uid, pod in pods.items() if self._still_filed(uid)}
+        self.api.pods, self.saved = known, None
+        for app in self.api.apps.values():
+            app.pods &= known.keys()
+        self.api.apps = {key: app for key, app in self.api.apps.items() if app.pods}
+        self._forget_assumed()
+        self.posts.clear()
+        for each in self.paddocks:
+            for uid in list(each.posts):
+                each.engine.learn(on.BindFailed(uid, certain=True))
+            each.posts.clear()
+            each.known.clear()
+            each.bodies.clear()
+            each.opened.clear()
+            each.begin_list()
+            each.end_list()
+
+    def _still_filed(self, uid: PodUid) -> bool:
+        """Whether the pod's application has not ended meanwhile: then it stays away."""
+        pod = self.api.created[uid]
+        app = self.api.apps.get((pod.namespace, pod.app_id))
+        return app is not None and uid in app.pods
+
+    def _configure(self) -> None:
+        self.limits = self.rng.choice(DOCUMENTS)
+        self._offer({"queues.yaml": document_of(self.limits)}, self.limits)
+
+    def _lose(self) -> None:
+        """The ConfigMap is deleted, emptied, or holds something else."""
+        data = self.rng.choice(
+            (None, {}, {"queues.yaml": ""}, {"other": "x"}, {"queues.yaml": "partitions: ["})
+        )
+        self._offer(data, None)
+
+    def _offer(self, data: Mapping[str, str] | None, limits: Limits | None) -> None:
+        self.say(f"the ConfigMap says {limits or data}")
+        self.data = data
+        for each in self.paddocks:
+            each.configure(data, limits)
+
+    def _restart(self) -> None:
+        paddock = self._running()
+        if paddock is None or (self.data or {}).get("queues.yaml") == "partitions: [":
+            return
+        self.say(f"{self._name(paddock)} restarts")
+        if paddock.leads:
+            self._settle_unguarded()
+        self.posts = [post for post in self.posts if post.paddock is not paddock]
+        self.api.blur()
+        right = self.limits if self.data and self.data.get("queues.yaml") else None
+        paddock.start(self.data, right)
+
+    def _settle_unguarded(self) -> None:
+        """What was let through for pods that need no bind call: nobody but the one that ends knows of it."""
+        self.assumed = {uid: each for uid, each in self.assumed.items() if self.api.kinds[uid] != FILTER}
+        for post in [each for each in self.posts if each.paddock is None]:
+            self.posts.remove(post)
+            pod = self.api.pods.get(post.uid)
+            if pod is not None and not pod.node:
+                self.api.change(post.uid, node=post.node)
+
+    def _freeze(self) -> None:
+        """The host of the leader stops, and the other one takes over when its watch is up to date."""
+        old, new = self.leader, self.standby
+        if new.frozen:
+            return
+        self.say(f"{self._name(old)} freezes, {self._name(new)} leads")
+        self._settle_unguarded()
+        for post in [each for each in self.posts if each.paddock is old]:
+            self.posts.remove(post)
+            pod = self.api.pods.get(post.uid)
+            if pod is not None and not pod.node and self.rng.random() < 0.7:
+                self.api.change(post.uid, node=post.node)
+        old.frozen, old.leads = True, False
+        self.now += 15.0
+        self._forget_assumed()
+        if new.listing is not None:
+            new.end_list()
+        new.watch(1000)
+        new.leads = True
+        new.effects.clear()
+        new.engine.learn(on.ActingBegan())
+
+    def _resume(self) -> None:
+        """The frozen one goes on where it was; its Lease is over, so that its calls are refused (F-3)."""
+        for each in self.paddocks:
+            if each.frozen:
+                self.say(f"{self._name(each)} goes on")
+                each.frozen = False
+                for uid in list(each.posts):
+                    each.engine.learn(on.BindFailed(uid, certain=False))
+                each.posts.clear()
+                each.engine.learn(on.ActingEnded())
+                each.watch(1000)
+
+    # -- the end ----------------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Nothing is lost: every Paddock's books are right."""
+        for each in self.paddocks:
+            each.audit()
+
+
+def play(seed: int) -> None:
+    """Play one history; raises AssertionError with the seed and the history on a breach."""
+    played(seed)
+
+
+def played(seed: int, features: Mapping[str, float] = FEATURES) -> World:
+    world = World(seed, features)
+    try:
+        for _ in range(STEPS):
+            world.step()
+        world.look()
+    except Unbound as error:
+        story = "\n".join(world.story)
+        raise AssertionError(f"seed {seed}: Paddock {error}\n{story}") from None
+    return world

@@ -1,0 +1,64 @@
+"""The runner of histories: pieces, their notes, what is taken up again, and how a failure ends it."""
+
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.histories import __main__ as runner
+
+PLAYED: list[int] = []
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A property that fails for seed 7."""
+
+    def play(seed: int) -> None:
+        PLAYED.append(seed)
+        if seed == 7:
+            raise AssertionError("seed 7: a breach\nthe history")
+
+    module = ModuleType("tests.histories.fake")
+    module.play = play  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "tests.histories.fake", module)
+    monkeypatch.setattr(runner, "PIECE", 3)
+    PLAYED.clear()
+
+
+def test_pieces_take_the_properties_in_turn() -> None:
+    found = [(each.name, each.first, each.count) for each in runner.pieces(("a", "b"), 1, 5)]
+    assert found == [("a", 1, 3), ("b", 1, 3), ("a", 4, 2), ("b", 4, 2)]
+
+
+def test_what_held_is_noted_and_not_played_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    notes = tmp_path / "new" / "notes.txt"
+    assert runner.run(list(runner.pieces(("fake",), 1, 6)), notes, jobs=1) == 0
+    assert [line.split(" ", 1)[1] for line in notes.read_text().splitlines()] == [
+        "fake seeds 1-3 held",
+        "fake seeds 4-6 held",
+    ]
+    assert runner.run(list(runner.pieces(("fake",), 1, 9)), notes, jobs=1) == 1
+    assert PLAYED == [1, 2, 3, 4, 5, 6, 7]
+    told = capsys.readouterr()
+    assert "2 of 3 pieces were played before" in told.out
+    assert "fake seeds 7-9 seed 7 FAILED" in notes.read_text()
+    assert "a breach\nthe history" in told.err
+
+
+def test_a_failed_piece_is_played_again(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    for _ in range(2):
+        assert runner.run(list(runner.pieces(("fake",), 7, 3)), notes, jobs=1) == 1
+    assert PLAYED == [7, 7]
+
+
+def test_each_property_is_there() -> None:
+    for name in runner.PROPERTIES:
+        piece = runner.Piece(name, 1, 1)
+        assert runner.played(piece).failed is None
+
+
+def test_the_notes_are_of_this_code() -> None:
+    assert len(runner.digest_of(runner.ROOT)) == 12
