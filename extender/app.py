@@ -37,6 +37,7 @@ from extender.reporting import Reporting
 from extender.story import story_of
 from extender.telemetry.logs import DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
+from extender.telemetry.stalls import watch_stalls
 from extender.telemetry.witness import Telling
 from extender.verbs import Verbs
 from extender.wire.extender_v1 import NO_PREEMPTION, NO_PRIORITIES
@@ -165,6 +166,7 @@ class App:
             group.create_task(self._keep_time())
             group.create_task(self._become_ready())
             group.create_task(self._audit_for_ever())
+            group.create_task(watch_stalls(self.metrics.stalls.observe))
 
     def _asked(self) -> None:
         """A verb is being called."""

@@ -26,6 +26,7 @@ QUEUES_SHOWN = 2_000
 """Queues with series of their own; more of them are summed in none, and counted in paddock_queues."""
 
 _BUCKETS = (0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1.0, 10.0, 100.0)
+_STALLS = (0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 _AMOUNTS = ("max", "guaranteed", "allocated", "reserved", "pending", "preempting")
 
 
@@ -59,6 +60,12 @@ class Metrics:
         )
         self.foreign = Counter(
             "paddock_preemption_foreign", "Preempt calls for pods in no queue", registry=registry
+        )
+        self.stalls = Histogram(
+            "paddock_loop_stall_seconds",
+            "How late the event loop was, looked at every 50 ms",
+            buckets=_STALLS,
+            registry=registry,
         )
         self.drift = Gauge("paddock_audit_drift", "Differences the last audit found", registry=registry)
         self.audits = Counter("paddock_audits", "Audits completed", registry=registry)
