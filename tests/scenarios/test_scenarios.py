@@ -57,6 +57,7 @@ from extender.simulator import cluster as played
 from extender.simulator.reading import read_scenario
 from extender.simulator.recording import Recording
 from extender.simulator.run import run_scenario
+from extender.simulator.scenario import PodEntry
 from extender.wire import sizing, translate
 from tests.scenarios.coscheduling_mutations import COSCHEDULING
 from tests.scenarios.gang_mutations import GANG
@@ -108,6 +109,19 @@ def test_it_happens_as_expected(play: Play) -> None:
     recording = play.run()
     assert recording.differences == ()
     assert recording.checks > 0
+
+
+@pytest.mark.rule("F-2")
+@pytest.mark.parametrize("path", [play.path for play in PLAYS if play.gates], ids=lambda path: path.stem)
+def test_it_happens_so_where_gates_are_the_only_guard(path: Path) -> None:
+    """Markers cut to ``preempt``: a turn is a charge from the opening of the gate on."""
+    scenario = read_scenario(path)
+    steps = tuple(replace(step, submit=tuple(map(_marked, step.submit))) for step in scenario.steps)
+    assert run_scenario(replace(scenario, gates=True, steps=steps)).differences == ()
+
+
+def _marked(entry: PodEntry) -> PodEntry:
+    return entry if entry.node else replace(entry, requests={**entry.requests, "paddock.dev/preempt": "1"})
 
 
 @pytest.mark.corrupts_ledger
