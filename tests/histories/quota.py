@@ -14,7 +14,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from core.decisions.decision import Admitted, BindNow, BoundAlready
+from core.decisions.decision import Admitted, BindNow, BoundAlready, Offered
 from core.ids import NO_NODE, NodeName, PodUid
 from core.ledger import events as on
 from core.resource import Resource
@@ -52,6 +52,7 @@ FEATURES: Mapping[str, float] = {
     "relabel": 1.0,
     "ungate": 1.0,
     "resize": 1.5,
+    "annotate": 1.0,
     "forge": 1.0,
     "list": 2.0,
     "page": 4.0,
@@ -151,8 +152,20 @@ class World(Tenants):
                 paddock.judge("admits", pod.uid, promises=True)
             if self._assume(pod):
                 paddock.promised[pod.uid] = self.now + PROMISED
-            else:
-                self.api.change(pod.uid, unscheduled=f"no node at {self.now}")
+                return
+            self.api.change(pod.uid, unscheduled=f"no node at {self.now}")
+        self._preempt(paddock, pod)
+
+    def _preempt(self, paddock: Paddock, pod: PodFacts) -> None:
+        """kube-scheduler asks whom it may evict, and does."""
+        verdict = paddock.engine.preempt(pod.uid, list(NODES))
+        if not isinstance(verdict, Offered):
+            return
+        victims = [each.uid for each in verdict.plan.victims]
+        self.say(f"{pod.uid} is offered {', '.join(victims)}")
+        for uid in victims:
+            if uid in self.api.pods:
+                self.api.delete(uid)
 
     def _assume(self, pod: PodFacts) -> bool:
         fit = [node for node in NODES if self.api.room(node, pod.size)]

@@ -39,6 +39,7 @@ def leads_to(pod: PodFacts) -> str:
     return pod.queue if pod.queue in LEAVES and pod.identity.user in allowed else ""
 
 
+GUARANTEED: Limits = {"root.a": 2000, "root.p.x": 1000}
 DOCUMENTS: tuple[Limits, ...] = (
     {"root.a": 4000, "root.p": 5000, "root.p.x": 3000, "root.p.y": 3000},
     {"root.a": 2000, "root.p": 3000, "root.p.y": 2000},
@@ -49,7 +50,9 @@ DOCUMENTS: tuple[Limits, ...] = (
 def document_of(limits: Limits) -> str:
     def queue(path: str, *below: str) -> str:
         indent = "  " * (2 * path.count(".") + 1)
-        most = f"{indent}  resources: {{max: {{vcore: {limits[path]}m}}}}\n" if path in limits else ""
+        amounts = [f"max: {{vcore: {limits[path]}m}}"] if path in limits else []
+        amounts += [f"guaranteed: {{vcore: {GUARANTEED[path]}m}}"] if path in GUARANTEED else []
+        most = f"{indent}  resources: {{{', '.join(amounts)}}}\n" if amounts else ""
         access = "alice" if path == "root.p.y" else '"*"' if path.count(".") or path == "root" else ""
         children = f"{indent}  queues:\n" + "".join(below) if below else ""
         own = f"{indent}  submitacl: {access}\n" if path in ("root.a", "root.p.x", "root.p.y") else ""
@@ -177,7 +180,7 @@ class Api:
         return found
 
 
-CAPACITY = 12_000
+CAPACITY = 3_000
 """Millicores of a node."""
 
 

@@ -1,9 +1,10 @@
 """One Paddock in the quota's histories: the real engine and configuration, and what it can know."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+from core.decisions.receipts import Plan
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import (
@@ -49,6 +50,7 @@ class Paddock:
     def __init__(self, api: Api, clock: Callable[[], float]) -> None:
         self.api, self._clock = api, clock
         self.leads = self.frozen = False
+        self.plans = 0
         self.start(None, None)
 
     # -- life -------------------------------------------------------------------------------------------
@@ -185,10 +187,19 @@ class Paddock:
         ours = pod.uid in self.opened or pod.gate_opened
         return placed and self.api.kinds[pod.uid] == GATES and not waits and (ours or past_gate)
 
-    def judge(self, what: str, uid: PodUid, *, promises: bool = False, past_gate: bool = True) -> None:
+    def judge(
+        self,
+        what: str,
+        uid: PodUid,
+        *,
+        promises: bool = False,
+        past_gate: bool = True,
+        gone: Collection[PodUid] = (),
+    ) -> None:
         """Raise `Unbound` if a queue would hold more than its max, by all that this instance can know.
 
-        ``promises``: whether what it promised to others at filter counts too; ``past_gate``: see `_holds`.
+        ``promises``: whether what it promised to others at filter counts too; ``past_gate``: see `_holds`;
+        ``gone``: pods that would have to go first.
         """
         view = self.view()
         pod = view.get(uid) or self.api.pods.get(uid)
@@ -202,7 +213,9 @@ class Paddock:
         kept = {each for each, until in self.promised.items() if promises and until > self._clock()}
         held = self.api.held(
             view.values(),
-            lambda each: self._holds(each, past_gate=past_gate) or each.uid in kept,
+            lambda each: (
+                each.uid not in gone and (self._holds(each, past_gate=past_gate) or each.uid in kept)
+            ),
             but=uid,
         )
         over = excess(self.limits, held, queue, pod.size)
@@ -282,7 +295,11 @@ class Paddock:
 
     def breached(self, plan: object, breaches: object, *, pod: str, now: float) -> None: ...
 
-    def planned(self, outcome: object, *, pod: str, how: str, now: float) -> None: ...
+    def planned(self, outcome: object, *, pod: str, how: str, now: float) -> None:
+        """Whose room nobody may take must not be made by evicting others."""
+        if isinstance(outcome, Plan) and outcome.uid in self.api.created and self.leads:
+            self.plans += 1
+            self.judge("evicts for", outcome.uid, gone=[each.uid for each in outcome.victims])
 
     def audit(self) -> None:
         found = drifts(self.ledger)

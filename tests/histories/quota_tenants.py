@@ -99,3 +99,21 @@ class Tenants:
             size = self.rng.choice((*SIZES, 4000))
             self.say(f"{pod.uid} is resized to {size}")
             self.api.change(pod.uid, size=Resource({"vcore": size, "pods": 1}))
+
+    def _annotate(self) -> None:
+        """What Paddock itself writes onto pods, written by somebody else."""
+        pod = self.any_pod()
+        if pod is not None:
+            other = self.rng.choice(list(self.api.pods))
+            note: dict[str, object] = self.rng.choice(
+                (
+                    {"reserved_node": self.rng.choice(NODES)},
+                    {"triggered": "plan-1"},
+                    {"preempted_for": other, "preempted_plan": "plan-1"},
+                    {"gate_opened": True},
+                    {"nominated": self.rng.choice(NODES)},
+                    {"allow_preemption": "true"},
+                )
+            )
+            self.say(f"{pod.uid} is annotated: {note}")
+            self.api.change(pod.uid, **note)
