@@ -14,6 +14,7 @@ import yaml
 
 from e2e.cluster import RUN_FOR, Object, condition, node_of, path_of
 from e2e.daemon_sets import daemon_set
+from e2e.preempting import PREEMPTED_FOR
 from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, Tree, limits
 from extender.simulator.daemon_sets import LABEL as DAEMON_SET_LABEL
 from extender.simulator.objects import (
@@ -134,7 +135,8 @@ class Player:
         if node_of(pod):
             self._seen.placed.add((name, node_of(pod)))
         disrupted = condition(pod, "DisruptionTarget") or {}
-        if disrupted.get("reason") == "PreemptionByScheduler" and (
+        by_paddock = PREEMPTED_FOR in (meta.get("annotations") or {})
+        if (by_paddock or disrupted.get("reason") == "PreemptionByScheduler") and (
             kind == "DELETED" or meta.get("deletionTimestamp")
         ):
             self._seen.evicted.add(name)

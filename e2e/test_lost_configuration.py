@@ -41,10 +41,10 @@ async def _lose(stand: Stand, data: Object | None) -> None:
 
 
 async def _lasts(stand: Stand) -> None:
-    """Another pod is refused by the limit that no object holds any more."""
+    """A pod of another application is refused by the limit that no object holds any more."""
     assert (await stand.paddock.get("/readyz"))[0] == 200
     assert CONFIG_MAP in (await stand.paddock.get("/readyz?verbose"))[1]
-    await stand.cluster.create_pod("late", queue="root.a")
+    await stand.cluster.create_pod("late", queue="root.a", app="late")
     await stand.pods.until(lambda: REFUSED in message_of(stand.pods.named("late")), "refused as before")
     await stand.cluster.delete_pod("late")
     await stand.pods.until(lambda: stand.pods.named("late") is None, "it is gone")
