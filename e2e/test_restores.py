@@ -23,7 +23,7 @@ HELD = {"schedulingGates": [{"name": "example.com/held"}]}
 NAMES = ("stays", "doomed", "late", "new-1", "new-2")
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(300)
 async def test_a_restored_cluster_is_counted_as_it_is() -> None:
     """A pod that was deleted runs again, two were never made, and one was bound and is not any more."""
     async with _bare() as (own, paddock, scheduler):
@@ -45,7 +45,9 @@ async def test_a_restored_cluster_is_counted_as_it_is() -> None:
 
         await own.control_plane.restore_etcd()
         await scheduler.restart()
-        await eventually_equal(lambda: _charged(paddock, own), ["doomed", "stays"], "as restored", timeout=90)
+        await eventually_equal(
+            lambda: _charged(paddock, own), ["doomed", "stays"], "as restored", timeout=150
+        )
         assert await _allocated(paddock) == 2000
 
         await own.patch(late, {"spec": {"schedulingGates": None}})

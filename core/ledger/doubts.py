@@ -1,8 +1,8 @@
 """What Paddock itself did to a pod, and a complete list does not show (F-8).
 
 Most often the list is the older one, and the watch that goes on from it shows the rest. After a restore of
-etcd it never does. So an accepted Binding, an eviction and an opened gate are believed for `DOUBTED` seconds
-from such a list on, not for ever.
+etcd it never does. So an accepted Binding, an eviction and an opened gate are believed, from such a list on,
+until the watch has told all that happened before it, and for `DOUBTED` seconds at least; not for ever.
 """
 
 from core.ids import NO_NODE, NO_POD, PodUid
@@ -16,7 +16,7 @@ from core.ledger.state import State
 from core.ledger.takeover import note_released
 
 DOUBTED = 30.0
-"""Seconds that the watch has to show what a list did not."""
+"""Seconds, at least, that the watch has to show what a list did not."""
 
 
 def doubt_what_is_not_shown(state: State, uids: frozenset[PodUid]) -> None:
@@ -56,14 +56,18 @@ def _end_doubt(state: State, record: PodRecord) -> None:
 
 
 def note_binding(state: State, record: PodRecord) -> None:
-    """A Binding was accepted just now: it is as good as new."""
-    if record.doubted_until is not None:
+    """A Binding was accepted just now: no list has been read since."""
+    if record.doubted_until is None:
+        return
+    if record.shown is not None:
+        _end_doubt(state, record)
+    else:
         doubt(state, record)
 
 
 def expire_doubts(state: State) -> None:
     """What no watch has shown in time did not last. An open bind call, or an opening, is waited for."""
-    for record in [state.pods[uid] for uid in sorted(state.doubted)]:
+    for record in [state.pods[uid] for uid in sorted(state.doubted)] if state.caught_up else ():
         if record.doubted_until is None or not has_come(record.doubted_until, now=state.now):
             continue
         if record.binding or (record.opening and (record.waking or record.uid in state.unwoken)):

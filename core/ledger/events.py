@@ -66,6 +66,11 @@ class PodsListed(PodNews):
 
 
 @dataclass(frozen=True, slots=True)
+class PodsCaughtUp(PodNews):
+    """The watch has told all that happened until the last list was shown: what it has not told is not so."""
+
+
+@dataclass(frozen=True, slots=True)
 class PodOffered(PodNews):
     """A verb's body showed a pod that the watch has not shown yet, or an older version of it (fact 16)."""
 
@@ -298,6 +303,7 @@ Event = (
     | PodDeleted
     | PodsListBegun
     | PodsListed
+    | PodsCaughtUp
     | NodeObserved
     | NodeDeleted
     | NodesListed

@@ -25,7 +25,7 @@ def moments(state: State) -> Iterator[float | None]:
         reservation = state.pods[uid].reservation
         yield reservation.ends if reservation is not None else None
     yield from (state.pods[uid].provisional_until for uid in state.provisional)
-    yield from (state.pods[uid].doubted_until for uid in state.doubted)
+    yield from (state.pods[uid].doubted_until for uid in state.doubted) if state.caught_up else ()
     yield from (known.until for known in state.resolved.values())
     yield from (state.pods[uid].kept_since + KEPT_AT_MOST for uid in state.kept.values())
     yield from marks_due(state)

@@ -40,9 +40,11 @@ def learn_pods(state: State, event: on.PodNews) -> None:
         case on.PodDeleted(uid):
             delete_pod(state, uid)
         case on.PodsListBegun():
-            state.listing, state.lists_begun = True, state.lists_begun + 1
+            state.listing, state.lists_begun, state.caught_up = True, state.lists_begun + 1, False
         case on.PodsListed(uids):
             _end_list(state, uids)
+        case on.PodsCaughtUp():
+            state.caught_up = True
         case _:
             raise AssertionError(event)
 

@@ -231,6 +231,7 @@ class State:
     (those for which something ends by itself).
 
     ``listing``: a list of pods was requested and has not ended; ``lists_begun``: how many were;
+    ``caught_up``: the watch has told all that happened until that list was shown;
     ``gone``: uids deleted lately, with the time; ``turns``: the asks that may be placed now, ``given`` what
     that holds, and ``promised`` the same by leaf and application; ``moved``: leaves, with applications, in
     which anything was counted since the pass that goes on looked last; ``unwoken``: those with a turn whose
@@ -284,6 +285,7 @@ class State:
     pods_listed: bool = False
     listing: bool = False
     lists_begun: int = 0
+    caught_up: bool = True
     namespaces_listed: bool = False
     nodes_listed: bool = False
 

@@ -106,6 +106,7 @@ class Feeds:
             sink=_pod_sink(learn),
             reporter=reporter,
             requested=lambda: learn(on.PodsListBegun()),
+            caught_up=lambda: learn(on.PodsCaughtUp()),
         )
 
     @property

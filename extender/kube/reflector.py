@@ -117,6 +117,7 @@ class Reflector(Generic[T]):
     deleted one, and one that is gone need not be decoded.
     ``order``: sort key in which the first list's items are told; None: as the server lists them.
     ``requested()``: called before a list is asked for; what its items differ in came before that, or later.
+    ``caught_up()``: called once per list, when the watch has told all that happened until the list was told.
     ``watch_timeout``, ``idle_timeout``, ``page_timeout``: seconds. ``uniform(low, high)``: jitter.
 
     Read: ``synced`` (set after the first whole list, never cleared), ``error`` (what is wrong now, empty
@@ -138,6 +139,7 @@ class Reflector(Generic[T]):
         order: Callable[[T], Any] | None = None,
         reporter: Reporter | None = None,
         requested: Callable[[], None] = lambda: None,
+        caught_up: Callable[[], None] | None = None,
         page_size: int = PAGE_SIZE,
         page_timeout: float = PAGE_TIMEOUT,
         watch_timeout: tuple[float, float] = WATCH_TIMEOUT,
@@ -161,6 +163,9 @@ class Reflector(Generic[T]):
         self._sink = sink
         self._reporter = reporter or Silence()
         self._requested = requested
+        self._caught_up = caught_up or (lambda: None)
+        self._is_marked = caught_up is not None
+        self._mark, self._mark_due = "", False
         self._page_size = page_size
         self._page_timeout = page_timeout
         self._watch_timeout = watch_timeout
@@ -184,6 +189,8 @@ class Reflector(Generic[T]):
             try:
                 if self._version and self._broken:
                     await self._compare_versions()
+                if self._version and self._mark_due:
+                    await self._set_mark()
                 await (self._watch() if self._version else self._list())
             except KubeError as error:
                 await self._recover(error)
@@ -194,11 +201,24 @@ class Reflector(Generic[T]):
         So they do when etcd is restored. A watch from a version that is yet to come is not refused then: the
         server says nothing until it has come, and never tells what was before. Costs a list of one item.
         """
-        page = await self._page({**self._params, "limit": "1"})
-        now = page.metadata.resource_version
+        now = await self._version_now()
         self._broken = False
-        if now.isdigit() and self._version.isdigit() and int(now) < int(self._version):
+        if not _has_come(self._version, now):
             raise MalformedAnswer(f"versions of {self.kind} went back from {self._version} to {now}")
+
+    async def _version_now(self) -> str:
+        page = await self._page({**self._params, "limit": "1"})
+        return page.metadata.resource_version
+
+    async def _set_mark(self) -> None:
+        """After a list: when the watch has come to here, it has told all that happened until now."""
+        self._mark, self._mark_due = await self._version_now(), False
+        self._look_for_mark()
+
+    def _look_for_mark(self) -> None:
+        if self._mark and _has_come(self._mark, self._version):
+            self._mark = ""
+            self._caught_up()
 
     async def _recover(self, error: KubeError) -> None:
         """Pause, and forget the version if the error says that it leads nowhere."""
@@ -223,6 +243,7 @@ class Reflector(Generic[T]):
         if self.synced.is_set():
             self.relists += 1
         started = self._clock()
+        self._mark, self._mark_due = "", False
         self._requested()
         found, keys, version = await self._pages()
         if self._order is not None and not self.synced.is_set():
@@ -233,7 +254,7 @@ class Reflector(Generic[T]):
                 self._sink.on_changed(item)
             await asyncio.sleep(0)
         self._sink.on_listed(frozenset(keys))
-        self._version, self._broken = version, False
+        self._version, self._broken, self._mark_due = version, False, self._is_marked
         self.error = ""
         self.synced.set()
         self._reporter.listed(self.kind, len(found), self._clock() - started)
@@ -325,6 +346,7 @@ class Reflector(Generic[T]):
             self._on_event(event, meta)
         if meta.resource_version:
             self._version = meta.resource_version
+            self._look_for_mark()
         self.error = ""
 
     def _on_event(self, event: _Event, meta: ObjectMeta) -> None:
@@ -347,6 +369,11 @@ def _slices(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
     """Parts small enough for the event loop to attend to others in between."""
     for start in range(0, len(items), _SLICE):
         yield items[start : start + _SLICE]
+
+
+def _has_come(version: str, now: str) -> bool:
+    """Whether one version is not after another; of those that are no numbers nothing is known."""
+    return not (version.isdigit() and now.isdigit()) or int(version) <= int(now)
 
 
 def _meta_from(raw: msgspec.Raw) -> ObjectMeta:

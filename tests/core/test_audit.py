@@ -32,6 +32,7 @@ TOLD = {
     "pods_listed",
     "listing",
     "lists_begun",
+    "caught_up",
     "namespaces_listed",
     "nodes_listed",
     "gone",

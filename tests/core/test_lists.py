@@ -50,11 +50,15 @@ def request(ledger: Ledger, at: float = 0.0) -> None:
     ledger.apply(on.PodsListBegun(), now=START + at)
 
 
-def end_list(ledger: Ledger, pods: Iterable[PodFacts] = (), at: float = 0.0) -> None:
+def end_list(
+    ledger: Ledger, pods: Iterable[PodFacts] = (), at: float = 0.0, *, caught_up: bool = True
+) -> None:
     shown = list(pods)
     for pod in shown:
         ledger.apply(on.PodObserved(pod), now=START + at)
     ledger.apply(on.PodsListed(frozenset(pod.uid for pod in shown)), now=START + at)
+    if caught_up:
+        ledger.apply(on.PodsCaughtUp(), now=START + at)
     assert drifts(ledger) == []
 
 
@@ -271,6 +275,25 @@ def test_a_binding_that_etcd_has_lost_is_believed_no_longer_than_that(ledger: Le
     assert held(ledger, DOUBTED - 0.1) == ALLOCATED
     assert held(ledger, DOUBTED) == PENDING
     assert not isinstance(filtered(ledger, UID, now=START + DOUBTED), Faulted), "it can be placed anew"
+
+
+def test_a_binding_is_believed_while_the_watch_has_not_come_to_where_the_list_ended(ledger: Ledger) -> None:
+    """It may be about to show it, however late it is."""
+    see(ledger, version=5)
+    request(ledger)
+    bound(ledger)
+    end_list(ledger, [make_pod(version=5)], caught_up=False)
+    assert held(ledger, 100 * DOUBTED) == ALLOCATED
+    ledger.apply(on.PodsCaughtUp(), now=START + 100 * DOUBTED)
+    assert held(ledger, 100 * DOUBTED) == PENDING
+
+
+def test_a_binding_of_after_the_list_is_not_in_doubt(ledger: Ledger) -> None:
+    see(ledger, version=5)
+    bound(ledger)
+    relist(ledger, make_pod(version=2))
+    ledger.apply(on.PodBound(UID, N1), now=START + 1)
+    assert held(ledger, 100 * DOUBTED) == ALLOCATED
 
 
 def test_a_binding_without_a_list_is_believed_for_as_long_as_the_watch_is_late(ledger: Ledger) -> None:

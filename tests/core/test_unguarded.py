@@ -162,6 +162,7 @@ def test_an_opening_that_a_restored_etcd_has_lost_is_made_again() -> None:
     for event in (on.PodsListBegun(), on.PodObserved(first), on.PodObserved(gated("second"))):
         ledger.apply(event, now=START + 1)
     ledger.apply(on.PodsListed(frozenset({first.uid, PodUid("uid-second")})), now=START + 1)
+    ledger.apply(on.PodsCaughtUp(), now=START + 1)
     assert opens(waited(ledger, START + 1 + DOUBTED - 1)) == []
     assert opens(waited(ledger, START + 1 + DOUBTED)) == ["first"]
 

@@ -5,10 +5,11 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from extender.kube.client import connect
-from tests.extender.fake_api import FakeApi
-from tests.extender.reflector_bench import Bench, Hurried, until
+from tests.extender.fake_api import FakeApi, Request
+from tests.extender.reflector_bench import PODS, Bench, Hurried, until
 
 
 @pytest.fixture
@@ -56,3 +57,38 @@ async def test_a_broken_watch_costs_one_look_at_the_version_and_no_list(bench: B
         await until(lambda: len(bench.watches) == 2 and bench.api.watching == 1)
         assert reflector.relists == 0
     assert [each.query.get("limit") for each in bench.lists] == ["500", "1"]
+
+
+async def test_the_watch_has_caught_up_when_it_has_told_what_was_there_at_the_end_of_the_list(
+    bench: Bench,
+) -> None:
+    """What it has not told by then is not so."""
+    bench.add("a")
+    told: list[int] = []
+    async with bench.running(caught_up=lambda: told.append(len(bench.sink.pods))) as reflector:
+        await until(lambda: told == [1])
+        bench.add("b")
+        await until(lambda: len(bench.sink.pods) == 2)
+        bench.api.compact()
+        bench.api.cut()
+        await until(lambda: reflector.relists == 1 and len(told) == 2)
+    assert told == [1, 2]
+
+
+async def test_a_bookmark_tells_so_where_nothing_else_happens(bench: Bench) -> None:
+    """Versions grow with every kind of object; of others the watch tells nothing."""
+    told: list[str] = []
+    bench.api.break_next(_some_version_to_come, path=PODS, watch=False, times=2)
+    async with bench.running(caught_up=lambda: told.append("caught up")):
+        bench.add("a")
+        await until(lambda: bench.sink.pods == {"a": 0})
+        assert told == []
+        bench.api.bookmark(500)
+        await until(lambda: told == ["caught up"])
+
+
+async def _some_version_to_come(request: Request) -> web.Response | None:
+    """The second list is answered as of version 500, which no pod has."""
+    if request.query["limit"] != "1":
+        return None
+    return web.json_response({"metadata": {"resourceVersion": "500"}, "items": []})

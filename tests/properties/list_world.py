@@ -108,6 +108,7 @@ class ListWorld:
             self.apply(on.PodObserved(pod))
         self.apply(on.PodsListed(frozenset(self.page)))
         self.watching, self.listing, self.page = True, False, None
+        self.news.append(on.PodsCaughtUp())
 
     def forge(self, at: int) -> None:
         """Somebody sends a body: a version far off, another size, and no node."""
@@ -166,7 +167,7 @@ class ListWorld:
     def settle(self) -> None:
         """All is told that there is, and what was promised has had its time."""
         self.cut(0)
-        for step in (self.request, self.read, self.end, self.wait_out, self.wait_out):
+        for step in (self.request, self.read, self.end, self.hear, self.wait_out, self.wait_out):
             step(0)
         charged = {
             uid: (charge.held, charge.size.get("vcore")) for uid, charge in self.ledger._state.charges.items()

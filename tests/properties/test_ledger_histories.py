@@ -147,6 +147,7 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PodRead: (some_pod, st.booleans()),
     on.PodDeleted: (uids,),
     on.PodsListBegun: (),
+    on.PodsCaughtUp: (),
     on.PodsListed: (st.frozensets(uids),),
     on.NodeObserved: (any_node(),),
     on.NodeDeleted: (nodes,),
