@@ -128,9 +128,9 @@ def test_a_repeat_of_the_watch_changes_nothing(ledger: Ledger) -> None:
 
 def test_a_forged_version_is_believed_for_a_while_only(ledger: Ledger) -> None:
     see(ledger, version=5)
-    offer(ledger, version=FAR, cpu=1)
+    offer(ledger, version=FAR, cpu=3000)
     see(ledger, 1, version=6)
-    assert held(ledger, PROVISIONAL - 0.1) == (0, 0, 1)
+    assert held(ledger, PROVISIONAL - 0.1) == (0, 0, 3000)
     assert held(ledger, PROVISIONAL) == PENDING
 
 
