@@ -10,6 +10,7 @@ from functools import partial
 
 import pytest
 
+from core.decisions.explain import explain
 from core.decisions.preemption import Planning
 from core.ids import NO_NODE, PodUid
 from core.ledger import events as on
@@ -47,6 +48,11 @@ def _read(body: bytes) -> PodFacts:
     return pod_from(POD.decode(body))
 
 
+def _explained(ledger: Ledger, uid: PodUid) -> object:
+    record = ledger.snapshot.pod(uid)
+    return explain(ledger.snapshot, record) if record is not None else None
+
+
 def slices(ledger: Ledger, now: float) -> int:
     """The work of the slice that did most, of all that are wanted."""
     most = 0
@@ -70,6 +76,7 @@ def test_a_pod_that_says_much_costs_no_more_than_so_much(shape: Shape) -> None:
         assert every([partial(filtered, ledger, pod.uid, now=at) for pod in pods]) <= PER_VERB
         assert every([partial(ledger.apply, on.TimePassed(), now=at)]) <= PER_EVENT
         assert slices(ledger, at) <= PER_SLICE
+        assert every([partial(_explained, ledger, pod.uid) for pod in pods]) <= PER_VERB
     steps = ledger.audit_steps()
     assert every([partial(next, steps, None)] * 100) <= PER_AUDIT_STEP
 
