@@ -134,11 +134,13 @@ class Tenants:
     # -- configuration ---------------------------------------------------------------------------------------
 
     async def begin(self, made: Maxima) -> None:
-        """The document comes from ``yunikorn-defaults``. ``made``: what queues that rules make may hold; they
-        keep it until a document names them (TPL-4, Q-11)."""
+        """The document comes from ``yunikorn-defaults``, after a restart: until then what the other map held
+        stays in force. ``made``: what queues that rules make may hold; they keep it until a document names
+        them (TPL-4, Q-11)."""
         text = yaml.safe_dump(self.document)
         await self.cluster.configmap(NAMESPACE, DEFAULTS, {"queues.yaml": text})
         await self.cluster.configmap(NAMESPACE, CONFIG_MAP, {})
+        await self.paddock.restart()
         await self._until_in_force(text)
         self._caps = self._allowed_by(self.document, (made, {}))
         self._tell(self._caps)

@@ -13,7 +13,7 @@ from e2e.timing import took
 QUEUES = {
     # Queues take turns, so that gangs of several hold each other up until the time of their placeholders is
     # over, as in YuniKorn; those of one come one after the other (GANG-7).
-    "in one queue": ({"root.jobs": {}}, 60),
+    "in one queue": ({"root.jobs": {}}, 600),
     "in four queues": ({f"root.jobs{at}": {} for at in range(4)}, 5),
 }
 """With the seconds that placeholders have."""
