@@ -15,6 +15,7 @@ from extender.queueconfig.load import DEFAULT_DOCUMENT, check_document
 from extender.queueconfig.problems import ConfigError, Problem, path_text, reported, shown
 from extender.queueconfig.sources import checksum
 from extender.queueconfig.surprises import told, warnings_of
+from extender.scheduler_config import findings_of
 from extender.service_keys import (
     PLACEHOLDER_FS_GROUP,
     PLACEHOLDER_GROUP,
@@ -55,9 +56,12 @@ class Verdict:
 def check_text(text: bytes, *, name: str) -> Verdict:
     """Never raises; a text that cannot even be read has that as its problem."""
     try:
-        manifest = manifest_from(text)
+        scheduler = findings_of(text)
+        manifest = manifest_from(text) if scheduler is None else None
     except ConfigError as error:
         return Verdict(name, error.problems)
+    if scheduler is not None:
+        return Verdict(name, reported(scheduler.problems), told(scheduler.warnings))
     if manifest is None:
         return Verdict(name, check_document(text), warnings_of(text))
     flat, lines = manifest.flat, _Lines(text, manifest)

@@ -106,7 +106,8 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="a queue document or a manifest with ConfigMaps, each by itself; - is the standard input",
+        help="a queue document, a manifest with ConfigMaps or a KubeSchedulerConfiguration, each by itself; "
+        "- is the standard input",
     )
     parser.add_argument("--json", action="store_true", help="print what is found as data")
 

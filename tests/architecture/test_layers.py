@@ -27,6 +27,7 @@ ROWS: dict[str, int] = {
     "extender.service_keys": 7,
     "extender.settings": 7,
     "extender.manifest": 7,
+    "extender.scheduler_config": 7,
     "extender.wire": 7,
     "extender.queueconfig": 7,
     "extender.views": 7,

@@ -110,6 +110,7 @@ class Paddock:
         self.engine.learn(on.PodsListBegun())
         self.listing = sorted(self.api.pods.values(), key=lambda pod: (pod.created, pod.uid))
         self._listed = {pod.uid: pod for pod in self.listing}
+        self._earlier = set(self.bodies)
         self.position = len(self.api.log)
 
     def page(self, count: int) -> None:
@@ -123,6 +124,8 @@ class Paddock:
     def end_list(self) -> None:
         self.page(len(self.listing or ()))
         self.listing = None
+        for uid in self._earlier - self._listed.keys():
+            self.bodies.pop(uid, None)
         self.engine.learn(on.PodsListed(frozenset(self._listed)))
         bound = {uid: pod for uid, pod in self.known.items() if uid in self.posts}
         self.known = bound | {uid: self._with_own_deeds(pod) for uid, pod in self._listed.items()}
@@ -156,6 +159,7 @@ class Paddock:
     def offered(self, pod: PodFacts) -> None:
         """A filter body shows a pod, maybe ahead of the watch: it counts for a while."""
         self.bodies[pod.uid] = pod, self._clock() + BELIEVED
+        self._earlier.discard(pod.uid)
         self.engine.learn(on.PodOffered(pod))
 
     def read(self, pod: PodFacts) -> None:
