@@ -205,13 +205,8 @@ async def main(rounds: int, *, bind: bool) -> int:
         async with hosts(cluster, bind=bind) as played:
             for number in range(1, rounds + 1):
                 found.append(await played.play())
-                each = found[-1]
-                print(
-                    f"round {number}: {each.idle:.1f} s without a leader, {each.late} late, {each.breaches}",
-                    flush=True,
-                )
-            violations = list(played._stand.observer.rules.violations)
-            played._stand.observer.rules.violations.clear()
+                print(f"round {number}: {found[-1]}", flush=True)
+            violations = played.forgive()
     idle = [each.idle for each in found]
     print(f"seconds without a leader: median {statistics.median(idle):.1f}, most {max(idle):.1f}")
     late = [each.late for each in found]
