@@ -222,7 +222,7 @@ async def _end(day: Tenants, batches: int) -> None:
     assert (day.gone, day.stand.kubelet.refused) == (day.deleted, [])
     assert {pod["status"]["phase"] for pod in day.all.values()} == {"Pending", "Running", "Succeeded"}
     assert day.queues.rules.bindings == len(day.all) + len(day.gone) - len(NEVER)
-    assert await day.paddock.metric("paddock_reloads_total", fate="applied") == 6
+    assert await day.paddock.metric("paddock_reloads_total", fate="applied") == 5
     await _landed(day)
     _say_peaks(day)
     await eventually_equal(lambda: _events(day, REJECTED), {each: NEVER[each] for each in REJECTED}, "Events")

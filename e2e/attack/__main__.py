@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from e2e.attack import guarded
 from e2e.attack.moves import MOVES
 from e2e.attack.scene import Scene, scene
-from e2e.cluster import Cluster
+from e2e.cluster import ApiFailure, Cluster
 from e2e.control_plane import ControlPlane
 
 MOVE_DEADLINE = 90.0
@@ -30,7 +30,7 @@ class Report:
         try:
             verdict, said = "held", await asyncio.wait_for(attack(), MOVE_DEADLINE)
             self.held += 1
-        except (AssertionError, TimeoutError) as error:
+        except (AssertionError, ApiFailure, TimeoutError) as error:
             verdict, said = "NOT HELD", f"{type(error).__name__}: {error}"
             self.lost += 1
         seconds = time.monotonic() - began

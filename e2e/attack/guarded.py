@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
-from e2e.attack.scene import MINE, TENANT, THEIRS, Broken, Scene
-from e2e.cluster import MERGE_PATCH, Object, path_of
+from e2e.attack.scene import MINE, STRATEGIC_PATCH, TENANT, THEIRS, Broken, Scene
+from e2e.cluster import Object, path_of
 from e2e.permitting import refusal
 from e2e.stand import MANIFESTS, eventually, manifest
 
@@ -62,7 +62,7 @@ def _edit(here: Scene, name: str, change: Object, part: str = "") -> Awaitable[o
         path_of("Pod", here.namespace, name) + part,
         change,
         params={"dryRun": "All"},
-        content_type=MERGE_PATCH,
+        content_type=STRATEGIC_PATCH,
         user=TENANT,
     )
 
@@ -72,7 +72,7 @@ def _forced(here: Scene) -> Awaitable[object]:
 
 
 def _ungated(here: Scene) -> Awaitable[object]:
-    return _edit(here, "gated", {"spec": {"schedulingGates": None}})
+    return _edit(here, "gated", {"spec": {"schedulingGates": [{"name": GATE, "$patch": "delete"}]}})
 
 
 def _moved(here: Scene) -> Awaitable[object]:
@@ -84,7 +84,7 @@ def _renamed(here: Scene) -> Awaitable[object]:
 
 
 def _grown(here: Scene) -> Awaitable[object]:
-    container = {**here.pod("")["spec"]["containers"][0], "resources": {"requests": {"cpu": "3"}}}
+    container = {"name": "c", "resources": {"requests": {"cpu": "3"}}}
     return _edit(here, "fair-0", {"spec": {"containers": [container]}}, "/resize")
 
 

@@ -31,6 +31,8 @@ STALL = 1.0
 CORES = 6
 """Of each of two nodes; the rival is guaranteed one of them."""
 
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+"""Containers are merged by name: policies may have added to them."""
 VERBS = ["create", "get", "list", "update", "patch", "delete"]
 PODS = ("pods", "pods/status", "pods/resize", "pods/binding")
 IDENTITY = ("identity/add-user-info.yaml", "identity/protect-user-info.yaml", "records/protect-records.yaml")
@@ -111,7 +113,7 @@ class Scene:
 
     async def edit(self, name: str, change: Object, part: str = "") -> None:
         path = path_of("Pod", self.namespace, name) + part
-        await self.cluster.patch(path, change, user=TENANT)
+        await self.cluster.request("PATCH", path, change, content_type=STRATEGIC_PATCH, user=TENANT)
 
     async def fill(self) -> list[str]:
         """As much as the queue may have, honestly."""
