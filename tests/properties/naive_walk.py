@@ -42,6 +42,8 @@ class App:
     id: str
     state: AppState
     submitted: float
+    let_in: bool
+    """No limit on applications holds it once it has started: it was let in, and not started by others."""
 
 
 class Ambiguous(Exception):
@@ -117,7 +119,9 @@ def view_of(ledger: Ledger, document: PartitionSpec, *, now: float) -> View:
             late=record.passed_over or record.overlooked > 1,
             rests=record.rests_until is not None and record.rests_until > now,
         )
-    apps = {app.id: App(app.id, app.state, app.submitted) for app in ledger.snapshot.applications()}
+    apps = {
+        app.id: App(app.id, app.state, app.submitted, app.let_in) for app in ledger.snapshot.applications()
+    }
     return View({spec.path: spec for spec in document.queues}, dict(ledger.snapshot.nodes), apps, pods)
 
 
@@ -267,12 +271,17 @@ def fits(view: View, pod: Pod) -> bool:
 
 
 def has_started(view: View, app: str) -> bool:
+    return view.apps[app].let_in and counts(view, app)
+
+
+def counts(view: View, app: str) -> bool:
+    """Whether it is one of those that run."""
     return view.apps[app].state in (AppState.STARTING, AppState.RUNNING)
 
 
 def running(view: View, pods: Iterable[Pod]) -> set[str]:
     """QUO-13; one that has a turn is about to run."""
-    return {pod.app for pod in pods if pod.held or has_started(view, pod.app)}
+    return {pod.app for pod in pods if pod.held or counts(view, pod.app)}
 
 
 def node_for(view: View, pod: Pod) -> str | None:
