@@ -20,6 +20,7 @@ from e2e.stand import INSTALLED, Stand, eventually, manifest, rendered
 from extender.kube.client import connect
 from extender.kube.effector import Effector
 from extender.wire.gang import gang_from
+from extender.wire.placeholder import PlaceholderSettings, template_parts_from
 from extender.wire.translate import POD, pod_from
 
 DOMAIN = "yunikorn.apache.org/"
@@ -90,7 +91,14 @@ async def hand_of(cluster: Cluster) -> AsyncIterator[Hand]:
     await eventually(lambda: _may_create(cluster), "the role is in force")
     told: list[on.Event] = []
     async with await connect(kubeconfig=str(cluster.control_plane.kubeconfig(USER))) as client:
-        effector = Effector(client, learn=told.append, may_act=lambda: True, count=lambda *_: None)
+        effector = Effector(
+            client,
+            learn=told.append,
+            may_act=lambda: True,
+            count=lambda *_: None,
+            # All that a template says, so that the API server judges it (F-16).
+            placeholders=lambda: PlaceholderSettings(copied=template_parts_from("any")),
+        )
         running = asyncio.create_task(effector.run())
         yield Hand(cluster, effector, told, await cluster.create_pod("first", queue="root.a", app="app-1"))
         running.cancel()
