@@ -238,9 +238,19 @@ class Branch:
                 heappop(self._keys)
                 if counts:
                     self._kept_back.append(lane)
+                elif filed == lane.filed and self._was_let_in(lane):
+                    # Nothing of it fits: who is let in instead has its place in the order.
+                    self._let_in_next()
             if self._settled or not self._kept_back:
                 return None
             self._let_in_next()
+
+    def _was_let_in(self, lane: Lane) -> bool:
+        """Whether it is the one of a ``stateaware`` leaf that may start, and has not."""
+        application = self._state.applications.get(lane.app_id)
+        if application is None or self._candidates is None or lane.app_id not in self._candidates:
+            return False
+        return state_in_turn(self._state, application, self.queue) is AppState.ACCEPTED
 
     def _let_in_next(self) -> None:
         """Nothing fits of those that a ``stateaware`` leaf let in: others take their place (CYC-7)."""
