@@ -160,7 +160,9 @@ MAPS = st.none() | st.builds(
 def test_any_two_config_maps_make_one_configuration(
     defaults: ConfigMapData | None, configs: ConfigMapData | None
 ) -> None:
+    """A document that neither map holds is missing, and whoever asks for it gets the built-in one (F-4)."""
     flat = flatten(defaults, configs)
-    assert flat.queues_text
+    assert flat.queues_text or not flat.has_document
+    assert flat.with_built_in_document().has_document
     assert not any(key.endswith(".yaml") for key in flat.settings)
     verdict(flat.queues_text)
