@@ -70,12 +70,10 @@ def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
     if not (gated or record.refused):
         state.unwoken.discard(record.uid)
         return ()
-    if record.woken_at is not None:
-        rested = record.woken_at + WAKES_APART
-        if not has_come(rested, now=state.now):
-            state.deferred = earliest(state.deferred, rested)
-            state.unwoken.add(record.uid)
-            return ()
+    if record.woken_at is not None and not _may_wake(state, record):
+        state.deferred = earliest(state.deferred, record.woken_at + WAKES_APART)
+        state.unwoken.add(record.uid)
+        return ()
     state.unwoken.discard(record.uid)
     record.woken_at, record.waking = state.now, True
     if gated:
@@ -83,6 +81,11 @@ def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
         tell_opened(state, record)
         return (OpenGate(facts.uid, facts.namespace, facts.name),)
     return (WakePod(facts.uid, facts.namespace, facts.name, token=str(int(state.now * 1000))),)
+
+
+def _may_wake(state: State, record: PodRecord) -> bool:
+    """Whether the last time was long enough ago."""
+    return record.woken_at is None or has_come(record.woken_at + WAKES_APART, now=state.now)
 
 
 def _note_opening(state: State, record: PodRecord) -> None:
@@ -94,9 +97,19 @@ def _note_opening(state: State, record: PodRecord) -> None:
 
 
 def wake_deferred(state: State) -> list[WakePod | OpenGate]:
-    """Those whose wake-up had to wait, if their turn stands."""
+    """Those whose wake-up had to wait, if their turn stands.
+
+    A gate that is the only guard is opened on no old turn: a max may be lower by now, or its room taken by
+    force. Its pod is given a new one if it still fits (F-2).
+    """
     found: list[WakePod | OpenGate] = []
     for uid in sorted(state.unwoken):
+        if (
+            not state.pods[uid].facts.asks_filter
+            and _may_wake(state, state.pods[uid])
+            and end_turn(state, uid)
+        ):
+            continue
         found += wake(state, state.pods[uid])
         if uid not in state.unwoken and uid in state.turns:
             begin_lease(state, uid)

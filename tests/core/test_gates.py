@@ -110,3 +110,23 @@ def test_a_turn_lasts_while_everybody_who_waits_has_one() -> None:
     gated(ledger, "second")
     ledger.apply(on.TimePassed(), now=late)
     assert not ledger.snapshot.has_turn(first)
+
+
+def test_a_gate_that_is_the_only_guard_is_opened_on_no_old_turn() -> None:
+    """Its opening failed and was to be tried again; meanwhile others took the room by force (F-2)."""
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 2000}))
+    gated = make_pod("gated", gates=(OWN_GATE,), asks_filter=False)
+    ledger.apply(on.PodObserved(gated), now=START)
+    assert opened(ledger, now=START) == [gated.uid]
+    ledger.apply(on.PodWoken(gated.uid, reached=False), now=START)
+    assert opened(ledger, now=START) == []
+    ledger.apply(on.PodObserved(make_pod("forced", cpu=2000, node="n1", app="other")), now=START + 0.5)
+    ledger.apply(on.TimePassed(), now=START + 2)
+    assert opened(ledger, now=START + 2) == []
+    ledger.apply(on.PodDeleted(PodUid("uid-forced")), now=START + 3)
+    ledger.apply(on.TimePassed(), now=START + 3)
+    assert opened(ledger, now=START + 3) == [gated.uid]
+
+
+def opened(ledger: Ledger, *, now: float) -> list[PodUid]:
+    return [effect.uid for effect in passed(ledger, now=now) if isinstance(effect, OpenGate)]
