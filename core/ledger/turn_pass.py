@@ -377,12 +377,12 @@ class TurnPass:
         return lets_in(self._state, application, leaf)
 
     def _late_step(self, late: list[tuple[Rank, Seat]], record: PodRecord, seat: Seat) -> tuple[int, Effects]:
+        if self._is_overtaken():
+            return 1, []
         try:
             node = self._node_for(seat.key, own=record.required_node)
         except Undecided:
             heappush(late, (seat.rank, seat))
-            return 1, []
-        if node is not None and self._is_overtaken():
             return 1, []
         record.passed_over = False
         return (1, []) if node is None else (TURN, list(give_turn(self._state, record, seat, node)))
