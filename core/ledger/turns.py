@@ -99,18 +99,15 @@ def _note_opening(state: State, record: PodRecord) -> None:
 def wake_deferred(state: State) -> list[WakePod | OpenGate]:
     """Those whose wake-up had to wait, if their turn stands.
 
-    A gate that is the only guard is opened on no old turn: a max may be lower by now, or its room taken by
-    force. Its pod is given a new one if it still fits (F-2).
+    Nobody is woken and no gate opened on an old turn: a max may be lower by now, or room taken by force.
+    Such a pod is given a new one if it still fits (F-2); members of a group are judged together instead.
     """
     found: list[WakePod | OpenGate] = []
     for uid in sorted(state.unwoken):
-        if (
-            not state.pods[uid].facts.asks_filter
-            and _may_wake(state, state.pods[uid])
-            and end_turn(state, uid)
-        ):
+        record = state.pods[uid]
+        if _may_wake(state, record) and group_of(state, record) is None and end_turn(state, uid):
             continue
-        found += wake(state, state.pods[uid])
+        found += wake(state, record)
         if uid not in state.unwoken and uid in state.turns:
             begin_lease(state, uid)
     return found
