@@ -73,7 +73,9 @@ async def test_an_id_of_another_namespace_opens_nothing(cluster: Cluster) -> Non
             elsewhere,
         )
         await _make(cluster, "tenant", cluster.pod("next", queue="root.a", app="next", annotations=alice))
-        await stand.pods.until(lambda: node_of(stand.pods.named("next")), "the tenant's next one runs")
+        await stand.pods.until(
+            lambda: node_of(stand.pods.named("next") or {"spec": {}}), "the tenant's next one runs"
+        )
         story = await stand.paddock.story(cluster.namespace, "next")
         assert (story["application"], story["queue"]) == ("next", "root.a")
         assert story["applicationNamespace"] == cluster.namespace
