@@ -308,6 +308,8 @@ class World(Tenants):
         self.api.pods, self.saved = known, None
         for app in self.api.apps.values():
             app.pods &= known.keys()
+        # Paddock may know of those that end by this for a while: nobody uses their ids again.
+        self.api.ended |= {key for key, app in self.api.apps.items() if not app.pods}
         self.api.apps = {key: app for key, app in self.api.apps.items() if app.pods}
         self._forget_assumed()
         self.posts.clear()

@@ -1,12 +1,13 @@
 """The runner of histories: pieces, their notes, what is taken up again, and how a failure ends it."""
 
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from tests.histories import __main__ as runner
+from tests.histories import runner
 
 PLAYED: list[int] = []
 
@@ -62,3 +63,11 @@ def test_each_property_is_there() -> None:
 
 def test_the_notes_are_of_this_code() -> None:
     assert len(runner.digest_of(runner.ROOT)) == 12
+
+
+def test_two_processes_share_the_pieces(tmp_path: Path) -> None:
+    """As ``make histories JOBS=2`` starts them."""
+    command = [sys.executable, "-m", "tests.histories", "--count=2", "--jobs=2", f"--notes={tmp_path / 'n'}"]
+    done = subprocess.run(command, cwd=runner.ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len((tmp_path / "n").read_text().splitlines()) == len(runner.PROPERTIES)

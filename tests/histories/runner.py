@@ -1,0 +1,111 @@
+"""Plays many random histories of the properties, in pieces that can be taken up again (``make histories``).
+
+Each piece leaves one line in a file: the code's digest, the property, its seeds, and how it ended. A piece
+that this same code has played before is not played again. Exit code 1 names the seed that failed.
+"""
+
+import argparse
+import hashlib
+import multiprocessing
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PROPERTIES = ("quota", "preemption", "ordering")
+"""Each a module beside this one with ``play(seed)``, which raises AssertionError with the history."""
+
+PIECE = 250
+HELD = "held"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Seeds of one property: ``first`` and those after it, ``count`` in all."""
+
+    name: str
+    first: int
+    count: int
+
+    def line(self, digest: str, outcome: str) -> str:
+        return f"{digest} {self.name} seeds {self.first}-{self.first + self.count - 1} {outcome}"
+
+
+@dataclass(frozen=True)
+class Played:
+    """``failed``: the seed that did, None when all held; ``why``: its text."""
+
+    piece: Piece
+    seconds: float
+    failed: int | None = None
+    why: str = ""
+
+    @property
+    def outcome(self) -> str:
+        return HELD if self.failed is None else f"seed {self.failed} FAILED"
+
+
+def digest_of(root: Path) -> str:
+    """The code that takes part, in twelve letters."""
+    found = hashlib.sha256()
+    for folder in ("core", "extender", "tests"):
+        for path in sorted((root / folder).rglob("*.py")):
+            found.update(path.read_bytes())
+    return found.hexdigest()[:12]
+
+
+def pieces(names: Sequence[str], first: int, count: int) -> Iterator[Piece]:
+    """The properties in turn, so that an interrupted run has played some of each."""
+    for start in range(first, first + count, PIECE):
+        for name in names:
+            yield Piece(name, start, min(PIECE, first + count - start))
+
+
+def played(piece: Piece) -> Played:
+    play = import_module(f"tests.histories.{piece.name}").play
+    began = time.perf_counter()
+    for seed in range(piece.first, piece.first + piece.count):
+        try:
+            play(seed)
+        except Exception as error:  # noqa: BLE001 - whatever is raised, its seed must be told
+            why = f"{type(error).__name__}: {error}"
+            return Played(piece, time.perf_counter() - began, seed, why)
+    return Played(piece, time.perf_counter() - began)
+
+
+def run(wanted: Sequence[Piece], notes: Path, *, jobs: int) -> int:
+    """Play what the notes do not have yet. Returns the exit code."""
+    digest = digest_of(ROOT)
+    notes.parent.mkdir(parents=True, exist_ok=True)
+    known = set(notes.read_text().splitlines()) if notes.exists() else set()
+    left = [piece for piece in wanted if piece.line(digest, HELD) not in known]
+    print(f"{len(wanted) - len(left)} of {len(wanted)} pieces were played before", flush=True)
+    pool = multiprocessing.get_context("spawn").Pool(jobs) if jobs > 1 else None
+    try:
+        for result in pool.imap_unordered(played, left) if pool else map(played, left):
+            line = result.piece.line(digest, result.outcome)
+            with notes.open("a") as file:
+                file.write(line + "\n")
+            print(f"{line} in {result.seconds:.1f} s", flush=True)
+            if result.failed is not None:
+                print(result.why, file=sys.stderr)
+                return 1
+    finally:
+        if pool is not None:
+            pool.terminate()
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="make histories")
+    parser.add_argument("--seed", type=int, default=1, help="the first")
+    parser.add_argument("--count", type=int, default=1000, help="how many of each property")
+    parser.add_argument("--property", choices=("", *PROPERTIES), default="", help="all of them by default")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--notes", type=Path, default=ROOT / ".cache" / "histories.txt")
+    given = parser.parse_args(arguments)
+    names = (given.property,) if given.property else PROPERTIES
+    return run(list(pieces(names, given.seed, given.count)), given.notes, jobs=given.jobs)
