@@ -1,6 +1,7 @@
 """What a test does to a cluster, and what it reads in an object."""
 
 import asyncio
+import copy
 import itertools
 import time
 import uuid
@@ -303,6 +304,22 @@ class Cluster:
         while await self._left("Pod") or await self._left("Node"):
             assert time.monotonic() < until, "pods or nodes are still there after a reset"
             await asyncio.sleep(0.05)
+        while await self._is_mutated():
+            assert time.monotonic() < until, "policies are in force after a reset"
+            await asyncio.sleep(0.05)
+
+    async def _is_mutated(self) -> bool:
+        """True while the API server applies policies that are deleted: it looks for them once a second."""
+        probe = self.pod("probe", queue="root.probe")
+        made = await self.request(
+            "POST", path_of("Pod", self.namespace), copy.deepcopy(probe), params={"dryRun": "All"}
+        )
+        requests = made["spec"]["containers"][0].get("resources", {}).get("requests", {})
+        marked = any(name.startswith("paddock.dev/") for name in requests)
+        notes = (
+            made["metadata"].get("annotations", {}).keys() - probe["metadata"].get("annotations", {}).keys()
+        )
+        return marked or bool(made["spec"].get("schedulingGates")) or bool(notes)
 
     async def _mine(self, kind: str) -> list[Object]:
         """Of pods also what others made in the run's namespaces, such as placeholders."""

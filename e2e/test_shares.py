@@ -177,7 +177,13 @@ def _woken_to_bound(course: Course) -> list[float]:
 
 
 def _assert_shares(samples: Sequence[Sample]) -> None:
-    """Within 5% of the guarantees' ratio, each of its own share, while all of them could use more."""
+    """Within 5% of the guarantees' ratio, each of its own share, while all of them could use more.
+
+    A queue for which nobody waits takes less than its share: a slow machine may fall behind with them.
+    """
+    wanting = [each for each in samples if min(each.waiting.values()) > 0]
+    assert len(wanting) > len(samples) / 2, f"all wait in {len(wanting)} of {len(samples)} samples only"
+    samples = wanting
     means = {path: statistics.fmean(each.held[path] for each in samples) for path in GUARANTEES}
     total, wanted = sum(means.values()), sum(GUARANTEES.values())
     off = {path: means[path] / total / (GUARANTEES[path] / wanted) - 1 for path in GUARANTEES}
@@ -186,5 +192,4 @@ def _assert_shares(samples: Sequence[Sample]) -> None:
     print(
         f"mean of {len(samples)} samples: {shown}, {total / 1000:.1f} of {ROOM} cores; {fewest} or more wait"
     )
-    assert fewest > 0, "a queue for which nobody waits takes less than its share"
     assert all(abs(each) <= 0.05 for each in off.values()), shown

@@ -3,13 +3,15 @@
 import asyncio
 import re
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from e2e.binaries import binary
 from e2e.cluster import Cluster, Object, message_of
-from e2e.stand import CONFIG_MAP, MANIFESTS, NAMESPACE, Stand, certificates, eventually, manifest
+from e2e.stand import CONFIG_MAP, MANIFESTS, NAMESPACE, Stand, certificates, eventually, manifest, rendered
 
 CONFIGURATIONS = sorted(
     str(path.relative_to(MANIFESTS)) for path in MANIFESTS.glob("*/scheduler-config*.yaml")
@@ -52,13 +54,24 @@ async def test_applying_the_overlays_again_replaces_no_queue(cluster: Cluster, t
     (create,) = re.findall(r"^kubectl .* create configmap .*$", (MANIFESTS / "README.md").read_text(), re.M)
     path = f"/api/v1/namespaces/{NAMESPACE}/configmaps/{CONFIG_MAP}"
     await _kubectl(cluster, tmp_path, "apply -k", str(MANIFESTS / overlays[0]))
-    assert await _kubectl(cluster, tmp_path, create) == 0
-    before = await cluster.request("GET", path)
-    assert before["data"]["queues.yaml"] == live.read_text()
-    for overlay in overlays:
-        assert await _kubectl(cluster, tmp_path, "apply -k", str(MANIFESTS / overlay)) == 0
-    assert await _kubectl(cluster, tmp_path, create) != 0
-    assert await cluster.request("GET", path) == before
+    try:
+        assert await _kubectl(cluster, tmp_path, create) == 0
+        before = await cluster.request("GET", path)
+        assert before["data"]["queues.yaml"] == live.read_text()
+        for overlay in overlays:
+            assert await _kubectl(cluster, tmp_path, "apply -k", str(MANIFESTS / overlay)) == 0
+        assert await _kubectl(cluster, tmp_path, create) != 0
+        assert await cluster.request("GET", path) == before
+    finally:
+        await cluster.request("DELETE", path)
+        await _take_out(cluster, tmp_path, overlays)
+
+
+async def _take_out(cluster: Cluster, folder: Path, overlays: Iterable[str]) -> None:
+    """Delete what was applied, but namespaces: without a controller-manager none is ever gone."""
+    found = [thing for overlay in overlays for thing in rendered(overlay) if thing["kind"] != "Namespace"]
+    (folder / "applied.yaml").write_text(yaml.safe_dump_all(found))
+    assert await _kubectl(cluster, folder, "delete --ignore-not-found --wait=false -f applied.yaml") == 0
 
 
 async def _kubectl(cluster: Cluster, folder: Path, command: str, *more: str) -> int:

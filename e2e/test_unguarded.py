@@ -9,6 +9,7 @@ from typing import Any
 
 from core.ledger.unguarded import BYPASSED
 from e2e.cluster import Cluster, Object, path_of
+from e2e.permitting import allow, refusal
 from e2e.stand import Stand, eventually, scheduler_config
 from e2e.test_gates import GATED
 
@@ -145,22 +146,16 @@ async def _holds_until_below(cluster: Cluster, stand: Stand) -> None:
 
 
 async def _grant(cluster: Cluster) -> None:
-    """What a tenant may do with pods of his namespace."""
-    meta = {"namespace": cluster.namespace, "name": "tenant"}
-    rules = [
-        {"apiGroups": [""], "resources": ["pods"], "verbs": ["create", "get", "update", "patch", "delete"]}
-    ]
-    kind = "rbac.authorization.k8s.io"
-    await cluster.apply({"apiVersion": f"{kind}/v1", "kind": "Role", "metadata": dict(meta), "rules": rules})
-    await cluster.apply(
-        {
-            "apiVersion": f"{kind}/v1",
-            "kind": "RoleBinding",
-            "metadata": dict(meta),
-            "roleRef": {"apiGroup": kind, "kind": "Role", "name": "tenant"},
-            "subjects": [{"kind": "User", "name": "tenant", "apiGroup": kind}],
-        }
-    )
+    """What a tenant may do with pods of his namespace, once the API server knows of it."""
+    subject = {"kind": "User", "name": "tenant"}
+    await allow(cluster, subject, ["create", "get", "update", "patch", "delete"], "pods", groups=[""])
+    path, probe = path_of("Pod", cluster.namespace), guarded(cluster, "probe")
+
+    async def allowed() -> bool:
+        tried = cluster.request("POST", path, copy.deepcopy(probe), params={"dryRun": "All"}, user="tenant")
+        return not await refusal(tried)
+
+    await eventually(allowed, "the tenant may create pods")
 
 
 async def _create_as_tenant(cluster: Cluster, pod: Object) -> None:
