@@ -298,18 +298,19 @@ class Cluster:
 
     async def reset(self) -> None:
         """Delete what this run made, and wait until it is gone."""
+        mutated = await self._left("MutatingAdmissionPolicy")
         for kind in (*_RESET, *_RESET_LAST):
             await self._delete_all(kind)
         until = time.monotonic() + 30
         while await self._left("Pod") or await self._left("Node"):
             assert time.monotonic() < until, "pods or nodes are still there after a reset"
             await asyncio.sleep(0.05)
-        while await self._is_mutated():
+        while mutated and await self.is_mutated():
             assert time.monotonic() < until, "policies are in force after a reset"
             await asyncio.sleep(0.05)
 
-    async def _is_mutated(self) -> bool:
-        """True while the API server applies policies that are deleted: it looks for them once a second."""
+    async def is_mutated(self) -> bool:
+        """True while policies change new pods; the API server sees once a second which there are."""
         probe = self.pod("probe", queue="root.probe")
         made = await self.request(
             "POST", path_of("Pod", self.namespace), copy.deepcopy(probe), params={"dryRun": "All"}

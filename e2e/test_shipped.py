@@ -73,6 +73,11 @@ async def _take_out(cluster: Cluster, folder: Path, overlays: Iterable[str]) -> 
     (folder / "applied.yaml").write_text(yaml.safe_dump_all(found))
     assert await _kubectl(cluster, folder, "delete --ignore-not-found --wait=false -f applied.yaml") == 0
 
+    async def is_plain() -> bool:
+        return not await cluster.is_mutated()
+
+    await eventually(is_plain, "the policies are in force no more")
+
 
 async def _kubectl(cluster: Cluster, folder: Path, command: str, *more: str) -> int:
     """The exit code of a command line, as a user types it in that folder."""
