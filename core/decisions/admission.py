@@ -97,7 +97,7 @@ def refusal_of(
 
 
 def _without_bypassed(queue: Queue, application: Application, size: Resource) -> Extra:
-    """What is not to count against a pod that is charged already, although it was never admitted."""
+    """Amounts left out of the count for a pod that is charged already, although it was never admitted."""
     extra = Extra()
     for each in queue.chain:
         extra.queues[each.path] = negated(each.bypassed)

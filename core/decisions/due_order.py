@@ -1,4 +1,4 @@
-"""Whose plan is made next: asks come due in the order of their queues (SORT-0 to SORT-3, F-14).
+"""Order in which plans are made: asks come due in the order of their queues (SORT-0 to SORT-3, F-14).
 
 Of queues that want victims the one goes first that the scheduling order puts first, found anew after each
 plan; an ask with a plan in flight counts as placed. Within a leaf the order is that of `core.ledger.tries`.

@@ -66,7 +66,7 @@ def _kept_drifts(state: State, name: NodeName) -> Step:
 
 
 def _victims_drifts(state: State, preemptor: PodUid | QueuePath) -> Step:
-    """Those marked for one preemptor are marked for it, and none by an offer that stands no more."""
+    """Compare the victims marked for a preemptor with their marks; no offer that has ended marks any."""
     filed = state.victims.get(preemptor, {})
     offered = Stage.OFFERED in filed.values() and preemptor not in state.offers
     marked = {uid for uid in filed if uid in state.pods and state.pods[uid].preempted_for == preemptor}

@@ -1,4 +1,4 @@
-"""What the ledger can be told of objects other than pods. A part of `events`, by which they are known."""
+"""Events about objects other than pods. A part of `events`, by which they are known."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What Paddock itself did to a pod, and a complete list does not show (F-8).
+"""Acts of Paddock on a pod that a complete list does not show (F-8).
 
 Most often the list is the older one, and the watch that goes on from it shows the rest. After a restore of
 etcd it never does. So an accepted Binding, an eviction and an opened gate are believed, from such a list on,
@@ -66,7 +66,7 @@ def note_binding(state: State, record: PodRecord) -> None:
 
 
 def expire_doubts(state: State) -> None:
-    """What no watch has shown in time did not last. An open bind call, or an opening, is waited for."""
+    """Undo what no watch has shown in time. An open bind call, or an opening, is waited for."""
     for record in [state.pods[uid] for uid in sorted(state.doubted)] if state.caught_up else ():
         if record.doubted_until is None or not has_come(record.doubted_until, now=state.now):
             continue

@@ -1,4 +1,4 @@
-"""Whose a pod is: whether it is managed, and into which application it is taken."""
+"""Enrolment of a pod: whether it is managed, and into which application it is taken."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What the ledger can be told: facts, in the past tense. A closed union of frozen values, nothing else.
+"""Events for the ledger: facts, in the past tense. A closed union of frozen values, nothing else.
 
 Those about objects other than pods are in `cluster_events`.
 """
