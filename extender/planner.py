@@ -85,6 +85,8 @@ class Planner:
 
     def _step(self) -> None:
         """One slice of a plan."""
+        # The timer may be late, and plans are judged by what counts.
+        self._learn(on.OffersDue())
         for path in self._snapshot().reclaims:
             self._reclaim(path)
             return
@@ -150,6 +152,8 @@ class Planner:
 
         What it cannot carry out, because not all victims are on the plan's node, is done here.
         """
+        # The timer may be late, and plans are judged by what counts.
+        self._learn(on.OffersDue())
         snapshot, now = self._snapshot(), self._clock()
         record = snapshot.pod(uid)
         leaf = snapshot.queue_of(record) if record is not None else None

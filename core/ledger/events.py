@@ -247,6 +247,11 @@ class TimePassed:
 
 
 @dataclass(frozen=True, slots=True)
+class OffersDue:
+    """A plan is about to be made: offers whose time is over end before it, not with the next `TimePassed`."""
+
+
+@dataclass(frozen=True, slots=True)
 class CleanerDue:
     """Ten seconds have passed since the last one: queues that nobody needs go (Q-10)."""
 
@@ -349,5 +354,6 @@ Event = (
     | ActingEnded
     | PassDue
     | TimePassed
+    | OffersDue
     | CleanerDue
 )

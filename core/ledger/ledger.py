@@ -126,6 +126,8 @@ class Ledger:
                 return (*self._on_pass_due(), *self._posted())
             case on.TimePassed():
                 self._on_time_passed(now)
+            case on.OffersDue():
+                drop_offers(self._state)
             case on.CleanerDue():
                 self._state.tree.remove_idle()
                 forgive(self._state)

@@ -98,6 +98,25 @@ def test_an_offer_that_is_not_taken_is_dropped() -> None:
     assert stage.victims() == ["uid-v1"]
 
 
+@pytest.mark.rule("F-12", "LAW-4")
+@pytest.mark.parametrize("how", ["verb", "slice"])
+def test_an_offer_counts_no_longer_than_its_time_even_if_no_timer_has_run(how: str) -> None:
+    """What is planned next must not take the room that its victims would have left (a loop that lags)."""
+    stage = Stage()
+    stage.ask()
+    stage.wait(DELAY)
+    assert stage.victims() == ["uid-v1"]
+    stage.wait(OFFERED_FOR - 0.1)
+    stage.victims()
+    assert stage.rig.engine.snapshot.has_offer(PodUid("uid-ask")), "its time is not over"
+    stage.wait(0.2)
+    if how == "verb":
+        stage.victims()
+    else:
+        stage.rig.engine.planner._step()
+    assert not stage.rig.engine.snapshot.has_offer(PodUid("uid-ask"))
+
+
 def test_an_offer_is_committed_when_its_first_victim_is_seen_to_go() -> None:
     stage = Stage()
     ask = stage.ask()

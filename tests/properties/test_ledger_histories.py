@@ -188,6 +188,7 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.GroupsResolved: (st.sampled_from(USERS), st.none() | st.just(("team",))),
     on.PassDue: (),
     on.TimePassed: (),
+    on.OffersDue: (),
     on.CleanerDue: (),
     on.ActingBegan: (),
     on.ActingEnded: (),
