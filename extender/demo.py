@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from core.decisions.decision import Ignored
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from extender.checking import validation_of
 from extender.engine import Engine
 from extender.http.health import Admin, admin_app

@@ -30,7 +30,7 @@ from core.ledger import events as on
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.workload.managed import is_managed
 from core.workload.pod import PodFacts

@@ -18,7 +18,7 @@ from core.decisions.decision import (
     Withheld,
 )
 from core.decisions.explain import Explanation, explain
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.resource import Limit, Resource
 from core.workload.formation import Formation

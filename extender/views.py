@@ -11,7 +11,7 @@ from typing import Any
 from core.durations import duration_text
 from core.ids import NO_NODE, AppId
 from core.ledger.formations import is_promised
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.headroom import headroom
 from core.queues.limits import Tracked, entry_for

@@ -18,7 +18,7 @@ from core.ids import NodeName, PodUid
 from core.ledger.events import PodAdmitted, PodRefused
 from core.ledger.formations import is_promised, slot_node
 from core.ledger.pod_groups import refusal_of_member
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.queue import Queue
 from core.queues.room import Extra, negated

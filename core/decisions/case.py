@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from core.decisions.laws import Wanted
 from core.decisions.receipts import Victim
 from core.ids import NO_NODE, NodeName, QueuePath
-from core.ledger.record import Held, PodRecord, Standing
+from core.ledger.pods.record import Held, PodRecord, Standing
 from core.ledger.settings import PreemptionSettings
 from core.ledger.snapshot import Snapshot
 from core.queues.fence import Fence, Reach, fence_of, reach

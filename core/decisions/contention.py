@@ -5,7 +5,7 @@ pending fits: then no order matters. Cost: O(depth).
 """
 
 from core.ids import QueuePath
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.limits import Tracked
 from core.queues.properties import SortPolicy

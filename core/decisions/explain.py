@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from core.decisions.admission import refusal_of
 from core.ids import QueuePath
 from core.ledger.formations import is_promised
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.headroom import headroom
 from core.queues.queue import Queue

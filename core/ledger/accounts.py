@@ -14,8 +14,8 @@ from core.ledger.keeping import let_go
 from core.ledger.lifecycle import allocated, room_held, room_left
 from core.ledger.over_max import note_release, note_use
 from core.ledger.pod_groups import note_member
+from core.ledger.pods.record import Charge, Held, PodRecord, Standing
 from core.ledger.reclaiming import note_growth
-from core.ledger.record import Charge, Held, PodRecord, Standing
 from core.ledger.seeking import await_age, forget_age
 from core.ledger.state import Seat, State, WaitingKey
 from core.ledger.tries import await_try, forget_try

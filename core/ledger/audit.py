@@ -17,7 +17,7 @@ from core.ledger.audit_pod_groups import pod_group_steps
 from core.ledger.audit_turns import turn_steps
 from core.ledger.drift import KEYS_PER_STEP, Drift, Step, amounts, compare, compare_tallies, each
 from core.ledger.over_max import excess_of
-from core.ledger.record import Charge, Held, PodRecord, Standing
+from core.ledger.pods.record import Charge, Held, PodRecord, Standing
 from core.ledger.state import OverMaxPlace, Seat, Stage, State, WaitingKey
 from core.queues.limits import UsageBook
 from core.queues.queue import Queue

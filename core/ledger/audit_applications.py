@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from core.ids import AppId, PodUid, QueuePath
 from core.ledger.drift import Step, compare, compare_tallies, each
-from core.ledger.record import Held
+from core.ledger.pods.record import Held
 from core.ledger.state import State
 from core.resource import Tally
 from core.workload.application import Application

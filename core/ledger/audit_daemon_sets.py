@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from core.ledger.daemon_sets import controller_of, required_node_of
 from core.ledger.drift import Step, compare, each
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.state import State
 from core.workload.daemon_set import DaemonSetKey
 

@@ -4,7 +4,7 @@ And when a pass looks again at those that rest: asks, groups and applications.
 """
 
 from core.instants import earliest, has_come
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.state import State
 from core.queues.queue import Queue
 from core.workload.application import Application

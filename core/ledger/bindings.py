@@ -3,10 +3,10 @@
 from core.ids import NO_NODE
 from core.ledger import events as on
 from core.ledger.coscheduling import note_arrival
-from core.ledger.doubts import note_binding
-from core.ledger.news import time_runs
 from core.ledger.pod_groups import unopened
-from core.ledger.record import PodRecord
+from core.ledger.pods.doubts import note_binding
+from core.ledger.pods.record import PodRecord
+from core.ledger.pods.update import time_runs
 from core.ledger.state import State
 
 

@@ -28,8 +28,8 @@ from core.ledger.marks import (
 )
 from core.ledger.offers import offer
 from core.ledger.outcomes import EvictionOutcome
+from core.ledger.pods.record import PodRecord
 from core.ledger.reclaiming import reclaimed
-from core.ledger.record import PodRecord
 from core.ledger.state import Offer, Stage, State
 from core.ledger.tries import note_tried
 from core.workload.budget import disruptions_left

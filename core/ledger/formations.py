@@ -5,9 +5,9 @@ from the place that stands to the one that should, and stirs the gang when they 
 """
 
 from core.ids import NO_NODE, NodeName, PodUid
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
+from core.ledger.pods.reports import post
 from core.ledger.state import Place, Role, State
-from core.ledger.telling import post
 from core.reasons import Code, Refusal
 from core.workload.formation import Formation, Phase, Progress
 

@@ -14,11 +14,11 @@ from core.ledger.effects import CreatePlaceholder
 from core.ledger.lifecycle import fire, idle, run
 from core.ledger.marks import write
 from core.ledger.outcomes import CreationOutcome
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
+from core.ledger.pods.reports import post
 from core.ledger.rejections import EVENT, MARKED_APART, mark_failed
 from core.ledger.releasing import AGAIN, disperse, originator_of, owner_of, release_all, say, try_again
 from core.ledger.state import State
-from core.ledger.telling import post
 from core.workload.application import Application
 from core.workload.formation import Formation, Phase, formation_of, names_of
 from core.workload.gang import Gang, GangStyle, Originator

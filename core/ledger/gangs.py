@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from core.ids import AppId, QueuePath
 from core.ledger.formations import REASON
 from core.ledger.pod_groups import POD_GROUP
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
+from core.ledger.pods.reports import post
 from core.ledger.state import State
-from core.ledger.telling import post
 from core.reasons import Code, Refusal
 from core.workload.application import Application
 from core.workload.gang import Gang, Misdefined

@@ -4,7 +4,7 @@ Their PodScheduled stays SchedulingGated and is kube-scheduler's.
 """
 
 from core.ledger.effects import SetCondition
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.state import State
 from core.reasons import Said
 from core.workload.pod import ADMITTED

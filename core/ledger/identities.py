@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from core.ids import AppId
 from core.ledger.lifecycle import last_ended
-from core.ledger.record import PodRecord
-from core.ledger.relabelled import words_of
+from core.ledger.pods.record import PodRecord
+from core.ledger.pods.relabelled import words_of
 from core.ledger.state import IdentityTally, State
 from core.workload.application import Application
 

@@ -9,9 +9,9 @@ In memory only: a restart forgives.
 """
 
 from core.ids import QueuePath
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
+from core.ledger.pods.reports import post
 from core.ledger.state import InVain, Payer, State
-from core.ledger.telling import post
 from core.queues.queue import Queue
 
 COUNTED_FOR = 600.0

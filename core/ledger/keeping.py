@@ -8,7 +8,7 @@ from core.ids import NO_NODE, NodeName
 from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.effects import NominateNode, WriteRecord
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.state import State, WaitingKey
 from core.workload.affinity import admits
 from core.workload.pod import RESERVED_NODE, TRIGGERED

@@ -14,7 +14,6 @@ from core.ledger.bindings import note_bind
 from core.ledger.carrying import go_on, note_eviction, note_preemption
 from core.ledger.coscheduling import expire_groups, tend
 from core.ledger.daemon_sets import learn_daemon_sets
-from core.ledger.doubts import expire_doubts
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.enrolment import (
@@ -25,7 +24,6 @@ from core.ledger.enrolment import (
 from core.ledger.filtering import note_filter
 from core.ledger.forming import note_created, note_noted
 from core.ledger.gates import tell_why
-from core.ledger.gone import forget_gone
 from core.ledger.groups import forget_groups, learn_groups
 from core.ledger.in_vain import forgive
 from core.ledger.keeping import note_written
@@ -34,12 +32,14 @@ from core.ledger.marks import expire_kept
 from core.ledger.offers import drop_offers, spare_withdrawn
 from core.ledger.opening import note_woken
 from core.ledger.over_max import recount_over_max
+from core.ledger.pods.doubts import expire_doubts
+from core.ledger.pods.registry import refresh
+from core.ledger.pods.sightings import expire_provisional, learn_pods
+from core.ledger.pods.tombstones import forget_gone
 from core.ledger.recalling import stand_by, take_over
 from core.ledger.reclaiming import find_reclaims, note_terms, terms_now
-from core.ledger.registry import refresh
 from core.ledger.rejections import mark_rejected
 from core.ledger.seeking import come_of_age
-from core.ledger.sightings import expire_provisional, learn_pods
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
 from core.ledger.surroundings import (

@@ -13,7 +13,7 @@ from core.instants import has_come
 from core.ledger.accounts import settle
 from core.ledger.forming import arm
 from core.ledger.marks import write
-from core.ledger.record import PodRecord, Slot
+from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.releasing import release, say, try_again
 from core.ledger.state import InLine, State
 from core.resource import Resource

@@ -7,9 +7,9 @@ from core.ids import AppId, PodUid
 from core.ledger.forming import note_seen
 from core.ledger.gangs import gang_of, gang_that_counts, warn_of_labels
 from core.ledger.lifecycle import fire, note_completing
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
+from core.ledger.pods.reports import post
 from core.ledger.state import State
-from core.ledger.telling import post
 from core.queues.identity import NOBODY
 from core.workload.application import Application, application_id
 from core.workload.pod import PodFacts

@@ -11,7 +11,7 @@ from core.ledger.coscheduling import begin_attempt, candidates, may_begin, rests
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.keeping import node_for
 from core.ledger.pod_groups import has_turns, unopened
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.state import State, WaitingKey
 from core.ledger.turns import end_turn, set_turn, wake
 from core.workload.lineup import Kind

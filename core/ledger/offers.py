@@ -10,7 +10,7 @@ from core.instants import has_come
 from core.ledger.accounts import settle
 from core.ledger.keeping import let_go, note_kept
 from core.ledger.marks import mark, running, unmark
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.state import Offer, Stage, State
 
 OFFERED_FOR = 5.0

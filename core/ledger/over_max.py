@@ -8,9 +8,9 @@ for more of it until usage is within the max (QUO-8). The root is left out: its 
 from collections.abc import Iterable, Iterator, Sequence
 
 from core.ids import PodUid
-from core.ledger.record import Charge, PodRecord
+from core.ledger.pods.record import Charge, PodRecord
+from core.ledger.pods.reports import post
 from core.ledger.state import Episode, OverMaxPlace, State
-from core.ledger.telling import post
 from core.quantity import amount_text
 from core.queues.limits import Tracked, entry_for
 from core.queues.queue import Queue

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from core.ids import NO_NODE, PodUid
 from core.ledger.effects import EndWait
 from core.ledger.formations import REASON
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
+from core.ledger.pods.reports import post
 from core.ledger.state import State
-from core.ledger.telling import post
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
 from core.workload.gang import GroupSource, PodGroup

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from core.ids import QueuePath
 from core.instants import has_come
-from core.ledger.record import Charge, Held
+from core.ledger.pods.record import Charge, Held
 from core.ledger.state import State
 from core.queues.queue import Queue
 from core.queues.quota_change import QuotaTerms, is_due, start_after, start_after_growth, terms_of

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from core.instants import has_come
 from core.ledger.effects import MarkFailed
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
+from core.ledger.pods.reports import post
 from core.ledger.state import State
-from core.ledger.telling import post
 from core.reasons import Code
 from core.workload.application import Application
 

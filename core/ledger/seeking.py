@@ -13,7 +13,7 @@ from core.ids import NodeName, PodUid
 from core.instants import earliest, has_come
 from core.ledger.keeping import keep, node_for
 from core.ledger.pod_groups import unopened
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.state import State
 from core.resource import Resource, Tally
 from core.workload.lineup import Kind

@@ -14,7 +14,7 @@ from core.ledger.keeping import kept_could_take
 from core.ledger.marks import is_leaving
 from core.ledger.moments import moments
 from core.ledger.pod_groups import group_of, unopened
-from core.ledger.record import Charge, PodRecord
+from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.settings import LedgerSettings
 from core.ledger.state import Episode, OverMaxPlace, State, Turn, Unguarded
 from core.ledger.turns import turns_leave_no_node

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.effects import Effect
 from core.ledger.events import ChosenVictim
-from core.ledger.record import Charge, PodRecord
+from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.settings import LedgerSettings
 from core.queues.limits import Claimant, Limits, Tracked, UsageBook
 from core.queues.queue import Queue

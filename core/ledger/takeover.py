@@ -17,7 +17,7 @@ from core.ledger.keeping import nominate, note_kept, take_back
 from core.ledger.marks import write
 from core.ledger.matching import close, line_up, link_next
 from core.ledger.opening import charge_opened
-from core.ledger.record import PodRecord, Slot
+from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.releasing import AGAIN, delete, left_over, release, try_again
 from core.ledger.state import State
 from core.ledger.turns import wake

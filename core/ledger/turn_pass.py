@@ -21,7 +21,7 @@ from core.ledger.marks import undo
 from core.ledger.muster import TURN, Effects, Muster, Steps, has_leave
 from core.ledger.opening import charge_opened
 from core.ledger.pod_groups import unopened
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.seeking import come_of_age, may_seek, seek
 from core.ledger.state import Seat, State, WaitingKey
 from core.ledger.state_aware import lets_in

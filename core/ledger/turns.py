@@ -12,7 +12,7 @@ from core.ledger.effects import OpenGate, WakePod
 from core.ledger.gates import tell_opened
 from core.ledger.keeping import let_go
 from core.ledger.pod_groups import group_of, unopened
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.state import Seat, State, Turn
 from core.resource import Tally
 from core.workload.affinity import admits

@@ -9,9 +9,9 @@ from itertools import islice
 
 from core.ids import PodUid
 from core.instants import has_come
-from core.ledger.record import Held, PodRecord
+from core.ledger.pods.record import Held, PodRecord
+from core.ledger.pods.reports import post
 from core.ledger.state import State
-from core.ledger.telling import post
 
 UNPLACED_AFTER = 300.0
 """Seconds after which a pod that waits for nothing of ours, and has no node, is reported."""

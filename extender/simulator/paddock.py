@@ -18,7 +18,7 @@ from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect, EndWait, LookUpGroups, PostBinding, PostEvent
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.workload.pod import PodFacts
 from extender.engine import CLEAN_EVERY, Engine, Outward

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from core.decisions.preemption import Outcome
 from core.ledger.effects import Effect
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.workload.daemon_set import DaemonSetFacts
 from extender.simulator.api import Change, PlayedApi
 from extender.simulator.budgets import BudgetChange, PlayedBudgets

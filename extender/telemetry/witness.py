@@ -10,7 +10,7 @@ from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.drift import Drift
 from core.ledger.outcomes import EvictionOutcome
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from extender.journal import Journal
 from extender.preemptions import Preemptions
 from extender.story import described

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
-from core.ledger.record import Charge, Held
+from core.ledger.pods.record import Charge, Held
 from core.ledger.state import (
     Episode,
     InLine,

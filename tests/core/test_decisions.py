@@ -20,7 +20,7 @@ from core.decisions.receipts import Kind, NodeNotes, Plan, Receipt
 from core.ids import NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.reasons import Code
 from core.resource import Limit, Resource
 from core.workload.pod import PodFacts

@@ -10,8 +10,8 @@ from core.decisions.decision import Admitted, Refused
 from core.ids import RECOVERY_QUEUE, PodUid
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, Effect, LookUpGroups, PostEvent
-from core.ledger.forced import FORCED
 from core.ledger.ledger import Ledger
+from core.ledger.pods.forced import FORCED
 from core.ledger.settings import LedgerSettings
 from core.queues.identity import Identity
 from core.queues.spec import QueueSpec

@@ -7,11 +7,11 @@ import pytest
 from core.decisions.decision import Faulted
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.doubts import DOUBTED
 from core.ledger.ledger import Ledger
 from core.ledger.outcomes import EvictionOutcome
+from core.ledger.pods.doubts import DOUBTED
+from core.ledger.pods.sightings import PROVISIONAL
 from core.ledger.settings import LedgerSettings
-from core.ledger.sightings import PROVISIONAL
 from core.workload.gang import Gang, Misdefined
 from core.workload.pod import PodFacts
 from tests.builders import (

@@ -6,8 +6,8 @@ from core.decisions.decision import Admitted, BindNow, Refused
 from core.ids import PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.effects import PostEvent
-from core.ledger.forced import FORCED
 from core.ledger.ledger import Ledger
+from core.ledger.pods.forced import FORCED
 from core.ledger.settings import LedgerSettings
 from core.queues.identity import Identity
 from core.queues.spec import LimitSpec, QueueSpec

@@ -8,7 +8,7 @@ from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect, PostEvent, WriteRecord
 from core.ledger.ledger import Ledger
-from core.ledger.relabelled import RELABELLED, TOLD_APART
+from core.ledger.pods.relabelled import RELABELLED, TOLD_APART
 from core.queues.identity import Identity
 from core.workload.pod import APPLICATION, NamespaceFacts, PodFacts
 from extender.journal import Journal

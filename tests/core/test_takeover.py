@@ -10,7 +10,7 @@ from core.ids import NodeName, PodUid
 from core.ledger import effects as do
 from core.ledger import events as on
 from core.ledger.effects import Effect
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.reasons import Code, Said
 from core.workload.affinity import Constraints
 from core.workload.formation import Phase

@@ -18,7 +18,7 @@ from core.ledger.audit import audit
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect, EndWait, PostBinding
 from core.ledger.ledger import Ledger
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.queues.spec import QueueSpec
 from core.workload.pod import PodFacts
 from extender.engine import Engine, Outward

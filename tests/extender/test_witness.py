@@ -9,7 +9,7 @@ import pytest
 from core.decisions.decision import Ignored, Scored, Unscored
 from core.ids import NodeName, PodUid
 from core.ledger.ledger import Ledger
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from extender.journal import Journal
 from extender.preemptions import Preemptions
 from extender.telemetry.logs import DecisionLog, configure_logs

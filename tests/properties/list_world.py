@@ -9,7 +9,7 @@ from typing import Any
 from core.decisions.decision import BindNow
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.record import Held
+from core.ledger.pods.record import Held
 from core.ledger.settings import LedgerSettings
 from core.workload.pod import PodFacts
 from tests.builders import START, bind_called, drifts, filtered, make_ledger, make_pod, make_queue

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.settings import LedgerSettings
 from core.queues.ordering import Contender, first_of, goes_before
 from core.queues.ordering import order_key as queue_key

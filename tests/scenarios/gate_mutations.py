@@ -1,6 +1,6 @@
 """How the rules of gates that are the only guard are switched off."""
 
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from tests.scenarios.mutating import Mutate, fixed
 
 GUARDED = fixed(PodRecord, "is_unguarded", False)

@@ -6,7 +6,7 @@ from typing import Any
 from core.decisions import contention, scoring
 from core.ledger import accounts, enrolment, snapshot, turn_pass, walk
 from core.ledger.lanes import Lane
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.queues import ordering as queue_ordering
 from core.queues import priority, properties, room
 from core.queues import queue as queue_module

@@ -18,18 +18,9 @@ import yaml
 
 from core.decisions.decision import Ignored
 from core.ids import AppId, QueuePath
-from core.ledger import (
-    accounts,
-    enrolment,
-    forced,
-    membership,
-    placement,
-    rejections,
-    sightings,
-    surroundings,
-    turn_pass,
-)
-from core.ledger.record import Charge, Held, PodRecord
+from core.ledger import accounts, enrolment, membership, placement, rejections, surroundings, turn_pass
+from core.ledger.pods import forced, sightings
+from core.ledger.pods.record import Charge, Held, PodRecord
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
 from core.queues import headroom, limits, room, rules, tree

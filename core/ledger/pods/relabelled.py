@@ -9,9 +9,9 @@ import json
 
 from core.instants import has_come
 from core.ledger.marks import write
-from core.ledger.record import Labelled, PodRecord
+from core.ledger.pods.record import Labelled, PodRecord
+from core.ledger.pods.reports import post
 from core.ledger.state import State
-from core.ledger.telling import post
 from core.workload.pod import APPLICATION, PodFacts
 
 RELABELLED = "Relabelled"

@@ -11,16 +11,16 @@ from core.ids import PodUid
 from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.carrying import note_leaving
-from core.ledger.doubts import doubt_what_is_not_shown, note_shown
 from core.ledger.enrolment import place_gangs
 from core.ledger.failures import note_failure, note_refusal
-from core.ledger.forced import let_in_what_runs
 from core.ledger.forming import begin_all
 from core.ledger.membership import application_of_bodies
-from core.ledger.news import is_older, is_same_pod, lasting, says_the_same
+from core.ledger.pods.doubts import doubt_what_is_not_shown, note_shown
+from core.ledger.pods.forced import let_in_what_runs
+from core.ledger.pods.record import PodRecord
+from core.ledger.pods.registry import delete_pod, forget, new_record, refresh
+from core.ledger.pods.update import is_older, is_same_pod, lasting, says_the_same
 from core.ledger.recalling import resume
-from core.ledger.record import PodRecord
-from core.ledger.registry import delete_pod, forget, new_record, refresh
 from core.ledger.state import State
 from core.ledger.takeover import note_placed, resume_slots
 from core.workload.pod import PodFacts

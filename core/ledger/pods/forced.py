@@ -14,9 +14,9 @@ from core.ledger.groups import find_groups
 from core.ledger.lifecycle import remove
 from core.ledger.membership import add_application, join, take_out
 from core.ledger.placement import check, queue_for, refuse, settle_in, verdict_for
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
+from core.ledger.pods.reports import post
 from core.ledger.state import State
-from core.ledger.telling import post
 from core.queues.identity import NO_GROUP
 from core.queues.limits import Tracked, entry_for
 from core.reasons import Refusal

@@ -1,7 +1,7 @@
 """Events on pods. What they say is the matter of whoever has something to say."""
 
 from core.ledger.effects import PostEvent
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.ledger.state import State
 
 

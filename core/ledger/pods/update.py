@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from core.ledger.record import PodRecord
+from core.ledger.pods.record import PodRecord
 from core.workload.pod import PodFacts
 
 
