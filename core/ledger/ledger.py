@@ -12,8 +12,15 @@ from core.ledger.accounts import recount_people, settle
 from core.ledger.audit import audit_steps
 from core.ledger.bindings import note_bind
 from core.ledger.carrying import go_on, note_eviction, note_preemption
+from core.ledger.cluster.daemon_sets import learn_daemon_sets
+from core.ledger.cluster.objects import (
+    learn_budgets,
+    learn_namespaces,
+    learn_nodes,
+    learn_pod_groups,
+    learn_priority_classes,
+)
 from core.ledger.coscheduling import expire_groups, tend
-from core.ledger.daemon_sets import learn_daemon_sets
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.enrolment import (
@@ -42,13 +49,6 @@ from core.ledger.rejections import mark_rejected
 from core.ledger.seeking import come_of_age
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
-from core.ledger.surroundings import (
-    learn_budgets,
-    learn_namespaces,
-    learn_nodes,
-    learn_pod_groups,
-    learn_priority_classes,
-)
 from core.ledger.takeover import (
     advance_all,
     gangs_due,

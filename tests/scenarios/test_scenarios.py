@@ -18,7 +18,8 @@ import yaml
 
 from core.decisions.decision import Ignored
 from core.ids import AppId, QueuePath
-from core.ledger import accounts, enrolment, membership, placement, rejections, surroundings, turn_pass
+from core.ledger import accounts, enrolment, membership, placement, rejections, turn_pass
+from core.ledger.cluster import objects as surroundings
 from core.ledger.pods import forced, sightings
 from core.ledger.pods.record import Charge, Held, PodRecord
 from core.ledger.snapshot import Snapshot

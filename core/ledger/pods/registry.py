@@ -3,7 +3,7 @@
 from core.ids import PodUid
 from core.ledger.accounts import discharge, settle
 from core.ledger.carrying import note_leaving
-from core.ledger.daemon_sets import forget_controller, note_controller
+from core.ledger.cluster.daemon_sets import forget_controller, note_controller
 from core.ledger.enrolment import classify, enrol, leave
 from core.ledger.marks import unmark
 from core.ledger.membership import application_of_bodies, taken_facts
