@@ -9,16 +9,16 @@ from collections import Counter
 from collections.abc import Iterator
 
 from core.ids import NO_NODE, AppId, NodeName, PodUid, QueuePath
-from core.ledger.accounts import charge_of, holds, waiting_key
 from core.ledger.audit_applications import application_steps
 from core.ledger.audit_daemon_sets import daemon_set_steps
 from core.ledger.audit_gangs import gang_steps
 from core.ledger.audit_pod_groups import pod_group_steps
 from core.ledger.audit_turns import turn_steps
 from core.ledger.drift import KEYS_PER_STEP, Drift, Step, amounts, compare, compare_tallies, each
-from core.ledger.over_max import excess_of
 from core.ledger.pods.record import Charge, Held, PodRecord, Standing
 from core.ledger.state import OverMaxPlace, Seat, Stage, State, WaitingKey
+from core.ledger.usage.charges import charge_of, holds, waiting_key
+from core.ledger.usage.over_max import excess_of
 from core.queues.limits import UsageBook
 from core.queues.queue import Queue
 from core.resource import Limit, Tally

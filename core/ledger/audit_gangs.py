@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from core.ids import AppId, NodeName, PodUid
-from core.ledger.accounts import holds
 from core.ledger.drift import Step, compare, each
 from core.ledger.formations import linked_at, place_of
 from core.ledger.state import Place, Role, State
+from core.ledger.usage.charges import holds
 from core.workload.application import Application
 from core.workload.formation import Formation, Progress
 

@@ -9,7 +9,6 @@ from typing import assert_never
 
 from core.ids import NO_POD, PodUid, QueuePath
 from core.ledger import events as on
-from core.ledger.accounts import settle
 from core.ledger.effects import DeletePod, EvictPod
 from core.ledger.in_vain import note_vanished
 from core.ledger.keeping import let_go, note_kept
@@ -32,6 +31,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.reclaiming import reclaimed
 from core.ledger.state import Offer, Stage, State
 from core.ledger.tries import note_tried
+from core.ledger.usage.charges import settle
 from core.workload.budget import disruptions_left
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED
 

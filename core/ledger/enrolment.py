@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from core.ids import AppId
 from core.instants import has_come
-from core.ledger.accounts import settle
 from core.ledger.gangs import unplaced_gangs
 from core.ledger.lifecycle import complete, emptied, idle
 from core.ledger.membership import application_for, join, take_out
@@ -14,6 +13,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.rejections import tell
 from core.ledger.state import State
+from core.ledger.usage.charges import settle
 from core.queues.rules import why_passed_over
 from core.workload.application import Application
 from core.workload.managed import is_managed

@@ -9,7 +9,6 @@ from itertools import islice
 
 from core.instants import has_come
 from core.ledger import events as on
-from core.ledger.accounts import settle
 from core.ledger.effects import CreatePlaceholder
 from core.ledger.lifecycle import fire, idle, run
 from core.ledger.marks import write
@@ -19,6 +18,7 @@ from core.ledger.pods.reports import post
 from core.ledger.rejections import EVENT, MARKED_APART, mark_failed
 from core.ledger.releasing import AGAIN, disperse, originator_of, owner_of, release_all, say, try_again
 from core.ledger.state import State
+from core.ledger.usage.charges import settle
 from core.workload.application import Application
 from core.workload.formation import Formation, Phase, formation_of, names_of
 from core.workload.gang import Gang, GangStyle, Originator

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from core.ledger import events as on
-from core.ledger.accounts import recount_people, settle
 from core.ledger.audit import audit_steps
 from core.ledger.bindings import note_bind
 from core.ledger.carrying import go_on, note_eviction, note_preemption
@@ -38,7 +37,6 @@ from core.ledger.lifecycle import leave_parents, pass_time
 from core.ledger.marks import expire_kept
 from core.ledger.offers import drop_offers, spare_withdrawn
 from core.ledger.opening import note_woken
-from core.ledger.over_max import recount_over_max
 from core.ledger.pods.doubts import expire_doubts
 from core.ledger.pods.registry import refresh
 from core.ledger.pods.sightings import expire_provisional, learn_pods
@@ -62,6 +60,8 @@ from core.ledger.tries import await_try, find_due
 from core.ledger.turn_pass import TurnPass
 from core.ledger.turns import expire_turns
 from core.ledger.unguarded import report_unguarded
+from core.ledger.usage.charges import recount_people, settle
+from core.ledger.usage.over_max import recount_over_max
 from core.queues.limits import Limits
 
 

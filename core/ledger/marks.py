@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator
 from core.ids import NO_POD, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger import events as on
-from core.ledger.accounts import settle
 from core.ledger.effects import WriteRecord
 from core.ledger.keeping import KEPT_AT_MOST, let_go, note_kept
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state import Stage, State
+from core.ledger.usage.charges import settle
 from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
 
 PLANS_AT_MOST = 3

@@ -10,12 +10,12 @@ from itertools import islice
 
 from core.ids import AppId, NodeName
 from core.instants import has_come
-from core.ledger.accounts import settle
 from core.ledger.forming import arm
 from core.ledger.marks import write
 from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.releasing import release, say, try_again
 from core.ledger.state import InLine, State
+from core.ledger.usage.charges import settle
 from core.resource import Resource
 from core.workload.affinity import Constraints
 from core.workload.application import Application

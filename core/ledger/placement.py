@@ -2,15 +2,15 @@
 
 from core.ids import RECOVERY_QUEUE, QueuePath
 from core.instants import has_come
-from core.ledger.accounts import recount_people, settle
 from core.ledger.formations import unfile
 from core.ledger.forming import begin
 from core.ledger.gangs import UNREAD, awaits_pods, refusal_of_application, was_taken_in
 from core.ledger.groups import find_groups
 from core.ledger.lifecycle import fire
-from core.ledger.over_max import recount_queue
 from core.ledger.releasing import disperse
 from core.ledger.state import State
+from core.ledger.usage.charges import recount_people, settle
+from core.ledger.usage.over_max import recount_queue
 from core.queues.rules import Chosen, PlacementRequest, decide_queue, is_user_name
 from core.reasons import Code, Refusal
 from core.workload.application import Application

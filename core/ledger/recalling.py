@@ -5,12 +5,10 @@ An instance that stands by knows the pods; what the one that acts has promised i
 """
 
 from core.ids import PodUid
-from core.ledger.accounts import settle
 from core.ledger.carrying import fall_short, send_off
 from core.ledger.forming import begin_all
 from core.ledger.keeping import drop, remember
 from core.ledger.marks import spare, unmark, write
-from core.ledger.over_max import doubt_reports, report_unreported
 from core.ledger.pods.forced import let_in_what_runs
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.relabelled import recall_labels
@@ -18,6 +16,8 @@ from core.ledger.pods.update import is_under_way
 from core.ledger.state import Stage, State
 from core.ledger.takeover import dissolve, remember_slot, resume_slots
 from core.ledger.turns import end_turn
+from core.ledger.usage.charges import settle
+from core.ledger.usage.over_max import doubt_reports, report_unreported
 from core.workload.ask import Reservation
 from core.workload.pod import GANG, GATE_OPENED, PREEMPTED_FOR, REPLACES, RESERVED_NODE, TRIGGERED, PodFacts
 

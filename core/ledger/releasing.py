@@ -2,12 +2,12 @@
 
 from core.ids import NO_POD, AppId, PodUid
 from core.instants import earliest
-from core.ledger.accounts import settle
 from core.ledger.effects import DeletePod
 from core.ledger.formations import REASON
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state import State
+from core.ledger.usage.charges import settle
 from core.reasons import Code
 from core.workload.application import Application
 from core.workload.formation import Formation, Phase, formation_of

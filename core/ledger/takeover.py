@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from core.ids import NO_NODE, NO_POD, NodeName, PodUid
 from core.instants import has_come
 from core.ledger import events as on
-from core.ledger.accounts import settle
 from core.ledger.formations import awaits_gang, formation_of, progress_of, unfile
 from core.ledger.forming import advance, arm, forget_made
 from core.ledger.keeping import nominate, note_kept, take_back
@@ -21,6 +20,7 @@ from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.releasing import AGAIN, delete, left_over, release, try_again
 from core.ledger.state import State
 from core.ledger.turns import wake
+from core.ledger.usage.charges import settle
 from core.workload.application import Application
 from core.workload.formation import Formation, Phase, Progress
 from core.workload.node import NodeUse

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from core.ids import AppId
-from core.ledger import accounts, enrolment, formations, forming, snapshot, takeover
+from core.ledger import enrolment, formations, forming, snapshot, takeover
 from core.ledger.gangs import gang_of
 from core.ledger.pods import registry
 from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.state import State
+from core.ledger.usage import charges as accounts
 from core.queues import room
 from core.queues.limits import Limits
 from core.resource import Resource

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from core.decisions import contention, scoring
-from core.ledger import accounts, enrolment, snapshot, turn_pass, walk
+from core.ledger import enrolment, snapshot, turn_pass, walk
 from core.ledger.lanes import Lane
 from core.ledger.pods.record import PodRecord
+from core.ledger.usage import charges as accounts
 from core.queues import ordering as queue_ordering
 from core.queues import priority, properties, room
 from core.queues import queue as queue_module

@@ -18,12 +18,13 @@ import yaml
 
 from core.decisions.decision import Ignored
 from core.ids import AppId, QueuePath
-from core.ledger import accounts, enrolment, membership, placement, rejections, turn_pass
+from core.ledger import enrolment, membership, placement, rejections, turn_pass
 from core.ledger.cluster import objects as surroundings
 from core.ledger.pods import forced, sightings
 from core.ledger.pods.record import Charge, Held, PodRecord
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
+from core.ledger.usage import charges as accounts
 from core.queues import headroom, limits, room, rules, tree
 from core.queues import queue as queue_module
 from core.queues.queue import Queue

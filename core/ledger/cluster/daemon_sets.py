@@ -5,10 +5,10 @@ An owner reference is only text; anyone who may create pods may write one.
 
 from core.ids import NO_NODE, NodeName
 from core.ledger import events as on
-from core.ledger.accounts import settle
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import State
 from core.ledger.tries import await_try
+from core.ledger.usage.charges import settle
 from core.workload.daemon_set import DaemonSetKey
 
 

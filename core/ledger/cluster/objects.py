@@ -2,9 +2,9 @@
 
 from core.ids import NodeName
 from core.ledger import events as on
-from core.ledger.accounts import settle
 from core.ledger.enrolment import place_of_namespace, reclassify
 from core.ledger.state import State
+from core.ledger.usage.charges import settle
 from core.workload.gang import GroupSource, PodGroup
 from core.workload.node import NodeFacts, NodeUse
 from core.workload.pod_group import GroupKey

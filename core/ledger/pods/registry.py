@@ -1,7 +1,6 @@
 """Records of pods: made when one is first shown, kept in line with its facts, dropped when it is gone."""
 
 from core.ids import PodUid
-from core.ledger.accounts import discharge, settle
 from core.ledger.carrying import note_leaving
 from core.ledger.cluster.daemon_sets import forget_controller, note_controller
 from core.ledger.enrolment import classify, enrol, leave
@@ -15,6 +14,7 @@ from core.ledger.pods.update import time_runs
 from core.ledger.recalling import recall
 from core.ledger.state import State
 from core.ledger.takeover import holder_gone, member_gone, room_taken
+from core.ledger.usage.charges import discharge, settle
 from core.workload.pod import PodFacts
 
 

@@ -12,7 +12,6 @@ from core.ids import NodeName, QueuePath
 from core.ledger.formations import awaits_gang, file, slot_node, unfile
 from core.ledger.keeping import let_go
 from core.ledger.lifecycle import allocated, room_held, room_left
-from core.ledger.over_max import note_release, note_use
 from core.ledger.pod_groups import note_member
 from core.ledger.pods.record import Charge, Held, PodRecord, Standing
 from core.ledger.reclaiming import note_growth
@@ -21,6 +20,7 @@ from core.ledger.state import Seat, State, WaitingKey
 from core.ledger.tries import await_try, forget_try
 from core.ledger.turns import end_turn, looked_at, note_fresh, note_moved
 from core.ledger.unguarded import file_unguarded, forget_unguarded, note_unadmitted
+from core.ledger.usage.over_max import note_release, note_use
 from core.queues.limits import UsageBook
 from core.queues.priority import ask_comes, ask_goes
 from core.queues.queue import Queue
