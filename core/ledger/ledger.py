@@ -8,6 +8,14 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from core.ledger import events as on
+from core.ledger.applications.classification import (
+    place_again,
+    place_all,
+    place_overdue,
+)
+from core.ledger.applications.lifecycle import leave_parents, pass_time
+from core.ledger.applications.rejection import mark_rejected
+from core.ledger.applications.user_groups import forget_groups, learn_groups
 from core.ledger.audit import audit_steps
 from core.ledger.bindings import note_bind
 from core.ledger.carrying import go_on, note_eviction, note_preemption
@@ -22,18 +30,11 @@ from core.ledger.cluster.objects import (
 from core.ledger.coscheduling import expire_groups, tend
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
-from core.ledger.enrolment import (
-    place_again,
-    place_all,
-    place_overdue,
-)
 from core.ledger.filtering import note_filter
 from core.ledger.forming import note_created, note_noted
 from core.ledger.gates import tell_why
-from core.ledger.groups import forget_groups, learn_groups
 from core.ledger.in_vain import forgive
 from core.ledger.keeping import note_written
-from core.ledger.lifecycle import leave_parents, pass_time
 from core.ledger.marks import expire_kept
 from core.ledger.offers import drop_offers, spare_withdrawn
 from core.ledger.opening import note_woken
@@ -43,7 +44,6 @@ from core.ledger.pods.sightings import expire_provisional, learn_pods
 from core.ledger.pods.tombstones import forget_gone
 from core.ledger.recalling import stand_by, take_over
 from core.ledger.reclaiming import find_reclaims, note_terms, terms_now
-from core.ledger.rejections import mark_rejected
 from core.ledger.seeking import come_of_age
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State

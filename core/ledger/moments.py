@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
+from core.ledger.applications.rejection import marks_due
 from core.ledger.coscheduling import moments_of
 from core.ledger.keeping import KEPT_AT_MOST
 from core.ledger.matching import line_due
 from core.ledger.offers import OFFERED_FOR
 from core.ledger.pod_groups import unopened
-from core.ledger.rejections import marks_due
 from core.ledger.state import State
 from core.ledger.takeover import slots_due
 from core.ledger.turns import leases

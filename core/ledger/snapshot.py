@@ -6,9 +6,9 @@ It never crosses an ``await``: the engine hands it to a synchronous rule and dro
 from collections.abc import Iterator, Mapping, Sequence
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
+from core.ledger.applications.shared_ids import Identities
 from core.ledger.backoff import backs_off, may_back_off
 from core.ledger.formations import refusal_of_gang_pod
-from core.ledger.identities import Identities
 from core.ledger.in_vain import waiting_queues, waits_until
 from core.ledger.keeping import kept_could_take
 from core.ledger.marks import is_leaving

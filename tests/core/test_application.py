@@ -4,7 +4,7 @@ import pytest
 
 from core.ids import AppId
 from core.ledger import events as on
-from core.ledger.lifecycle import COMPLETING_FOR
+from core.ledger.applications.lifecycle import COMPLETING_FOR
 from core.ledger.settings import LedgerSettings
 from core.workload.application import application_id
 from core.workload.pod import OWN_GATE

@@ -6,9 +6,9 @@ import pytest
 
 from core.ids import AppId
 from core.ledger import events as on
+from core.ledger.applications.membership import OF_ANOTHER
 from core.ledger.effects import CreatePlaceholder, MarkFailed, PostEvent
 from core.ledger.ledger import Ledger
-from core.ledger.membership import OF_ANOTHER
 from core.ledger.settings import LedgerSettings
 from core.queues.identity import Identity
 from core.queues.spec import QueueSpec

@@ -9,9 +9,9 @@ import pytest
 
 from core.ids import RECOVERY_QUEUE, PodUid
 from core.ledger import events as on
+from core.ledger.applications.membership import NAMESPACE_AWAITED
 from core.ledger.effects import Effect, LookUpGroups, MarkFailed, PostEvent
 from core.ledger.ledger import Ledger
-from core.ledger.membership import NAMESPACE_AWAITED
 from core.ledger.settings import LedgerSettings
 from core.queues.identity import Identity
 from core.queues.limits import Tracked

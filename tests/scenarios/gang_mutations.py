@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from core.ids import AppId
-from core.ledger import enrolment, formations, forming, snapshot, takeover
+from core.ledger import formations, forming, snapshot, takeover
+from core.ledger.applications import classification as enrolment
 from core.ledger.gangs import gang_of
 from core.ledger.pods import registry
 from core.ledger.pods.record import Charge, PodRecord

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from core.decisions import contention, scoring
-from core.ledger import enrolment, snapshot, turn_pass, walk
+from core.ledger import snapshot, turn_pass, walk
+from core.ledger.applications import classification as enrolment
 from core.ledger.lanes import Lane
 from core.ledger.pods.record import PodRecord
 from core.ledger.usage import charges as accounts

@@ -18,7 +18,10 @@ import yaml
 
 from core.decisions.decision import Ignored
 from core.ids import AppId, QueuePath
-from core.ledger import enrolment, membership, placement, rejections, turn_pass
+from core.ledger import turn_pass
+from core.ledger.applications import classification as enrolment
+from core.ledger.applications import membership, placement
+from core.ledger.applications import rejection as rejections
 from core.ledger.cluster import objects as surroundings
 from core.ledger.pods import forced, sightings
 from core.ledger.pods.record import Charge, Held, PodRecord

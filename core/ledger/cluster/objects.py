@@ -2,7 +2,7 @@
 
 from core.ids import NodeName
 from core.ledger import events as on
-from core.ledger.enrolment import place_of_namespace, reclassify
+from core.ledger.applications.classification import place_of_namespace, reclassify
 from core.ledger.state import State
 from core.ledger.usage.charges import settle
 from core.workload.gang import GroupSource, PodGroup

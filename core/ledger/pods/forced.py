@@ -7,13 +7,13 @@ once, wherever its own application takes it, else in the recovery queue. Nothing
 from collections.abc import Iterable, Sequence
 
 from core.ids import RECOVERY_QUEUE, AppId, PodUid, QueuePath
+from core.ledger.applications.lifecycle import remove
+from core.ledger.applications.membership import add_application, join, take_out
+from core.ledger.applications.placement import check, queue_for, refuse, settle_in, verdict_for
+from core.ledger.applications.user_groups import find_groups
 from core.ledger.formations import unfile
 from core.ledger.forming import begin
 from core.ledger.gangs import gang_of
-from core.ledger.groups import find_groups
-from core.ledger.lifecycle import remove
-from core.ledger.membership import add_application, join, take_out
-from core.ledger.placement import check, queue_for, refuse, settle_in, verdict_for
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state import State

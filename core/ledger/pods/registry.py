@@ -1,11 +1,11 @@
 """Records of pods: made when one is first shown, kept in line with its facts, dropped when it is gone."""
 
 from core.ids import PodUid
+from core.ledger.applications.classification import classify, enrol, leave
+from core.ledger.applications.membership import application_of_bodies, taken_facts
 from core.ledger.carrying import note_leaving
 from core.ledger.cluster.daemon_sets import forget_controller, note_controller
-from core.ledger.enrolment import classify, enrol, leave
 from core.ledger.marks import unmark
-from core.ledger.membership import application_of_bodies, taken_facts
 from core.ledger.pod_groups import forget_member
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.relabelled import note_labels

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from operator import attrgetter
 
 from core.ids import NodeName, QueuePath
+from core.ledger.applications.lifecycle import allocated, room_held, room_left
 from core.ledger.formations import awaits_gang, file, slot_node, unfile
 from core.ledger.keeping import let_go
-from core.ledger.lifecycle import allocated, room_held, room_left
 from core.ledger.pod_groups import note_member
 from core.ledger.pods.record import Charge, Held, PodRecord, Standing
 from core.ledger.reclaiming import note_growth

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.ids import AppId
-from core.ledger.lifecycle import last_ended
+from core.ledger.applications.lifecycle import last_ended
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.relabelled import words_of
 from core.ledger.state import IdentityTally, State
@@ -11,7 +11,7 @@ from core.workload.application import Application
 
 
 class Identities:
-    """Read access; see `core.ledger.membership` for the rules."""
+    """Read access; see `core.ledger.applications.membership` for the rules."""
 
     __slots__ = ("_state",)
 
