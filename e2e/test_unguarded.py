@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from core.ledger.unguarded import BYPASSED
+from core.ledger.admission.unguarded import BYPASSED
 from e2e.cluster import Cluster, Object, path_of
 from e2e.permitting import allow, refusal
 from e2e.stand import Stand, eventually, scheduler_config

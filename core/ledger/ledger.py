@@ -8,6 +8,13 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from core.ledger import events as on
+from core.ledger.admission.bind import note_bind
+from core.ledger.admission.cycle import TurnPass
+from core.ledger.admission.filter import note_filter
+from core.ledger.admission.gate_opening import note_woken
+from core.ledger.admission.gate_status import tell_why
+from core.ledger.admission.turns import expire_turns
+from core.ledger.admission.unguarded import report_unguarded
 from core.ledger.applications.classification import (
     place_again,
     place_all,
@@ -17,7 +24,6 @@ from core.ledger.applications.lifecycle import leave_parents, pass_time
 from core.ledger.applications.rejection import mark_rejected
 from core.ledger.applications.user_groups import forget_groups, learn_groups
 from core.ledger.audit import audit_steps
-from core.ledger.bindings import note_bind
 from core.ledger.carrying import go_on, note_eviction, note_preemption
 from core.ledger.cluster.daemon_sets import learn_daemon_sets
 from core.ledger.cluster.objects import (
@@ -30,14 +36,11 @@ from core.ledger.cluster.objects import (
 from core.ledger.coscheduling import expire_groups, tend
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
-from core.ledger.filtering import note_filter
 from core.ledger.forming import note_created, note_noted
-from core.ledger.gates import tell_why
 from core.ledger.in_vain import forgive
 from core.ledger.keeping import note_written
 from core.ledger.marks import expire_kept
 from core.ledger.offers import drop_offers, spare_withdrawn
-from core.ledger.opening import note_woken
 from core.ledger.pods.doubts import expire_doubts
 from core.ledger.pods.registry import refresh
 from core.ledger.pods.sightings import expire_provisional, learn_pods
@@ -57,9 +60,6 @@ from core.ledger.takeover import (
     seek_again,
 )
 from core.ledger.tries import await_try, find_due
-from core.ledger.turn_pass import TurnPass
-from core.ledger.turns import expire_turns
-from core.ledger.unguarded import report_unguarded
 from core.ledger.usage.charges import recount_people, settle
 from core.ledger.usage.over_max import recount_over_max
 from core.queues.limits import Limits

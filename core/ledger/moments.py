@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from core.ledger.admission.turns import leases
+from core.ledger.admission.unguarded import report_due
 from core.ledger.applications.rejection import marks_due
 from core.ledger.coscheduling import moments_of
 from core.ledger.keeping import KEPT_AT_MOST
@@ -10,8 +12,6 @@ from core.ledger.offers import OFFERED_FOR
 from core.ledger.pod_groups import unopened
 from core.ledger.state import State
 from core.ledger.takeover import slots_due
-from core.ledger.turns import leases
-from core.ledger.unguarded import report_due
 
 
 def moments(state: State) -> Iterator[float | None]:

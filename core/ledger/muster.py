@@ -6,20 +6,20 @@ so that the last one is counted beside the first; when one finds none, all give 
 
 from collections.abc import Iterator
 
-from core.ledger.backoff import look_again
+from core.ledger.admission.backoff import look_again
+from core.ledger.admission.turns import end_turn, set_turn, wake
 from core.ledger.coscheduling import begin_attempt, candidates, may_begin, rests
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.keeping import node_for
 from core.ledger.pod_groups import has_turns, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import State, WaitingKey
-from core.ledger.turns import end_turn, set_turn, wake
 from core.workload.lineup import Kind
 from core.workload.node_room import Undecided
 from core.workload.pod_group import Group, GroupKey
 
 TURN = 14
-"""Units of work that a turn costs; see `core.ledger.turn_pass`."""
+"""Units of work that a turn costs; see `core.ledger.admission.cycle`."""
 
 _LOOK = 2
 _TOLD_LATER = 75

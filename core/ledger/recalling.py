@@ -5,6 +5,7 @@ An instance that stands by knows the pods; what the one that acts has promised i
 """
 
 from core.ids import PodUid
+from core.ledger.admission.turns import end_turn
 from core.ledger.carrying import fall_short, send_off
 from core.ledger.forming import begin_all
 from core.ledger.keeping import drop, remember
@@ -15,7 +16,6 @@ from core.ledger.pods.relabelled import recall_labels
 from core.ledger.pods.update import is_under_way
 from core.ledger.state import Stage, State
 from core.ledger.takeover import dissolve, remember_slot, resume_slots
-from core.ledger.turns import end_turn
 from core.ledger.usage.charges import settle
 from core.ledger.usage.over_max import doubt_reports, report_unreported
 from core.workload.ask import Reservation

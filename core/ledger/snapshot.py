@@ -6,8 +6,9 @@ It never crosses an ``await``: the engine hands it to a synchronous rule and dro
 from collections.abc import Iterator, Mapping, Sequence
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
+from core.ledger.admission.backoff import backs_off, may_back_off
+from core.ledger.admission.turns import turns_leave_no_node
 from core.ledger.applications.shared_ids import Identities
-from core.ledger.backoff import backs_off, may_back_off
 from core.ledger.formations import refusal_of_gang_pod
 from core.ledger.in_vain import waiting_queues, waits_until
 from core.ledger.keeping import kept_could_take
@@ -17,7 +18,6 @@ from core.ledger.pod_groups import group_of, unopened
 from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.settings import LedgerSettings
 from core.ledger.state import Episode, OverMaxPlace, State, Turn, Unguarded
-from core.ledger.turns import turns_leave_no_node
 from core.queues.limits import Limits, Tracked, UsageBook, entry_for
 from core.queues.queue import Queue
 from core.queues.room import Extra, Room

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from core.ids import NO_NODE, NO_POD, NodeName, PodUid
 from core.instants import has_come
 from core.ledger import events as on
+from core.ledger.admission.gate_opening import charge_opened
+from core.ledger.admission.turns import wake
 from core.ledger.formations import awaits_gang, formation_of, progress_of, unfile
 from core.ledger.forming import advance, arm, forget_made
 from core.ledger.keeping import nominate, note_kept, take_back
 from core.ledger.marks import write
 from core.ledger.matching import close, line_up, link_next
-from core.ledger.opening import charge_opened
 from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.releasing import AGAIN, delete, left_over, release, try_again
 from core.ledger.state import State
-from core.ledger.turns import wake
 from core.ledger.usage.charges import settle
 from core.workload.application import Application
 from core.workload.formation import Formation, Phase, Progress

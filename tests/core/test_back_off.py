@@ -9,7 +9,7 @@ from core.decisions.preemption import Planning
 from core.decisions.receipts import NoPlan, Stop
 from core.ids import PodUid
 from core.ledger import events as on
-from core.ledger.backoff import KINDS_COUNTED
+from core.ledger.admission.backoff import KINDS_COUNTED
 from core.ledger.ledger import Ledger
 from core.reasons import Code
 from core.workload.pod import OWN_GATE

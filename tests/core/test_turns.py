@@ -8,10 +8,10 @@ import pytest
 
 from core.ids import PodUid
 from core.ledger import events as on
+from core.ledger.admission.cycle import WORK_PER_SLICE
 from core.ledger.effects import WakePod
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
-from core.ledger.turn_pass import WORK_PER_SLICE
 from core.queues.spec import QueueSpec
 from tests.builders import (
     START,

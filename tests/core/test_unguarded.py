@@ -11,10 +11,10 @@ from core.decisions.binding import decide_binding
 from core.decisions.decision import Admitted, BindNow, Refused, Withheld
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
+from core.ledger.admission.unguarded import BYPASSED, UNPLACED, UNPLACED_AFTER
 from core.ledger.effects import Effect, OpenGate, PostEvent
 from core.ledger.ledger import Ledger
 from core.ledger.pods.doubts import DOUBTED
-from core.ledger.unguarded import BYPASSED, UNPLACED, UNPLACED_AFTER
 from core.queues.identity import Identity
 from core.queues.limits import Limits
 from core.queues.spec import LimitSpec

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from core.decisions import contention, scoring
-from core.ledger import snapshot, turn_pass, walk
+from core.ledger import snapshot
+from core.ledger.admission import cycle as turn_pass
+from core.ledger.admission import ordering as walk
+from core.ledger.admission.application_queue import Lane
 from core.ledger.applications import classification as enrolment
-from core.ledger.lanes import Lane
 from core.ledger.pods.record import PodRecord
 from core.ledger.usage import charges as accounts
 from core.queues import ordering as queue_ordering

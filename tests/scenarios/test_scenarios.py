@@ -18,7 +18,7 @@ import yaml
 
 from core.decisions.decision import Ignored
 from core.ids import AppId, QueuePath
-from core.ledger import turn_pass
+from core.ledger.admission import cycle as turn_pass
 from core.ledger.applications import classification as enrolment
 from core.ledger.applications import membership, placement
 from core.ledger.applications import rejection as rejections

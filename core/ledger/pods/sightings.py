@@ -10,10 +10,10 @@ from dataclasses import replace
 from core.ids import PodUid
 from core.instants import has_come
 from core.ledger import events as on
+from core.ledger.admission.scheduler_failures import note_failure, note_refusal
 from core.ledger.applications.classification import place_gangs
 from core.ledger.applications.membership import application_of_bodies
 from core.ledger.carrying import note_leaving
-from core.ledger.failures import note_failure, note_refusal
 from core.ledger.forming import begin_all
 from core.ledger.pods.doubts import doubt_what_is_not_shown, note_shown
 from core.ledger.pods.forced import let_in_what_runs

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from operator import attrgetter
 
 from core.ids import NodeName, QueuePath
+from core.ledger.admission.turns import end_turn, looked_at, note_fresh, note_moved
+from core.ledger.admission.unguarded import file_unguarded, forget_unguarded, note_unadmitted
 from core.ledger.applications.lifecycle import allocated, room_held, room_left
 from core.ledger.formations import awaits_gang, file, slot_node, unfile
 from core.ledger.keeping import let_go
@@ -18,8 +20,6 @@ from core.ledger.reclaiming import note_growth
 from core.ledger.seeking import await_age, forget_age
 from core.ledger.state import Seat, State, WaitingKey
 from core.ledger.tries import await_try, forget_try
-from core.ledger.turns import end_turn, looked_at, note_fresh, note_moved
-from core.ledger.unguarded import file_unguarded, forget_unguarded, note_unadmitted
 from core.ledger.usage.over_max import note_release, note_use
 from core.queues.limits import UsageBook
 from core.queues.priority import ask_comes, ask_goes

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from core.instants import earliest
 from core.ledger import events as on
+from core.ledger.admission.turns import WAKES_APART, begin_lease, end_turn
 from core.ledger.effects import OpenGate
 from core.ledger.state import State
-from core.ledger.turns import WAKES_APART, begin_lease, end_turn
 from core.ledger.usage.charges import settle
 
 

@@ -8,8 +8,8 @@ from itertools import islice
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.instants import earliest, has_come
+from core.ledger.admission.gate_status import tell_opened
 from core.ledger.effects import OpenGate, WakePod
-from core.ledger.gates import tell_opened
 from core.ledger.keeping import let_go
 from core.ledger.pod_groups import group_of, unopened
 from core.ledger.pods.record import PodRecord

@@ -10,10 +10,10 @@ from functools import lru_cache
 from heapq import heappop, heappush
 
 from core.ids import AppId, QueuePath
-from core.ledger.backoff import is_left_out
-from core.ledger.lanes import Lane, Line
+from core.ledger.admission.application_queue import Lane, Line
+from core.ledger.admission.backoff import is_left_out
+from core.ledger.admission.state_aware import state_in_turn
 from core.ledger.state import State
-from core.ledger.state_aware import state_in_turn
 from core.queues.headroom import fair_max, shortfall
 from core.queues.ordering import Contender, first_of, order_key
 from core.queues.priority import exported

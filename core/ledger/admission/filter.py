@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from core.ids import NO_NODE
 from core.ledger import events as on
+from core.ledger.admission.turns import end_turn, look_anew, looked_at
 from core.ledger.pod_groups import end_wait, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.update import time_runs
 from core.ledger.state import State
-from core.ledger.turns import end_turn, look_anew, looked_at
 from core.ledger.usage.charges import settle
 from core.reasons import Code, Refusal
 from core.workload.ask import Reservation

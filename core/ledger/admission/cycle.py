@@ -13,21 +13,21 @@ from heapq import heapify, heappop, heappush
 
 from core.ids import NO_NODE, NodeName, PodUid, QueuePath
 from core.instants import has_come
-from core.ledger.backoff import back_off, is_left_out, look_again
+from core.ledger.admission.application_queue import Lane, Line
+from core.ledger.admission.backoff import back_off, is_left_out, look_again
+from core.ledger.admission.gate_opening import charge_opened
+from core.ledger.admission.ordering import Branch, Walk
+from core.ledger.admission.state_aware import lets_in
+from core.ledger.admission.turns import FORGIVEN, clear_fresh, give_turn, wake_deferred
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.keeping import kept_could_take, node_for, nominate, still_helps
-from core.ledger.lanes import Lane, Line
 from core.ledger.marks import undo
 from core.ledger.muster import TURN, Effects, Muster, Steps, has_leave
-from core.ledger.opening import charge_opened
 from core.ledger.pod_groups import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.seeking import come_of_age, may_seek, seek
 from core.ledger.state import Seat, State, WaitingKey
-from core.ledger.state_aware import lets_in
 from core.ledger.takeover import seek_again
-from core.ledger.turns import FORGIVEN, clear_fresh, give_turn, wake_deferred
-from core.ledger.walk import Branch, Walk
 from core.workload.affinity import admits
 from core.workload.ask import Rank
 from core.workload.lineup import Kind, Lineup

@@ -1,12 +1,12 @@
 """What a failure that kube-scheduler writes on a pod says of what we promised it."""
 
 from core.ids import NO_NODE
+from core.ledger.admission.turns import return_turn
 from core.ledger.coscheduling import found_no_place
 from core.ledger.keeping import let_go
 from core.ledger.pod_groups import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import State
-from core.ledger.turns import return_turn
 from core.reasons import tells_of_refusal
 from core.workload.pod import PodFacts
 
