@@ -11,7 +11,6 @@ from core.ids import NO_POD, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, EvictPod
 from core.ledger.in_vain import note_vanished
-from core.ledger.keeping import let_go, note_kept
 from core.ledger.marks import (
     is_leaving,
     mark,
@@ -25,6 +24,7 @@ from core.ledger.marks import (
     write_plan,
     write_victim,
 )
+from core.ledger.node_reservation.reservation import let_go, note_kept
 from core.ledger.offers import offer
 from core.ledger.outcomes import EvictionOutcome
 from core.ledger.pods.record import PodRecord

@@ -38,8 +38,9 @@ from core.ledger.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.forming import note_created, note_noted
 from core.ledger.in_vain import forgive
-from core.ledger.keeping import note_written
 from core.ledger.marks import expire_kept
+from core.ledger.node_reservation.reservation import note_written
+from core.ledger.node_reservation.search import come_of_age
 from core.ledger.offers import drop_offers, spare_withdrawn
 from core.ledger.pods.doubts import expire_doubts
 from core.ledger.pods.registry import refresh
@@ -47,7 +48,6 @@ from core.ledger.pods.sightings import expire_provisional, learn_pods
 from core.ledger.pods.tombstones import forget_gone
 from core.ledger.recalling import stand_by, take_over
 from core.ledger.reclaiming import find_reclaims, note_terms, terms_now
-from core.ledger.seeking import come_of_age
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
 from core.ledger.takeover import (

@@ -6,7 +6,7 @@ from core.ids import NO_POD, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.effects import WriteRecord
-from core.ledger.keeping import KEPT_AT_MOST, let_go, note_kept
+from core.ledger.node_reservation.reservation import KEPT_AT_MOST, let_go, note_kept
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state import Stage, State

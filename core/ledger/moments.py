@@ -6,8 +6,8 @@ from core.ledger.admission.turns import leases
 from core.ledger.admission.unguarded import report_due
 from core.ledger.applications.rejection import marks_due
 from core.ledger.coscheduling import moments_of
-from core.ledger.keeping import KEPT_AT_MOST
 from core.ledger.matching import line_due
+from core.ledger.node_reservation.reservation import KEPT_AT_MOST
 from core.ledger.offers import OFFERED_FOR
 from core.ledger.pod_groups import unopened
 from core.ledger.state import State

@@ -8,8 +8,8 @@ from core.ids import PodUid
 from core.ledger.admission.turns import end_turn
 from core.ledger.carrying import fall_short, send_off
 from core.ledger.forming import begin_all
-from core.ledger.keeping import drop, remember
 from core.ledger.marks import spare, unmark, write
+from core.ledger.node_reservation.reservation import drop, remember
 from core.ledger.pods.forced import let_in_what_runs
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.relabelled import recall_labels

@@ -11,9 +11,9 @@ from core.ledger.admission.turns import turns_leave_no_node
 from core.ledger.applications.shared_ids import Identities
 from core.ledger.formations import refusal_of_gang_pod
 from core.ledger.in_vain import waiting_queues, waits_until
-from core.ledger.keeping import kept_could_take
 from core.ledger.marks import is_leaving
 from core.ledger.moments import moments
+from core.ledger.node_reservation.reservation import kept_could_take
 from core.ledger.pod_groups import group_of, unopened
 from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.settings import LedgerSettings

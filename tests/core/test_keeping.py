@@ -9,9 +9,9 @@ from core.decisions.decision import Admitted, Refused
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect, NominateNode, OpenGate, WriteRecord
-from core.ledger.keeping import KEPT_AT_MOST
 from core.ledger.ledger import Ledger
-from core.ledger.seeking import KEPT_AFTER, left_on
+from core.ledger.node_reservation.reservation import KEPT_AT_MOST
+from core.ledger.node_reservation.search import KEPT_AFTER, left_on
 from core.ledger.settings import LedgerSettings
 from core.reasons import Code
 from core.resource import Resource

@@ -9,7 +9,7 @@ from core.decisions.receipts import NoPlan, Plan, Stop
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect, WriteRecord
-from core.ledger.keeping import keep
+from core.ledger.node_reservation.reservation import keep
 from core.ledger.offers import OFFERED_FOR
 from core.workload.pod import RESERVED_NODE, TRIGGERED, PodFacts
 from tests.builders import START, drifts, make_node, woken

@@ -6,7 +6,7 @@ from core.decisions.preemption import Planning
 from core.decisions.receipts import NoPlan, Plan, Stop
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.keeping import keep, let_go
+from core.ledger.node_reservation.reservation import keep, let_go
 from tests.core.preemption_world import LATER, World, queue, world_of
 
 # -- which node ------------------------------

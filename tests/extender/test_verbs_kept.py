@@ -6,7 +6,7 @@ import pytest
 
 from core.ids import NodeName
 from core.ledger import events as on
-from core.ledger.keeping import keep
+from core.ledger.node_reservation.reservation import keep
 from core.reasons import Code
 from extender.wire.extender_v1 import BadBody
 from extender.wire.pod import Container, PodMetadata, PodSpec, Resources, WirePod

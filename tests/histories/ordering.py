@@ -19,8 +19,8 @@ from unittest.mock import patch
 from core.decisions.decision import Admitted
 from core.ids import AppId, NodeName, PodUid
 from core.ledger import events as on
-from core.ledger import seeking
 from core.ledger.admission import cycle as turn_pass
+from core.ledger.node_reservation import search as seeking
 from core.queues.spec import LimitSpec, PartitionSpec
 from core.resource import Limit
 from core.workload.node import NodeFacts

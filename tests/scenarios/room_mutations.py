@@ -5,8 +5,9 @@ from typing import Any
 
 from core.decisions import admission, case, judging, preemption, required_node, selection
 from core.decisions.receipts import NoPlan, Stop, Victim
-from core.ledger import carrying, keeping, marks, moments, recalling, snapshot, tries
+from core.ledger import carrying, marks, moments, recalling, snapshot, tries
 from core.ledger.admission import cycle as turn_pass
+from core.ledger.node_reservation import reservation as keeping
 from core.ledger.pods import sightings
 from core.ledger.settings import PreemptionSettings
 from core.ledger.state import State

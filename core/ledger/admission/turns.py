@@ -10,7 +10,7 @@ from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.instants import earliest, has_come
 from core.ledger.admission.gate_status import tell_opened
 from core.ledger.effects import OpenGate, WakePod
-from core.ledger.keeping import let_go
+from core.ledger.node_reservation.reservation import let_go
 from core.ledger.pod_groups import group_of, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import Seat, State, Turn

@@ -13,11 +13,11 @@ from core.ledger.admission.turns import end_turn, looked_at, note_fresh, note_mo
 from core.ledger.admission.unguarded import file_unguarded, forget_unguarded, note_unadmitted
 from core.ledger.applications.lifecycle import allocated, room_held, room_left
 from core.ledger.formations import awaits_gang, file, slot_node, unfile
-from core.ledger.keeping import let_go
+from core.ledger.node_reservation.reservation import let_go
+from core.ledger.node_reservation.search import await_age, forget_age
 from core.ledger.pod_groups import note_member
 from core.ledger.pods.record import Charge, Held, PodRecord, Standing
 from core.ledger.reclaiming import note_growth
-from core.ledger.seeking import await_age, forget_age
 from core.ledger.state import Seat, State, WaitingKey
 from core.ledger.tries import await_try, forget_try
 from core.ledger.usage.over_max import note_release, note_use
