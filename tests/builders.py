@@ -10,7 +10,7 @@ from core.ledger import events as on
 from core.ledger.drift import Drift
 from core.ledger.effects import CreatePlaceholder, WakePod
 from core.ledger.ledger import Ledger
-from core.ledger.marks import mark, spare, trigger, undo
+from core.ledger.preemption.victims import mark, spare, trigger, undo
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec, QueueSpec
 from core.queues.tree import QueueTree

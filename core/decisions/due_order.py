@@ -1,7 +1,8 @@
 """Order in which plans are made: asks come due in the order of their queues (SORT-0 to SORT-3, F-14).
 
 Of queues that want victims the one goes first that the scheduling order puts first, found anew after each
-plan; an ask with a plan in flight counts as placed. Within a leaf the order is that of `core.ledger.tries`.
+plan; an ask with a plan in flight counts as placed. Within a leaf the order is that
+of `core.ledger.preemption.attempts`.
 """
 
 from core.ids import PodUid, QueuePath

@@ -3,10 +3,10 @@
 from core.decisions.receipts import NoPlan, Stop
 from core.instants import has_come
 from core.ledger.formations import is_promised
-from core.ledger.marks import PLANS_AT_MOST
 from core.ledger.pods.record import Held, PodRecord
+from core.ledger.preemption.attempts import TRIES_APART
+from core.ledger.preemption.victims import PLANS_AT_MOST
 from core.ledger.snapshot import Snapshot
-from core.ledger.tries import TRIES_APART
 from core.queues.queue import Queue
 
 

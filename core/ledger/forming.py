@@ -12,10 +12,10 @@ from core.ledger import events as on
 from core.ledger.applications.lifecycle import fire, idle, run
 from core.ledger.applications.rejection import EVENT, MARKED_APART, mark_failed
 from core.ledger.effects import CreatePlaceholder
-from core.ledger.marks import write
 from core.ledger.outcomes import CreationOutcome
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
+from core.ledger.preemption.victims import write
 from core.ledger.releasing import AGAIN, disperse, originator_of, owner_of, release_all, say, try_again
 from core.ledger.state import State
 from core.ledger.usage.charges import settle

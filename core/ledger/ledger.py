@@ -24,7 +24,6 @@ from core.ledger.applications.lifecycle import leave_parents, pass_time
 from core.ledger.applications.rejection import mark_rejected
 from core.ledger.applications.user_groups import forget_groups, learn_groups
 from core.ledger.audit import audit_steps
-from core.ledger.carrying import go_on, note_eviction, note_preemption
 from core.ledger.cluster.daemon_sets import learn_daemon_sets
 from core.ledger.cluster.objects import (
     learn_budgets,
@@ -37,17 +36,19 @@ from core.ledger.coscheduling import expire_groups, tend
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.forming import note_created, note_noted
-from core.ledger.in_vain import forgive
-from core.ledger.marks import expire_kept
 from core.ledger.node_reservation.reservation import note_written
 from core.ledger.node_reservation.search import come_of_age
-from core.ledger.offers import drop_offers, spare_withdrawn
 from core.ledger.pods.doubts import expire_doubts
 from core.ledger.pods.registry import refresh
 from core.ledger.pods.sightings import expire_provisional, learn_pods
 from core.ledger.pods.tombstones import forget_gone
+from core.ledger.preemption.attempts import await_try, find_due
+from core.ledger.preemption.execution import go_on, note_eviction, note_preemption
+from core.ledger.preemption.in_vain import forgive
+from core.ledger.preemption.offers import drop_offers, spare_withdrawn
+from core.ledger.preemption.quota_reclaim import find_reclaims, note_terms, terms_now
+from core.ledger.preemption.victims import expire_kept
 from core.ledger.recalling import stand_by, take_over
-from core.ledger.reclaiming import find_reclaims, note_terms, terms_now
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
 from core.ledger.takeover import (
@@ -59,7 +60,6 @@ from core.ledger.takeover import (
     note_released,
     seek_again,
 )
-from core.ledger.tries import await_try, find_due
 from core.ledger.usage.charges import recount_people, settle
 from core.ledger.usage.over_max import recount_over_max
 from core.queues.limits import Limits

@@ -6,14 +6,14 @@ An instance that stands by knows the pods; what the one that acts has promised i
 
 from core.ids import PodUid
 from core.ledger.admission.turns import end_turn
-from core.ledger.carrying import fall_short, send_off
 from core.ledger.forming import begin_all
-from core.ledger.marks import spare, unmark, write
 from core.ledger.node_reservation.reservation import drop, remember
 from core.ledger.pods.forced import let_in_what_runs
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.relabelled import recall_labels
 from core.ledger.pods.update import is_under_way
+from core.ledger.preemption.execution import fall_short, send_off
+from core.ledger.preemption.victims import spare, unmark, write
 from core.ledger.state import Stage, State
 from core.ledger.takeover import dissolve, remember_slot, resume_slots
 from core.ledger.usage.charges import settle

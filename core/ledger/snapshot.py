@@ -10,12 +10,12 @@ from core.ledger.admission.backoff import backs_off, may_back_off
 from core.ledger.admission.turns import turns_leave_no_node
 from core.ledger.applications.shared_ids import Identities
 from core.ledger.formations import refusal_of_gang_pod
-from core.ledger.in_vain import waiting_queues, waits_until
-from core.ledger.marks import is_leaving
 from core.ledger.moments import moments
 from core.ledger.node_reservation.reservation import kept_could_take
 from core.ledger.pod_groups import group_of, unopened
 from core.ledger.pods.record import Charge, PodRecord
+from core.ledger.preemption.in_vain import waiting_queues, waits_until
+from core.ledger.preemption.victims import is_leaving
 from core.ledger.settings import LedgerSettings
 from core.ledger.state import Episode, OverMaxPlace, State, Turn, Unguarded
 from core.queues.limits import Limits, Tracked, UsageBook, entry_for

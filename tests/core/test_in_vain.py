@@ -8,7 +8,7 @@ from core.decisions.receipts import NoPlan, Plan, Stop
 from core.ids import NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.effects import Effect, PostEvent
-from core.ledger.in_vain import COUNTED_FOR, FIRST_WAIT, LONGEST_WAIT, waiting_queues
+from core.ledger.preemption.in_vain import COUNTED_FOR, FIRST_WAIT, LONGEST_WAIT, waiting_queues
 from core.queues.spec import RuleSpec
 from core.workload.pod import NamespaceFacts
 from extender.telemetry.metrics import Metrics

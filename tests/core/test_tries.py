@@ -5,8 +5,8 @@ import pytest
 from core.decisions.eligibility import barred
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.marks import PLANS_AT_MOST
-from core.ledger.tries import ATTEMPTS_PER_LEAF, PUT_OFF, REQUIRED_APART
+from core.ledger.preemption.attempts import ATTEMPTS_PER_LEAF, PUT_OFF, REQUIRED_APART
+from core.ledger.preemption.victims import PLANS_AT_MOST
 from tests.builders import START
 from tests.core.preemption_world import LATER, World, queue
 

@@ -11,9 +11,9 @@ from core.decisions.receipts import Plan
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import EvictPod, NominateNode, PostEvent, WriteRecord
-from core.ledger.offers import OFFERED_FOR
 from core.ledger.outcomes import EvictionOutcome
 from core.ledger.pods.forced import FORCED
+from core.ledger.preemption.offers import OFFERED_FOR
 from core.ledger.settings import LedgerSettings, PreemptionSettings
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED, PodFacts
 from extender.planner import SETTLED, Planner

@@ -9,7 +9,9 @@ from core.decisions import case, eligibility, judging, laws, preemption, search,
 from core.decisions.due_order import DueOrder
 from core.decisions.receipts import Victim
 from core.ids import PodUid
-from core.ledger import carrying, in_vain, tries
+from core.ledger.preemption import attempts as tries
+from core.ledger.preemption import execution as carrying
+from core.ledger.preemption import in_vain
 from core.ledger.snapshot import Snapshot
 from core.queues import fence, whatif
 from core.queues import queue as queue_module

@@ -6,7 +6,8 @@ from typing import Any
 
 from core.decisions import reclaim
 from core.decisions.receipts import Victim
-from core.ledger import carrying, reclaiming
+from core.ledger.preemption import execution as carrying
+from core.ledger.preemption import quota_reclaim as reclaiming
 from core.ledger.state import State
 from core.queues import queue as queue_module
 from core.queues import quota_change

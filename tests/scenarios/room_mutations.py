@@ -5,10 +5,13 @@ from typing import Any
 
 from core.decisions import admission, case, judging, preemption, required_node, selection
 from core.decisions.receipts import NoPlan, Stop, Victim
-from core.ledger import carrying, marks, moments, recalling, snapshot, tries
+from core.ledger import moments, recalling, snapshot
 from core.ledger.admission import cycle as turn_pass
 from core.ledger.node_reservation import reservation as keeping
 from core.ledger.pods import sightings
+from core.ledger.preemption import attempts as tries
+from core.ledger.preemption import execution as carrying
+from core.ledger.preemption import victims as marks
 from core.ledger.settings import PreemptionSettings
 from core.ledger.state import State
 from core.workload.node_room import NodeRoom

@@ -6,8 +6,8 @@ An owner reference is only text; anyone who may create pods may write one.
 from core.ids import NO_NODE, NodeName
 from core.ledger import events as on
 from core.ledger.pods.record import PodRecord
+from core.ledger.preemption.attempts import await_try
 from core.ledger.state import State
-from core.ledger.tries import await_try
 from core.ledger.usage.charges import settle
 from core.workload.daemon_set import DaemonSetKey
 

@@ -8,9 +8,9 @@ that nobody saw, while no Paddock ran, cannot be told from what was there before
 import json
 
 from core.instants import has_come
-from core.ledger.marks import write
 from core.ledger.pods.record import Labelled, PodRecord
 from core.ledger.pods.reports import post
+from core.ledger.preemption.victims import write
 from core.ledger.state import State
 from core.workload.pod import APPLICATION, PodFacts
 

@@ -17,9 +17,9 @@ from core.ledger.node_reservation.reservation import let_go
 from core.ledger.node_reservation.search import await_age, forget_age
 from core.ledger.pod_groups import note_member
 from core.ledger.pods.record import Charge, Held, PodRecord, Standing
-from core.ledger.reclaiming import note_growth
+from core.ledger.preemption.attempts import await_try, forget_try
+from core.ledger.preemption.quota_reclaim import note_growth
 from core.ledger.state import Seat, State, WaitingKey
-from core.ledger.tries import await_try, forget_try
 from core.ledger.usage.over_max import note_release, note_use
 from core.queues.limits import UsageBook
 from core.queues.priority import ask_comes, ask_goes

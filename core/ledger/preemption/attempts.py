@@ -9,8 +9,8 @@ from heapq import nsmallest
 
 from core.ids import AppId, PodUid, QueuePath
 from core.instants import earliest, has_come
-from core.ledger.in_vain import report_wait, waits_until
 from core.ledger.pods.record import PodRecord
+from core.ledger.preemption.in_vain import report_wait, waits_until
 from core.ledger.state import Seat, State
 from core.queues.properties import QueueProperties
 from core.queues.queue import NO_PRIORITY

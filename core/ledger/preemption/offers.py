@@ -7,9 +7,9 @@ seconds, or as soon as its ask needs it no more.
 
 from core.ids import PodUid
 from core.instants import has_come
-from core.ledger.marks import mark, running, unmark
 from core.ledger.node_reservation.reservation import let_go, note_kept
 from core.ledger.pods.record import PodRecord
+from core.ledger.preemption.victims import mark, running, unmark
 from core.ledger.state import Offer, Stage, State
 from core.ledger.usage.charges import settle
 

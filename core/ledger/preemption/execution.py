@@ -10,8 +10,14 @@ from typing import assert_never
 from core.ids import NO_POD, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, EvictPod
-from core.ledger.in_vain import note_vanished
-from core.ledger.marks import (
+from core.ledger.node_reservation.reservation import let_go, note_kept
+from core.ledger.outcomes import EvictionOutcome
+from core.ledger.pods.record import PodRecord
+from core.ledger.preemption.attempts import note_tried
+from core.ledger.preemption.in_vain import note_vanished
+from core.ledger.preemption.offers import offer
+from core.ledger.preemption.quota_reclaim import reclaimed
+from core.ledger.preemption.victims import (
     is_leaving,
     mark,
     running,
@@ -24,13 +30,7 @@ from core.ledger.marks import (
     write_plan,
     write_victim,
 )
-from core.ledger.node_reservation.reservation import let_go, note_kept
-from core.ledger.offers import offer
-from core.ledger.outcomes import EvictionOutcome
-from core.ledger.pods.record import PodRecord
-from core.ledger.reclaiming import reclaimed
 from core.ledger.state import Offer, Stage, State
-from core.ledger.tries import note_tried
 from core.ledger.usage.charges import settle
 from core.workload.budget import disruptions_left
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED
