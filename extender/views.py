@@ -10,7 +10,7 @@ from typing import Any
 
 from core.durations import duration_text
 from core.ids import NO_NODE, AppId
-from core.ledger.formations import is_promised
+from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.headroom import headroom

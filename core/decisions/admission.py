@@ -16,7 +16,7 @@ from core.decisions.decision import (
 )
 from core.ids import NodeName, PodUid
 from core.ledger.events import PodAdmitted, PodRefused
-from core.ledger.formations import is_promised, slot_node
+from core.ledger.gangs.index import is_promised, slot_node
 from core.ledger.pod_groups import refusal_of_member
 from core.ledger.pods.record import PodRecord
 from core.ledger.snapshot import Snapshot

@@ -13,7 +13,7 @@ from core.decisions.decision import (
 from core.ids import NodeName, PodUid
 from core.instants import has_come
 from core.ledger.events import BindCalled, BindFailed, PodRefused
-from core.ledger.formations import is_promised, slot_node
+from core.ledger.gangs.index import is_promised, slot_node
 from core.ledger.pods.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.reasons import said_next

@@ -2,7 +2,7 @@
 
 from core.decisions.receipts import NoPlan, Stop
 from core.instants import has_come
-from core.ledger.formations import is_promised
+from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import Held, PodRecord
 from core.ledger.preemption.attempts import TRIES_APART
 from core.ledger.preemption.victims import PLANS_AT_MOST

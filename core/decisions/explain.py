@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from core.decisions.admission import refusal_of
 from core.ids import QueuePath
-from core.ledger.formations import is_promised
+from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.headroom import headroom

@@ -22,7 +22,7 @@ from core.decisions.receipts import (
 )
 from core.decisions.selection import lacking
 from core.ids import NodeName, PodUid
-from core.ledger.formations import is_promised
+from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.guarantees import below_common

@@ -35,7 +35,16 @@ from core.ledger.cluster.objects import (
 from core.ledger.coscheduling import expire_groups, tend
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
-from core.ledger.forming import note_created, note_noted
+from core.ledger.gangs.lifecycle import note_created, note_noted
+from core.ledger.gangs.replacement import (
+    advance_all,
+    gangs_due,
+    note_member_nominated,
+    note_member_written,
+    note_placed,
+    note_released,
+    seek_again,
+)
 from core.ledger.node_reservation.reservation import note_written
 from core.ledger.node_reservation.search import come_of_age
 from core.ledger.pods.doubts import expire_doubts
@@ -51,15 +60,6 @@ from core.ledger.preemption.victims import expire_kept
 from core.ledger.recalling import stand_by, take_over
 from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
-from core.ledger.takeover import (
-    advance_all,
-    gangs_due,
-    note_member_nominated,
-    note_member_written,
-    note_placed,
-    note_released,
-    seek_again,
-)
 from core.ledger.usage.charges import recount_people, settle
 from core.ledger.usage.over_max import recount_over_max
 from core.queues.limits import Limits

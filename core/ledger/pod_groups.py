@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from core.ids import NO_NODE, PodUid
 from core.ledger.effects import EndWait
-from core.ledger.formations import REASON
+from core.ledger.gangs.index import REASON
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state import State

@@ -6,7 +6,8 @@ An instance that stands by knows the pods; what the one that acts has promised i
 
 from core.ids import PodUid
 from core.ledger.admission.turns import end_turn
-from core.ledger.forming import begin_all
+from core.ledger.gangs.lifecycle import begin_all
+from core.ledger.gangs.replacement import dissolve, remember_slot, resume_slots
 from core.ledger.node_reservation.reservation import drop, remember
 from core.ledger.pods.forced import let_in_what_runs
 from core.ledger.pods.record import PodRecord
@@ -15,7 +16,6 @@ from core.ledger.pods.update import is_under_way
 from core.ledger.preemption.execution import fall_short, send_off
 from core.ledger.preemption.victims import spare, unmark, write
 from core.ledger.state import Stage, State
-from core.ledger.takeover import dissolve, remember_slot, resume_slots
 from core.ledger.usage.charges import settle
 from core.ledger.usage.over_max import doubt_reports, report_unreported
 from core.workload.ask import Reservation

@@ -9,7 +9,7 @@ from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.admission.backoff import backs_off, may_back_off
 from core.ledger.admission.turns import turns_leave_no_node
 from core.ledger.applications.shared_ids import Identities
-from core.ledger.formations import refusal_of_gang_pod
+from core.ledger.gangs.index import refusal_of_gang_pod
 from core.ledger.moments import moments
 from core.ledger.node_reservation.reservation import kept_could_take
 from core.ledger.pod_groups import group_of, unopened

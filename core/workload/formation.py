@@ -1,6 +1,7 @@
 """How far the gang of an application has come: its phase, its placeholders, and its members that wait.
 
-Values and counters only; what moves them is the matter of `core.ledger.forming` and `core.ledger.takeover`.
+Values and counters only; what moves them is the matter of `core.ledger.gangs.lifecycle` and
+`core.ledger.gangs.replacement`.
 """
 
 from collections.abc import Iterable

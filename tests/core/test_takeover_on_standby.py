@@ -6,7 +6,7 @@ import pytest
 
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.takeover import UNTRIED_AT_MOST
+from core.ledger.gangs.replacement import UNTRIED_AT_MOST
 from tests.builders import drifts, make_gang, make_ledger, make_queue, usage
 from tests.core.gang_play import GangPlay
 

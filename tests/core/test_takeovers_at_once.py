@@ -9,9 +9,9 @@ from core.decisions.admission import NODE_RESERVED
 from core.ids import NodeName, PodUid
 from core.ledger import effects as do
 from core.ledger import events as on
-from core.ledger import matching
 from core.ledger.effects import Effect
-from core.ledger.matching import COUNTED_FOR
+from core.ledger.gangs import matching
+from core.ledger.gangs.matching import COUNTED_FOR
 from core.reasons import Said
 from core.workload.pod import OWN_GATE, REPLACES
 from tests.builders import make_gang, make_ledger, make_node, make_queue

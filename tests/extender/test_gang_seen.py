@@ -2,8 +2,8 @@
 
 import pytest
 
+from core.ledger.gangs.replacement import UNTRIED_AT_MOST
 from core.ledger.settings import LedgerSettings
-from core.ledger.takeover import UNTRIED_AT_MOST
 from core.reasons import Code
 from extender.journal import Journal
 from extender.story import story_of

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given, settings
 
-from core.ledger import matching
+from core.ledger.gangs import matching
 from core.resource import Resource
 from extender.simulator.scenario import Scenario
 from tests.properties.test_gang_properties import Happens, histories, played, worlds

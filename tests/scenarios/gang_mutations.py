@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from core.ids import AppId
-from core.ledger import formations, forming, snapshot, takeover
+from core.ledger import snapshot
 from core.ledger.applications import classification as enrolment
-from core.ledger.gangs import gang_of
+from core.ledger.gangs import index as formations
+from core.ledger.gangs import lifecycle as forming
+from core.ledger.gangs import replacement as takeover
+from core.ledger.gangs.definition import gang_of
 from core.ledger.pods import registry
 from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.state import State

@@ -4,10 +4,10 @@ from core.ids import RECOVERY_QUEUE, QueuePath
 from core.instants import has_come
 from core.ledger.applications.lifecycle import fire
 from core.ledger.applications.user_groups import find_groups
-from core.ledger.formations import unfile
-from core.ledger.forming import begin
-from core.ledger.gangs import UNREAD, awaits_pods, refusal_of_application, was_taken_in
-from core.ledger.releasing import disperse
+from core.ledger.gangs.definition import UNREAD, awaits_pods, refusal_of_application, was_taken_in
+from core.ledger.gangs.index import unfile
+from core.ledger.gangs.lifecycle import begin
+from core.ledger.gangs.release import disperse
 from core.ledger.state import State
 from core.ledger.usage.charges import recount_people, settle
 from core.ledger.usage.over_max import recount_queue

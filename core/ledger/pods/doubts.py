@@ -8,12 +8,12 @@ until the watch has told all that happened before it, and for `DOUBTED` seconds 
 from core.ids import NO_NODE, NO_POD, PodUid
 from core.instants import has_come
 from core.ledger import events as on
+from core.ledger.gangs.replacement import note_released
 from core.ledger.outcomes import EvictionOutcome
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.registry import forget, refresh
 from core.ledger.preemption.execution import note_eviction
 from core.ledger.state import State
-from core.ledger.takeover import note_released
 
 DOUBTED = 30.0
 """Seconds, at least, that the watch has to show what a list did not."""

@@ -11,9 +11,9 @@ from core.ledger.applications.lifecycle import remove
 from core.ledger.applications.membership import add_application, join, take_out
 from core.ledger.applications.placement import check, queue_for, refuse, settle_in, verdict_for
 from core.ledger.applications.user_groups import find_groups
-from core.ledger.formations import unfile
-from core.ledger.forming import begin
-from core.ledger.gangs import gang_of
+from core.ledger.gangs.definition import gang_of
+from core.ledger.gangs.index import unfile
+from core.ledger.gangs.lifecycle import begin
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state import State

@@ -4,6 +4,7 @@ from core.ids import PodUid
 from core.ledger.applications.classification import classify, enrol, leave
 from core.ledger.applications.membership import application_of_bodies, taken_facts
 from core.ledger.cluster.daemon_sets import forget_controller, note_controller
+from core.ledger.gangs.replacement import holder_gone, member_gone, room_taken
 from core.ledger.pod_groups import forget_member
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.relabelled import note_labels
@@ -13,7 +14,6 @@ from core.ledger.preemption.execution import note_leaving
 from core.ledger.preemption.victims import unmark
 from core.ledger.recalling import recall
 from core.ledger.state import State
-from core.ledger.takeover import holder_gone, member_gone, room_taken
 from core.ledger.usage.charges import discharge, settle
 from core.workload.pod import PodFacts
 

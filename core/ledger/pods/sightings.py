@@ -13,7 +13,8 @@ from core.ledger import events as on
 from core.ledger.admission.scheduler_failures import note_failure, note_refusal
 from core.ledger.applications.classification import place_gangs
 from core.ledger.applications.membership import application_of_bodies
-from core.ledger.forming import begin_all
+from core.ledger.gangs.lifecycle import begin_all
+from core.ledger.gangs.replacement import note_placed, resume_slots
 from core.ledger.pods.doubts import doubt_what_is_not_shown, note_shown
 from core.ledger.pods.forced import let_in_what_runs
 from core.ledger.pods.record import PodRecord
@@ -22,7 +23,6 @@ from core.ledger.pods.update import is_older, is_same_pod, lasting, says_the_sam
 from core.ledger.preemption.execution import note_leaving
 from core.ledger.recalling import resume
 from core.ledger.state import State
-from core.ledger.takeover import note_placed, resume_slots
 from core.workload.pod import PodFacts
 
 PROVISIONAL = 30.0

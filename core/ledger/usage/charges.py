@@ -12,7 +12,7 @@ from core.ids import NodeName, QueuePath
 from core.ledger.admission.turns import end_turn, looked_at, note_fresh, note_moved
 from core.ledger.admission.unguarded import file_unguarded, forget_unguarded, note_unadmitted
 from core.ledger.applications.lifecycle import allocated, room_held, room_left
-from core.ledger.formations import awaits_gang, file, slot_node, unfile
+from core.ledger.gangs.index import awaits_gang, file, slot_node, unfile
 from core.ledger.node_reservation.reservation import let_go
 from core.ledger.node_reservation.search import await_age, forget_age
 from core.ledger.pod_groups import note_member

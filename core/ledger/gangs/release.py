@@ -3,7 +3,7 @@
 from core.ids import NO_POD, AppId, PodUid
 from core.instants import earliest
 from core.ledger.effects import DeletePod
-from core.ledger.formations import REASON
+from core.ledger.gangs.index import REASON
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state import State

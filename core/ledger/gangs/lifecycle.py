@@ -12,11 +12,11 @@ from core.ledger import events as on
 from core.ledger.applications.lifecycle import fire, idle, run
 from core.ledger.applications.rejection import EVENT, MARKED_APART, mark_failed
 from core.ledger.effects import CreatePlaceholder
+from core.ledger.gangs.release import AGAIN, disperse, originator_of, owner_of, release_all, say, try_again
 from core.ledger.outcomes import CreationOutcome
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.preemption.victims import write
-from core.ledger.releasing import AGAIN, disperse, originator_of, owner_of, release_all, say, try_again
 from core.ledger.state import State
 from core.ledger.usage.charges import settle
 from core.workload.application import Application
@@ -132,7 +132,7 @@ def _is_elapsed(state: State, application: Application, gang: Gang) -> bool:
 
 
 def advance(state: State, application: Application, formation: Formation) -> None:
-    """Do what is to be done now, unless it is the taking over; see `core.ledger.takeover`."""
+    """Do what is to be done now, unless it is the taking over; see `core.ledger.gangs.replacement`."""
     if formation.note_at is not None and has_come(formation.note_at, now=state.now):
         formation.note_at = None
         if state.acts:

@@ -10,10 +10,10 @@ from itertools import islice
 
 from core.ids import AppId, NodeName
 from core.instants import has_come
-from core.ledger.forming import arm
+from core.ledger.gangs.lifecycle import arm
+from core.ledger.gangs.release import release, say, try_again
 from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.preemption.victims import write
-from core.ledger.releasing import release, say, try_again
 from core.ledger.state import InLine, State
 from core.ledger.usage.charges import settle
 from core.resource import Resource

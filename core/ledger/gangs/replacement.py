@@ -12,13 +12,13 @@ from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.admission.gate_opening import charge_opened
 from core.ledger.admission.turns import wake
-from core.ledger.formations import awaits_gang, formation_of, progress_of, unfile
-from core.ledger.forming import advance, arm, forget_made
-from core.ledger.matching import close, line_up, link_next
+from core.ledger.gangs.index import awaits_gang, formation_of, progress_of, unfile
+from core.ledger.gangs.lifecycle import advance, arm, forget_made
+from core.ledger.gangs.matching import close, line_up, link_next
+from core.ledger.gangs.release import AGAIN, delete, left_over, release, try_again
 from core.ledger.node_reservation.reservation import nominate, note_kept, take_back
 from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.preemption.victims import write
-from core.ledger.releasing import AGAIN, delete, left_over, release, try_again
 from core.ledger.state import State
 from core.ledger.usage.charges import settle
 from core.workload.application import Application
