@@ -17,7 +17,7 @@ from core.decisions.decision import (
 from core.ids import NodeName, PodUid
 from core.ledger.events import PodAdmitted, PodRefused
 from core.ledger.gangs.index import is_promised, slot_node
-from core.ledger.pod_groups import refusal_of_member
+from core.ledger.podgroups.membership import refusal_of_member
 from core.ledger.pods.record import PodRecord
 from core.ledger.snapshot import Snapshot
 from core.queues.queue import Queue

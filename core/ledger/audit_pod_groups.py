@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from core.ledger.coscheduling import is_watched
 from core.ledger.drift import Step, compare, each
-from core.ledger.pod_groups import key_of, least_of, phase_of
+from core.ledger.podgroups.attempt import is_watched
+from core.ledger.podgroups.membership import key_of, least_of, phase_of
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import State
 from core.workload.pod_group import Group, GroupKey, Phase, Seniority

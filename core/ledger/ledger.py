@@ -32,7 +32,6 @@ from core.ledger.cluster.objects import (
     learn_pod_groups,
     learn_priority_classes,
 )
-from core.ledger.coscheduling import expire_groups, tend
 from core.ledger.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.gangs.lifecycle import note_created, note_noted
@@ -47,6 +46,7 @@ from core.ledger.gangs.replacement import (
 )
 from core.ledger.node_reservation.reservation import note_written
 from core.ledger.node_reservation.search import come_of_age
+from core.ledger.podgroups.attempt import expire_groups, tend
 from core.ledger.pods.doubts import expire_doubts
 from core.ledger.pods.registry import refresh
 from core.ledger.pods.sightings import expire_provisional, learn_pods

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from core.ledger.admission.turns import leases
 from core.ledger.admission.unguarded import report_due
 from core.ledger.applications.rejection import marks_due
-from core.ledger.coscheduling import moments_of
 from core.ledger.gangs.matching import line_due
 from core.ledger.gangs.replacement import slots_due
 from core.ledger.node_reservation.reservation import KEPT_AT_MOST
-from core.ledger.pod_groups import unopened
+from core.ledger.podgroups.attempt import moments_of
+from core.ledger.podgroups.membership import unopened
 from core.ledger.preemption.offers import OFFERED_FOR
 from core.ledger.state import State
 

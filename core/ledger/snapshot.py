@@ -12,7 +12,7 @@ from core.ledger.applications.shared_ids import Identities
 from core.ledger.gangs.index import refusal_of_gang_pod
 from core.ledger.moments import moments
 from core.ledger.node_reservation.reservation import kept_could_take
-from core.ledger.pod_groups import group_of, unopened
+from core.ledger.podgroups.membership import group_of, unopened
 from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.preemption.in_vain import waiting_queues, waits_until
 from core.ledger.preemption.victims import is_leaving

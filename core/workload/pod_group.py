@@ -1,6 +1,6 @@
 """Pods that start together by what their labels or a PodGroup object say (COS): a group, and its times.
 
-Values and counting only; what follows from them is the matter of `core.ledger.coscheduling`.
+Values and counting only; what follows from them is the matter of `core.ledger.podgroups.attempt`.
 """
 
 from collections import Counter

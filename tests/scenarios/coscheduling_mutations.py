@@ -6,8 +6,10 @@ from typing import Any
 from core.decisions import binding
 from core.decisions.decision import Admitted, BindNow
 from core.ids import NodeName, PodUid
-from core.ledger import coscheduling, muster, pod_groups
 from core.ledger.events import BindCalled
+from core.ledger.podgroups import admission as muster
+from core.ledger.podgroups import attempt as coscheduling
+from core.ledger.podgroups import membership as pod_groups
 from core.ledger.pods import registry
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import State

@@ -2,8 +2,8 @@
 
 from core.ids import NO_NODE
 from core.ledger import events as on
-from core.ledger.coscheduling import note_arrival
-from core.ledger.pod_groups import unopened
+from core.ledger.podgroups.attempt import note_arrival
+from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.doubts import note_binding
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.update import time_runs

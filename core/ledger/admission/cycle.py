@@ -21,10 +21,10 @@ from core.ledger.admission.state_aware import lets_in
 from core.ledger.admission.turns import FORGIVEN, clear_fresh, give_turn, wake_deferred
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.gangs.replacement import seek_again
-from core.ledger.muster import TURN, Effects, Muster, Steps, has_leave
 from core.ledger.node_reservation.reservation import kept_could_take, node_for, nominate, still_helps
 from core.ledger.node_reservation.search import come_of_age, may_seek, seek
-from core.ledger.pod_groups import unopened
+from core.ledger.podgroups.admission import TURN, Effects, Muster, Steps, has_leave
+from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.preemption.victims import undo
 from core.ledger.state import Seat, State, WaitingKey

@@ -5,7 +5,7 @@ from dataclasses import replace
 from core.ids import NO_NODE
 from core.ledger import events as on
 from core.ledger.admission.turns import end_turn, look_anew, looked_at
-from core.ledger.pod_groups import end_wait, unopened
+from core.ledger.podgroups.membership import end_wait, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.update import time_runs
 from core.ledger.state import State

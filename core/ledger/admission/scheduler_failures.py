@@ -2,9 +2,9 @@
 
 from core.ids import NO_NODE
 from core.ledger.admission.turns import return_turn
-from core.ledger.coscheduling import found_no_place
 from core.ledger.node_reservation.reservation import let_go
-from core.ledger.pod_groups import unopened
+from core.ledger.podgroups.attempt import found_no_place
+from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import State
 from core.reasons import tells_of_refusal

@@ -11,7 +11,7 @@ from core.instants import earliest, has_come
 from core.ledger.admission.gate_status import tell_opened
 from core.ledger.effects import OpenGate, WakePod
 from core.ledger.node_reservation.reservation import let_go
-from core.ledger.pod_groups import group_of, unopened
+from core.ledger.podgroups.membership import group_of, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import Seat, State, Turn
 from core.resource import Tally

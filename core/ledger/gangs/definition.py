@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from core.ids import AppId, QueuePath
 from core.ledger.gangs.index import REASON
-from core.ledger.pod_groups import POD_GROUP
+from core.ledger.podgroups.membership import POD_GROUP
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state import State

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from core.ids import NodeName, PodUid
 from core.instants import earliest, has_come
 from core.ledger.node_reservation.reservation import keep, node_for
-from core.ledger.pod_groups import unopened
+from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import State
 from core.resource import Resource, Tally

@@ -15,7 +15,7 @@ from core.ledger.applications.lifecycle import allocated, room_held, room_left
 from core.ledger.gangs.index import awaits_gang, file, slot_node, unfile
 from core.ledger.node_reservation.reservation import let_go
 from core.ledger.node_reservation.search import await_age, forget_age
-from core.ledger.pod_groups import note_member
+from core.ledger.podgroups.membership import note_member
 from core.ledger.pods.record import Charge, Held, PodRecord, Standing
 from core.ledger.preemption.attempts import await_try, forget_try
 from core.ledger.preemption.quota_reclaim import note_growth

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from core.ledger.admission.backoff import look_again
 from core.ledger.admission.turns import end_turn, set_turn, wake
-from core.ledger.coscheduling import begin_attempt, candidates, may_begin, rests
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.node_reservation.reservation import node_for
-from core.ledger.pod_groups import has_turns, unopened
+from core.ledger.podgroups.attempt import begin_attempt, candidates, may_begin, rests
+from core.ledger.podgroups.membership import has_turns, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import State, WaitingKey
 from core.workload.lineup import Kind

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from core.ids import PodUid
 from core.instants import earliest, has_come
 from core.ledger.admission.turns import begin_lease, end_turn
-from core.ledger.pod_groups import end_wait, has_turns, members, terms_of
+from core.ledger.podgroups.membership import end_wait, has_turns, members, terms_of
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state import State
