@@ -27,7 +27,7 @@ from core.decisions.judging import undercut
 from core.decisions.scoring import decide_scores
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.drift import Drift
+from core.ledger.audit.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
 from core.ledger.pods.record import PodRecord

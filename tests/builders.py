@@ -7,7 +7,7 @@ from core.decisions.binding import decide_binding
 from core.decisions.decision import Admission, Admitted, Binding, BindNow, BindWaits, Refused
 from core.ids import NO_NODE, AppId, NodeName, PodUid, QueuePath
 from core.ledger import events as on
-from core.ledger.drift import Drift
+from core.ledger.audit.drift import Drift
 from core.ledger.effects import CreatePlaceholder, WakePod
 from core.ledger.ledger import Ledger
 from core.ledger.preemption.victims import mark, spare, trigger, undo

@@ -23,7 +23,8 @@ from core.ledger.applications.classification import (
 from core.ledger.applications.lifecycle import leave_parents, pass_time
 from core.ledger.applications.rejection import mark_rejected
 from core.ledger.applications.user_groups import forget_groups, learn_groups
-from core.ledger.audit import audit_steps
+from core.ledger.audit.drift import Drift
+from core.ledger.audit.rounds import audit_steps
 from core.ledger.cluster.daemon_sets import learn_daemon_sets
 from core.ledger.cluster.objects import (
     learn_budgets,
@@ -32,7 +33,6 @@ from core.ledger.cluster.objects import (
     learn_pod_groups,
     learn_priority_classes,
 )
-from core.ledger.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.gangs.lifecycle import note_created, note_noted
 from core.ledger.gangs.replacement import (

@@ -16,7 +16,7 @@ from core.decisions.receipts import Plan
 from core.errors import PaddockError
 from core.ids import NodeName
 from core.ledger import events as on
-from core.ledger.drift import Drift
+from core.ledger.audit.drift import Drift
 from core.ledger.effects import Effect, EndWait, LookUpGroups, PostBinding, PostEvent
 from core.ledger.pods.record import PodRecord
 from core.ledger.snapshot import Snapshot

@@ -8,7 +8,7 @@ from core.decisions.preemption import Outcome
 from core.decisions.receipts import Plan
 from core.ids import PodUid
 from core.ledger import events as on
-from core.ledger.drift import Drift
+from core.ledger.audit.drift import Drift
 from core.ledger.outcomes import EvictionOutcome
 from core.ledger.pods.record import PodRecord
 from extender.journal import Journal

@@ -201,7 +201,7 @@ def test_a_module_that_breaks_a_rule_is_found(module: str, source: str, fault: s
     ("module", "source"),
     [
         (
-            "core.ledger.audit",
+            "core.ledger.audit.rounds",
             "from heapq import heappop\nfrom core.ids import PodUid\nfrom .state import State",
         ),
         ("extender.kube.feeds", "import os\nfrom extender.kube import api\nfrom extender.verbs import Verbs"),

@@ -7,7 +7,7 @@ import pytest
 
 from core.ids import PodUid
 from core.ledger import events as on
-from core.ledger.audit import audit
+from core.ledger.audit.rounds import audit
 from core.ledger.state import State
 from core.queues.queue import Queue
 from core.workload.application import Application

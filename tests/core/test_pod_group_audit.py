@@ -6,7 +6,7 @@ from dataclasses import fields
 import pytest
 
 from core.ids import PodUid
-from core.ledger.audit import audit
+from core.ledger.audit.rounds import audit
 from core.ledger.state import State
 from core.workload.pod_group import Group, Phase
 from tests.builders import START, make_ledger

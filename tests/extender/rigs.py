@@ -14,8 +14,8 @@ from core.decisions.preemption import Outcome as Planned
 from core.decisions.receipts import Plan
 from core.ids import NodeName
 from core.ledger import events as on
-from core.ledger.audit import audit
-from core.ledger.drift import Drift
+from core.ledger.audit.drift import Drift
+from core.ledger.audit.rounds import audit
 from core.ledger.effects import Effect, EndWait, PostBinding
 from core.ledger.ledger import Ledger
 from core.ledger.pods.record import PodRecord

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from core.ids import NodeName, PodUid, QueuePath
-from core.ledger.drift import KEYS_PER_STEP, Step, amounts, compare, compare_tallies, each
+from core.ledger.audit.drift import KEYS_PER_STEP, Step, amounts, compare, compare_tallies, each
 from core.ledger.state import Seat, State
 from core.queues.priority import exported
 from core.queues.queue import NO_PRIORITY, Queue

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from core.ids import AppId, NodeName, PodUid
-from core.ledger.drift import Step, compare, each
+from core.ledger.audit.drift import Step, compare, each
 from core.ledger.gangs.index import linked_at, place_of
 from core.ledger.state import Place, Role, State
 from core.ledger.usage.charges import holds

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from core.ledger.audit.drift import Step, compare, each
 from core.ledger.cluster.daemon_sets import controller_of, required_node_of
-from core.ledger.drift import Step, compare, each
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import State
 from core.workload.daemon_set import DaemonSetKey

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from core.ledger.drift import Step, compare, each
+from core.ledger.audit.drift import Step, compare, each
 from core.ledger.podgroups.attempt import is_watched
 from core.ledger.podgroups.membership import key_of, least_of, phase_of
 from core.ledger.pods.record import PodRecord

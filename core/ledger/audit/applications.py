@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from core.ids import AppId, PodUid, QueuePath
-from core.ledger.drift import Step, compare, compare_tallies, each
+from core.ledger.audit.drift import Step, compare, compare_tallies, each
 from core.ledger.pods.record import Held
 from core.ledger.state import State
 from core.resource import Tally

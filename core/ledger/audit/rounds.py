@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from core.ids import NO_NODE, AppId, NodeName, PodUid, QueuePath
-from core.ledger.audit_applications import application_steps
-from core.ledger.audit_daemon_sets import daemon_set_steps
-from core.ledger.audit_gangs import gang_steps
-from core.ledger.audit_pod_groups import pod_group_steps
-from core.ledger.audit_turns import turn_steps
-from core.ledger.drift import KEYS_PER_STEP, Drift, Step, amounts, compare, compare_tallies, each
+from core.ledger.audit.applications import application_steps
+from core.ledger.audit.daemon_sets import daemon_set_steps
+from core.ledger.audit.drift import KEYS_PER_STEP, Drift, Step, amounts, compare, compare_tallies, each
+from core.ledger.audit.gangs import gang_steps
+from core.ledger.audit.pod_groups import pod_group_steps
+from core.ledger.audit.turns import turn_steps
 from core.ledger.pods.record import Charge, Held, PodRecord, Standing
 from core.ledger.state import OverMaxPlace, Seat, Stage, State, WaitingKey
 from core.ledger.usage.charges import charge_of, holds, waiting_key
