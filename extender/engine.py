@@ -31,7 +31,7 @@ from core.ledger.audit.drift import Drift
 from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
 from core.ledger.pods.record import PodRecord
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.workload.managed import is_managed
 from core.workload.pod import PodFacts
 from extender.planner import Audience, Planner

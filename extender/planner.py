@@ -17,7 +17,7 @@ from core.decisions.reclaim import plan_reclaim
 from core.ids import NO_NODE, NO_POD, NodeName, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger import events as on
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.queues.queue import Queue
 
 SETTLED = 1.0

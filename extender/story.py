@@ -19,7 +19,7 @@ from core.decisions.decision import (
 )
 from core.decisions.explain import Explanation, explain
 from core.ledger.pods.record import PodRecord
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.resource import Limit, Resource
 from core.workload.formation import Formation
 from core.workload.gang import Gang, Misdefined, PodGroup

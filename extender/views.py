@@ -12,7 +12,7 @@ from core.durations import duration_text
 from core.ids import NO_NODE, AppId
 from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import PodRecord
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.queues.headroom import headroom
 from core.queues.limits import Tracked, entry_for
 from core.queues.properties import PreemptionPolicy

@@ -19,7 +19,7 @@ from core.ledger.events import PodAdmitted, PodRefused
 from core.ledger.gangs.index import is_promised, slot_node
 from core.ledger.podgroups.membership import refusal_of_member
 from core.ledger.pods.record import PodRecord
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.queues.queue import Queue
 from core.queues.room import Extra, negated
 from core.reasons import Code, Refusal, said_next

@@ -15,7 +15,7 @@ from core.instants import has_come
 from core.ledger.events import BindCalled, BindFailed, PodRefused
 from core.ledger.gangs.index import is_promised, slot_node
 from core.ledger.pods.record import PodRecord
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.reasons import said_next
 from core.workload.pod_group import Group
 

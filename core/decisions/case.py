@@ -8,7 +8,7 @@ from core.decisions.receipts import Victim
 from core.ids import NO_NODE, NodeName, QueuePath
 from core.ledger.pods.record import Held, PodRecord, Standing
 from core.ledger.settings import PreemptionSettings
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.queues.fence import Fence, Reach, fence_of, reach
 from core.queues.queue import Queue
 from core.queues.whatif import WhatIf

@@ -6,7 +6,7 @@ pending fits: then no order matters. Cost: O(depth).
 
 from core.ids import QueuePath
 from core.ledger.pods.record import PodRecord
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.queues.limits import Tracked
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue

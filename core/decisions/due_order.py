@@ -6,7 +6,7 @@ of `core.ledger.preemption.attempts`.
 """
 
 from core.ids import PodUid, QueuePath
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.queues.headroom import fair_max
 from core.queues.ordering import Contender, first_of, order_key
 from core.queues.queue import Queue

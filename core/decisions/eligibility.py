@@ -6,7 +6,7 @@ from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import Held, PodRecord
 from core.ledger.preemption.attempts import TRIES_APART
 from core.ledger.preemption.victims import PLANS_AT_MOST
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.queues.queue import Queue
 
 

@@ -6,7 +6,7 @@ from core.decisions.admission import refusal_of
 from core.ids import QueuePath
 from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import PodRecord
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.queues.headroom import headroom
 from core.queues.queue import Queue
 from core.reasons import Refusal

@@ -4,7 +4,7 @@ from core.decisions.admission import NODE_RESERVED, refusal_of
 from core.ids import PodUid
 from core.ledger.events import GateHeld
 from core.ledger.pods.record import PodRecord
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.reasons import Code, Refusal, said_next
 
 NOWHERE = Refusal(Code.UNSCHEDULABLE, "no node has room for it")

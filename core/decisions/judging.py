@@ -11,7 +11,7 @@ from core.decisions.receipts import Finding, Kind, NodeNotes, Plan, Receipt, Vic
 from core.decisions.required_node import breach_of
 from core.decisions.selection import Choice
 from core.ids import PodUid, QueuePath
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.queues.guarantees import below_common, losable, remaining
 from core.queues.queue import Queue
 from core.queues.whatif import WhatIf

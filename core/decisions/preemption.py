@@ -26,7 +26,7 @@ from core.decisions.search import (
 from core.decisions.selection import Choice, Trial, fits, lacking, pick_on_node
 from core.ids import NodeName, PodUid
 from core.ledger.pods.record import PodRecord
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.queues.guarantees import remaining
 from core.queues.queue import Queue
 

@@ -8,7 +8,7 @@ from core.decisions.case import victim_of
 from core.decisions.laws import keeps_guarantee
 from core.decisions.receipts import Finding, Kind, NodeNotes, Receipt, Victim, VictimReceipt, passed
 from core.ids import QueuePath
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.queues.queue import Queue
 from core.queues.whatif import WhatIf
 from core.resource import Resource, within

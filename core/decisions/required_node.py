@@ -24,7 +24,7 @@ from core.decisions.selection import lacking
 from core.ids import NodeName, PodUid
 from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import PodRecord
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.queues.guarantees import below_common
 from core.queues.headroom import shortfall
 from core.queues.queue import Queue

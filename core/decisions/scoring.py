@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from core.decisions.decision import Band, Ignored, Scored, Scoring, Unscored
 from core.ids import NO_NODE, NodeName, PodUid
 from core.ledger.pods.record import PodRecord
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.resource import Resource
 from core.workload.node_ranking import score_of
 

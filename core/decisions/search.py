@@ -10,7 +10,7 @@ from core.decisions import laws
 from core.decisions.case import Case, victim_of
 from core.decisions.receipts import Finding, Victim
 from core.ids import NodeName, PodUid, QueuePath
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.queues.fence import Reach
 from core.queues.guarantees import Amounts, below_common, losable, remaining
 from core.queues.properties import PreemptionPolicy

@@ -57,11 +57,11 @@ from core.ledger.preemption.in_vain import forgive
 from core.ledger.preemption.offers import drop_offers, spare_withdrawn
 from core.ledger.preemption.quota_reclaim import find_reclaims, note_terms, terms_now
 from core.ledger.preemption.victims import expire_kept
-from core.ledger.recalling import stand_by, take_over
-from core.ledger.snapshot import Snapshot
+from core.ledger.recovery import stand_by, take_over
 from core.ledger.state import State
 from core.ledger.usage.charges import recount_people, settle
 from core.ledger.usage.over_max import recount_over_max
+from core.ledger.view import Snapshot
 from core.queues.limits import Limits
 
 

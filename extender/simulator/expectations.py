@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.decisions.gating import why_gated
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.workload.pod import OWN_GATE
 from extender.simulator.api import Pod, conditions_of
 from extender.simulator.cluster import Cluster

@@ -19,7 +19,7 @@ from core.ledger import events as on
 from core.ledger.audit.drift import Drift
 from core.ledger.effects import Effect, EndWait, LookUpGroups, PostBinding, PostEvent
 from core.ledger.pods.record import PodRecord
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.workload.pod import PodFacts
 from extender.engine import CLEAN_EVERY, Engine, Outward
 from extender.preemptions import Preemptions

@@ -10,7 +10,7 @@ from core.decisions.receipts import NoPlan
 from core.ids import PodUid
 from core.ledger.effects import Effect, MarkFailed, OpenGate, PostEvent, WakePod
 from core.ledger.pods.record import PodRecord
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.queues.queue import Queue
 from core.resource import Limit, Resource
 from extender.simulator.api import Change, NodeChange, Pod, PodChange, conditions_of

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.workload.pod_group import BUCKETS, STANDINGS, Phase, standing_of_group
 
 

@@ -12,9 +12,9 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from core.ledger.snapshot import Snapshot
 from core.ledger.state import IdentityTally
 from core.ledger.usage.over_max import kind_of
+from core.ledger.view import Snapshot
 from core.queues.limits import Tracked
 from core.queues.queue import Queue
 from core.queues.tree import over_max

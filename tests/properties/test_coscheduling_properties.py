@@ -11,7 +11,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.workload.pod_group import HOLDING, PLACED, Group, Phase, standing_of_group
 from extender.simulator.paddock import Paddock
 from extender.simulator.reading import scenario_from

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core.ids import AppId
-from core.ledger import snapshot
+from core.ledger import view as snapshot
 from core.ledger.applications import classification as enrolment
 from core.ledger.gangs import index as formations
 from core.ledger.gangs import lifecycle as forming

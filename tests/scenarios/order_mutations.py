@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core.decisions import contention, scoring
-from core.ledger import snapshot
+from core.ledger import view as snapshot
 from core.ledger.admission import cycle as turn_pass
 from core.ledger.admission import ordering as walk
 from core.ledger.admission.application_queue import Lane

@@ -12,7 +12,7 @@ from core.ids import PodUid
 from core.ledger.preemption import attempts as tries
 from core.ledger.preemption import execution as carrying
 from core.ledger.preemption import in_vain
-from core.ledger.snapshot import Snapshot
+from core.ledger.view import Snapshot
 from core.queues import fence, whatif
 from core.queues import queue as queue_module
 from core.queues.fence import Bound

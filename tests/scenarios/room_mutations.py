@@ -5,7 +5,9 @@ from typing import Any
 
 from core.decisions import admission, case, judging, preemption, required_node, selection
 from core.decisions.receipts import NoPlan, Stop, Victim
-from core.ledger import moments, recalling, snapshot
+from core.ledger import recovery as recalling
+from core.ledger import timers as moments
+from core.ledger import view as snapshot
 from core.ledger.admission import cycle as turn_pass
 from core.ledger.node_reservation import reservation as keeping
 from core.ledger.pods import sightings

@@ -25,9 +25,9 @@ from core.ledger.applications import rejection as rejections
 from core.ledger.cluster import objects as surroundings
 from core.ledger.pods import forced, sightings
 from core.ledger.pods.record import Charge, Held, PodRecord
-from core.ledger.snapshot import Snapshot
 from core.ledger.state import State
 from core.ledger.usage import charges as accounts
+from core.ledger.view import Snapshot
 from core.queues import headroom, limits, room, rules, tree
 from core.queues import queue as queue_module
 from core.queues.queue import Queue

@@ -12,7 +12,7 @@ from core.ledger.pods.tombstones import forget_name, note_gone
 from core.ledger.pods.update import time_runs
 from core.ledger.preemption.execution import note_leaving
 from core.ledger.preemption.victims import unmark
-from core.ledger.recalling import recall
+from core.ledger.recovery import recall
 from core.ledger.state import State
 from core.ledger.usage.charges import discharge, settle
 from core.workload.pod import PodFacts

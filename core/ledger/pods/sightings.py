@@ -21,7 +21,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.pods.registry import delete_pod, forget, new_record, refresh
 from core.ledger.pods.update import is_older, is_same_pod, lasting, says_the_same
 from core.ledger.preemption.execution import note_leaving
-from core.ledger.recalling import resume
+from core.ledger.recovery import resume
 from core.ledger.state import State
 from core.workload.pod import PodFacts
 

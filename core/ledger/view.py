@@ -10,7 +10,6 @@ from core.ledger.admission.backoff import backs_off, may_back_off
 from core.ledger.admission.turns import turns_leave_no_node
 from core.ledger.applications.shared_ids import Identities
 from core.ledger.gangs.index import refusal_of_gang_pod
-from core.ledger.moments import moments
 from core.ledger.node_reservation.reservation import kept_could_take
 from core.ledger.podgroups.membership import group_of, unopened
 from core.ledger.pods.record import Charge, PodRecord
@@ -18,6 +17,7 @@ from core.ledger.preemption.in_vain import waiting_queues, waits_until
 from core.ledger.preemption.victims import is_leaving
 from core.ledger.settings import LedgerSettings
 from core.ledger.state import Episode, OverMaxPlace, State, Turn, Unguarded
+from core.ledger.timers import moments
 from core.queues.limits import Limits, Tracked, UsageBook, entry_for
 from core.queues.queue import Queue
 from core.queues.room import Extra, Room
