@@ -17,7 +17,7 @@ from core.queues.tree import over_max
 from extender.checking import validation_of
 from extender.collector import spare_no_more, spare_what_lives
 from extender.confirming import Confirming
-from extender.engine import CLEAN_EVERY, Engine, Outward
+from extender.engine.engine import CLEAN_EVERY, Engine, Outward
 from extender.host_groups import HostGroups
 from extender.http.connections import Connections
 from extender.http.door import Door

@@ -13,7 +13,7 @@ from core.errors import PaddockError
 from core.ids import PodUid
 from core.ledger import events as on
 from core.workload.pod import PodFacts
-from extender.engine import Engine
+from extender.engine.engine import Engine
 from extender.wire import extender_v1 as v1
 
 AWAITED = 1.0

@@ -8,7 +8,7 @@ from typing import Any
 from core.errors import PaddockError
 from core.ledger import events as on
 from core.queues.spec import PartitionSpec
-from extender.engine import Engine
+from extender.engine.engine import Engine
 from extender.queueconfig.load import DEFAULT_DOCUMENT, load_document
 from extender.queueconfig.retention import Loss, retained
 from extender.queueconfig.sources import (

@@ -34,7 +34,7 @@ from core.reasons import Code, Refusal
 from core.workload.pod import PodFacts
 from extender.confirming import Confirming, why_unbindable
 from extender.coscheduling import Waits
-from extender.engine import Engine
+from extender.engine.engine import Engine
 from extender.leading import Lead, NotLeading, Unled
 from extender.wire import extender_v1 as v1
 from extender.wire.refusal_cache import RefusalCache

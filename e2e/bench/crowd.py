@@ -20,7 +20,7 @@ from core.resource import Resource
 from core.workload.node import NodeFacts
 from core.workload.pod import OWN_GATE, NamespaceFacts, PodFacts
 from e2e.bench.rig import filter_body
-from extender.engine import Engine
+from extender.engine.engine import Engine
 from extender.queueconfig.load import load_document
 
 NODES, ASKS = 500, 10_000

@@ -23,7 +23,7 @@ from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts
 from e2e.bench.report import percentiles, show
 from e2e.bench.rig import filter_body, rig
-from extender.engine import Engine
+from extender.engine.engine import Engine
 from extender.http.server import Address, listen, verbs_app
 from extender.verbs import Verbs
 from extender.wire import extender_v1 as v1

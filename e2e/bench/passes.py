@@ -24,7 +24,7 @@ from e2e.bench.crowd import ASKS, NODES, QUEUES, Crowd, crowd
 from e2e.bench.report import percentiles, show
 from e2e.bench.rig import Rig, rig
 from extender.collector import spare_no_more, spare_what_lives
-from extender.engine import Engine
+from extender.engine.engine import Engine
 from extender.http.server import Address, listen, verbs_app
 
 TIMES = 15

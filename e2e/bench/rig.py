@@ -9,7 +9,7 @@ from typing import Any
 
 from core.ledger.effects import Effect
 from core.workload.pod import PodFacts
-from extender.engine import Engine, Outward
+from extender.engine.engine import Engine, Outward
 from extender.http.middleware import Measure
 from extender.journal import Journal
 from extender.preemptions import Preemptions

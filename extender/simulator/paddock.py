@@ -21,7 +21,7 @@ from core.ledger.effects import Effect, EndWait, LookUpGroups, PostBinding, Post
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import Snapshot
 from core.workload.pod import PodFacts
-from extender.engine import CLEAN_EVERY, Engine, Outward
+from extender.engine.engine import CLEAN_EVERY, Engine, Outward
 from extender.preemptions import Preemptions
 from extender.queueconfig.sources import CONFIGS_NAME, ConfigMapData
 from extender.reload import Configuration, Source

@@ -39,7 +39,6 @@ ROWS: dict[str, int] = {
     "extender.refusals": 8,
     "extender.coscheduling": 7,
     "extender.leading": 7,
-    "extender.planner": 8,
     "extender.engine": 8,
     "extender.confirming": 8,
     "extender.verbs": 8,

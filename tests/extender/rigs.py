@@ -21,7 +21,7 @@ from core.ledger.ledger import Ledger
 from core.ledger.pods.record import PodRecord
 from core.queues.spec import QueueSpec
 from core.workload.pod import PodFacts
-from extender.engine import Engine, Outward
+from extender.engine.engine import Engine, Outward
 from extender.http.door import Door as Guards
 from extender.http.server import MOST_BYTES, Address, listen, verbs_app
 from extender.verbs import Outcome, Verbs

@@ -16,7 +16,7 @@ from core.ledger.pods.forced import FORCED
 from core.ledger.preemption.offers import OFFERED_FOR
 from core.ledger.settings import LedgerSettings, PreemptionSettings
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED, PodFacts
-from extender.planner import SETTLED, Planner
+from extender.engine.planner import SETTLED, Planner
 from tests.builders import make_node, make_partition, make_pod, make_queue
 from tests.extender.rigs import Rig, preempt_body
 

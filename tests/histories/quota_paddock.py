@@ -23,7 +23,7 @@ from core.ledger.outcomes import EvictionOutcome
 from core.resource import Resource
 from core.workload.node import NodeFacts
 from core.workload.pod import OWN_GATE, NamespaceFacts, PodFacts
-from extender.engine import Engine, Outward
+from extender.engine.engine import Engine, Outward
 from extender.queueconfig.sources import ConfigMapData
 from extender.reload import Configuration, Source
 from tests.builders import drifts

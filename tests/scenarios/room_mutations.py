@@ -17,7 +17,7 @@ from core.ledger.preemption import victims as marks
 from core.ledger.settings import PreemptionSettings
 from core.ledger.state import State
 from core.workload.node_room import NodeRoom
-from extender import engine
+from extender.engine import engine
 from tests.scenarios.mutating import Mutate, answering, both, fixed, replaced, valued
 
 Rule = Callable[..., Any]

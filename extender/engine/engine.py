@@ -34,7 +34,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.view import Snapshot
 from core.workload.managed import is_managed
 from core.workload.pod import PodFacts
-from extender.planner import Audience, Planner
+from extender.engine.planner import Audience, Planner
 
 PASSES_APART = 0.02
 """Seconds between the end of a pass and the next, so that a burst of news does not cost a pass for each."""
