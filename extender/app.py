@@ -16,7 +16,6 @@ from core.ledger.effects import EndWait, LookUpGroups, PostEvent
 from core.queues.tree import over_max
 from extender.checking import validation_of
 from extender.collector import spare_no_more, spare_what_lives
-from extender.confirming import Confirming
 from extender.engine.engine import CLEAN_EVERY, Engine, Outward
 from extender.host_groups import HostGroups
 from extender.http.connections import Connections
@@ -28,7 +27,6 @@ from extender.kube.client import ApiClient, connect
 from extender.kube.effector import Effector
 from extender.kube.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
 from extender.kube.leadership import Leadership
-from extender.leading import fenced
 from extender.missing import MissingNotice
 from extender.preemptions import Preemptions
 from extender.queueconfig.sources import ConfigMapData
@@ -39,7 +37,9 @@ from extender.telemetry.logs import DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.stalls import watch_stalls
 from extender.telemetry.witness import Telling
-from extender.verbs import Verbs
+from extender.verbs.confirmation import Confirming
+from extender.verbs.leading import fenced
+from extender.verbs.verbs import Verbs
 from extender.wire.extender_v1 import NO_PREEMPTION, NO_PRIORITIES
 
 VERBS = ("filter", "prioritize", "preempt", "bind")

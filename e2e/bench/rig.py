@@ -16,7 +16,7 @@ from extender.preemptions import Preemptions
 from extender.telemetry.logs import DecisionLog, configure_logs
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.witness import Telling
-from extender.verbs import Outcome, Verbs
+from extender.verbs.verbs import Outcome, Verbs
 
 Later = Callable[[float, Callable[[], None]], object]
 

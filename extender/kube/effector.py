@@ -61,8 +61,8 @@ from extender.kube.effect_order import is_quiet, key_of, pod_of
 from extender.kube.fencing import HeldBack
 from extender.kube.placeholders import NotTaken, NotYetTaken, create
 from extender.kube.pods import read_pod, read_pod_at_last
-from extender.leading import NotLeading
-from extender.verbs import Outcome
+from extender.verbs.leading import NotLeading
+from extender.verbs.verbs import Outcome
 from extender.wire.placeholder import PlaceholderSettings
 
 RATE = 1000.0

@@ -32,7 +32,7 @@ from extender.simulator.clock import EPOCH, Kind, Timer
 from extender.simulator.extender_calls import CallFailed, bind_error
 from extender.simulator.objects import Json
 from extender.simulator.world import News, World
-from extender.verbs import Outcome, Verbs
+from extender.verbs.verbs import Outcome, Verbs
 from extender.wire.extender_v1 import BOUND, faulted
 from extender.wire.translate import POD, pod_from
 

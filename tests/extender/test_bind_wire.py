@@ -11,7 +11,7 @@ from aiohttp import web
 from core.ledger import events as on
 from extender.kube.client import connect
 from extender.kube.effector import Effector
-from extender.verbs import CallFault, Verbs
+from extender.verbs.verbs import CallFault, Verbs
 from extender.wire.translate import POD, pod_from
 from tests.builders import usage
 from tests.extender.fake_api import FakeApi, Request

@@ -11,7 +11,7 @@ from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
 from core.workload.pod_group import rest_of, wait_of
 from extender.settings import Settings
-from extender.verbs import CallFault, DeadlinePassed
+from extender.verbs.verbs import CallFault, DeadlinePassed
 from tests.builders import make_queue, usage
 from tests.extender.reflector_bench import until
 from tests.extender.rigs import Rig, answers_of, bind_body, serving

@@ -13,8 +13,8 @@ from core.ledger.effects import OpenGate, PostBinding
 from extender.kube.client import ApiClient, connect
 from extender.kube.effector import Effector
 from extender.kube.fencing import HeldBack
-from extender.leading import NotLeading, fenced
-from extender.verbs import Outcome, Verbs
+from extender.verbs.leading import NotLeading, fenced
+from extender.verbs.verbs import Outcome, Verbs
 from extender.wire.extender_v1 import NO_PRIORITIES
 from extender.wire.translate import POD, pod_from
 from tests.builders import usage

@@ -1,8 +1,8 @@
 """The four verbs: bytes in, bytes out. What kube-scheduler asks is turned into a question to the engine.
 
 No decision is made here. Faults are raised; only the HTTP middleware turns one into an answer. filter,
-prioritize and preempt run on the scheduler's critical path and never wait; see `extender.leading` for the
-one exception.
+prioritize and preempt run on the scheduler's critical path and never wait; see `extender.verbs.leading` for
+the one exception.
 """
 
 import asyncio
@@ -32,10 +32,10 @@ from core.ledger import events as on
 from core.ledger.effects import PostBinding
 from core.reasons import Code, Refusal
 from core.workload.pod import PodFacts
-from extender.confirming import Confirming, why_unbindable
-from extender.coscheduling import Waits
 from extender.engine.engine import Engine
-from extender.leading import Lead, NotLeading, Unled
+from extender.verbs.confirmation import Confirming, why_unbindable
+from extender.verbs.leading import Lead, NotLeading, Unled
+from extender.verbs.waits import Waits
 from extender.wire import extender_v1 as v1
 from extender.wire.refusal_cache import RefusalCache
 from extender.wire.translate import pod_from, version_from
