@@ -22,17 +22,14 @@ from extender.http.connections import Connections
 from extender.http.door import Door
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, MutualTls, listen, verbs_app
-from extender.journal import Journal
 from extender.kube.client import ApiClient, connect
 from extender.kube.effector import Effector
 from extender.kube.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
 from extender.kube.leadership import Leadership
 from extender.missing import MissingNotice
-from extender.preemptions import Preemptions
 from extender.queueconfig.sources import ConfigMapData
 from extender.reload import Configuration, Source
 from extender.reporting import Reporting
-from extender.story import story_of
 from extender.telemetry.logs import DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.stalls import watch_stalls
@@ -40,6 +37,9 @@ from extender.telemetry.witness import Telling
 from extender.verbs.confirmation import Confirming
 from extender.verbs.leading import fenced
 from extender.verbs.verbs import Verbs
+from extender.views.journal import Journal
+from extender.views.recent_plans import Preemptions
+from extender.views.story import story_of
 from extender.wire.extender_v1 import NO_PREEMPTION, NO_PRIORITIES
 
 VERBS = ("filter", "prioritize", "preempt", "bind")

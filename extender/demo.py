@@ -21,7 +21,6 @@ from extender.checking import validation_of
 from extender.engine.engine import Engine
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, listen, verbs_app
-from extender.journal import Journal
 from extender.simulator.commands import lines_of
 from extender.simulator.extender_calls import CallFailed, bind_error
 from extender.simulator.paddock import Paddock
@@ -31,8 +30,9 @@ from extender.simulator.recording import Happening, Recording
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario import Scenario
 from extender.simulator.scheduler import Server
-from extender.story import described, story_of
 from extender.telemetry.metrics import Metrics
+from extender.views.journal import Journal
+from extender.views.story import described, story_of
 
 DAY = Path(__file__).parent / "simulator" / "two-tenant-day.yaml"
 VERBS = ("filter", "prioritize", "preempt", "bind")

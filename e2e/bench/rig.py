@@ -11,12 +11,12 @@ from core.ledger.effects import Effect
 from core.workload.pod import PodFacts
 from extender.engine.engine import Engine, Outward
 from extender.http.middleware import Measure
-from extender.journal import Journal
-from extender.preemptions import Preemptions
 from extender.telemetry.logs import DecisionLog, configure_logs
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.witness import Telling
 from extender.verbs.verbs import Outcome, Verbs
+from extender.views.journal import Journal
+from extender.views.recent_plans import Preemptions
 
 Later = Callable[[float, Callable[[], None]], object]
 

@@ -14,7 +14,7 @@ from extender.simulator.comparing import differences_in
 from extender.simulator.recorder import UNSCHEDULABLE
 from extender.simulator.recording import Difference
 from extender.simulator.scenario import Expect
-from extender.views import application_view, group_view, queue_view, user_view
+from extender.views.yunikorn_views import application_view, group_view, queue_view, user_view
 
 NONE = "none"
 

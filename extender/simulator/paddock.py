@@ -22,7 +22,6 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.view import Snapshot
 from core.workload.pod import PodFacts
 from extender.engine.engine import CLEAN_EVERY, Engine, Outward
-from extender.preemptions import Preemptions
 from extender.queueconfig.sources import CONFIGS_NAME, ConfigMapData
 from extender.reload import Configuration, Source
 from extender.simulator.acting import act
@@ -33,6 +32,7 @@ from extender.simulator.extender_calls import CallFailed, bind_error
 from extender.simulator.objects import Json
 from extender.simulator.world import News, World
 from extender.verbs.verbs import Outcome, Verbs
+from extender.views.recent_plans import Preemptions
 from extender.wire.extender_v1 import BOUND, faulted
 from extender.wire.translate import POD, pod_from
 

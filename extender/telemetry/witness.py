@@ -11,11 +11,11 @@ from core.ledger import events as on
 from core.ledger.audit.drift import Drift
 from core.ledger.outcomes import EvictionOutcome
 from core.ledger.pods.record import PodRecord
-from extender.journal import Journal
-from extender.preemptions import Preemptions
-from extender.story import described
 from extender.telemetry.logs import Decided, DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
+from extender.views.journal import Journal
+from extender.views.recent_plans import Preemptions
+from extender.views.story import described
 
 _EVICTED = {
     EvictionOutcome.DONE: "eviction begun",

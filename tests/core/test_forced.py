@@ -17,7 +17,7 @@ from core.queues.identity import Identity
 from core.queues.spec import QueueSpec
 from core.reasons import Code
 from core.workload.pod import NamespaceFacts, PodFacts
-from extender.views import application_view
+from extender.views.yunikorn_views import application_view
 from tests.builders import (
     START,
     drifts,

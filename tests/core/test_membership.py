@@ -13,7 +13,7 @@ from core.ledger.settings import LedgerSettings
 from core.queues.identity import Identity
 from core.queues.spec import QueueSpec
 from core.workload.pod import NamespaceFacts, PodFacts
-from extender.views import application_view, group_view, user_view
+from extender.views.yunikorn_views import application_view, group_view, user_view
 from tests.builders import START, drifts, filtered, make_gang, make_ledger, make_pod, make_queue, usage
 
 ALICE, BOB, NOBODY = Identity("alice", ("dev",)), Identity("bob", ("ops",)), Identity()

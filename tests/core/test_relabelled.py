@@ -11,9 +11,9 @@ from core.ledger.ledger import Ledger
 from core.ledger.pods.relabelled import RELABELLED, TOLD_APART
 from core.queues.identity import Identity
 from core.workload.pod import APPLICATION, NamespaceFacts, PodFacts
-from extender.journal import Journal
-from extender.story import story_of
 from extender.telemetry.metrics import Metrics
+from extender.views.journal import Journal
+from extender.views.story import story_of
 from tests.builders import START, drifts, make_ledger, make_pod, make_queue, usage
 
 RUNS = make_pod("p", app="job", queue="root.a", node="n1")

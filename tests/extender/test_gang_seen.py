@@ -5,9 +5,9 @@ import pytest
 from core.ledger.gangs.replacement import UNTRIED_AT_MOST
 from core.ledger.settings import LedgerSettings
 from core.reasons import Code
-from extender.journal import Journal
-from extender.story import story_of
 from extender.telemetry.metrics import Metrics
+from extender.views.journal import Journal
+from extender.views.story import story_of
 from tests.builders import make_gang, make_ledger, make_queue
 from tests.core.gang_play import GangPlay
 

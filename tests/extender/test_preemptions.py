@@ -6,7 +6,7 @@ from core.decisions.judging import Breach
 from core.decisions.receipts import Finding, Kind, NodeNotes, NoPlan, Plan, Receipt, Stop, Victim, passed
 from core.ids import NodeName, PodUid, QueuePath
 from core.resource import Resource
-from extender.preemptions import Preemptions
+from extender.views.recent_plans import Preemptions
 from tests.builders import START
 from tests.extender.test_witness import Told
 

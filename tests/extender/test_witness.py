@@ -10,11 +10,11 @@ from core.decisions.decision import Ignored, Scored, Unscored
 from core.ids import NodeName, PodUid
 from core.ledger.ledger import Ledger
 from core.ledger.pods.record import PodRecord
-from extender.journal import Journal
-from extender.preemptions import Preemptions
 from extender.telemetry.logs import DecisionLog, configure_logs
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.witness import Telling
+from extender.views.journal import Journal
+from extender.views.recent_plans import Preemptions
 from tests.builders import START, make_pod
 
 UNSCORED = "no node policy is named: kube-scheduler chooses by itself"

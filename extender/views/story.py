@@ -24,7 +24,7 @@ from core.resource import Limit, Resource
 from core.workload.formation import Formation
 from core.workload.gang import Gang, Misdefined, PodGroup
 from core.workload.pod_group import standing_of_group
-from extender.journal import Journal
+from extender.views.journal import Journal
 
 
 def story_of(snapshot: Snapshot, journal: Journal, namespace: str, name: str) -> Mapping[str, Any] | None:
