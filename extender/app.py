@@ -14,7 +14,7 @@ from watchfiles import awatch
 from core.ledger import events as on
 from core.ledger.effects import EndWait, LookUpGroups, PostEvent
 from core.queues.tree import over_max
-from extender.checking import validation_of
+from extender.checking.verdict import validation_of
 from extender.collector import spare_no_more, spare_what_lives
 from extender.engine.engine import CLEAN_EVERY, Engine, Outward
 from extender.host_groups import HostGroups

@@ -114,7 +114,7 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
 
 def _check(arguments: argparse.Namespace) -> int:
     """0 right, warnings or not; 1 problems; 2 a file that cannot be read."""
-    from extender.checking import check_text, json_of, lines_of
+    from extender.checking.verdict import check_text, json_of, lines_of
 
     verdicts, code = [], OK
     for file in arguments.files:

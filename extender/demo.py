@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from core.decisions.decision import Ignored
 from core.ledger.pods.record import PodRecord
-from extender.checking import validation_of
+from extender.checking.verdict import validation_of
 from extender.engine.engine import Engine
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, listen, verbs_app

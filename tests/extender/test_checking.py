@@ -5,7 +5,7 @@ from textwrap import indent
 
 import pytest
 
-from extender.checking import Verdict, check_text, json_of, lines_of, validation_of
+from extender.checking.verdict import Verdict, check_text, json_of, lines_of, validation_of
 from extender.queueconfig.problems import MAX_REPORTED
 from tests.effort import assert_linear, effort
 

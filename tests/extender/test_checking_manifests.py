@@ -8,8 +8,8 @@ from textwrap import indent
 
 import pytest
 
-from extender.checking import Verdict, check_text
-from extender.manifest import MOST_OBJECTS
+from extender.checking.manifest import MOST_OBJECTS
+from extender.checking.verdict import Verdict, check_text
 from extender.queueconfig.problems import Problem
 
 

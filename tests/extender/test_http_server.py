@@ -15,7 +15,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
-from extender.checking import validation_of
+from extender.checking.verdict import validation_of
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, MutualTls, listen, verbs_app
 from extender.verbs.verbs import DeadlinePassed

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from extender.checking import check_text
+from extender.checking.verdict import check_text
 
 MANIFESTS = Path(__file__).parents[2] / "manifests"
 SHIPPED = sorted(MANIFESTS.glob("*/scheduler-config-*.yaml"))

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from extender.manifest import Manifest, manifest_from
+from extender.checking.manifest import Manifest, manifest_from
+from extender.checking.scheduler_config import findings_of
 from extender.queueconfig.load import DEFAULT_DOCUMENT, check_document
 from extender.queueconfig.problems import ConfigError, Problem, path_text, reported, shown
 from extender.queueconfig.sources import checksum
 from extender.queueconfig.surprises import told, warnings_of
-from extender.scheduler_config import findings_of
 from extender.service_keys import (
     PLACEHOLDER_FS_GROUP,
     PLACEHOLDER_GROUP,
