@@ -16,6 +16,9 @@ from core.ledger.effects import EndWait, LookUpGroups, PostEvent
 from core.queues.tree import over_max
 from extender.checking.verdict import validation_of
 from extender.collector import spare_no_more, spare_what_lives
+from extender.configuration.missing_notice import MissingNotice
+from extender.configuration.reload import Configuration, Source
+from extender.configuration.sources import ConfigMapData
 from extender.engine.engine import CLEAN_EVERY, Engine, Outward
 from extender.host_groups import HostGroups
 from extender.http.connections import Connections
@@ -26,9 +29,6 @@ from extender.kube.client import ApiClient, connect
 from extender.kube.effector import Effector
 from extender.kube.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
 from extender.kube.leadership import Leadership
-from extender.missing import MissingNotice
-from extender.queueconfig.sources import ConfigMapData
-from extender.reload import Configuration, Source
 from extender.reporting import Reporting
 from extender.telemetry.logs import DecisionLog, Logger
 from extender.telemetry.metrics import Metrics

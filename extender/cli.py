@@ -67,7 +67,7 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
-    from extender.settings import Settings
+    from extender.configuration.settings import Settings
 
     for name, field in Settings.model_fields.items():
         parser.add_argument(f"--{name.replace('_', '-')}", dest=name, metavar="TEXT", help=f"{field.alias}")
@@ -242,7 +242,7 @@ def _loop_factory() -> Any:
 
 def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:
     """The settings that flags and environment give. Raises `SettingsError` for one that cannot be read."""
-    from extender.settings import Settings, environment_from, settings_from
+    from extender.configuration.settings import Settings, environment_from, settings_from
 
     flags = {name: value for name in Settings.model_fields if (value := getattr(arguments, name)) is not None}
     overrides = {**environment_from(os.environ), **flags}

@@ -1,7 +1,8 @@
 """The keys that YuniKorn reads from its two ConfigMaps, beside the queue document (SRC-4).
 
 Each with its type and default, and with the reason when it means nothing here. The keys that do something
-are read elsewhere: `extender.settings` and, for the policy group, `extender.queueconfig.sources`.
+are read elsewhere: `extender.configuration.settings` and, for the policy group,
+`extender.configuration.sources`.
 """
 
 import re

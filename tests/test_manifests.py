@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from extender.cli import _parser
+from extender.configuration.settings import Settings
+from extender.configuration.sources import CONFIGS_NAME, DEFAULTS_NAME
 from extender.queueconfig.load import load_document
-from extender.queueconfig.sources import CONFIGS_NAME, DEFAULTS_NAME
 from extender.queueconfig.surprises import warnings_of
-from extender.settings import Settings
 from tests.manifests import (
     CONFIGS,
     MANIFESTS,

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from core.workload.pod import OWN_GATE, PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
-from extender.settings import Settings
+from extender.configuration.settings import Settings
 from extender.wire import gang, translate
 from tests.manifests import (
     MANIFESTS,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from extender.configuration.sources import CONFIGS_NAME, DEFAULTS_NAME, ConfigMapData, FlatConfig, flatten
 from extender.queueconfig.document import (
     Document,
     ListValue,
@@ -16,7 +17,6 @@ from extender.queueconfig.document import (
     read_document,
 )
 from extender.queueconfig.problems import ConfigError, Problem, path_text, shown
-from extender.queueconfig.sources import CONFIGS_NAME, DEFAULTS_NAME, ConfigMapData, FlatConfig, flatten
 
 MOST_OBJECTS = 100
 """Documents of a stream that may hold ConfigMaps."""

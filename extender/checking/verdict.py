@@ -12,9 +12,10 @@ from typing import Any
 
 from extender.checking.manifest import Manifest, manifest_from
 from extender.checking.scheduler_config import findings_of
+from extender.configuration.settings import KEYS, SettingsError, settings_from
+from extender.configuration.sources import checksum
 from extender.queueconfig.load import DEFAULT_DOCUMENT, check_document
 from extender.queueconfig.problems import ConfigError, Problem, path_text, reported, shown
-from extender.queueconfig.sources import checksum
 from extender.queueconfig.surprises import told, warnings_of
 from extender.service_keys import (
     PLACEHOLDER_FS_GROUP,
@@ -27,7 +28,6 @@ from extender.service_keys import (
     int64_of,
     service_key,
 )
-from extender.settings import KEYS, SettingsError, settings_from
 
 _LARGEST_ID = 2**31 - 1
 _BUILT_IN = "paddock.config.builtinDefault"

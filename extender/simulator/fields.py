@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from core.errors import QuantityError
 from core.quantity import kubernetes_amount
+from extender.configuration.settings import seconds_of
 from extender.queueconfig.document import ListValue, MapValue, QuotedText, Value
 from extender.queueconfig.problems import Location, cut, path_text, shown
-from extender.settings import seconds_of
 from extender.simulator.scenario import Mistake, Named
 
 T = TypeVar("T")

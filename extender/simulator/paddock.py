@@ -21,9 +21,9 @@ from core.ledger.effects import Effect, EndWait, LookUpGroups, PostBinding, Post
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import Snapshot
 from core.workload.pod import PodFacts
+from extender.configuration.reload import Configuration, Source
+from extender.configuration.sources import CONFIGS_NAME, ConfigMapData
 from extender.engine.engine import CLEAN_EVERY, Engine, Outward
-from extender.queueconfig.sources import CONFIGS_NAME, ConfigMapData
-from extender.reload import Configuration, Source
 from extender.simulator.acting import act
 from extender.simulator.api import NodeChange, PodChange, Refusal
 from extender.simulator.budgets import BudgetChange

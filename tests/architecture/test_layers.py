@@ -25,7 +25,7 @@ ROWS: dict[str, int] = {
     "core.ledger": 5,
     "core.decisions": 6,
     "extender.service_keys": 7,
-    "extender.settings": 7,
+    "extender.configuration": 8,
     "extender.wire": 7,
     "extender.queueconfig": 7,
     "extender.views": 7,
@@ -33,8 +33,6 @@ ROWS: dict[str, int] = {
     "extender.collector": 7,
     "extender.engine": 8,
     "extender.verbs": 8,
-    "extender.reload": 8,
-    "extender.missing": 9,
     "extender.http": 9,
     "extender.kube": 9,
     "extender.host_groups": 9,
@@ -195,7 +193,7 @@ def test_a_module_that_breaks_a_rule_is_found(module: str, source: str, fault: s
             "from heapq import heappop\nfrom core.ids import PodUid\nfrom .state import State",
         ),
         ("extender.kube.feeds", "import os\nfrom extender.kube import api\nfrom extender.verbs import Verbs"),
-        ("extender.queueconfig.load", "from extender import settings\nimport yaml"),
+        ("extender.queueconfig.load", "from extender import wire\nimport yaml"),
     ],
 )
 def test_a_module_that_keeps_the_rules_passes(module: str, source: str) -> None:

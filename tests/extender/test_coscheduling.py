@@ -10,7 +10,7 @@ from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
 from core.workload.pod_group import rest_of, wait_of
-from extender.settings import Settings
+from extender.configuration.settings import Settings
 from extender.verbs.verbs import CallFault, DeadlinePassed
 from tests.builders import make_queue, usage
 from tests.extender.reflector_bench import until

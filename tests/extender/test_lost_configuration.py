@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from extender.missing import APART, REPEATED, MissingNotice
-from extender.queueconfig.sources import ConfigMapData
-from extender.reload import Configuration, Source
+from extender.configuration.missing_notice import APART, REPEATED, MissingNotice
+from extender.configuration.reload import Configuration, Source
+from extender.configuration.sources import ConfigMapData
 from tests.builders import make_pod
 from tests.extender.rigs import Rig
 from tests.extender.test_reload import CONFIGS, FILE, document

@@ -6,11 +6,7 @@ import hashlib
 
 import pytest
 
-from extender.kube.feeds import CONFIG_MAPS
-from extender.queueconfig.document import MAX_BYTES
-from extender.queueconfig.load import DEFAULT_DOCUMENT, check_document
-from extender.queueconfig.problems import ConfigError
-from extender.queueconfig.sources import (
+from extender.configuration.sources import (
     CONFIGS_NAME,
     DEFAULTS_NAME,
     ConfigMapData,
@@ -19,6 +15,10 @@ from extender.queueconfig.sources import (
     flatten,
     says_something,
 )
+from extender.kube.feeds import CONFIG_MAPS
+from extender.queueconfig.document import MAX_BYTES
+from extender.queueconfig.load import DEFAULT_DOCUMENT, check_document
+from extender.queueconfig.problems import ConfigError
 
 
 def packed(text: str | bytes) -> str:

@@ -6,10 +6,10 @@ import gzip
 import pytest
 
 from core.ledger import events as on
-from extender import reload
+from extender.configuration import reload
+from extender.configuration.reload import Configuration, Source
+from extender.configuration.sources import ConfigMapData
 from extender.queueconfig.load import load_document
-from extender.queueconfig.sources import ConfigMapData
-from extender.reload import Configuration, Source
 from tests.builders import make_pod, usage
 from tests.extender.rigs import Rig
 

@@ -3,8 +3,7 @@
 import pytest
 
 from core.ledger.settings import PreemptionSettings
-from extender.service_keys import UNIQUE_APP_IDS
-from extender.settings import (
+from extender.configuration.settings import (
     Settings,
     SettingsError,
     environment_from,
@@ -12,6 +11,7 @@ from extender.settings import (
     seconds_of,
     settings_from,
 )
+from extender.service_keys import UNIQUE_APP_IDS
 from extender.wire.placeholder import PlaceholderSettings, TemplateParts
 
 

@@ -23,9 +23,9 @@ from core.ledger.outcomes import EvictionOutcome
 from core.resource import Resource
 from core.workload.node import NodeFacts
 from core.workload.pod import OWN_GATE, NamespaceFacts, PodFacts
+from extender.configuration.reload import Configuration, Source
+from extender.configuration.sources import ConfigMapData
 from extender.engine.engine import Engine, Outward
-from extender.queueconfig.sources import ConfigMapData
-from extender.reload import Configuration, Source
 from tests.builders import drifts
 from tests.histories.quota_cluster import ALL, CAPACITY, GATES, NODES, Api, Limits, excess
 

@@ -3,8 +3,8 @@
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from extender.queueconfig.sources import ConfigMapData
-from extender.reload import Configuration, Source
+from extender.configuration.reload import Configuration, Source
+from extender.configuration.sources import ConfigMapData
 from tests.extender.rigs import Rig
 from tests.extender.test_reload import document
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from core.ids import parent_path
 from core.queues.spec import PartitionSpec
+from extender.configuration.sources import ConfigMapData, flatten
 from extender.queueconfig.load import DEFAULT_DOCUMENT, check_document, load_document
 from extender.queueconfig.problems import MAX_REPORTED, ConfigError
-from extender.queueconfig.sources import ConfigMapData, flatten
 
 KEYS = st.sampled_from(
     [

@@ -37,7 +37,7 @@ from core.workload import gang_room, managed
 from core.workload.application import Application
 from core.workload.gang import Gang, Misdefined
 from core.workload.pod import PodFacts
-from extender import reload
+from extender.configuration import reload
 from extender.engine import engine
 from extender.queueconfig import load, translation
 from extender.simulator import (

@@ -6,7 +6,7 @@ Differs from SRC-3, SRC-5 and SRC-7 on purpose: a deleted ConfigMap must not lif
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from extender.queueconfig.sources import Unpacked, says_something
+from extender.configuration.sources import Unpacked, says_something
 
 Entries = Mapping[str, str]
 

@@ -8,10 +8,9 @@ from typing import Any
 from core.errors import PaddockError
 from core.ledger import events as on
 from core.queues.spec import PartitionSpec
-from extender.engine.engine import Engine
-from extender.queueconfig.load import DEFAULT_DOCUMENT, load_document
-from extender.queueconfig.retention import Loss, retained
-from extender.queueconfig.sources import (
+from extender.configuration.retention import Loss, retained
+from extender.configuration.settings import Settings, held_service_values, reloaded, settings_from
+from extender.configuration.sources import (
     CONFIGS_NAME,
     DEFAULTS_NAME,
     ConfigMapData,
@@ -20,7 +19,8 @@ from extender.queueconfig.sources import (
     merged,
     unpacked,
 )
-from extender.settings import Settings, held_service_values, reloaded, settings_from
+from extender.engine.engine import Engine
+from extender.queueconfig.load import DEFAULT_DOCUMENT, load_document
 
 _PLAIN_KEY = "queues.yaml"
 _KEPT = "the queues and settings that it held stay in force until a restart; put it back"

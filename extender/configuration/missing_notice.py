@@ -6,7 +6,7 @@ a ConfigMap that comes and goes must not make one each time.
 
 from collections.abc import Callable
 
-from extender.reload import Source
+from extender.configuration.reload import Source
 
 APART = 60.0
 """Seconds between two Events, at least."""
