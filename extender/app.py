@@ -15,12 +15,12 @@ from core.ledger import events as on
 from core.ledger.effects import EndWait, LookUpGroups, PostEvent
 from core.queues.tree import over_max
 from extender.checking.verdict import validation_of
-from extender.collector import spare_no_more, spare_what_lives
 from extender.configuration.missing_notice import MissingNotice
 from extender.configuration.reload import Configuration, Source
 from extender.configuration.sources import ConfigMapData
 from extender.engine.engine import CLEAN_EVERY, Engine, Outward
-from extender.host_groups import HostGroups
+from extender.host.garbage_collector import spare_no_more, spare_what_lives
+from extender.host.user_groups import HostGroups
 from extender.http.connections import Connections
 from extender.http.door import Door
 from extender.http.health import Admin, admin_app

@@ -18,7 +18,7 @@ from core.ledger import events as on
 from e2e.bench.plans import NODES, asks, build, leaf_of
 from e2e.bench.report import percentiles, show
 from e2e.bench.rig import Rig, filter_body, rig
-from extender.collector import spare_no_more, spare_what_lives
+from extender.host.garbage_collector import spare_no_more, spare_what_lives
 
 PLANS = int(os.environ.get("PADDOCK_BENCH_PLANS", "1000"))
 CALLS_A_SECOND, QUIET = 200, 1_000

@@ -24,7 +24,7 @@ from core.resource import Limit, Resource
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts
 from e2e.bench.report import percentiles, show
-from extender.collector import spare_no_more, spare_what_lives
+from extender.host.garbage_collector import spare_no_more, spare_what_lives
 
 NODES, PODS_PER_NODE, QUEUES_PER_NODE = 5_000, 30, 6
 TENANTS, LEAVES = 20, 10

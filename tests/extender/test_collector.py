@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from extender.collector import spare_no_more, spare_what_lives
+from extender.host.garbage_collector import spare_no_more, spare_what_lives
 
 
 class Thing:

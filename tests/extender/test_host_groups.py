@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from core.ledger import events as on
-from extender.host_groups import AT_ONCE, HostGroups, host_groups
+from extender.host.user_groups import AT_ONCE, HostGroups, host_groups
 from tests.extender.reflector_bench import cancelled, until
 
 
