@@ -19,7 +19,7 @@ from e2e.cluster import ApiFailure, Cluster, Object, node_of, path_of
 from e2e.stand import INSTALLED, Stand, eventually, manifest, rendered
 from extender.kube.client import connect
 from extender.kube.effector import Effector
-from extender.wire.gang import gang_from
+from extender.wire.annotations.gang import gang_from
 from extender.wire.placeholder import PlaceholderSettings, template_parts_from
 from extender.wire.translate import POD, pod_from
 

@@ -40,7 +40,7 @@ from extender.verbs.verbs import Verbs
 from extender.views.journal import Journal
 from extender.views.recent_plans import Preemptions
 from extender.views.story import story_of
-from extender.wire.extender_v1 import NO_PREEMPTION, NO_PRIORITIES
+from extender.wire.calls.extender_v1 import NO_PREEMPTION, NO_PRIORITIES
 
 VERBS = ("filter", "prioritize", "preempt", "bind")
 TICK = 0.1

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from extender.wire.sizing import MARKER_PREFIX
+from extender.wire.objects.sizing import MARKER_PREFIX
 
 MANIFESTS = Path(__file__).parent.parent / "manifests"
 OVERLAYS = ("sidecar", "service", "kubeadm")

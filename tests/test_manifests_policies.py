@@ -8,7 +8,8 @@ import yaml
 
 from core.workload.pod import OWN_GATE, PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
 from extender.configuration.settings import Settings
-from extender.wire import gang, translate
+from extender.wire import translate
+from extender.wire.annotations import gang
 from tests.manifests import (
     MANIFESTS,
     MARKERS,

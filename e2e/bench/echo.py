@@ -46,7 +46,7 @@ async def _serve(port: int, ready: Any) -> None:
     from extender.http.server import Address, listen, verbs_app
     from extender.kube.client import connect
     from extender.kube.effector import Effector
-    from extender.wire.extender_v1 import bind_request_from
+    from extender.wire.calls.extender_v1 import bind_request_from
 
     kubeconfig = ready.recv()
     client = await connect(kubeconfig=kubeconfig)

@@ -26,7 +26,7 @@ from e2e.bench.rig import filter_body, rig
 from extender.engine.engine import Engine
 from extender.http.server import Address, listen, verbs_app
 from extender.verbs.verbs import Verbs
-from extender.wire import extender_v1 as v1
+from extender.wire.calls import extender_v1 as v1
 
 NODES, PODS, TEAMS, LEAVES, NAMES = 5_000, 50_000, 20, 49, 500
 CALLS = 3_000

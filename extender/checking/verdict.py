@@ -17,7 +17,7 @@ from extender.configuration.sources import checksum
 from extender.queueconfig.load import DEFAULT_DOCUMENT, check_document
 from extender.queueconfig.problems import ConfigError, Problem, path_text, reported, shown
 from extender.queueconfig.surprises import told, warnings_of
-from extender.service_keys import (
+from extender.wire.service_keys import (
     PLACEHOLDER_FS_GROUP,
     PLACEHOLDER_GROUP,
     PLACEHOLDER_IMAGE,

@@ -12,7 +12,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from core import durations
 from core.errors import PaddockError
 from core.ledger.settings import LedgerSettings, PreemptionSettings
-from extender.service_keys import (
+from extender.wire.names import is_namespace_name, is_object_name
+from extender.wire.placeholder import DEFAULT_PARTS, PlaceholderSettings, TemplateParts, template_parts_from
+from extender.wire.service_keys import (
     GANGS_DISABLED,
     HOT_REFRESH,
     PLACEHOLDER_FS_GROUP,
@@ -26,8 +28,6 @@ from extender.service_keys import (
     int64_of,
     switch_of,
 )
-from extender.wire.names import is_namespace_name, is_object_name
-from extender.wire.placeholder import DEFAULT_PARTS, PlaceholderSettings, TemplateParts, template_parts_from
 
 NODE_SELECTIONS = ("scheduler", "policy")
 """Who chooses among nodes: kube-scheduler unless the document names a policy, or always a policy."""

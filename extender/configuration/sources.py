@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from extender.queueconfig.document import MAX_BYTES
 from extender.queueconfig.load import DEFAULT_DOCUMENT
 from extender.queueconfig.problems import ConfigError, Problem
-from extender.service_keys import POLICY_GROUP, SERVICE_KEYS
+from extender.wire.service_keys import POLICY_GROUP, SERVICE_KEYS
 
 DEFAULTS_NAME = "yunikorn-defaults"
 CONFIGS_NAME = "yunikorn-configs"

@@ -16,7 +16,7 @@ from extender.http.door import Door, Handle
 from extender.http.intake import BodyFault, Limits
 from extender.verbs.leading import NotLeading
 from extender.verbs.verbs import CallFault, DeadlinePassed, NotReady
-from extender.wire.extender_v1 import BadBody, faulted
+from extender.wire.calls.extender_v1 import BadBody, faulted
 
 Answer = Callable[[bytes], bytes | Awaitable[bytes]]
 """One that takes its time is cancelled when its caller hangs up."""

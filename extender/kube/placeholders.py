@@ -14,7 +14,7 @@ from extender.kube.api import (
 )
 from extender.kube.bodies import pod_path, pods_path
 from extender.kube.client import ApiClient
-from extender.wire.gang import is_placeholder
+from extender.wire.annotations.gang import is_placeholder
 from extender.wire.placeholder import PlaceholderSettings, placeholder_pod
 from extender.wire.translate import POD, owner_of
 

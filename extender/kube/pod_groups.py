@@ -17,7 +17,7 @@ from core.workload.pod_group import GroupKey
 from extender.kube.api import ApiError, KubeError, MalformedAnswer, namespace_and_name
 from extender.kube.client import ApiClient
 from extender.kube.reflector import Reflector, Reporter
-from extender.wire.pod_group import POD_GROUP, PodGroupFacts, pod_group_facts_from
+from extender.wire.objects.pod_group import POD_GROUP, PodGroupFacts, pod_group_facts_from
 
 Learn = Callable[[on.Event], None]
 

@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from core.workload.pod import OWN_GATE
-from extender.service_keys import POLICY_GROUP
 from extender.simulator.clock import EPOCH
 from extender.simulator.daemon_sets import LABEL as DAEMON_SET_LABEL
 from extender.simulator.daemon_sets import owner_reference
 from extender.simulator.scenario import NamespaceEntry, NodeEntry, PodEntry, PriorityClassEntry
+from extender.wire.service_keys import POLICY_GROUP
 from extender.wire.translate import APP_ID, QUEUE
 
 Json = dict[str, Any]

@@ -33,7 +33,7 @@ from extender.simulator.objects import Json
 from extender.simulator.world import News, World
 from extender.verbs.verbs import Outcome, Verbs
 from extender.views.recent_plans import Preemptions
-from extender.wire.extender_v1 import BOUND, faulted
+from extender.wire.calls.extender_v1 import BOUND, faulted
 from extender.wire.translate import POD, pod_from
 
 CONNECTION_LOST = "failed bind with extender: connection lost"

@@ -14,7 +14,7 @@ from core.ids import PodUid
 from core.ledger import events as on
 from core.workload.pod import PodFacts
 from extender.engine.engine import Engine
-from extender.wire import extender_v1 as v1
+from extender.wire.calls import extender_v1 as v1
 
 AWAITED = 1.0
 """Seconds that the watch is given to show what a body said."""

@@ -36,8 +36,8 @@ from extender.engine.engine import Engine
 from extender.verbs.confirmation import Confirming, why_unbindable
 from extender.verbs.leading import Lead, NotLeading, Unled
 from extender.verbs.waits import Waits
-from extender.wire import extender_v1 as v1
-from extender.wire.refusal_cache import RefusalCache
+from extender.wire.calls import extender_v1 as v1
+from extender.wire.calls.refusal_cache import RefusalCache
 from extender.wire.translate import pod_from, version_from
 
 ENCODED_BYTES = 64 * 2**20

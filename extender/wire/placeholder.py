@@ -12,9 +12,9 @@ from core.ledger.effects import CreatePlaceholder
 from core.workload.affinity import Toleration
 from core.workload.gang import Originator, PlaceholderTemplate
 from core.workload.pod import OWN_GATE
-from extender.service_keys import PLACEHOLDER_IMAGE, SERVICE_KEYS
-from extender.wire.gang import PLACEHOLDER, POLICY, TASK_GROUP_NAME, TASK_GROUPS
-from extender.wire.sizing import MARKER_PREFIX
+from extender.wire.annotations.gang import PLACEHOLDER, POLICY, TASK_GROUP_NAME, TASK_GROUPS
+from extender.wire.objects.sizing import MARKER_PREFIX
+from extender.wire.service_keys import PLACEHOLDER_IMAGE, SERVICE_KEYS
 from extender.wire.translate import APP_ID, QUEUE, USER_INFO
 
 OWN_PREFIX: Final = MARKER_PREFIX

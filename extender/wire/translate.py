@@ -28,16 +28,7 @@ from core.workload.pod import (
     PodFacts,
     PriorityClassFacts,
 )
-from extender.wire.budget import LabelSelector, WireBudget
-from extender.wire.constraints import (
-    constraints_from,
-    controller_of,
-    is_complex,
-    required_node_of,
-    requirements_from,
-)
-from extender.wire.daemon_set import WireDaemonSet
-from extender.wire.gang import (
+from extender.wire.annotations.gang import (
     DOMAIN,
     TASK_GROUP_NAME,
     carried_from,
@@ -45,16 +36,25 @@ from extender.wire.gang import (
     is_placeholder,
     pod_group_from,
 )
-from extender.wire.identity import identity_from
-from extender.wire.namespace import (
+from extender.wire.annotations.identity import identity_from
+from extender.wire.objects.budget import LabelSelector, WireBudget
+from extender.wire.objects.constraints import (
+    constraints_from,
+    controller_of,
+    is_complex,
+    required_node_of,
+    requirements_from,
+)
+from extender.wire.objects.daemon_set import WireDaemonSet
+from extender.wire.objects.namespace import (
     PARENT_QUEUE,
     guaranteed_from,
     max_applications_from,
     quota_from,
 )
-from extender.wire.node import WireNode
-from extender.wire.pod import PodMetadata, PodSpec, PodStatus, Wire, WirePod
-from extender.wire.sizing import asks_filter, markers_of, node_size, pod_size
+from extender.wire.objects.node import WireNode
+from extender.wire.objects.pod import PodMetadata, PodSpec, PodStatus, Wire, WirePod
+from extender.wire.objects.sizing import asks_filter, markers_of, node_size, pod_size
 
 APP_ID = DOMAIN + "app-id"
 QUEUE = DOMAIN + "queue"

@@ -24,7 +24,6 @@ ROWS: dict[str, int] = {
     "core.workload": 4,
     "core.ledger": 5,
     "core.decisions": 6,
-    "extender.service_keys": 7,
     "extender.configuration": 8,
     "extender.wire": 7,
     "extender.queueconfig": 7,

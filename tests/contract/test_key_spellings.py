@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from extender.wire.extender_v1 import (
+from extender.wire.calls.extender_v1 import (
     BadBody,
     BindRequest,
     bind_request_from,

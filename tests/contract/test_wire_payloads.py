@@ -9,7 +9,7 @@ import pytest
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
-from extender.wire.extender_v1 import whole_pod_from
+from extender.wire.calls.extender_v1 import whole_pod_from
 from extender.wire.translate import pod_from
 from tests.builders import make_ledger, make_queue
 from tests.extender.rigs import Rig, answers_of, serving

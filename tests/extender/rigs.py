@@ -25,7 +25,7 @@ from extender.engine.engine import Engine, Outward
 from extender.http.door import Door as Guards
 from extender.http.server import MOST_BYTES, Address, listen, verbs_app
 from extender.verbs.verbs import Outcome, Verbs
-from extender.wire.gang import POD_GROUP_MIN, POD_GROUP_NAME
+from extender.wire.annotations.gang import POD_GROUP_MIN, POD_GROUP_NAME
 from extender.wire.translate import POD, pod_from
 from tests.builders import START, make_ledger, make_queue
 

@@ -12,7 +12,7 @@ from core.decisions.admission import NODE_RESERVED
 from core.workload.pod import RESERVED_NODE
 from extender.app import StartError
 from extender.kube import leadership
-from extender.wire.extender_v1 import NO_PREEMPTION
+from extender.wire.calls.extender_v1 import NO_PREEMPTION
 from tests.extender.app_bench import (
     CONFIG_MAPS,
     LEASES,

@@ -14,7 +14,7 @@ from extender.kube.api import BadName, segment
 from extender.kube.bodies import events_path, pod_path
 from extender.verbs.confirmation import DISPROVED, MOST_UNCONFIRMED, WARY_FOR, Confirming
 from extender.verbs.verbs import CallFault, Unshown, Verbs
-from extender.wire.extender_v1 import BadBody
+from extender.wire.calls.extender_v1 import BadBody
 from tests.builders import make_pod, make_queue, usage
 from tests.extender.rigs import PlayedApi, Rig, bind_body, changed, filter_body, preempt_body
 

@@ -19,7 +19,7 @@ from extender.checking.verdict import validation_of
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, MutualTls, listen, verbs_app
 from extender.verbs.verbs import DeadlinePassed
-from extender.wire.extender_v1 import faulted
+from extender.wire.calls.extender_v1 import faulted
 from tests.builders import make_pod, make_queue, usage
 from tests.extender.rigs import VERBS, Rig, answers_of, bind_body, filter_body, preempt_body, serving
 

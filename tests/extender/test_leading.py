@@ -15,7 +15,7 @@ from extender.kube.effector import Effector
 from extender.kube.fencing import HeldBack
 from extender.verbs.leading import NotLeading, fenced
 from extender.verbs.verbs import Outcome, Verbs
-from extender.wire.extender_v1 import NO_PRIORITIES
+from extender.wire.calls.extender_v1 import NO_PRIORITIES
 from extender.wire.translate import POD, pod_from
 from tests.builders import usage
 from tests.extender.fake_api import FakeApi

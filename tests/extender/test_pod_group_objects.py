@@ -16,8 +16,8 @@ from core.workload.pod_group import GroupKey, Terms
 from extender.kube.client import connect
 from extender.kube.pod_groups import PodGroupFeed
 from extender.kube.reflector import Silence
-from extender.wire.gang import PLUGIN_GROUP, POD_GROUP_MIN, POD_GROUP_NAME, pod_group_from
-from extender.wire.pod_group import POD_GROUP, pod_group_facts_from
+from extender.wire.annotations.gang import PLUGIN_GROUP, POD_GROUP_MIN, POD_GROUP_NAME, pod_group_from
+from extender.wire.objects.pod_group import POD_GROUP, pod_group_facts_from
 from extender.wire.translate import POD, pod_from
 from tests.extender.fake_api import FakeApi
 from tests.extender.reflector_bench import cancelled, until

@@ -2,7 +2,7 @@
 
 import pytest
 
-from extender.service_keys import SERVICE_KEYS, bad_values, held_values, service_key
+from extender.wire.service_keys import SERVICE_KEYS, bad_values, held_values, service_key
 
 SHIM = {
     "service.clusterId": "mycluster",

@@ -11,8 +11,8 @@ from extender.configuration.settings import (
     seconds_of,
     settings_from,
 )
-from extender.service_keys import UNIQUE_APP_IDS
 from extender.wire.placeholder import PlaceholderSettings, TemplateParts
+from extender.wire.service_keys import UNIQUE_APP_IDS
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 from core.errors import QuantityError
 from core.quantity import INT64_MAX
 from core.resource import ZERO, Resource
-from extender.wire.node import WireNode
-from extender.wire.pod import WirePod
-from extender.wire.sizing import node_size, pod_size
+from extender.wire.objects.node import WireNode
+from extender.wire.objects.pod import WirePod
+from extender.wire.objects.sizing import node_size, pod_size
 
 MEGA = 10**6
 

@@ -8,8 +8,8 @@ from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.node_reservation.reservation import keep
 from core.reasons import Code
-from extender.wire.extender_v1 import BadBody
-from extender.wire.pod import Container, PodMetadata, PodSpec, Resources, WirePod
+from extender.wire.calls.extender_v1 import BadBody
+from extender.wire.objects.pod import Container, PodMetadata, PodSpec, Resources, WirePod
 from extender.wire.translate import pod_from
 from tests.builders import AGENTS, OF_AGENTS, make_pod
 from tests.extender.rigs import Rig, filter_body

@@ -7,8 +7,8 @@ import pytest
 from core.queues.identity import Identity
 from core.resource import Limit, Resource
 from core.workload.pod import PodFacts
-from extender.wire.identity import identity_from
-from extender.wire.namespace import PREFIX, guaranteed_from, max_applications_from, quota_from
+from extender.wire.annotations.identity import identity_from
+from extender.wire.objects.namespace import PREFIX, guaranteed_from, max_applications_from, quota_from
 from extender.wire.translate import NAMESPACE, POD, namespace_from, pod_from
 
 

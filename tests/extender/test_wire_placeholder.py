@@ -7,7 +7,7 @@ import pytest
 
 from core.workload.gang import Gang
 from core.workload.pod import OWN_GATE
-from extender.wire.gang import gang_from
+from extender.wire.annotations.gang import gang_from
 from extender.wire.placeholder import (
     DEFAULT_PARTS,
     PlaceholderSettings,

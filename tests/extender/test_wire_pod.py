@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from core.resource import Resource
-from extender.wire.node import NodeMetadata, Taint, WireNode
-from extender.wire.pod import OwnerReference, WirePod
-from extender.wire.sizing import node_size, pod_size
+from extender.wire.objects.node import NodeMetadata, Taint, WireNode
+from extender.wire.objects.pod import OwnerReference, WirePod
+from extender.wire.objects.sizing import node_size, pod_size
 
 PAYLOADS = Path(__file__).parent.parent / "contract" / "payloads"
 REQUESTS = sorted(PAYLOADS.glob("*/*/*.json"))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.ids import NodeName
-from extender.wire.extender_v1 import priorities
+from extender.wire.calls.extender_v1 import priorities
 
 names = st.text(st.sampled_from('",\\ab:{}[]\n\x00\x7fé') | st.characters(codec="utf-8"), max_size=6)
 

@@ -55,7 +55,8 @@ from extender.simulator.reading import read_scenario
 from extender.simulator.recording import Recording
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario import PodEntry
-from extender.wire import sizing, translate
+from extender.wire import translate
+from extender.wire.objects import sizing
 from tests.scenarios.coscheduling_mutations import COSCHEDULING
 from tests.scenarios.gang_mutations import GANG
 from tests.scenarios.gate_mutations import GATE

@@ -17,7 +17,7 @@ from extender.simulator.api import Pod
 from extender.simulator.cluster import Cluster
 from extender.simulator.objects import GATED
 from extender.simulator.reading import scenario_from
-from extender.wire.gang import gang_from
+from extender.wire.annotations.gang import gang_from
 from extender.wire.placeholder import PlaceholderSettings, TemplateParts, placeholder_pod
 from tests.builders import make_placeholder
 

@@ -9,8 +9,8 @@ import msgspec
 
 from core.workload.gang import GroupSource
 from core.workload.pod_group import GroupKey, Terms
-from extender.wire.pod import PodMetadata, Quantities, Wire
-from extender.wire.sizing import amounts_of
+from extender.wire.objects.pod import PodMetadata, Quantities, Wire
+from extender.wire.objects.sizing import amounts_of
 
 
 class GangPolicy(Wire, frozen=True):

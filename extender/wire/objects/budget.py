@@ -1,6 +1,6 @@
 """The parts of a PodDisruptionBudget that Paddock reads, as they come from a watch or a list."""
 
-from extender.wire.pod import SelectorRequirement, Wire
+from extender.wire.objects.pod import SelectorRequirement, Wire
 
 
 class BudgetMetadata(Wire, frozen=True):

@@ -20,10 +20,19 @@ from core.workload.gang import (
     PodGroup,
     TaskGroup,
 )
-from extender.service_keys import int64_of, switch_of
-from extender.wire.pod_fields import AFFINITY, TOLERATIONS, TOPOLOGY_SPREAD
-from extender.wire.shapes import ShapeError, Written, fields, json_from, list_of, map_of, text, whole
-from extender.wire.sizing import MARKER_PREFIX
+from extender.wire.annotations.pod_fields import AFFINITY, TOLERATIONS, TOPOLOGY_SPREAD
+from extender.wire.annotations.shapes import (
+    ShapeError,
+    Written,
+    fields,
+    json_from,
+    list_of,
+    map_of,
+    text,
+    whole,
+)
+from extender.wire.objects.sizing import MARKER_PREFIX
+from extender.wire.service_keys import int64_of, switch_of
 
 DOMAIN: Final = "yunikorn.apache.org/"
 TASK_GROUPS: Final = DOMAIN + "task-groups"

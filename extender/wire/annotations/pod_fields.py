@@ -1,6 +1,6 @@
 """The fields of a pod's spec that a task group may set, by type (core/v1, meta/v1). A table, no code."""
 
-from extender.wire.shapes import Reader, fields, list_of, map_of, text, whole
+from extender.wire.annotations.shapes import Reader, fields, list_of, map_of, text, whole
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

@@ -14,8 +14,8 @@ from typing import Final
 from core.errors import QuantityError
 from core.quantity import canonical, kubernetes_amount
 from core.resource import ZERO, Resource
-from extender.wire.node import WireNode
-from extender.wire.pod import Container, ContainerStatus, Quantities, Quantity, Resources, WirePod
+from extender.wire.objects.node import WireNode
+from extender.wire.objects.pod import Container, ContainerStatus, Quantities, Quantity, Resources, WirePod
 
 MARKER_PREFIX: Final = "paddock.dev/"
 FILTER_MARKER: Final = "paddock.dev/filter"

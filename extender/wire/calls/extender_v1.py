@@ -13,9 +13,9 @@ from msgspec import UNSET, Raw, UnsetType
 
 from core.errors import PaddockError
 from core.ids import NO_NODE, NodeName
+from extender.wire.calls.body_report import report_on
 from extender.wire.names import MOST_UID, is_namespace_name, is_object_name
-from extender.wire.pod import Wire, WirePod
-from extender.wire.report import report_on
+from extender.wire.objects.pod import Wire, WirePod
 
 
 class BadBody(PaddockError):

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Iterable
 
-from extender.wire import extender_v1 as v1
+from extender.wire.calls import extender_v1 as v1
 
 
 class RefusalCache:

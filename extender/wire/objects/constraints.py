@@ -15,7 +15,7 @@ from core.workload.affinity import (
     Toleration,
 )
 from core.workload.daemon_set import Controller
-from extender.wire.pod import OwnerReference, PodAffinity, PodSpec, SelectorRequirement, SelectorTerm
+from extender.wire.objects.pod import OwnerReference, PodAffinity, PodSpec, SelectorRequirement, SelectorTerm
 
 _MOST_LISTED = 8 * MOST_WEIGHED
 """Terms, expressions, labels and tolerations of a pod that are put together to see which are equal."""

@@ -1,7 +1,7 @@
 """The parts of a DaemonSet that Paddock reads, as they come from a watch or a list."""
 
-from extender.wire.budget import LabelSelector
-from extender.wire.pod import Wire
+from extender.wire.objects.budget import LabelSelector
+from extender.wire.objects.pod import Wire
 
 
 class DaemonSetMetadata(Wire, frozen=True):

@@ -1,6 +1,6 @@
 """The parts of a Node that Paddock reads, as they come from a watch, a list or an extender request body."""
 
-from extender.wire.pod import Quantities, Wire
+from extender.wire.objects.pod import Quantities, Wire
 
 
 class NodeMetadata(Wire, frozen=True):
