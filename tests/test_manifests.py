@@ -15,7 +15,7 @@ from extender.cli import _parser
 from extender.configuration.settings import Settings
 from extender.configuration.sources import CONFIGS_NAME, DEFAULTS_NAME
 from extender.queueconfig.load import load_document
-from extender.queueconfig.surprises import warnings_of
+from extender.queueconfig.surprises.warnings import warnings_of
 from tests.manifests import (
     CONFIGS,
     MANIFESTS,

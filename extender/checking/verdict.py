@@ -16,7 +16,7 @@ from extender.configuration.settings import KEYS, SettingsError, settings_from
 from extender.configuration.sources import checksum
 from extender.queueconfig.load import DEFAULT_DOCUMENT, check_document
 from extender.queueconfig.problems import ConfigError, Problem, path_text, reported, shown
-from extender.queueconfig.surprises import told, warnings_of
+from extender.queueconfig.surprises.warnings import told, warnings_of
 from extender.wire.service_keys import (
     PLACEHOLDER_FS_GROUP,
     PLACEHOLDER_GROUP,

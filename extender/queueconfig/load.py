@@ -4,14 +4,19 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from core.queues.spec import PartitionSpec
-from extender.queueconfig.access_rules import applied_access
 from extender.queueconfig.hierarchy import DEFAULT_PARTITION, PartitionNode, partition_from
-from extender.queueconfig.limit_rules import limit_applications, limit_resources, limit_structure
 from extender.queueconfig.parsing import Parsed, parse
-from extender.queueconfig.placement_rules import applied_rules, node_sort, placement
 from extender.queueconfig.problems import ConfigError, Finding, Problem, reported
-from extender.queueconfig.resource_rules import resources, templates
-from extender.queueconfig.rules import max_applications, partition_name, queues_one_by_one, structure
+from extender.queueconfig.rules.access_rules import applied_access
+from extender.queueconfig.rules.limit_rules import limit_applications, limit_resources, limit_structure
+from extender.queueconfig.rules.placement_rules import applied_rules, node_sort, placement
+from extender.queueconfig.rules.resource_rules import resources, templates
+from extender.queueconfig.rules.structure_rules import (
+    max_applications,
+    partition_name,
+    queues_one_by_one,
+    structure,
+)
 from extender.queueconfig.translation import partition_spec_from
 
 DEFAULT_DOCUMENT = """\

@@ -80,7 +80,10 @@ def test_bounds_that_go_does_not_have(pattern: str, says: str) -> None:
     ids=lambda value: repr(value)[:12],
 )
 def test_up_to_the_bounds_a_pattern_is_taken(pattern: str, text: str, found: bool) -> None:
-    """Without braces the length is the only bound, which `extender.queueconfig.placement_rules` counts on."""
+    """Without braces the length is the only bound.
+
+    `extender.queueconfig.rules.placement_rules` counts on that.
+    """
     assert compiled(pattern).search(text) is found
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from extender.queueconfig.surprises import warnings_of
+from extender.queueconfig.surprises.warnings import warnings_of
 
 
 def warnings(queues: list[dict[str, Any]], **partition: Any) -> list[tuple[str, str, str]]:

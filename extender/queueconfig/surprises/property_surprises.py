@@ -6,10 +6,10 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from core.ids import QueuePath
 from core.queues import properties as known
 from core.queues.properties import inherited, properties_from, readable
-from extender.queueconfig.creation import creation_parents
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
 from extender.queueconfig.problems import Finding, Location, shown
 from extender.queueconfig.schema import ChildTemplate, Preemption
+from extender.queueconfig.surprises.creation import creation_parents
 
 _DELAY = "a duration above zero, such as 30s"
 _ALLOWED = {

@@ -9,11 +9,11 @@ from itertools import islice
 
 from core.errors import QuantityError
 from core.quantity import queue_amount
-from extender.queueconfig.access_surprises import acl_names, filters, nobody_may_submit
 from extender.queueconfig.hierarchy import DEFAULT_PARTITION, PartitionNode, partition_from
 from extender.queueconfig.parsing import parse
 from extender.queueconfig.problems import MAX_REPORTED, ConfigError, Finding, Location, Problem, shown
-from extender.queueconfig.property_surprises import not_taken_over, offsets, properties
+from extender.queueconfig.surprises.access_surprises import acl_names, filters, nobody_may_submit
+from extender.queueconfig.surprises.property_surprises import not_taken_over, offsets, properties
 
 RESOLVERS = ("", "os")
 

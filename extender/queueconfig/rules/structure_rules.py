@@ -6,10 +6,10 @@ One function per group of rules, each from a partition to findings, none of whic
 import re
 from collections.abc import Iterator
 
-from extender.queueconfig.access_rules import access
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
-from extender.queueconfig.limit_rules import limits
 from extender.queueconfig.problems import Finding, shown
+from extender.queueconfig.rules.access_rules import access
+from extender.queueconfig.rules.limit_rules import limits
 
 _NAME = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}")
 
