@@ -18,10 +18,10 @@ from core.workload.budget import BudgetFacts, disruptions_left
 from e2e.cluster import ApiFailure, Cluster, Object, node_of, path_of
 from e2e.stand import Stand, eventually
 from e2e.watching import PodCache
-from extender.kube.client import connect
-from extender.kube.effector import Effector
-from extender.kube.feeds import Feeds
-from extender.kube.reflector import Silence
+from extender.kube.connection.client import connect
+from extender.kube.effects.effector import Effector
+from extender.kube.watch.feeds import Feeds
+from extender.kube.watch.reflector import Silence
 
 LABELS = {"tier": "db"}
 USER = "paddock-certificate"

@@ -17,8 +17,8 @@ from core.ledger.outcomes import CreationOutcome
 from core.workload.gang import Gang, Originator
 from e2e.cluster import ApiFailure, Cluster, Object, node_of, path_of
 from e2e.stand import INSTALLED, Stand, eventually, manifest, rendered
-from extender.kube.client import connect
-from extender.kube.effector import Effector
+from extender.kube.connection.client import connect
+from extender.kube.effects.effector import Effector
 from extender.wire.annotations.gang import gang_from
 from extender.wire.placeholder import PlaceholderSettings, template_parts_from
 from extender.wire.translate import POD, pod_from

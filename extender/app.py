@@ -25,10 +25,10 @@ from extender.http.connections import Connections
 from extender.http.door import Door
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, MutualTls, listen, verbs_app
-from extender.kube.client import ApiClient, connect
-from extender.kube.effector import Effector
-from extender.kube.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
+from extender.kube.connection.client import ApiClient, connect
+from extender.kube.effects.effector import Effector
 from extender.kube.leadership import Leadership
+from extender.kube.watch.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
 from extender.reporting import Reporting
 from extender.telemetry.logs import DecisionLog, Logger
 from extender.telemetry.metrics import Metrics

@@ -2,7 +2,7 @@
 
 import time
 
-from extender.kube.api import KubeError
+from extender.kube.connection.api import KubeError
 from extender.telemetry.logs import Logger
 from extender.telemetry.metrics import Metrics
 

@@ -44,8 +44,8 @@ async def _serve(port: int, ready: Any) -> None:
     from core.ids import NodeName, PodUid
     from core.ledger.effects import PostBinding
     from extender.http.server import Address, listen, verbs_app
-    from extender.kube.client import connect
-    from extender.kube.effector import Effector
+    from extender.kube.connection.client import connect
+    from extender.kube.effects.effector import Effector
     from extender.wire.calls.extender_v1 import bind_request_from
 
     kubeconfig = ready.recv()

@@ -15,7 +15,7 @@ from e2e.bench.opener import Opener
 from e2e.bench.report import ratio, show
 from e2e.cluster import Cluster, Object, message_of
 from e2e.watching import PodCache
-from extender.kube.effector import RATE, WORKERS
+from extender.kube.effects.effector import RATE, WORKERS
 
 ROUNDS = int(os.environ.get("PADDOCK_BENCH_ROUNDS", "3"))
 PODS = 1_500

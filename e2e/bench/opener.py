@@ -18,10 +18,10 @@ from core.ids import PodUid
 from core.ledger.effects import OpenGate
 from e2e.control_plane import ControlPlane
 from e2e.processes import cpu_seconds_of
-from extender.kube.api import ObjectMeta
-from extender.kube.client import ApiClient, connect
-from extender.kube.effector import Effector
-from extender.kube.reflector import Reflector
+from extender.kube.connection.api import ObjectMeta
+from extender.kube.connection.client import ApiClient, connect
+from extender.kube.effects.effector import Effector
+from extender.kube.watch.reflector import Reflector
 
 
 class Opener:

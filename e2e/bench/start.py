@@ -14,7 +14,7 @@ from aiohttp import web
 from e2e.bench.report import show
 from extender.app import App, Options
 from extender.http.server import Address
-from extender.kube.client import connect
+from extender.kube.connection.client import connect
 from extender.telemetry.logs import configure_logs
 
 NODES, PODS, PAGE = 5_000, 50_000, 500

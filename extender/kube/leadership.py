@@ -14,8 +14,8 @@ from datetime import datetime
 
 import msgspec
 
-from extender.kube.api import KubeError, NotFound, segment
-from extender.kube.client import ApiClient
+from extender.kube.connection.api import KubeError, NotFound, segment
+from extender.kube.connection.client import ApiClient
 
 POLL = 2.0
 STALE = 15.0

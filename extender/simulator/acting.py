@@ -1,4 +1,7 @@
-"""What the API server does when an effect reaches it, in the played world; see `extender.kube.effector`."""
+"""What the API server does when an effect reaches it, in the played world.
+
+See `extender.kube.effects.effector`.
+"""
 
 from collections.abc import Callable
 
@@ -71,7 +74,7 @@ def act(
 def _create(
     wanted: CreatePlaceholder, api: PlayedApi, settings: PlaceholderSettings
 ) -> on.PlaceholderCreated:
-    """See `extender.kube.placeholders`. Nothing in a scenario depends on the image."""
+    """See `extender.kube.effects.placeholders`. Nothing in a scenario depends on the image."""
     there = api.pod_named(wanted.namespace, wanted.name)
     if there is not None:
         taken = not there.facts.placeholder or there.facts.owner != wanted.originator.uid

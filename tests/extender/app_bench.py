@@ -16,7 +16,7 @@ from aiohttp import ClientConnectorError, ClientSession
 
 from extender.app import App, Options
 from extender.http.server import Address
-from extender.kube.client import ApiClient, connect
+from extender.kube.connection.client import ApiClient, connect
 from extender.telemetry.logs import configure_logs
 from tests.extender.fake_api import FakeApi
 from tests.extender.rigs import pod_body

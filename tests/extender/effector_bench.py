@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from core.ledger import events as on
-from extender.kube.bodies import WAKE_ANNOTATION
-from extender.kube.client import ApiClient, connect
-from extender.kube.effector import Effector
+from extender.kube.connection.client import ApiClient, connect
+from extender.kube.effects.bodies import WAKE_ANNOTATION
+from extender.kube.effects.effector import Effector
 from tests.extender.fake_api import FakeApi, Request
 from tests.extender.reflector_bench import cancelled, until
 

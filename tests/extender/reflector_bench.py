@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from extender.kube.api import KubeError, ObjectMeta
-from extender.kube.client import ApiClient
-from extender.kube.reflector import Reflector
+from extender.kube.connection.api import KubeError, ObjectMeta
+from extender.kube.connection.client import ApiClient
+from extender.kube.watch.reflector import Reflector
 from tests.extender.fake_api import FakeApi, Request
 
 PODS = "/api/v1/pods"

@@ -10,7 +10,7 @@ from core.ledger import events as on
 from core.ledger.effects import PostBinding
 from core.ledger.ledger import Ledger
 from core.workload.pod import NamespaceFacts
-from extender.kube.api import Unreachable
+from extender.kube.connection.api import Unreachable
 from extender.verbs.verbs import CallFault, DeadlinePassed, NotReady, Outcome
 from tests.builders import make_node, make_partition, make_pod, make_queue, usage
 from tests.extender.reflector_bench import until

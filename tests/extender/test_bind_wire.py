@@ -9,8 +9,8 @@ import pytest
 from aiohttp import web
 
 from core.ledger import events as on
-from extender.kube.client import connect
-from extender.kube.effector import Effector
+from extender.kube.connection.client import connect
+from extender.kube.effects.effector import Effector
 from extender.verbs.verbs import CallFault, Verbs
 from extender.wire.translate import POD, pod_from
 from tests.builders import usage

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from extender.kube import credentials as credentials_module
-from extender.kube.api import (
+from extender.kube.connection import credentials as credentials_module
+from extender.kube.connection.api import (
     ApiError,
     Conflict,
     CredentialsError,
@@ -24,7 +24,7 @@ from extender.kube.api import (
     Unreachable,
     error_from,
 )
-from extender.kube.client import ApiClient, connect
+from extender.kube.connection.client import ApiClient, connect
 from tests.extender.fake_api import FakeApi, Request, refusal
 from tests.extender.reflector_bench import until
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from extender.kube import client as client_module
-from extender.kube.api import Gone, MalformedAnswer, Unreachable
-from extender.kube.client import ApiClient, connect
+from extender.kube.connection import client as client_module
+from extender.kube.connection.api import Gone, MalformedAnswer, Unreachable
+from extender.kube.connection.client import ApiClient, connect
 from tests.extender.fake_api import FakeApi, Request, hang_up
 from tests.extender.reflector_bench import until
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from extender.kube.api import NotFound, Unauthorized, Unreachable
-from extender.kube.client import connect
+from extender.kube.connection.api import NotFound, Unauthorized, Unreachable
+from extender.kube.connection.client import connect
 from tests.extender.fake_api import FakeApi, Request, refusal
 
 PODS = "/api/v1/pods"

@@ -18,9 +18,9 @@ from core.ledger.effects import (
     WriteRecord,
 )
 from core.workload.pod import OWN_GATE
-from extender.kube import effector as module
-from extender.kube.bodies import WAKE_ANNOTATION
-from extender.kube.effector import QUIET_RATE, QUIET_WORKERS, RATE, TRIES, WORKERS
+from extender.kube.effects import effector as module
+from extender.kube.effects.bodies import WAKE_ANNOTATION
+from extender.kube.effects.effector import QUIET_RATE, QUIET_WORKERS, RATE, TRIES, WORKERS
 from tests.extender.effector_bench import PODS, Bench, bench
 from tests.extender.fake_api import Answer, Request
 from tests.extender.fake_objects import refusal

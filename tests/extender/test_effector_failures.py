@@ -5,8 +5,8 @@ import pytest
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import NominateNode, WakePod, WriteRecord
-from extender.kube import effector as module
-from extender.kube.effector import REPORTED_EVERY, TRIES
+from extender.kube.effects import effector as module
+from extender.kube.effects.effector import REPORTED_EVERY, TRIES
 from tests.extender.effector_bench import PODS, Bench, bench
 from tests.extender.fake_api import Request
 from tests.extender.fake_objects import refusal

@@ -9,7 +9,7 @@ from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, EvictPod
 from core.ledger.outcomes import EvictionOutcome
-from extender.kube.effector import TRIES
+from extender.kube.effects.effector import TRIES
 from tests.extender.effector_bench import PODS, Bench, bench
 from tests.extender.fake_api import Request
 from tests.extender.fake_objects import refusal

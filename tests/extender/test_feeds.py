@@ -13,10 +13,10 @@ from core.ledger import events as on
 from core.workload.affinity import Requirement
 from core.workload.daemon_set import DaemonSetKey
 from extender.configuration.sources import ConfigMapData
-from extender.kube.api import KubeError
-from extender.kube.client import ApiClient, connect
-from extender.kube.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
-from extender.kube.reflector import Silence
+from extender.kube.connection.api import KubeError
+from extender.kube.connection.client import ApiClient, connect
+from extender.kube.watch.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
+from extender.kube.watch.reflector import Silence
 from tests.extender.fake_api import FakeApi
 from tests.extender.reflector_bench import cancelled, until
 from tests.extender.rigs import pod_body

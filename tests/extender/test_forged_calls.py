@@ -10,8 +10,8 @@ import pytest
 from core.ids import PodUid
 from core.ledger import events as on
 from core.workload.pod import OWN_GATE, PodFacts
-from extender.kube.api import BadName, segment
-from extender.kube.bodies import events_path, pod_path
+from extender.kube.connection.api import BadName, segment
+from extender.kube.effects.bodies import events_path, pod_path
 from extender.verbs.confirmation import DISPROVED, MOST_UNCONFIRMED, WARY_FOR, Confirming
 from extender.verbs.verbs import CallFault, Unshown, Verbs
 from extender.wire.calls.extender_v1 import BadBody

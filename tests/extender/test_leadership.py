@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from extender.kube.client import ApiClient, connect
+from extender.kube.connection.client import ApiClient, connect
 from extender.kube.leadership import CONFIRM_WITHIN, POLL, STALE, Leadership, is_held_by
 from tests.extender.fake_api import FakeApi, Request
 from tests.extender.reflector_bench import cancelled, until

@@ -10,9 +10,9 @@ import pytest
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import OpenGate, PostBinding
-from extender.kube.client import ApiClient, connect
-from extender.kube.effector import Effector
-from extender.kube.fencing import HeldBack
+from extender.kube.connection.client import ApiClient, connect
+from extender.kube.connection.fencing import HeldBack
+from extender.kube.effects.effector import Effector
 from extender.verbs.leading import NotLeading, fenced
 from extender.verbs.verbs import Outcome, Verbs
 from extender.wire.calls.extender_v1 import NO_PRIORITIES

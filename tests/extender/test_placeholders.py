@@ -7,8 +7,8 @@ from core.ids import AppId
 from core.ledger import events as on
 from core.ledger.effects import CreatePlaceholder
 from core.ledger.outcomes import CreationOutcome
-from extender.kube import effector as module
-from extender.kube.effector import TRIES
+from extender.kube.effects import effector as module
+from extender.kube.effects.effector import TRIES
 from extender.wire.placeholder import PlaceholderSettings, placeholder_pod
 from tests.builders import make_gang, make_placeholder
 from tests.extender.effector_bench import PODS, Bench, bench

@@ -13,9 +13,9 @@ from core.errors import QuantityError
 from core.ledger import events as on
 from core.workload.gang import GroupSource, PodGroup
 from core.workload.pod_group import GroupKey, Terms
-from extender.kube.client import connect
-from extender.kube.pod_groups import PodGroupFeed
-from extender.kube.reflector import Silence
+from extender.kube.connection.client import connect
+from extender.kube.watch.pod_groups import PodGroupFeed
+from extender.kube.watch.reflector import Silence
 from extender.wire.annotations.gang import PLUGIN_GROUP, POD_GROUP_MIN, POD_GROUP_NAME, pod_group_from
 from extender.wire.objects.pod_group import POD_GROUP, pod_group_facts_from
 from extender.wire.translate import POD, pod_from

@@ -15,7 +15,7 @@ from extender.configuration.sources import (
     flatten,
     says_something,
 )
-from extender.kube.feeds import CONFIG_MAPS
+from extender.kube.watch.feeds import CONFIG_MAPS
 from extender.queueconfig.document import MAX_BYTES
 from extender.queueconfig.load import DEFAULT_DOCUMENT, check_document
 from extender.queueconfig.problems import ConfigError

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from extender.kube.api import Gone, MalformedAnswer, Unreachable
-from extender.kube.client import connect
+from extender.kube.connection.api import Gone, MalformedAnswer, Unreachable
+from extender.kube.connection.client import connect
 from tests.extender.fake_api import FakeApi, Request, refusal
 from tests.extender.reflector_bench import (
     Bench,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from extender.kube.client import connect
+from extender.kube.connection.client import connect
 from tests.extender.fake_api import FakeApi, Request
 from tests.extender.reflector_bench import PODS, Bench, Hurried, until
 

@@ -8,7 +8,7 @@ from core.ledger import events as on
 from core.ledger.effects import PostEvent
 from core.ledger.ledger import Ledger
 from core.workload.gang import Misdefined, PodGroup
-from extender.kube.bodies import event_body
+from extender.kube.effects.bodies import event_body
 from extender.views.journal import Journal
 from extender.views.story import story_of
 from tests.builders import START, make_gang, make_ledger, make_pod, make_queue

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from core.workload.pod import PodFacts
-from extender.kube.api import NotFound, ServerError, TooMany, Unreachable
-from extender.kube.bodies import pod_path
-from extender.kube.client import ApiClient
+from extender.kube.connection.api import NotFound, ServerError, TooMany, Unreachable
+from extender.kube.connection.client import ApiClient
+from extender.kube.effects.bodies import pod_path
 from extender.wire.translate import POD, pod_from
 
 _PAUSE = 0.2

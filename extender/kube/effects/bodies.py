@@ -20,7 +20,7 @@ from core.ledger.effects import (
     WriteRecord,
 )
 from core.workload.pod import GATE_OPENED, OWN_GATE
-from extender.kube.api import segment
+from extender.kube.connection.api import segment
 
 WAKE_ANNOTATION = "paddock.dev/wake"
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.payload import BytesPayload
 
-from extender.kube.api import KubeError
+from extender.kube.connection.api import KubeError
 
 
 class HeldBack(KubeError):

@@ -3,7 +3,7 @@
 import msgspec
 
 from core.ledger.effects import CreatePlaceholder
-from extender.kube.api import (
+from extender.kube.connection.api import (
     ApiError,
     Conflict,
     KubeError,
@@ -12,8 +12,8 @@ from extender.kube.api import (
     TooMany,
     Unauthorized,
 )
-from extender.kube.bodies import pod_path, pods_path
-from extender.kube.client import ApiClient
+from extender.kube.connection.client import ApiClient
+from extender.kube.effects.bodies import pod_path, pods_path
 from extender.wire.annotations.gang import is_placeholder
 from extender.wire.placeholder import PlaceholderSettings, placeholder_pod
 from extender.wire.translate import POD, owner_of

@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
-from extender.kube.api import (
+from extender.kube.connection.api import (
     IDLE_TIMEOUT,
     ApiError,
     Gone,

@@ -14,9 +14,9 @@ import msgspec
 from core.ledger import events as on
 from core.workload.gang import GroupSource
 from core.workload.pod_group import GroupKey
-from extender.kube.api import ApiError, KubeError, MalformedAnswer, namespace_and_name
-from extender.kube.client import ApiClient
-from extender.kube.reflector import Reflector, Reporter
+from extender.kube.connection.api import ApiError, KubeError, MalformedAnswer, namespace_and_name
+from extender.kube.connection.client import ApiClient
+from extender.kube.watch.reflector import Reflector, Reporter
 from extender.wire.objects.pod_group import POD_GROUP, PodGroupFacts, pod_group_facts_from
 
 Learn = Callable[[on.Event], None]

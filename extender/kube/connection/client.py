@@ -1,6 +1,7 @@
 """Bytes to and from the API server: requests, streams of lines, timeouts, and errors that say what happened.
 
-Nothing here knows what a pod is. Who we are to the server is a question for `extender.kube.credentials`.
+Nothing here knows what a pod is. Who we are to the server is a question for
+`extender.kube.connection.credentials`.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from typing import Self
 
 import aiohttp
 
-from extender.kube.api import (
+from extender.kube.connection.api import (
     IDLE_TIMEOUT,
     JSON,
     MERGE_PATCH,
@@ -23,8 +24,8 @@ from extender.kube.api import (
     error_from,
     redacted,
 )
-from extender.kube.credentials import Credentials
-from extender.kube.fencing import FencedBody, HeldBack
+from extender.kube.connection.credentials import Credentials
+from extender.kube.connection.fencing import FencedBody, HeldBack
 
 MayGo = Callable[[], bool]
 
@@ -66,7 +67,8 @@ async def connect(
 
 
 class ApiClient:
-    """Requests with own timeouts, answered with the body's bytes or with an error of `extender.kube.api`.
+    """Requests with own timeouts, answered with the body's bytes or with an error of
+    `extender.kube.connection.api`.
 
     ``clock_skew``: seconds by which the server's clock is ahead of ours, as of its latest answer; the Date
     header counts whole seconds, so half a second means nothing.
@@ -143,7 +145,7 @@ class ApiClient:
         timeout: float = REQUEST_TIMEOUT,
         may_go: MayGo | None = None,
     ) -> bytes:
-        """PATCH of one of the patch types in `extender.kube.api`; ``may_go`` as in `post`."""
+        """PATCH of one of the patch types in `extender.kube.connection.api`; ``may_go`` as in `post`."""
         return await self._call(
             "PATCH",
             path,

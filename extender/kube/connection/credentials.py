@@ -20,7 +20,7 @@ from kubernetes_asyncio.config.incluster_config import load_incluster_config
 from kubernetes_asyncio.config.kube_config import KubeConfigLoader, load_kube_config
 from yarl import URL
 
-from extender.kube.api import CredentialsError, redacted
+from extender.kube.connection.api import CredentialsError, redacted
 
 _RENEW_EVERY = 60.0
 _LOAD_TIMEOUT = 30.0
@@ -61,7 +61,7 @@ class Credentials:
 
     @classmethod
     async def load(cls, *, kubeconfig: str | None, in_cluster: bool, service_account: str) -> Self:
-        """Read them for the first time. Arguments as of `extender.kube.client.connect`.
+        """Read them for the first time. Arguments as of `extender.kube.connection.client.connect`.
 
         Raises CredentialsError.
         """

@@ -28,7 +28,7 @@ from core.ledger.effects import (
 )
 from core.ledger.outcomes import CreationOutcome, EvictionOutcome
 from core.workload.pod import OWN_GATE, PodFacts
-from extender.kube.api import (
+from extender.kube.connection.api import (
     STRATEGIC_MERGE_PATCH,
     ApiError,
     Conflict,
@@ -40,7 +40,9 @@ from extender.kube.api import (
     is_about_budgets,
     may_have_reached,
 )
-from extender.kube.bodies import (
+from extender.kube.connection.client import ApiClient
+from extender.kube.connection.fencing import HeldBack
+from extender.kube.effects.bodies import (
     binding_body,
     binding_path,
     condition_body,
@@ -56,11 +58,9 @@ from extender.kube.bodies import (
     record_body,
     wake_body,
 )
-from extender.kube.client import ApiClient
-from extender.kube.effect_order import is_quiet, key_of, pod_of
-from extender.kube.fencing import HeldBack
-from extender.kube.placeholders import NotTaken, NotYetTaken, create
-from extender.kube.pods import read_pod, read_pod_at_last
+from extender.kube.effects.effect_order import is_quiet, key_of, pod_of
+from extender.kube.effects.placeholders import NotTaken, NotYetTaken, create
+from extender.kube.effects.pods import read_pod, read_pod_at_last
 from extender.verbs.leading import NotLeading
 from extender.verbs.verbs import Outcome
 from extender.wire.placeholder import PlaceholderSettings

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from core.ledger import events as on
 from core.workload.daemon_set import DaemonSetFacts, DaemonSetKey
-from extender.kube.api import ApiError, KubeError, namespace_and_name
-from extender.kube.client import ApiClient
-from extender.kube.reflector import Reflector, Reporter
+from extender.kube.connection.api import ApiError, KubeError, namespace_and_name
+from extender.kube.connection.client import ApiClient
+from extender.kube.watch.reflector import Reflector, Reporter
 from extender.wire.translate import DAEMON_SET, daemon_set_from
 
 _FORBIDDEN = (401, 403)

@@ -17,11 +17,11 @@ from core.workload.budget import BudgetFacts
 from core.workload.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
 from extender.configuration.sources import ConfigMapData
-from extender.kube.api import ObjectMeta, namespace_and_name, segment
-from extender.kube.client import ApiClient
-from extender.kube.daemon_sets import daemon_set_reflector
-from extender.kube.pod_groups import PodGroupFeed
-from extender.kube.reflector import Reflector, Reporter
+from extender.kube.connection.api import ObjectMeta, namespace_and_name, segment
+from extender.kube.connection.client import ApiClient
+from extender.kube.watch.daemon_sets import daemon_set_reflector
+from extender.kube.watch.pod_groups import PodGroupFeed
+from extender.kube.watch.reflector import Reflector, Reporter
 from extender.wire import translate
 
 Learn = Callable[[on.Event], None]
