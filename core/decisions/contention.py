@@ -7,9 +7,9 @@ pending fits: then no order matters. Cost: O(depth).
 from core.ids import QueuePath
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import Snapshot
-from core.queues.limits import Tracked
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
+from core.queues.users.limits import Tracked
 from core.reasons import Code, Refusal
 from core.resource import Limit, Resource, Tally, first_excess
 from core.workload.application import Application

@@ -62,7 +62,7 @@ from core.ledger.state import State
 from core.ledger.usage.charges import recount_people, settle
 from core.ledger.usage.over_max import recount_over_max
 from core.ledger.view import Snapshot
-from core.queues.limits import Limits
+from core.queues.users.limits import Limits
 
 
 class Ledger:

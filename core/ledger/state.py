@@ -10,11 +10,11 @@ from core.ledger.effects import Effect
 from core.ledger.events import ChosenVictim
 from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.settings import LedgerSettings
-from core.queues.limits import Claimant, Limits, Tracked, UsageBook
 from core.queues.queue import Queue
 from core.queues.room import Extra, Room
 from core.queues.spec import NodeSortSpec, RuleSpec
 from core.queues.tree import QueueTree
+from core.queues.users.limits import Claimant, Limits, Tracked, UsageBook
 from core.resource import Resource, Tally
 from core.workload.affinity import Constraints, Toleration
 from core.workload.application import Application

@@ -18,11 +18,11 @@ from core.ledger.preemption.victims import is_leaving
 from core.ledger.settings import LedgerSettings
 from core.ledger.state import Episode, OverMaxPlace, State, Turn, Unguarded
 from core.ledger.timers import moments
-from core.queues.limits import Limits, Tracked, UsageBook, entry_for
 from core.queues.queue import Queue
 from core.queues.room import Extra, Room
 from core.queues.spec import LimitSpec, NodeSortSpec, PartitionSpec
 from core.queues.tree import QueueTree
+from core.queues.users.limits import Limits, Tracked, UsageBook, entry_for
 from core.reasons import Refusal
 from core.resource import Resource, Tally
 from core.workload.application import Application

@@ -10,8 +10,8 @@ from typing import TypeVar
 from core.ids import AppId, QueuePath
 from core.quantity import amount_text
 from core.queues.headroom import Shortfall, shortfall
-from core.queues.limits import Claimant, Limits, Tracked, UsageBook, entry_for
 from core.queues.queue import Queue
+from core.queues.users.limits import Claimant, Limits, Tracked, UsageBook, entry_for
 from core.reasons import Code, Refusal
 from core.resource import Limit, Resource, Tally, first_excess
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from core.ids import NO_POD, AppId, PodUid, QueuePath
-from core.queues.identity import NOBODY, Identity
-from core.queues.limits import Claimant
+from core.queues.users.identity import NOBODY, Identity
+from core.queues.users.limits import Claimant
 from core.reasons import Refusal
 from core.resource import Tally
 from core.workload.formation import Formation

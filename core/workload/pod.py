@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from core.ids import NO_NODE, NO_POD, NodeName, PodUid
-from core.queues.identity import NOBODY, Identity
+from core.queues.users.identity import NOBODY, Identity
 from core.resource import Limit, Resource
 from core.workload.affinity import ANYWHERE, Constraints
 from core.workload.daemon_set import Controller

@@ -1,7 +1,7 @@
 """Who is evicted so that a queue gets its guarantee: plans made when they are due, in slices between verbs.
 
-Nothing is decided here: `core.decisions.preemption` plans, and the laws are asked once more before a plan is
-carried out. A breach of them is a bug of ours: nothing is done, and it is told.
+Nothing is decided here: `core.decisions.preemption` plans, and the laws are asked once more before a
+plan is carried out. A breach of them is a bug of ours: nothing is done, and it is told.
 """
 
 from collections.abc import Callable, Collection

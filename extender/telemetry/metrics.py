@@ -15,9 +15,9 @@ from prometheus_client.registry import Collector
 from core.ledger.state import IdentityTally
 from core.ledger.usage.over_max import kind_of
 from core.ledger.view import Snapshot
-from core.queues.limits import Tracked
 from core.queues.queue import Queue
 from core.queues.tree import over_max
+from core.queues.users.limits import Tracked
 from core.workload.formation import Phase
 from core.workload.gang import GangStyle
 from extender.telemetry.group_series import GroupSeries

@@ -14,10 +14,10 @@ from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import Snapshot
 from core.queues.headroom import headroom
-from core.queues.limits import Tracked, entry_for
 from core.queues.properties import PreemptionPolicy
 from core.queues.queue import Queue
 from core.queues.spec import TemplateSpec
+from core.queues.users.limits import Tracked, entry_for
 from core.resource import Limit, Resource, usage_percent
 from core.workload.application import Application
 from core.workload.formation import Formation

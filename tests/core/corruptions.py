@@ -18,8 +18,8 @@ from core.ledger.state import (
     Turn,
     WaitingKey,
 )
-from core.queues.limits import Claimant
 from core.queues.spec import NodeSortSpec
+from core.queues.users.limits import Claimant
 from core.reasons import Code, Refusal, Said
 from core.resource import Limit, Resource
 from core.workload.affinity import ANYWHERE, Constraints

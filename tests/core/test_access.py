@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.queues.access import acl_from, may_administer, may_submit
+from core.queues.users.access import acl_from, may_administer, may_submit
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from core.ledger.effects import DeletePod, Effect, LookUpGroups, PostEvent
 from core.ledger.ledger import Ledger
 from core.ledger.pods.forced import FORCED
 from core.ledger.settings import LedgerSettings
-from core.queues.identity import Identity
 from core.queues.spec import QueueSpec
+from core.queues.users.identity import Identity
 from core.reasons import Code
 from core.workload.pod import NamespaceFacts, PodFacts
 from extender.views.yunikorn_views import application_view

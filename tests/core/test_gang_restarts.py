@@ -10,7 +10,7 @@ from core.ledger import effects as do
 from core.ledger import events as on
 from core.ledger.effects import CreatePlaceholder
 from core.ledger.ledger import Ledger
-from core.queues.identity import Identity
+from core.queues.users.identity import Identity
 from core.workload.formation import Phase
 from core.workload.gang import GangStyle
 from core.workload.pod import GANG

@@ -10,9 +10,9 @@ from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
-from core.queues.identity import Identity
-from core.queues.limits import Limits, headroom_for
 from core.queues.spec import LimitSpec, QueueSpec
+from core.queues.users.identity import Identity
+from core.queues.users.limits import Limits, headroom_for
 from core.resource import Limit
 from tests.builders import START, filtered, make_ledger, make_partition, make_pod, make_queue, woken
 

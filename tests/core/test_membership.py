@@ -10,8 +10,8 @@ from core.ledger.applications.membership import OF_ANOTHER
 from core.ledger.effects import CreatePlaceholder, MarkFailed, PostEvent
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
-from core.queues.identity import Identity
 from core.queues.spec import QueueSpec
+from core.queues.users.identity import Identity
 from core.workload.pod import NamespaceFacts, PodFacts
 from extender.views.yunikorn_views import application_view, group_view, user_view
 from tests.builders import START, drifts, filtered, make_gang, make_ledger, make_pod, make_queue, usage

@@ -9,8 +9,8 @@ from core.ledger.effects import PostEvent
 from core.ledger.ledger import Ledger
 from core.ledger.pods.forced import FORCED
 from core.ledger.settings import LedgerSettings
-from core.queues.identity import Identity
 from core.queues.spec import LimitSpec, QueueSpec
+from core.queues.users.identity import Identity
 from core.reasons import Code
 from core.resource import Limit
 from core.workload.pod import PodFacts

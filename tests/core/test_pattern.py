@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.queues.filters import passes
 from core.queues.pattern import PatternError, compiled
+from core.queues.placement.filters import passes
 from core.queues.spec import FilterSpec
 
 

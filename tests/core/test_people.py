@@ -13,9 +13,9 @@ from core.ledger.applications.membership import NAMESPACE_AWAITED
 from core.ledger.effects import Effect, LookUpGroups, MarkFailed, PostEvent
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
-from core.queues.identity import Identity
-from core.queues.limits import Tracked
 from core.queues.spec import LimitSpec, QueueSpec, RuleSpec
+from core.queues.users.identity import Identity
+from core.queues.users.limits import Tracked
 from core.resource import Limit, Resource
 from core.workload.application import Application
 from core.workload.pod import NamespaceFacts

@@ -3,7 +3,7 @@
 import pytest
 
 from core.ids import AppId
-from core.queues.rules import Chosen, PlacementRequest, decide_queue
+from core.queues.placement.rules import Chosen, PlacementRequest, decide_queue
 from core.queues.tree import QueueTree
 from core.reasons import Code, Refusal
 from tests.builders import make_partition, make_queue, make_tree

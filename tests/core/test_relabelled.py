@@ -9,7 +9,7 @@ from core.ledger import events as on
 from core.ledger.effects import Effect, PostEvent, WriteRecord
 from core.ledger.ledger import Ledger
 from core.ledger.pods.relabelled import RELABELLED, TOLD_APART
-from core.queues.identity import Identity
+from core.queues.users.identity import Identity
 from core.workload.pod import APPLICATION, NamespaceFacts, PodFacts
 from extender.telemetry.metrics import Metrics
 from extender.views.journal import Journal

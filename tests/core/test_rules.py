@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.ids import AppId
-from core.queues.rules import Chosen, PlacementRequest, decide_queue
+from core.queues.placement.rules import Chosen, PlacementRequest, decide_queue
 from core.queues.spec import FilterSpec, QueueSpec, RuleSpec, TemplateSpec
 from core.queues.tree import QueueTree
 from core.reasons import Refusal

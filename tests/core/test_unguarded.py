@@ -15,9 +15,9 @@ from core.ledger.admission.unguarded import BYPASSED, UNPLACED, UNPLACED_AFTER
 from core.ledger.effects import Effect, OpenGate, PostEvent
 from core.ledger.ledger import Ledger
 from core.ledger.pods.doubts import DOUBTED
-from core.queues.identity import Identity
-from core.queues.limits import Limits
 from core.queues.spec import LimitSpec
+from core.queues.users.identity import Identity
+from core.queues.users.limits import Limits
 from core.reasons import Code
 from core.resource import Limit
 from core.workload.affinity import Constraints

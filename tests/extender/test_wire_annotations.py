@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.queues.identity import Identity
+from core.queues.users.identity import Identity
 from core.resource import Limit, Resource
 from core.workload.pod import PodFacts
 from extender.wire.annotations.identity import identity_from

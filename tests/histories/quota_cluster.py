@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.ids import NO_NODE, NodeName, PodUid
-from core.queues.identity import Identity
+from core.queues.users.identity import Identity
 from core.resource import Resource
 from core.workload.pod import OWN_GATE, PodFacts
 from tests.builders import START

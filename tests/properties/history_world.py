@@ -16,8 +16,8 @@ from core.ledger import events as on
 from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
-from core.queues.identity import Identity
 from core.queues.spec import LimitSpec, NodeSortSpec, PartitionSpec
+from core.queues.users.identity import Identity
 from core.resource import Limit
 from core.workload.pod import PodFacts
 from tests.builders import drifts, make_ledger, make_partition, make_pod, make_queue

@@ -11,7 +11,7 @@ from core.ledger import events as on
 from core.ledger.effects import Effect, WriteRecord
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
-from core.queues.identity import Identity
+from core.queues.users.identity import Identity
 from core.workload.pod import APPLICATION, NamespaceFacts, PodFacts
 from tests.builders import START, drifts, filtered, make_ledger, make_pod, make_queue, woken
 from tests.properties.history_world import QUICK

@@ -15,8 +15,8 @@ from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
-from core.queues.identity import Identity
 from core.queues.spec import LimitSpec, PartitionSpec
+from core.queues.users.identity import Identity
 from core.resource import Limit
 from tests.builders import START, filtered, make_ledger, make_partition, make_pod, make_queue, woken
 

@@ -9,8 +9,8 @@ from core.decisions.decision import Admitted, Refused
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
-from core.queues.identity import Identity
 from core.queues.spec import LimitSpec, PartitionSpec
+from core.queues.users.identity import Identity
 from core.reasons import Code
 from core.resource import Limit, Resource
 from core.workload.affinity import Constraints

@@ -18,7 +18,7 @@ from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.state import State
 from core.ledger.usage import charges as accounts
 from core.queues import room
-from core.queues.limits import Limits
+from core.queues.users.limits import Limits
 from core.resource import Resource
 from core.workload import formation
 from core.workload.application import Application

@@ -14,9 +14,9 @@ from core.ledger.usage import charges as accounts
 from core.queues import ordering as queue_ordering
 from core.queues import priority, properties, room
 from core.queues import queue as queue_module
-from core.queues.limits import Limits
 from core.queues.properties import QueueProperties, SortPolicy
 from core.queues.queue import NO_PRIORITY, Queue
+from core.queues.users.limits import Limits
 from core.resource import Limit, Resource
 from core.workload import node_ranking, ordering
 from tests.scenarios.mutating import Mutate, answering, both, replaced, valued

@@ -28,9 +28,11 @@ from core.ledger.pods.record import Charge, Held, PodRecord
 from core.ledger.state import State
 from core.ledger.usage import charges as accounts
 from core.ledger.view import Snapshot
-from core.queues import headroom, limits, room, rules, tree
+from core.queues import headroom, room, tree
 from core.queues import queue as queue_module
+from core.queues.placement import rules
 from core.queues.queue import Queue
+from core.queues.users import limits
 from core.reasons import Code, Refusal
 from core.resource import Resource
 from core.workload import gang_room, managed

@@ -14,7 +14,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state import State
 from core.ledger.usage.charges import settle
-from core.queues.rules import why_passed_over
+from core.queues.placement.rules import why_passed_over
 from core.workload.application import Application
 from core.workload.managed import is_managed
 

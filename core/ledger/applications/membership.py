@@ -10,7 +10,7 @@ from core.ledger.gangs.lifecycle import note_seen
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state import State
-from core.queues.identity import NOBODY
+from core.queues.users.identity import NOBODY
 from core.workload.application import Application, application_id
 from core.workload.pod import PodFacts
 from core.workload.states import AppState, Move

@@ -11,7 +11,7 @@ from core.ledger.gangs.release import disperse
 from core.ledger.state import State
 from core.ledger.usage.charges import recount_people, settle
 from core.ledger.usage.over_max import recount_queue
-from core.queues.rules import Chosen, PlacementRequest, decide_queue, is_user_name
+from core.queues.placement.rules import Chosen, PlacementRequest, decide_queue, is_user_name
 from core.reasons import Code, Refusal
 from core.workload.application import Application
 from core.workload.states import Move

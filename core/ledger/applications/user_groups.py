@@ -4,7 +4,7 @@ from core.ids import AppId
 from core.instants import has_come
 from core.ledger.effects import LookUpGroups
 from core.ledger.state import Resolved, State
-from core.queues.identity import NO_GROUP
+from core.queues.users.identity import NO_GROUP
 from core.reasons import Code, Refusal
 from core.workload.application import Application
 

@@ -19,8 +19,8 @@ from core.ledger.pods.record import Charge, Held, PodRecord, Standing
 from core.ledger.state import OverMaxPlace, Seat, Stage, State, WaitingKey
 from core.ledger.usage.charges import charge_of, holds, waiting_key
 from core.ledger.usage.over_max import excess_of
-from core.queues.limits import UsageBook
 from core.queues.queue import Queue
+from core.queues.users.limits import UsageBook
 from core.resource import Limit, Tally
 from core.workload.application import Application
 from core.workload.node import Evictable

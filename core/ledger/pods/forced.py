@@ -17,8 +17,8 @@ from core.ledger.gangs.lifecycle import begin
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state import State
-from core.queues.identity import NO_GROUP
-from core.queues.limits import Tracked, entry_for
+from core.queues.users.identity import NO_GROUP
+from core.queues.users.limits import Tracked, entry_for
 from core.reasons import Refusal
 from core.workload.application import Application
 

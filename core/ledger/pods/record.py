@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from core.ids import NO_NODE, NO_POD, AppId, NodeName, PodUid, QueuePath
 from core.ledger.outcomes import EvictionOutcome
-from core.queues.identity import Identity
+from core.queues.users.identity import Identity
 from core.reasons import Said
 from core.resource import Resource
 from core.workload.ask import Rank, Reservation

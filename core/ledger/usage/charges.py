@@ -21,9 +21,9 @@ from core.ledger.preemption.attempts import await_try, forget_try
 from core.ledger.preemption.quota_reclaim import note_growth
 from core.ledger.state import Seat, State, WaitingKey
 from core.ledger.usage.over_max import note_release, note_use
-from core.queues.limits import UsageBook
 from core.queues.priority import ask_comes, ask_goes
 from core.queues.queue import Queue
+from core.queues.users.limits import UsageBook
 from core.resource import Resource, Tally
 from core.workload.application import Application
 from core.workload.lineup import Lineup

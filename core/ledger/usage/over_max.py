@@ -12,10 +12,10 @@ from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state import Episode, OverMaxPlace, State
 from core.quantity import amount_text
-from core.queues.limits import Tracked, entry_for
 from core.queues.queue import Queue
 from core.queues.room import passed_limits, passed_queues
 from core.queues.tree import over_max
+from core.queues.users.limits import Tracked, entry_for
 from core.resource import Resource
 
 OVER_MAX = "OverMax"

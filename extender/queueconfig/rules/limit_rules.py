@@ -6,7 +6,7 @@ Names are folded when the document is parsed; amounts are in the units of `amoun
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from core.queues.filters import GROUP_NAME, USER_NAME
+from core.queues.placement.filters import GROUP_NAME, USER_NAME
 from extender.queueconfig.amounts import Excess, amounts_from, excesses, named
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
 from extender.queueconfig.problems import Finding, Location, shown

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.ids import ROOT
-from core.queues.filters import GROUP_NAME, SPECIAL, USER_NAME
 from core.queues.pattern import MOST_STATES, PatternError, compiled
+from core.queues.placement.filters import GROUP_NAME, SPECIAL, USER_NAME
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
 from extender.queueconfig.problems import Finding, Location, shown
 from extender.queueconfig.schema import NODE_POLICIES, PlacementRule, RuleFilter

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from core.ids import QueuePath
-from core.queues.access import acl_from
-from core.queues.filters import GROUP_NAME, SPECIAL, USER_NAME
+from core.queues.placement.filters import GROUP_NAME, SPECIAL, USER_NAME
+from core.queues.users.access import acl_from
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
 from extender.queueconfig.problems import Finding, Location, shown
 from extender.queueconfig.schema import PlacementRule, QueueSection, RuleFilter

@@ -2,7 +2,7 @@
 
 import json
 
-from core.queues.identity import NOBODY, Identity
+from core.queues.users.identity import NOBODY, Identity
 
 LONGEST = 256 * 1024
 

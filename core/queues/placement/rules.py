@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from core.ids import DEFAULT_QUEUE, RECOVERY_QUEUE, ROOT, QueuePath, parent_path
-from core.queues.access import may_submit
-from core.queues.filters import USER_NAME, passes
-from core.queues.identity import NOBODY
+from core.queues.placement.filters import USER_NAME, passes
 from core.queues.queue import Queue
 from core.queues.spec import RuleSpec
+from core.queues.users.access import may_submit
+from core.queues.users.identity import NOBODY
 from core.reasons import Code, Refusal
 
 IMPLICIT = (RuleSpec("provided"),)
