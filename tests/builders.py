@@ -15,10 +15,10 @@ from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec, QueueSpec
 from core.queues.tree import QueueTree
 from core.resource import Limit, Resource, Tally
-from core.workload.affinity import Requirement
 from core.workload.daemon_set import Controller, DaemonSetFacts, DaemonSetKey
-from core.workload.gang import Gang, Originator, TaskGroup
-from core.workload.node import NodeFacts
+from core.workload.gangs.gang import Gang, Originator, TaskGroup
+from core.workload.nodes.affinity import Requirement
+from core.workload.nodes.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts
 
 START = 1_000_000.0

@@ -10,7 +10,7 @@ from core.ids import NO_NODE, NodeName, PodUid
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import Snapshot
 from core.resource import Resource
-from core.workload.node_ranking import score_of
+from core.workload.nodes.ranking import score_of
 
 TOP_SCORE = 10
 """The end of an extender's range (`MaxExtenderPriority`); its other end is 0."""

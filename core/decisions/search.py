@@ -16,8 +16,8 @@ from core.queues.guarantees import Amounts, below_common, losable, remaining
 from core.queues.properties import PreemptionPolicy
 from core.queues.queue import Queue
 from core.resource import Resource
-from core.workload.affinity import ANYWHERE, why_not
-from core.workload.node import Evictable, NodeFacts, Rung
+from core.workload.nodes.affinity import ANYWHERE, why_not
+from core.workload.nodes.node import Evictable, NodeFacts, Rung
 
 _NOBODY = (0.0, 0, PodUid(""))
 """In place of the originator of an application that has placeholders only."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from core.ids import NodeName
 from core.workload.budget import BudgetFacts
 from core.workload.daemon_set import DaemonSetFacts, DaemonSetKey
-from core.workload.gang import GroupSource
-from core.workload.node import NodeFacts
+from core.workload.gangs.gang import GroupSource
+from core.workload.nodes.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PriorityClassFacts
 from core.workload.pod_group import GroupKey, Terms
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from core.ids import NO_POD, AppId, NodeName, PodUid
-from core.workload.gang import Gang, Originator, TaskGroup
+from core.workload.gangs.gang import Gang, Originator, TaskGroup
 
 
 @dataclass(frozen=True, slots=True)

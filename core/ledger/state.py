@@ -16,16 +16,16 @@ from core.queues.spec import NodeSortSpec, RuleSpec
 from core.queues.tree import QueueTree
 from core.queues.users.limits import Claimant, Limits, Tracked, UsageBook
 from core.resource import Resource, Tally
-from core.workload.affinity import Constraints, Toleration
 from core.workload.application import Application
 from core.workload.ask import Rank
 from core.workload.budget import BudgetFacts
 from core.workload.daemon_set import DaemonSetFacts, DaemonSetKey
-from core.workload.formation import GangTally
-from core.workload.gang import GroupSource
-from core.workload.lineup import Kind, Lineup
-from core.workload.node import NodeFacts, NodeUse
-from core.workload.node_room import NodeRoom
+from core.workload.gangs.gang import GroupSource
+from core.workload.gangs.progress import GangTally
+from core.workload.nodes.affinity import Constraints, Toleration
+from core.workload.nodes.node import NodeFacts, NodeUse
+from core.workload.nodes.room import NodeRoom
+from core.workload.pending_index import Kind, Lineup
 from core.workload.pod import NamespaceFacts, PriorityClassFacts
 from core.workload.pod_group import Group, GroupKey, GroupNumbers, Terms
 from core.workload.promises import Promises

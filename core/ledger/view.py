@@ -28,10 +28,10 @@ from core.resource import Resource, Tally
 from core.workload.application import Application
 from core.workload.ask import Waiting
 from core.workload.budget import Budgets
-from core.workload.formation import GangTally
-from core.workload.lineup import Kind
-from core.workload.node import NodeFacts, NodeUse
-from core.workload.node_ranking import NodeRanking
+from core.workload.gangs.progress import GangTally
+from core.workload.nodes.node import NodeFacts, NodeUse
+from core.workload.nodes.ranking import NodeRanking
+from core.workload.pending_index import Kind
 from core.workload.pod import NamespaceFacts, PriorityClassFacts
 from core.workload.pod_group import Group, GroupNumbers
 

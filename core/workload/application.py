@@ -7,8 +7,8 @@ from core.queues.users.identity import NOBODY, Identity
 from core.queues.users.limits import Claimant
 from core.reasons import Refusal
 from core.resource import Tally
-from core.workload.formation import Formation
-from core.workload.gang import Gang
+from core.workload.gangs.gang import Gang
+from core.workload.gangs.progress import Formation
 from core.workload.pod import PodFacts
 from core.workload.states import ENDED, STARTED, AppState
 

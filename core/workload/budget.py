@@ -6,7 +6,7 @@ Source: pkg/registry/core/pod/storage/eviction.go and pkg/registry/policy, tried
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.workload.affinity import Requirement, meets
+from core.workload.nodes.affinity import Requirement, meets
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from core.workload.affinity import Requirement, meets
+from core.workload.nodes.affinity import Requirement, meets
 
 
 class DaemonSetKey(NamedTuple):

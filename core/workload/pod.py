@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from core.ids import NO_NODE, NO_POD, NodeName, PodUid
 from core.queues.users.identity import NOBODY, Identity
 from core.resource import Limit, Resource
-from core.workload.affinity import ANYWHERE, Constraints
 from core.workload.daemon_set import Controller
-from core.workload.gang import Gang, Misdefined, PodGroup
+from core.workload.gangs.gang import Gang, Misdefined, PodGroup
+from core.workload.nodes.affinity import ANYWHERE, Constraints
 
 ADMITTED = "paddock.dev/Admitted"
 """The condition that says whether our gate lets a pod through (design section 6)."""

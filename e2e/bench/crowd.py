@@ -17,7 +17,7 @@ from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec
 from core.resource import Resource
-from core.workload.node import NodeFacts
+from core.workload.nodes.node import NodeFacts
 from core.workload.pod import OWN_GATE, NamespaceFacts, PodFacts
 from e2e.bench.rig import filter_body
 from extender.engine.engine import Engine

@@ -19,7 +19,7 @@ from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec, QueueSpec
 from core.resource import Limit, Resource
-from core.workload.node import NodeFacts
+from core.workload.nodes.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts
 from e2e.bench.report import percentiles, show
 from e2e.bench.rig import filter_body, rig

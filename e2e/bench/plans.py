@@ -21,7 +21,7 @@ from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec, QueueSpec
 from core.resource import Limit, Resource
-from core.workload.node import NodeFacts
+from core.workload.nodes.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts
 from e2e.bench.report import percentiles, show
 from extender.host.garbage_collector import spare_no_more, spare_what_lives

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from core.ids import PodUid
-from core.workload.node import NodeFacts
+from core.workload.nodes.node import NodeFacts
 from core.workload.pod import GATE_OPENED, OWN_GATE, NamespaceFacts, PodFacts, PriorityClassFacts
 from extender.simulator.clock import Clock, Kind
 from extender.simulator.objects import Json, stamp, uid_of

@@ -6,8 +6,8 @@ Source: pkg/controller/disruption/disruption.go. Without controllers the expecte
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.workload.affinity import Requirement
 from core.workload.budget import BudgetFacts, covers
+from core.workload.nodes.affinity import Requirement
 from extender.simulator.api import Pod
 from extender.simulator.scenario import BudgetEntry
 

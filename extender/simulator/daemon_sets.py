@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from core.workload.affinity import Requirement
 from core.workload.daemon_set import DaemonSetFacts, DaemonSetKey
+from core.workload.nodes.affinity import Requirement
 from extender.simulator.scenario import PodEntry, Step
 
 LABEL = "scenario.paddock.dev/daemon-set"

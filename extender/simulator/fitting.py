@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from core.workload.affinity import why_not
+from core.workload.nodes.affinity import why_not
 from extender.simulator.node_cache import ANY_ADDRESS, NodeCache, NodeInfo, PodInfo, Port, Shape
 
 TOP = 100

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from core.ids import NodeName, PodUid
 from core.resource import Resource
-from core.workload.affinity import Constraints
-from core.workload.node import NodeFacts
+from core.workload.nodes.affinity import Constraints
+from core.workload.nodes.node import NodeFacts
 from core.workload.pod import PodFacts
 from extender.simulator.api import Node, Pod, conditions_of
 from extender.simulator.objects import Json

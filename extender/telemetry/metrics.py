@@ -18,8 +18,8 @@ from core.ledger.view import Snapshot
 from core.queues.queue import Queue
 from core.queues.tree import over_max
 from core.queues.users.limits import Tracked
-from core.workload.formation import Phase
-from core.workload.gang import GangStyle
+from core.workload.gangs.gang import GangStyle
+from core.workload.gangs.progress import Phase
 from extender.telemetry.group_series import GroupSeries
 
 QUEUES_SHOWN = 2_000

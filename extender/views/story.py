@@ -21,8 +21,8 @@ from core.decisions.explain import Explanation, explain
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import Snapshot
 from core.resource import Limit, Resource
-from core.workload.formation import Formation
-from core.workload.gang import Gang, Misdefined, PodGroup
+from core.workload.gangs.gang import Gang, Misdefined, PodGroup
+from core.workload.gangs.progress import Formation
 from core.workload.pod_group import standing_of_group
 from extender.views.journal import Journal
 

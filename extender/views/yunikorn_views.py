@@ -20,7 +20,7 @@ from core.queues.spec import TemplateSpec
 from core.queues.users.limits import Tracked, entry_for
 from core.resource import Limit, Resource, usage_percent
 from core.workload.application import Application
-from core.workload.formation import Formation
+from core.workload.gangs.progress import Formation
 from core.workload.states import AppState
 
 PARTITION = "default"

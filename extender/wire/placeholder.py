@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from core.ledger.effects import CreatePlaceholder
-from core.workload.affinity import Toleration
-from core.workload.gang import Originator, PlaceholderTemplate
+from core.workload.gangs.gang import Originator, PlaceholderTemplate
+from core.workload.nodes.affinity import Toleration
 from core.workload.pod import OWN_GATE
 from extender.wire.annotations.gang import PLACEHOLDER, POLICY, TASK_GROUP_NAME, TASK_GROUPS
 from extender.wire.objects.sizing import MARKER_PREFIX

@@ -11,10 +11,10 @@ from sys import intern
 import msgspec
 
 from core.ids import NO_NODE, NO_POD, NodeName, PodUid
-from core.workload.affinity import Requirement
 from core.workload.budget import BudgetFacts
 from core.workload.daemon_set import DaemonSetFacts, DaemonSetKey
-from core.workload.node import NodeFacts, Taint
+from core.workload.nodes.affinity import Requirement
+from core.workload.nodes.node import NodeFacts, Taint
 from core.workload.pod import (
     ADMITTED,
     APPLICATION,

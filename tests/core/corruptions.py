@@ -22,14 +22,14 @@ from core.queues.spec import NodeSortSpec
 from core.queues.users.limits import Claimant
 from core.reasons import Code, Refusal, Said
 from core.resource import Limit, Resource
-from core.workload.affinity import ANYWHERE, Constraints
 from core.workload.application import Application
 from core.workload.daemon_set import DaemonSetKey
-from core.workload.formation import Formation
-from core.workload.lineup import Lineup
-from core.workload.node import NodeUse
-from core.workload.node_ranking import NodeRanking
-from core.workload.node_room import LIGHT
+from core.workload.gangs.progress import Formation
+from core.workload.nodes.affinity import ANYWHERE, Constraints
+from core.workload.nodes.node import NodeUse
+from core.workload.nodes.ranking import NodeRanking
+from core.workload.nodes.room import LIGHT
+from core.workload.pending_index import Lineup
 from core.workload.pod_group import Group, GroupKey
 from core.workload.promises import Promises
 from core.workload.states import AppState

@@ -14,8 +14,8 @@ from core.ledger.outcomes import CreationOutcome, EvictionOutcome
 from core.reasons import Code
 from core.resource import Resource
 from core.workload.application import Application
-from core.workload.formation import Formation
-from core.workload.gang import Gang, GangPolicy, GangStyle
+from core.workload.gangs.gang import Gang, GangPolicy, GangStyle
+from core.workload.gangs.progress import Formation
 from core.workload.pod import GANG, OWN_GATE, REPLACES, RESERVED_NODE, PodFacts
 from tests.builders import START, bind_called, filtered, make_gang, make_ledger, make_pod, make_queue
 

@@ -11,7 +11,7 @@ from core.ledger import events as on
 from core.ledger.effects import Effect, PostEvent
 from core.ledger.ledger import Ledger
 from core.reasons import Code
-from core.workload.gang import PodGroup
+from core.workload.gangs.gang import PodGroup
 from core.workload.pod_group import Group, GroupKey
 from tests.builders import START, bind_called, filtered, make_pod, make_queue, woken
 

@@ -12,7 +12,7 @@ from core.ledger.settings import LedgerSettings, PreemptionSettings
 from core.queues.spec import QueueSpec
 from core.queues.tree import QueueTree
 from core.resource import Limit, Resource
-from core.workload.node import NodeFacts
+from core.workload.nodes.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts
 from tests.builders import AGENTS, OF_AGENTS, START, make_partition
 

@@ -11,10 +11,10 @@ from core.ledger.audit.rounds import audit
 from core.ledger.state import State
 from core.queues.queue import Queue
 from core.workload.application import Application
-from core.workload.barred_room import BarredRoom
-from core.workload.node import NodeUse
-from core.workload.node_ranking import NodeRanking
-from core.workload.node_room import NodeRoom
+from core.workload.nodes.barred_room import BarredRoom
+from core.workload.nodes.node import NodeUse
+from core.workload.nodes.ranking import NodeRanking
+from core.workload.nodes.room import NodeRoom
 from tests.builders import START, make_pod
 from tests.core.corruptions import CORRUPTIONS, COUNTERS, busy_ledger
 

@@ -8,8 +8,8 @@ from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.outcomes import EvictionOutcome
-from core.workload.affinity import Requirement
 from core.workload.budget import BudgetFacts, covering, covers, disruptions_left, forbids
+from core.workload.nodes.affinity import Requirement
 from tests.builders import START, make_ledger, make_pod, make_queue
 
 DB = {"app": "db", "tier": "data"}

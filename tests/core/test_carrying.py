@@ -7,8 +7,8 @@ from core.ledger import events as on
 from core.ledger.effects import DeletePod, Effect, EvictPod, WriteRecord
 from core.ledger.outcomes import EvictionOutcome
 from core.ledger.settings import LedgerSettings, PreemptionSettings
-from core.workload.affinity import Requirement
 from core.workload.budget import BudgetFacts
+from core.workload.nodes.affinity import Requirement
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED
 from tests.builders import START, make_ledger, make_node, make_partition, make_pod, make_queue
 

@@ -8,8 +8,8 @@ from core.decisions.judging import check_laws, outdated
 from core.decisions.receipts import Kind, Plan
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.workload.affinity import Requirement
 from core.workload.daemon_set import Controller, DaemonSetFacts, DaemonSetKey
+from core.workload.nodes.affinity import Requirement
 from tests.builders import AGENTS, OF_AGENTS, START, drifts
 from tests.core.preemption_world import World, queue
 

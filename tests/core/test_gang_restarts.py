@@ -11,8 +11,8 @@ from core.ledger import events as on
 from core.ledger.effects import CreatePlaceholder
 from core.ledger.ledger import Ledger
 from core.queues.users.identity import Identity
-from core.workload.formation import Phase
-from core.workload.gang import GangStyle
+from core.workload.gangs.gang import GangStyle
+from core.workload.gangs.progress import Phase
 from core.workload.pod import GANG
 from tests.builders import make_gang, make_ledger, make_queue, usage
 from tests.core.gang_play import hold_back, play, started, waiting_gang

@@ -7,8 +7,8 @@ import pytest
 from core.ids import AppId, PodUid
 from core.ledger import events as on
 from core.ledger.gangs.lifecycle import TIMED_OUT
-from core.workload.formation import Phase
-from core.workload.gang import GangPolicy, GangStyle, PlaceholderTemplate
+from core.workload.gangs.gang import GangPolicy, GangStyle, PlaceholderTemplate
+from core.workload.gangs.progress import Phase
 from core.workload.states import AppState
 from tests.builders import START, make_gang, make_ledger, make_queue
 from tests.core.gang_play import GangPlay

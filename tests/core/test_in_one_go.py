@@ -9,7 +9,7 @@ from core.ledger.admission.cycle import WORK_PER_SLICE
 from core.ledger.admission.turns import EXPIRED_AT_ONCE
 from core.ledger.ledger import Ledger
 from core.ledger.node_reservation.search import AGED_AT_ONCE, KEPT_AFTER
-from core.workload.gang import PodGroup
+from core.workload.gangs.gang import PodGroup
 from core.workload.pod import OWN_GATE
 from tests.builders import START, filtered, make_ledger, make_node, make_pod, make_queue
 from tests.effort import effort

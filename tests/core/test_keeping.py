@@ -15,7 +15,7 @@ from core.ledger.node_reservation.search import KEPT_AFTER, left_on
 from core.ledger.settings import LedgerSettings
 from core.reasons import Code
 from core.resource import Resource
-from core.workload.affinity import Constraints
+from core.workload.nodes.affinity import Constraints
 from core.workload.pod import OWN_GATE, PREEMPTED_FOR, RESERVED_NODE, TRIGGERED, PodFacts
 from tests.builders import (
     START,

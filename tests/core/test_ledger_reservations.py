@@ -7,7 +7,7 @@ from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.workload.ask import Reservation
-from core.workload.gang import GroupSource, PodGroup
+from core.workload.gangs.gang import GroupSource, PodGroup
 from core.workload.pod import PodFacts
 from tests.builders import (
     START,

@@ -12,7 +12,7 @@ from core.ledger.outcomes import EvictionOutcome
 from core.ledger.pods.doubts import DOUBTED
 from core.ledger.pods.sightings import PROVISIONAL
 from core.ledger.settings import LedgerSettings
-from core.workload.gang import Gang, Misdefined
+from core.workload.gangs.gang import Gang, Misdefined
 from core.workload.pod import PodFacts
 from tests.builders import (
     START,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from core.ids import NodeName
 from core.queues.spec import NodeSortSpec
-from core.workload.node_ranking import FEW, NodeRanking
+from core.workload.nodes.ranking import FEW, NodeRanking
 
 FAIR, BINPACKING = NodeSortSpec("fair"), NodeSortSpec("binpacking")
 NAMES = [NodeName(f"n{at:02}") for at in range(2 * FEW + 5)]

@@ -13,9 +13,9 @@ from core.ledger.effects import OpenGate
 from core.ledger.ledger import Ledger
 from core.reasons import Code
 from core.resource import Resource
-from core.workload.affinity import ANYWHERE, Constraints, Requirement, Term, Toleration, admits, why_not
-from core.workload.node import NodeFacts, Taint
-from core.workload.node_room import NodeRoom
+from core.workload.nodes.affinity import ANYWHERE, Constraints, Requirement, Term, Toleration, admits, why_not
+from core.workload.nodes.node import NodeFacts, Taint
+from core.workload.nodes.room import NodeRoom
 from extender.wire.translate import NODE, POD, node_from, pod_from
 from tests.builders import START, filtered, make_ledger, make_node, make_pod, make_queue, woken
 

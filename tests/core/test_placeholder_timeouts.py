@@ -5,7 +5,7 @@ import pytest
 from core.ids import PodUid
 from core.ledger.effects import CreatePlaceholder, MarkFailed
 from core.reasons import Code
-from core.workload.gang import GangStyle
+from core.workload.gangs.gang import GangStyle
 from core.workload.states import AppState
 from tests.builders import START, make_gang, usage
 from tests.core.gang_play import GangPlay, play, waiting_gang, with_policy

@@ -10,8 +10,8 @@ from core.ledger import events as on
 from core.ledger.effects import CreatePlaceholder
 from core.ledger.outcomes import CreationOutcome
 from core.reasons import Code
-from core.workload.formation import Phase, names_of
-from core.workload.gang import Gang, GangStyle, TaskGroup
+from core.workload.gangs.gang import Gang, GangStyle, TaskGroup
+from core.workload.gangs.progress import Phase, names_of
 from core.workload.states import AppState
 from tests.builders import START, make_gang, make_ledger, make_queue, usage
 from tests.core.gang_play import GangPlay, play, sized, waiting_gang, with_policy

@@ -11,7 +11,7 @@ from core.ledger import events as on
 from core.ledger.effects import EndWait, OpenGate, WakePod
 from core.ledger.ledger import Ledger
 from core.reasons import Code
-from core.workload.gang import PodGroup
+from core.workload.gangs.gang import PodGroup
 from core.workload.pod import OWN_GATE
 from core.workload.pod_group import rest_of, standing_of_group
 from tests.builders import START, bind_called, filtered, make_ledger, make_node, make_queue, usage, woken

@@ -5,8 +5,8 @@ import pytest
 from core.decisions.receipts import Plan
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.workload.affinity import Requirement
 from core.workload.budget import BudgetFacts
+from core.workload.nodes.affinity import Requirement
 from core.workload.pod import PriorityClassFacts
 from tests.builders import marked
 from tests.core.preemption_world import World, queue, world_of

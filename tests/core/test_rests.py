@@ -8,7 +8,7 @@ import pytest
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
-from core.workload.gang import PodGroup
+from core.workload.gangs.gang import PodGroup
 from core.workload.pod import OWN_GATE
 from core.workload.pod_group import GroupKey
 from tests.builders import START, make_ledger, make_node, make_pod, make_queue, woken

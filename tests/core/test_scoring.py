@@ -14,8 +14,8 @@ from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import NodeSortSpec
 from core.resource import Resource
-from core.workload.node import NodeFacts
-from core.workload.node_ranking import usage_of
+from core.workload.nodes.node import NodeFacts
+from core.workload.nodes.ranking import usage_of
 from tests.builders import (
     START,
     bind_called,

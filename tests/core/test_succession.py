@@ -9,7 +9,7 @@ from core.ledger import effects as do
 from core.ledger import events as on
 from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
-from core.workload.formation import Phase
+from core.workload.gangs.progress import Phase
 from tests.builders import make_gang, make_ledger, make_queue, usage
 from tests.core.gang_play import GangPlay
 

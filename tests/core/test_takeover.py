@@ -12,8 +12,8 @@ from core.ledger import events as on
 from core.ledger.effects import Effect
 from core.ledger.pods.record import PodRecord
 from core.reasons import Code, Said
-from core.workload.affinity import Constraints
-from core.workload.formation import Phase
+from core.workload.gangs.progress import Phase
+from core.workload.nodes.affinity import Constraints
 from core.workload.pod import OWN_GATE, REPLACES, RESERVED_NODE
 from tests.builders import filtered, make_gang, make_ledger, make_node, make_queue, usage
 from tests.core.gang_play import GangPlay, hold_back, play, started

@@ -20,7 +20,7 @@ from core.queues.users.identity import Identity
 from core.queues.users.limits import Limits
 from core.reasons import Code
 from core.resource import Limit
-from core.workload.affinity import Constraints
+from core.workload.nodes.affinity import Constraints
 from core.workload.pod import GATE_OPENED, OWN_GATE, PodFacts
 from extender.telemetry.metrics import Metrics
 from tests.builders import (

@@ -10,8 +10,8 @@ import pytest
 
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.workload.affinity import Requirement
 from core.workload.daemon_set import DaemonSetKey
+from core.workload.nodes.affinity import Requirement
 from extender.configuration.sources import ConfigMapData
 from extender.kube.connection.api import KubeError
 from extender.kube.connection.client import ApiClient, connect

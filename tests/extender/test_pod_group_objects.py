@@ -11,7 +11,7 @@ import pytest
 
 from core.errors import QuantityError
 from core.ledger import events as on
-from core.workload.gang import GroupSource, PodGroup
+from core.workload.gangs.gang import GroupSource, PodGroup
 from core.workload.pod_group import GroupKey, Terms
 from extender.kube.connection.client import connect
 from extender.kube.watch.pod_groups import PodGroupFeed

@@ -7,7 +7,7 @@ import pytest
 from core.ledger import events as on
 from core.ledger.effects import PostEvent
 from core.ledger.ledger import Ledger
-from core.workload.gang import Misdefined, PodGroup
+from core.workload.gangs.gang import Misdefined, PodGroup
 from extender.kube.effects.bodies import event_body
 from extender.views.journal import Journal
 from extender.views.story import story_of

@@ -6,7 +6,7 @@ from core.ids import AppId, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.workload.application import Application
-from core.workload.formation import Formation, Progress
+from core.workload.gangs.progress import Formation, Progress
 from extender.views.yunikorn_views import application_view, queue_view
 from tests.builders import START, bind_called, filtered, make_gang, make_ledger, make_pod, make_queue
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from core.workload.affinity import Requirement
 from core.workload.budget import BudgetFacts
+from core.workload.nodes.affinity import Requirement
 from extender.wire.translate import BUDGET, budget_from
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from core.quantity import INT64_MAX
 from core.resource import Resource
-from core.workload.gang import Gang, GangPolicy, GangStyle, Misdefined, PodGroup, TaskGroup
+from core.workload.gangs.gang import Gang, GangPolicy, GangStyle, Misdefined, PodGroup, TaskGroup
 from extender.wire.annotations.gang import (
     LONGEST,
     PLACEHOLDER,

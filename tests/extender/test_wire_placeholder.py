@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from core.workload.gang import Gang
+from core.workload.gangs.gang import Gang
 from core.workload.pod import OWN_GATE
 from extender.wire.annotations.gang import gang_from
 from extender.wire.placeholder import (

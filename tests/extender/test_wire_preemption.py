@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from core.workload.affinity import Requirement
 from core.workload.daemon_set import Controller, DaemonSetFacts, DaemonSetKey
+from core.workload.nodes.affinity import Requirement
 from core.workload.pod import PodFacts
 from extender.wire.translate import (
     DAEMON_SET,

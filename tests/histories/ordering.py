@@ -23,7 +23,7 @@ from core.ledger.admission import cycle as turn_pass
 from core.ledger.node_reservation import search as seeking
 from core.queues.spec import LimitSpec, PartitionSpec
 from core.resource import Limit
-from core.workload.node import NodeFacts
+from core.workload.nodes.node import NodeFacts
 from core.workload.states import AppState
 from tests.builders import bind_called, drifts, filtered, make_node, make_partition, make_queue
 from tests.properties.naive_walk import (

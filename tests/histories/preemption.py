@@ -18,7 +18,7 @@ from core.ledger.ledger import Ledger
 from core.ledger.outcomes import EvictionOutcome
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import QueueSpec
-from core.workload.node import NodeFacts
+from core.workload.nodes.node import NodeFacts
 from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED, NamespaceFacts
 from extender.engine.engine import Engine, Outward
 from tests.builders import START, drifts, make_partition

@@ -21,7 +21,7 @@ from core.ledger.effects import (
 from core.ledger.ledger import Ledger
 from core.ledger.outcomes import EvictionOutcome
 from core.resource import Resource
-from core.workload.node import NodeFacts
+from core.workload.nodes.node import NodeFacts
 from core.workload.pod import OWN_GATE, NamespaceFacts, PodFacts
 from extender.configuration.reload import Configuration, Source
 from extender.configuration.sources import ConfigMapData

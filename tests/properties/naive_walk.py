@@ -12,7 +12,7 @@ from functools import cmp_to_key
 from core.ledger.ledger import Ledger
 from core.queues.spec import LimitSpec, PartitionSpec, QueueSpec
 from core.resource import Resource
-from core.workload.node import NodeFacts
+from core.workload.nodes.node import NodeFacts
 from core.workload.states import AppState
 
 MIN, MAX = -(2**31), 2**31 - 1

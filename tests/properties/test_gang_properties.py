@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from core.ids import AppId, NodeName
 from core.reasons import Code
 from core.resource import Resource
-from core.workload.formation import Phase
+from core.workload.gangs.progress import Phase
 from extender.simulator.api import Pod
 from extender.simulator.cluster import Cluster
 from extender.simulator.reading import scenario_from

@@ -17,10 +17,10 @@ from core.ledger.outcomes import CreationOutcome, EvictionOutcome
 from core.reasons import Code, Refusal, Said
 from core.workload.budget import BudgetFacts
 from core.workload.daemon_set import Controller, DaemonSetFacts, DaemonSetKey
-from core.workload.formation import names_of
-from core.workload.gang import GroupSource, Misdefined, PodGroup
-from core.workload.node import NodeFacts
-from core.workload.node_ranking import score_of
+from core.workload.gangs.gang import GroupSource, Misdefined, PodGroup
+from core.workload.gangs.progress import names_of
+from core.workload.nodes.node import NodeFacts
+from core.workload.nodes.ranking import score_of
 from core.workload.pod import (
     GANG,
     OWN_GATE,

@@ -21,7 +21,7 @@ from core.queues.queue import Queue
 from core.queues.spec import NodeSortSpec, PartitionSpec
 from core.resource import Resource
 from core.workload.application import Application
-from core.workload.node_ranking import NodeRanking, score_of
+from core.workload.nodes.ranking import NodeRanking, score_of
 from core.workload.ordering import Applicant, order_key
 from core.workload.states import AppState
 from tests.builders import (

@@ -9,7 +9,7 @@ from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec
-from core.workload.node import NodeFacts
+from core.workload.nodes.node import NodeFacts
 from tests.builders import START, filtered, make_ledger, make_node, make_pod, woken
 from tests.builders import make_queue as queue
 from tests.properties.naive_walk import fits, node_for, view_of

@@ -15,7 +15,7 @@ from core.ledger.effects import Effect, OpenGate
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import QueueSpec
-from core.workload.affinity import Constraints
+from core.workload.nodes.affinity import Constraints
 from core.workload.pod import OWN_GATE, PodFacts
 from tests.builders import START, drifts, make_ledger, make_partition, make_pod, make_queue
 

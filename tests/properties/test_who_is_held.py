@@ -11,7 +11,7 @@ from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.queues.spec import PartitionSpec
 from core.reasons import Code
-from core.workload.node import NodeFacts
+from core.workload.nodes.node import NodeFacts
 from core.workload.pod import OWN_GATE
 from tests.builders import filtered, make_node
 from tests.properties.naive_walk import View, fits, next_ask, node_for, take, view_of

@@ -13,8 +13,8 @@ from core.queues.spec import LimitSpec, PartitionSpec
 from core.queues.users.identity import Identity
 from core.reasons import Code
 from core.resource import Limit, Resource
-from core.workload.affinity import Constraints
-from core.workload.node import NodeFacts
+from core.workload.nodes.affinity import Constraints
+from core.workload.nodes.node import NodeFacts
 from tests.builders import START, bind_called, filtered, make_ledger, make_node, make_partition, make_pod
 from tests.builders import make_queue as queue
 from tests.properties.naive_walk import Ambiguous, fits, let_in, node_for, view_of, walked

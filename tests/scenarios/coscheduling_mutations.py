@@ -13,7 +13,7 @@ from core.ledger.podgroups import membership as pod_groups
 from core.ledger.pods import registry
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import State
-from core.workload.gang import PodGroup
+from core.workload.gangs.gang import PodGroup
 from core.workload.pod_group import Group, Phase
 from extender.wire import translate
 from tests.scenarios.mutating import Mutate, answering, both, replaced

@@ -20,11 +20,11 @@ from core.ledger.usage import charges as accounts
 from core.queues import room
 from core.queues.users.limits import Limits
 from core.resource import Resource
-from core.workload import formation
 from core.workload.application import Application
-from core.workload.formation import Formation, Progress
-from core.workload.gang import Gang, GangPolicy, GangStyle
-from core.workload.node_room import NodeRoom
+from core.workload.gangs import progress as formation
+from core.workload.gangs.gang import Gang, GangPolicy, GangStyle
+from core.workload.gangs.progress import Formation, Progress
+from core.workload.nodes.room import NodeRoom
 from extender.simulator import acting, garbage
 from tests.scenarios.mutating import Mutate, answering, both, fixed, replaced
 

@@ -18,7 +18,8 @@ from core.queues.properties import QueueProperties, SortPolicy
 from core.queues.queue import NO_PRIORITY, Queue
 from core.queues.users.limits import Limits
 from core.resource import Limit, Resource
-from core.workload import node_ranking, ordering
+from core.workload import ordering
+from core.workload.nodes import ranking as node_ranking
 from tests.scenarios.mutating import Mutate, answering, both, replaced, valued
 
 Rule = Callable[..., Any]

@@ -16,7 +16,7 @@ from core.ledger.preemption import execution as carrying
 from core.ledger.preemption import victims as marks
 from core.ledger.settings import PreemptionSettings
 from core.ledger.state import State
-from core.workload.node_room import NodeRoom
+from core.workload.nodes.room import NodeRoom
 from extender.engine import engine
 from tests.scenarios.mutating import Mutate, answering, both, fixed, replaced, valued
 

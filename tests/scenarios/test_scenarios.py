@@ -35,9 +35,10 @@ from core.queues.queue import Queue
 from core.queues.users import limits
 from core.reasons import Code, Refusal
 from core.resource import Resource
-from core.workload import gang_room, managed
+from core.workload import managed
 from core.workload.application import Application
-from core.workload.gang import Gang, Misdefined
+from core.workload.gangs import room as gang_room
+from core.workload.gangs.gang import Gang, Misdefined
 from core.workload.pod import PodFacts
 from extender.configuration import reload
 from extender.engine import engine

@@ -5,7 +5,7 @@ from heapq import heapify, heappop, heappush
 
 from core.ids import AppId, PodUid
 from core.workload.ask import Rank, Waiting
-from core.workload.lineup import Kind
+from core.workload.pending_index import Kind
 
 _PASSED_AT_ONCE = 8
 

@@ -28,10 +28,10 @@ from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.preemption.victims import undo
 from core.ledger.state import Seat, State, WaitingKey
-from core.workload.affinity import admits
 from core.workload.ask import Rank
-from core.workload.lineup import Kind, Lineup
-from core.workload.node_room import Undecided
+from core.workload.nodes.affinity import admits
+from core.workload.nodes.room import Undecided
+from core.workload.pending_index import Kind, Lineup
 
 WORK_PER_SLICE = 75
 """Units of about ten microseconds, so that no verb waits longer than a millisecond or two for a pass."""

@@ -12,7 +12,7 @@ from core.ledger.state import State
 from core.ledger.usage.charges import settle
 from core.reasons import Code, Refusal
 from core.workload.ask import Reservation
-from core.workload.gang import GroupSource, PodGroup
+from core.workload.gangs.gang import GroupSource, PodGroup
 
 NATIVE_TTL = 5.0
 """Seconds that room is held, at most, for a member of one of Kubernetes' own PodGroups, which kube-scheduler

@@ -22,9 +22,9 @@ from core.queues.queue import NO_PRIORITY, Queue
 from core.resource import Limit, Resource
 from core.resource.shares import fair_share
 from core.workload.application import Application
-from core.workload.lineup import Lineup
 from core.workload.ordering import Applicant, OrderKey, may_be_looked_at
 from core.workload.ordering import order_key as application_key
+from core.workload.pending_index import Lineup
 from core.workload.promises import NO_PROMISES, Promised, unpromised
 from core.workload.states import AppState
 

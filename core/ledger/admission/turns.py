@@ -15,8 +15,8 @@ from core.ledger.podgroups.membership import group_of, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import Seat, State, Turn
 from core.resource import Tally
-from core.workload.affinity import admits
-from core.workload.node_room import LIGHT, Undecided
+from core.workload.nodes.affinity import admits
+from core.workload.nodes.room import LIGHT, Undecided
 from core.workload.promises import Promises
 
 WAKES_APART = 1.0

@@ -11,7 +11,7 @@ from core.ledger.state import State
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
 from core.workload.application import Application
-from core.workload.formation import Phase, numbers_of
+from core.workload.gangs.progress import Phase, numbers_of
 from core.workload.states import AppState, Move, next_state
 
 COMPLETING_FOR = 30.0

@@ -8,7 +8,7 @@ from core.ledger.gangs.index import linked_at, place_of
 from core.ledger.state import Place, Role, State
 from core.ledger.usage.charges import holds
 from core.workload.application import Application
-from core.workload.formation import Formation, Progress
+from core.workload.gangs.progress import Formation, Progress
 
 
 def gang_steps(state: State) -> Iterator[Step]:

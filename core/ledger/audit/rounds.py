@@ -23,7 +23,7 @@ from core.queues.queue import Queue
 from core.queues.users.limits import UsageBook
 from core.resource import Limit, Tally
 from core.workload.application import Application
-from core.workload.node import Evictable
+from core.workload.nodes.node import Evictable
 
 
 def audit(state: State) -> tuple[Drift, ...]:

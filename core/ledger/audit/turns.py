@@ -11,9 +11,9 @@ from core.queues.priority import exported
 from core.queues.queue import NO_PRIORITY, Queue
 from core.queues.room import Extra
 from core.resource import Resource, Tally
-from core.workload.affinity import Constraints, Toleration, admits, bars_of
-from core.workload.node import NodeUse, Taint
-from core.workload.node_ranking import score_of
+from core.workload.nodes.affinity import Constraints, Toleration, admits, bars_of
+from core.workload.nodes.node import NodeUse, Taint
+from core.workload.nodes.ranking import score_of
 from core.workload.promises import Promises
 
 VERDICTS = 16

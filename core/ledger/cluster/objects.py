@@ -5,8 +5,8 @@ from core.ledger import events as on
 from core.ledger.applications.classification import place_of_namespace, reclassify
 from core.ledger.state import State
 from core.ledger.usage.charges import settle
-from core.workload.gang import GroupSource, PodGroup
-from core.workload.node import NodeFacts, NodeUse
+from core.workload.gangs.gang import GroupSource, PodGroup
+from core.workload.nodes.node import NodeFacts, NodeUse
 from core.workload.pod_group import GroupKey
 
 

@@ -10,8 +10,8 @@ from core.ledger.pods.reports import post
 from core.ledger.state import State
 from core.reasons import Code, Refusal
 from core.workload.application import Application
-from core.workload.gang import Gang, Misdefined
-from core.workload.gang_room import refusal_of_gang
+from core.workload.gangs.gang import Gang, Misdefined
+from core.workload.gangs.room import refusal_of_gang
 from core.workload.pod import PodFacts
 
 MISDEFINED = "TaskGroupsError"

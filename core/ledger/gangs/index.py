@@ -9,7 +9,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state import Place, Role, State
 from core.reasons import Code, Refusal
-from core.workload.formation import Formation, Phase, Progress
+from core.workload.gangs.progress import Formation, Phase, Progress
 
 REASON = "GangScheduling"
 """The reason of all Events about gangs; what is done says the action (REST-17)."""

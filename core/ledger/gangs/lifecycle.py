@@ -20,8 +20,8 @@ from core.ledger.preemption.victims import write
 from core.ledger.state import State
 from core.ledger.usage.charges import settle
 from core.workload.application import Application
-from core.workload.formation import Formation, Phase, formation_of, names_of
-from core.workload.gang import Gang, GangStyle, Originator
+from core.workload.gangs.gang import Gang, GangStyle, Originator
+from core.workload.gangs.progress import Formation, Phase, formation_of, names_of
 from core.workload.pod import GANG, OWN_GATE
 from core.workload.states import STARTED, AppState, Move
 

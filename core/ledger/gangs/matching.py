@@ -17,10 +17,10 @@ from core.ledger.preemption.victims import write
 from core.ledger.state import InLine, State
 from core.ledger.usage.charges import settle
 from core.resource import Resource
-from core.workload.affinity import Constraints
 from core.workload.application import Application
-from core.workload.formation import Formation, Phase, Progress
-from core.workload.node_room import Undecided
+from core.workload.gangs.progress import Formation, Phase, Progress
+from core.workload.nodes.affinity import Constraints
+from core.workload.nodes.room import Undecided
 from core.workload.pod import REPLACES, RESERVED_NODE
 
 MATCHED = "TaskGroupMatch"

@@ -10,7 +10,7 @@ from core.ledger.state import State
 from core.ledger.usage.charges import settle
 from core.reasons import Code
 from core.workload.application import Application
-from core.workload.formation import Formation, Phase, formation_of
+from core.workload.gangs.progress import Formation, Phase, formation_of
 
 AGAIN = 2.0
 """Seconds until what could not be done is tried again."""

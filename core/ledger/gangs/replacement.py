@@ -22,8 +22,8 @@ from core.ledger.preemption.victims import write
 from core.ledger.state import State
 from core.ledger.usage.charges import settle
 from core.workload.application import Application
-from core.workload.formation import Formation, Phase, Progress
-from core.workload.node import NodeUse
+from core.workload.gangs.progress import Formation, Phase, Progress
+from core.workload.nodes.node import NodeUse
 from core.workload.pod import OWN_GATE, REPLACES, RESERVED_NODE
 
 OPEN_AT_MOST = 10.0

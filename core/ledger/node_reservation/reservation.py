@@ -10,7 +10,7 @@ from core.ledger import events as on
 from core.ledger.effects import NominateNode, WriteRecord
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import State, WaitingKey
-from core.workload.affinity import admits
+from core.workload.nodes.affinity import admits
 from core.workload.pod import RESERVED_NODE, TRIGGERED
 
 KEPT_AT_MOST = 7200.0

@@ -16,9 +16,9 @@ from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import State
 from core.resource import Resource, Tally
-from core.workload.lineup import Kind
-from core.workload.node import NodeFacts, NodeUse
-from core.workload.node_room import Undecided
+from core.workload.nodes.node import NodeFacts, NodeUse
+from core.workload.nodes.room import Undecided
+from core.workload.pending_index import Kind
 
 KEPT_AFTER = 2.0
 """Seconds that an ask has waited before a node is kept for it."""

@@ -14,8 +14,8 @@ from core.ledger.podgroups.attempt import begin_attempt, candidates, may_begin, 
 from core.ledger.podgroups.membership import has_turns, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import State, WaitingKey
-from core.workload.lineup import Kind
-from core.workload.node_room import Undecided
+from core.workload.nodes.room import Undecided
+from core.workload.pending_index import Kind
 from core.workload.pod_group import Group, GroupKey
 
 TURN = 14

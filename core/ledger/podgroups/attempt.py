@@ -15,7 +15,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state import State
 from core.ledger.usage.charges import settle
-from core.workload.affinity import admits
+from core.workload.nodes.affinity import admits
 from core.workload.pod_group import (
     HELD,
     HOLDING,

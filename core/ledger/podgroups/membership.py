@@ -14,8 +14,8 @@ from core.ledger.pods.reports import post
 from core.ledger.state import State
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
-from core.workload.gang import GroupSource, PodGroup
-from core.workload.gang_room import refusal_of_size
+from core.workload.gangs.gang import GroupSource, PodGroup
+from core.workload.gangs.room import refusal_of_size
 from core.workload.pod_group import HOLDING, Group, GroupKey, Phase, Seniority, Terms
 
 LEFT = "a member was deleted"

@@ -26,8 +26,8 @@ from core.queues.queue import Queue
 from core.queues.users.limits import UsageBook
 from core.resource import Resource, Tally
 from core.workload.application import Application
-from core.workload.lineup import Lineup
-from core.workload.node import NodeUse
+from core.workload.nodes.node import NodeUse
+from core.workload.pending_index import Lineup
 from core.workload.pod import OWN_GATE
 
 _HELD_IN: dict[Held, Callable[[Queue], Tally]] = {

@@ -14,7 +14,7 @@ import msgspec
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.workload.budget import BudgetFacts
-from core.workload.node import NodeFacts
+from core.workload.nodes.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
 from extender.configuration.sources import ConfigMapData
 from extender.kube.connection.api import ObjectMeta, namespace_and_name, segment

@@ -12,7 +12,7 @@ from typing import TypeVar
 import msgspec
 
 from core.ledger import events as on
-from core.workload.gang import GroupSource
+from core.workload.gangs.gang import GroupSource
 from core.workload.pod_group import GroupKey
 from extender.kube.connection.api import ApiError, KubeError, MalformedAnswer, namespace_and_name
 from extender.kube.connection.client import ApiClient

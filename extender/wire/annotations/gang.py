@@ -10,7 +10,7 @@ from typing import Any, Final
 from core.errors import QuantityError
 from core.quantity import INT64_MAX, canonical, exact_kubernetes_amount
 from core.resource import Resource
-from core.workload.gang import (
+from core.workload.gangs.gang import (
     Gang,
     GangPolicy,
     GangStyle,

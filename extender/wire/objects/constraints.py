@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from core.ids import NO_NODE, NodeName
-from core.workload.affinity import (
+from core.workload.daemon_set import Controller
+from core.workload.nodes.affinity import (
     ANYWHERE,
     MOST_WEIGHED,
     NODE_NAME,
@@ -14,7 +15,6 @@ from core.workload.affinity import (
     Term,
     Toleration,
 )
-from core.workload.daemon_set import Controller
 from extender.wire.objects.pod import OwnerReference, PodAffinity, PodSpec, SelectorRequirement, SelectorTerm
 
 _MOST_LISTED = 8 * MOST_WEIGHED

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from core.workload.gang import GroupSource
+from core.workload.gangs.gang import GroupSource
 from core.workload.pod_group import GroupKey, Terms
 from extender.wire.objects.pod import PodMetadata, Quantities, Wire
 from extender.wire.objects.sizing import amounts_of

@@ -10,7 +10,7 @@ from core.ids import AppId
 from core.ledger import events as on
 from core.ledger.effects import CreatePlaceholder
 from core.ledger.outcomes import CreationOutcome
-from core.workload.gang import Gang
+from core.workload.gangs.gang import Gang
 from core.workload.pod import OWN_GATE
 from extender.simulator.acting import act
 from extender.simulator.api import Pod

@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from core.ids import NO_POD, AppId, PodUid
 from core.workload.ask import Waiting
-from core.workload.gang import Gang, TaskGroup
+from core.workload.gangs.gang import Gang, TaskGroup
 
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _SUFFIX = 10

@@ -5,7 +5,7 @@ from core.queues.properties import SORT_POLICY, SortPolicy
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
 from core.resource import Resource
-from core.workload.gang import Gang
+from core.workload.gangs.gang import Gang
 
 
 def refusal_of_gang(leaf: Queue, gang: Gang) -> Refusal | None:

@@ -3,8 +3,8 @@
 from collections.abc import Collection, ItemsView, Iterator, Mapping
 
 from core.ids import NodeName
-from core.workload.affinity import Toleration, passes
-from core.workload.node import Taint
+from core.workload.nodes.affinity import Toleration, passes
+from core.workload.nodes.node import Taint
 
 Bars = frozenset[Taint]
 Amounts = ItemsView[str, int]

@@ -6,10 +6,10 @@ from collections.abc import Container, Iterator, Mapping
 from core.ids import NodeName
 from core.queues.spec import NodeSortSpec
 from core.resource import Counted, Resource
-from core.workload.affinity import Constraints, admits, bars_of
-from core.workload.barred_room import BarredRoom
-from core.workload.node import NodeFacts
-from core.workload.node_ranking import NodeRanking, score_of
+from core.workload.nodes.affinity import Constraints, admits, bars_of
+from core.workload.nodes.barred_room import BarredRoom
+from core.workload.nodes.node import NodeFacts
+from core.workload.nodes.ranking import NodeRanking, score_of
 
 _FIRST = "vcore"
 

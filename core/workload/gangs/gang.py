@@ -1,7 +1,7 @@
 """Gangs: what an application's first pod, or a pod's labels, say of pods that start together. Values only.
 
 How such a definition is read and checked is the matter of `extender.wire.annotations.gang`; where it must
-fit, that of `core.workload.gang_room`.
+fit, that of `core.workload.gangs.room`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any
 
 from core.ids import PodUid
 from core.resource import Resource
-from core.workload.affinity import Toleration
+from core.workload.nodes.affinity import Toleration
 
 DEFAULT_TIMEOUT = 900.0
 """Seconds that placeholders have when a gang does not say (GANG-15)."""

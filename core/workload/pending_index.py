@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from core.ids import AppId
 from core.resource import Resource
-from core.workload.affinity import Constraints
 from core.workload.ask import Rank, Waiting
+from core.workload.nodes.affinity import Constraints
 
 Kind = tuple[Resource, Constraints]
 """Asks of one kind fit alike: the same size, and the same to say of nodes."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from core.workload.node import NodeFacts, Taint
+from core.workload.nodes.node import NodeFacts, Taint
 
 CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 NODE_NAME = "metadata.name"
