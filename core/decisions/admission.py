@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from core.decisions.contention import hold
 from core.decisions.decision import (
     Admission,
     Admitted,
@@ -14,6 +13,7 @@ from core.decisions.decision import (
     Vetoed,
     Withheld,
 )
+from core.decisions.preemption.contention import hold
 from core.ids import NodeName, PodUid
 from core.ledger.events import PodAdmitted, PodRefused
 from core.ledger.gangs.index import is_promised, slot_node

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from core.decisions.receipts import Plan
+from core.decisions.preemption.receipts import Plan
 from core.ids import NodeName
 from core.ledger.events import Event
 from core.reasons import Refusal, Said

@@ -7,9 +7,9 @@ Neither fences nor switches count here, and pods of the same application may go.
 from collections import Counter
 from collections.abc import Iterator
 
-from core.decisions.case import victim_of, with_room
-from core.decisions.laws import keeps_guarantee
-from core.decisions.receipts import (
+from core.decisions.preemption.case import victim_of, with_room
+from core.decisions.preemption.laws import keeps_guarantee
+from core.decisions.preemption.receipts import (
     Finding,
     Kind,
     NodeNotes,
@@ -20,7 +20,7 @@ from core.decisions.receipts import (
     Victim,
     passed,
 )
-from core.decisions.selection import lacking
+from core.decisions.preemption.selection import lacking
 from core.ids import NodeName, PodUid
 from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import PodRecord

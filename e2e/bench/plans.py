@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from core.decisions.preemption import Planning
-from core.decisions.receipts import Plan
+from core.decisions.preemption.planning import Planning
+from core.decisions.preemption.receipts import Plan
 from core.ids import NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger

@@ -23,7 +23,7 @@ from core.decisions.decision import (
     Scoring,
 )
 from core.decisions.gating import decide_gate
-from core.decisions.judging import undercut
+from core.decisions.preemption.judging import undercut
 from core.decisions.scoring import decide_scores
 from core.ids import NodeName, PodUid
 from core.ledger import events as on

@@ -1,6 +1,6 @@
 """Who is evicted so that a queue gets its guarantee: plans made when they are due, in slices between verbs.
 
-Nothing is decided here: `core.decisions.preemption` plans, and the laws are asked once more before a
+Nothing is decided here: `core.decisions.preemption.planning` plans, and the laws are asked once more before a
 plan is carried out. A breach of them is a bug of ours: nothing is done, and it is told.
 """
 
@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection
 from typing import Protocol
 
 from core.decisions.decision import Offered
-from core.decisions.due_order import DueOrder
-from core.decisions.eligibility import barred, tried_lately
-from core.decisions.judging import Breach, check_laws, outdated
-from core.decisions.preemption import Outcome, Planning, plan_preemption
-from core.decisions.receipts import Kind, NoPlan, Plan, Stop
-from core.decisions.reclaim import plan_reclaim
+from core.decisions.preemption.due_order import DueOrder
+from core.decisions.preemption.eligibility import barred, tried_lately
+from core.decisions.preemption.judging import Breach, check_laws, outdated
+from core.decisions.preemption.planning import Outcome, Planning, plan_preemption
+from core.decisions.preemption.quota_reclaim import plan_reclaim
+from core.decisions.preemption.receipts import Kind, NoPlan, Plan, Stop
 from core.ids import NO_NODE, NO_POD, NodeName, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger import events as on

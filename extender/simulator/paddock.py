@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from core.decisions.judging import Breach
-from core.decisions.preemption import Outcome as Planned
-from core.decisions.receipts import Plan
+from core.decisions.preemption.judging import Breach
+from core.decisions.preemption.planning import Outcome as Planned
+from core.decisions.preemption.receipts import Plan
 from core.errors import PaddockError
 from core.ids import NodeName
 from core.ledger import events as on

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.decisions.decision import Admitted, BindNow, BoundAlready, Faulted, Refused, Vetoed
-from core.decisions.preemption import Outcome
-from core.decisions.receipts import NoPlan
+from core.decisions.preemption.planning import Outcome
+from core.decisions.preemption.receipts import NoPlan
 from core.ids import PodUid
 from core.ledger.effects import Effect, MarkFailed, OpenGate, PostEvent, WakePod
 from core.ledger.pods.record import PodRecord

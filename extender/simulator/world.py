@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from core.decisions.preemption import Outcome
+from core.decisions.preemption.planning import Outcome
 from core.ledger.effects import Effect
 from core.ledger.pods.record import PodRecord
 from core.workload.daemon_set import DaemonSetFacts

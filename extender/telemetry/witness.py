@@ -3,9 +3,9 @@
 from prometheus_client import Counter
 
 from core.decisions.decision import Ignored
-from core.decisions.judging import Breach
-from core.decisions.preemption import Outcome
-from core.decisions.receipts import Plan
+from core.decisions.preemption.judging import Breach
+from core.decisions.preemption.planning import Outcome
+from core.decisions.preemption.receipts import Plan
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.audit.drift import Drift

@@ -25,7 +25,7 @@ from core.decisions.decision import (
     Vetoed,
     Withheld,
 )
-from core.decisions.receipts import Plan
+from core.decisions.preemption.receipts import Plan
 from core.errors import PaddockError
 from core.ids import NodeName, PodUid
 from core.ledger import events as on

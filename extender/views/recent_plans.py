@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from core.decisions.judging import Breach
-from core.decisions.preemption import Outcome
-from core.decisions.receipts import Plan
+from core.decisions.preemption.judging import Breach
+from core.decisions.preemption.planning import Outcome
+from core.decisions.preemption.receipts import Plan
 
 KEPT = 200
 

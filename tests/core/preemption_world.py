@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from core.decisions.preemption import plan_preemption
-from core.decisions.receipts import NoPlan, Plan
+from core.decisions.preemption.planning import plan_preemption
+from core.decisions.preemption.receipts import NoPlan, Plan
 from core.ids import NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from core.decisions.decision import Admitted, Refused
-from core.decisions.preemption import Planning
-from core.decisions.receipts import NoPlan, Stop
+from core.decisions.preemption.planning import Planning
+from core.decisions.preemption.receipts import NoPlan, Stop
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.admission.backoff import KINDS_COUNTED

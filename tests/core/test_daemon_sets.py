@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.decisions.judging import check_laws, outdated
-from core.decisions.receipts import Kind, Plan
+from core.decisions.preemption.judging import check_laws, outdated
+from core.decisions.preemption.receipts import Kind, Plan
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.workload.daemon_set import Controller, DaemonSetFacts, DaemonSetKey

@@ -16,7 +16,7 @@ from core.decisions.decision import (
     Withheld,
 )
 from core.decisions.explain import explain
-from core.decisions.receipts import Kind, NodeNotes, Plan, Receipt
+from core.decisions.preemption.receipts import Kind, NodeNotes, Plan, Receipt
 from core.ids import NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.decisions.due_order import CONTENDERS_PER_SLICE, DueOrder
+from core.decisions.preemption.due_order import CONTENDERS_PER_SLICE, DueOrder
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.queues.spec import QueueSpec

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.decisions.case import case_of
+from core.decisions.preemption.case import case_of
 from core.ids import PodUid
 from core.queues.fence import Bound
 from tests.builders import marked

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.decisions.receipts import NoPlan, Plan, Stop
+from core.decisions.preemption.receipts import NoPlan, Plan, Stop
 from core.ids import NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.effects import Effect, PostEvent

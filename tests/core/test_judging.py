@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.decisions.judging import check_laws, outdated, undercut
-from core.decisions.receipts import Plan, Victim
+from core.decisions.preemption.judging import check_laws, outdated, undercut
+from core.decisions.preemption.receipts import Plan, Victim
 from core.ids import PodUid, QueuePath
 from core.ledger import events as on
 from core.resource import Resource

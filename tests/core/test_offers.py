@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.decisions.judging import outdated
-from core.decisions.receipts import NoPlan, Plan, Stop
+from core.decisions.preemption.judging import outdated
+from core.decisions.preemption.receipts import NoPlan, Plan, Stop
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect, WriteRecord

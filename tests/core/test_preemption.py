@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.decisions.receipts import Stop
+from core.decisions.preemption.receipts import Stop
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.queues.spec import LimitSpec

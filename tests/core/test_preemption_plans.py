@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.decisions.preemption import Planning
-from core.decisions.receipts import NoPlan, Plan, Stop
+from core.decisions.preemption.planning import Planning
+from core.decisions.preemption.receipts import NoPlan, Plan, Stop
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.node_reservation.reservation import keep, let_go

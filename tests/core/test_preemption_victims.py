@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.decisions.receipts import Plan
+from core.decisions.preemption.receipts import Plan
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.workload.budget import BudgetFacts

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.decisions.reclaim import HOUR, candidates, excess, pick, plan_reclaim, shares
+from core.decisions.preemption.quota_reclaim import HOUR, candidates, excess, pick, plan_reclaim, shares
 from core.ids import NodeName, PodUid
 from core.queues.queue import Queue
 from core.queues.quota_change import QuotaTerms, is_due, start_after, start_after_growth

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.decisions.receipts import Kind, Plan, Stop
+from core.decisions.preemption.receipts import Kind, Plan, Stop
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from tests.builders import marked, triggered

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.decisions.eligibility import barred
+from core.decisions.preemption.eligibility import barred
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.preemption.attempts import ATTEMPTS_PER_LEAF, PUT_OFF, REQUIRED_APART

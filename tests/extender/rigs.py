@@ -9,9 +9,9 @@ from typing import Any
 
 from aiohttp import ClientSession
 
-from core.decisions.judging import Breach
-from core.decisions.preemption import Outcome as Planned
-from core.decisions.receipts import Plan
+from core.decisions.preemption.judging import Breach
+from core.decisions.preemption.planning import Outcome as Planned
+from core.decisions.preemption.receipts import Plan
 from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.audit.drift import Drift

@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 from core.decisions.explain import explain
-from core.decisions.preemption import Planning
+from core.decisions.preemption.planning import Planning
 from core.ids import NO_NODE, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger

@@ -2,8 +2,18 @@
 
 import json
 
-from core.decisions.judging import Breach
-from core.decisions.receipts import Finding, Kind, NodeNotes, NoPlan, Plan, Receipt, Stop, Victim, passed
+from core.decisions.preemption.judging import Breach
+from core.decisions.preemption.receipts import (
+    Finding,
+    Kind,
+    NodeNotes,
+    NoPlan,
+    Plan,
+    Receipt,
+    Stop,
+    Victim,
+    passed,
+)
 from core.ids import NodeName, PodUid, QueuePath
 from core.resource import Resource
 from extender.views.recent_plans import Preemptions

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.decisions.receipts import Plan
+from core.decisions.preemption.receipts import Plan
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import EvictPod, NominateNode, PostEvent, WriteRecord

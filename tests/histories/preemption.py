@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from core.decisions.decision import Admitted, BindNow, Offered
-from core.decisions.receipts import Kind, Plan
+from core.decisions.preemption.receipts import Kind, Plan
 from core.ids import NO_NODE, NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, Effect, EvictPod, NominateNode, WakePod, WriteRecord

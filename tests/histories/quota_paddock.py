@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.decisions.receipts import Plan
+from core.decisions.preemption.receipts import Plan
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import (

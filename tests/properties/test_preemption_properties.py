@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
-from core.decisions.judging import check_laws, outdated
-from core.decisions.receipts import Plan
+from core.decisions.preemption.judging import check_laws, outdated
+from core.decisions.preemption.receipts import Plan
 from core.ids import NodeName
 from core.queues.spec import QueueSpec
 from tests.core.preemption_world import World, queue

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from core.decisions import contention, scoring
+from core.decisions import scoring
+from core.decisions.preemption import contention
 from core.ledger import view as snapshot
 from core.ledger.admission import cycle as turn_pass
 from core.ledger.admission import ordering as walk

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from core.decisions import case, eligibility, judging, laws, preemption, search, selection
-from core.decisions.due_order import DueOrder
-from core.decisions.receipts import Victim
+from core.decisions.preemption import case, eligibility, judging, laws, search, selection
+from core.decisions.preemption import planning as preemption
+from core.decisions.preemption.due_order import DueOrder
+from core.decisions.preemption.receipts import Victim
 from core.ids import PodUid
 from core.ledger.preemption import attempts as tries
 from core.ledger.preemption import execution as carrying

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from core.decisions import reclaim
-from core.decisions.receipts import Victim
+from core.decisions.preemption import quota_reclaim as reclaim
+from core.decisions.preemption.receipts import Victim
 from core.ledger.preemption import execution as carrying
 from core.ledger.preemption import quota_reclaim as reclaiming
 from core.ledger.state import State

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from core.decisions import admission, case, judging, preemption, required_node, selection
-from core.decisions.receipts import NoPlan, Stop, Victim
+from core.decisions import admission, required_node
+from core.decisions.preemption import case, judging, selection
+from core.decisions.preemption import planning as preemption
+from core.decisions.preemption.receipts import NoPlan, Stop, Victim
 from core.ledger import recovery as recalling
 from core.ledger import timers as moments
 from core.ledger import view as snapshot

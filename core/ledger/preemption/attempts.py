@@ -74,7 +74,7 @@ def note_tried(state: State, record: PodRecord) -> None:
 def find_due(state: State) -> None:
     """Whose moment has come, of each leaf not too many, in the order of its applications and asks (SORT-5).
 
-    Which leaf goes first is not said here: see `core.decisions.due_order`.
+    Which leaf goes first is not said here: see `core.decisions.preemption.due_order`.
     """
     if state.tries_due is None or not has_come(state.tries_due, now=state.now):
         return

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.decisions.laws import Wanted
-from core.decisions.receipts import Victim
+from core.decisions.preemption.laws import Wanted
+from core.decisions.preemption.receipts import Victim
 from core.ids import NO_NODE, NodeName, QueuePath
 from core.ledger.pods.record import Held, PodRecord, Standing
 from core.ledger.settings import PreemptionSettings

@@ -4,9 +4,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from core.decisions.case import victim_of
-from core.decisions.laws import keeps_guarantee
-from core.decisions.receipts import Finding, Kind, NodeNotes, Receipt, Victim, VictimReceipt, passed
+from core.decisions.preemption.case import victim_of
+from core.decisions.preemption.laws import keeps_guarantee
+from core.decisions.preemption.receipts import (
+    Finding,
+    Kind,
+    NodeNotes,
+    Receipt,
+    Victim,
+    VictimReceipt,
+    passed,
+)
 from core.ids import QueuePath
 from core.ledger.view import Snapshot
 from core.queues.queue import Queue

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from core.decisions import laws
-from core.decisions.case import Case, case_of
-from core.decisions.eligibility import is_pending
-from core.decisions.laws import numbers
-from core.decisions.receipts import Finding, Kind, NodeNotes, Plan, Receipt, Victim, passed
+from core.decisions.preemption import laws
+from core.decisions.preemption.case import Case, case_of
+from core.decisions.preemption.eligibility import is_pending
+from core.decisions.preemption.laws import numbers
+from core.decisions.preemption.receipts import Finding, Kind, NodeNotes, Plan, Receipt, Victim, passed
+from core.decisions.preemption.selection import Choice
 from core.decisions.required_node import breach_of
-from core.decisions.selection import Choice
 from core.ids import PodUid, QueuePath
 from core.ledger.view import Snapshot
 from core.queues.guarantees import below_common, losable, remaining

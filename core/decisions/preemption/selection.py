@@ -6,9 +6,9 @@ were taken and knows whether they are enough.
 
 from collections.abc import Iterable, Mapping
 
-from core.decisions import laws
-from core.decisions.case import Case
-from core.decisions.receipts import Victim
+from core.decisions.preemption import laws
+from core.decisions.preemption.case import Case
+from core.decisions.preemption.receipts import Victim
 from core.ids import NodeName, QueuePath
 from core.queues.guarantees import below_common, remaining
 from core.queues.queue import Queue

@@ -1,6 +1,6 @@
 """May an ask try to preempt, and now? What is asked before any queue is looked at (PRE-1 to PRE-5)."""
 
-from core.decisions.receipts import NoPlan, Stop
+from core.decisions.preemption.receipts import NoPlan, Stop
 from core.instants import has_come
 from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import Held, PodRecord

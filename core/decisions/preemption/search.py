@@ -6,9 +6,9 @@ what could go from them. What is left is looked at pod by pod.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from core.decisions import laws
-from core.decisions.case import Case, victim_of
-from core.decisions.receipts import Finding, Victim
+from core.decisions.preemption import laws
+from core.decisions.preemption.case import Case, victim_of
+from core.decisions.preemption.receipts import Finding, Victim
 from core.ids import NodeName, PodUid, QueuePath
 from core.ledger.view import Snapshot
 from core.queues.fence import Reach

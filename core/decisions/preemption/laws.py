@@ -1,12 +1,12 @@
 """The seven laws of preemption, one predicate each: the planner lives by them, and plans are judged by them.
 
-Predicates read usage as it is *before* the victim goes; `core.decisions.judging` asks them again when a plan
-is committed.
+Predicates read usage as it is *before* the victim goes; `core.decisions.preemption.judging` asks them again
+when a plan is committed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from core.decisions.receipts import Victim
+from core.decisions.preemption.receipts import Victim
 from core.ids import AppId
 from core.quantity import amount_text
 from core.queues.fence import Fence, Reach

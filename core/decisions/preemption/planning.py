@@ -7,13 +7,12 @@ waits long for it. What has changed between two slices is found when the plan is
 from collections.abc import Collection, Generator
 from heapq import heappop, heappush
 
-from core.decisions import laws
-from core.decisions.case import Case, case_of
-from core.decisions.eligibility import barred, held_back, is_in_back_off, is_pending, limited
-from core.decisions.judging import check_laws, outdated, receipt_of
-from core.decisions.receipts import SHOWN, Kind, NodeTally, NoPlan, Plan, Stop, Victim
-from core.decisions.required_node import plan_required_node
-from core.decisions.search import (
+from core.decisions.preemption import laws
+from core.decisions.preemption.case import Case, case_of
+from core.decisions.preemption.eligibility import barred, held_back, is_in_back_off, is_pending, limited
+from core.decisions.preemption.judging import check_laws, outdated, receipt_of
+from core.decisions.preemption.receipts import SHOWN, Kind, NodeTally, NoPlan, Plan, Stop, Victim
+from core.decisions.preemption.search import (
     Open,
     candidates_in,
     candidates_on,
@@ -23,7 +22,8 @@ from core.decisions.search import (
     names_of,
     why_unfit,
 )
-from core.decisions.selection import Choice, Trial, fits, lacking, pick_on_node
+from core.decisions.preemption.selection import Choice, Trial, fits, lacking, pick_on_node
+from core.decisions.required_node import plan_required_node
 from core.ids import NodeName, PodUid
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import Snapshot
