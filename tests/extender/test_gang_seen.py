@@ -9,7 +9,7 @@ from extender.telemetry.metrics import Metrics
 from extender.views.journal import Journal
 from extender.views.story import story_of
 from tests.builders import make_gang, make_ledger, make_queue
-from tests.core.gang_play import GangPlay
+from tests.core.ledger.gangs.play import GangPlay
 
 
 def exposed(world: GangPlay) -> dict[str, float]:

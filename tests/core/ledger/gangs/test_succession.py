@@ -11,7 +11,7 @@ from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
 from core.workload.gangs.progress import Phase
 from tests.builders import make_gang, make_ledger, make_queue, usage
-from tests.core.gang_play import GangPlay
+from tests.core.ledger.gangs.play import GangPlay
 
 SEEN = on.PodObserved | on.PodDeleted | on.TimePassed
 

@@ -15,7 +15,7 @@ from core.workload.gangs.gang import PodGroup
 from core.workload.pod import OWN_GATE
 from core.workload.pod_group import rest_of, standing_of_group
 from tests.builders import START, bind_called, filtered, make_ledger, make_node, make_queue, usage, woken
-from tests.core.pod_group_play import A, code, group_of, named, passed, ring, seen, told, waits
+from tests.core.ledger.podgroups.play import A, code, group_of, named, passed, ring, seen, told, waits
 
 # -- turns ---------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from core.reasons import Code
 from core.workload.gangs.gang import GangStyle
 from core.workload.states import AppState
 from tests.builders import START, make_gang, usage
-from tests.core.gang_play import GangPlay, play, waiting_gang, with_policy
+from tests.core.ledger.gangs.play import GangPlay, play, waiting_gang, with_policy
 
 # -- time-outs (GANG-15 to GANG-17) --------------------------------------------------------------------------
 

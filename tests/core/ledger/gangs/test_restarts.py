@@ -15,7 +15,7 @@ from core.workload.gangs.gang import GangStyle
 from core.workload.gangs.progress import Phase
 from core.workload.pod import GANG
 from tests.builders import make_gang, make_ledger, make_queue, usage
-from tests.core.gang_play import hold_back, play, started, waiting_gang
+from tests.core.ledger.gangs.play import hold_back, play, started, waiting_gang
 
 
 def fresh() -> Ledger:

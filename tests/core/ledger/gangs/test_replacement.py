@@ -16,7 +16,7 @@ from core.workload.gangs.progress import Phase
 from core.workload.nodes.affinity import Constraints
 from core.workload.pod import OWN_GATE, REPLACES, RESERVED_NODE
 from tests.builders import filtered, make_gang, make_ledger, make_node, make_queue, usage
-from tests.core.gang_play import GangPlay, hold_back, play, started
+from tests.core.ledger.gangs.play import GangPlay, hold_back, play, started
 
 
 def kinds(effects: list[Effect]) -> list[str]:

@@ -11,7 +11,7 @@ from core.workload.gangs.gang import GangPolicy, GangStyle, PlaceholderTemplate
 from core.workload.gangs.progress import Phase
 from core.workload.states import AppState
 from tests.builders import START, make_gang, make_ledger, make_queue
-from tests.core.gang_play import GangPlay
+from tests.core.ledger.gangs.play import GangPlay
 
 
 @pytest.mark.rule("APP-5", "GANG-20")

@@ -16,7 +16,7 @@ from core.workload.nodes.node import NodeUse
 from core.workload.nodes.ranking import NodeRanking
 from core.workload.nodes.room import NodeRoom
 from tests.builders import START, make_pod
-from tests.core.corruptions import CORRUPTIONS, COUNTERS, busy_ledger
+from tests.core.ledger.audit.corruptions import CORRUPTIONS, COUNTERS, busy_ledger
 
 TOLD = {
     "settings",

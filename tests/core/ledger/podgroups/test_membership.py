@@ -15,7 +15,7 @@ from core.resource import Resource
 from core.workload.gangs.gang import GroupSource, PodGroup
 from core.workload.pod_group import Group, Seniority, Terms
 from tests.builders import START, filtered, make_ledger, make_node, make_pod, make_queue, woken
-from tests.core.pod_group_play import KEY, A, B, code, group_of, named, passed, ring, seen, told, waits
+from tests.core.ledger.podgroups.play import KEY, A, B, code, group_of, named, passed, ring, seen, told, waits
 
 
 def leader(ledger: Ledger) -> tuple[Seniority | None, int]:

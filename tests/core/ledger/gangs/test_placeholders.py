@@ -14,7 +14,7 @@ from core.workload.gangs.gang import Gang, GangStyle, TaskGroup
 from core.workload.gangs.progress import Phase, names_of
 from core.workload.states import AppState
 from tests.builders import START, make_gang, make_ledger, make_queue, usage
-from tests.core.gang_play import GangPlay, play, sized, waiting_gang, with_policy
+from tests.core.ledger.gangs.play import GangPlay, play, sized, waiting_gang, with_policy
 
 
 def two_groups(first: int, second: int, *, cpu: int = 1000) -> Gang:

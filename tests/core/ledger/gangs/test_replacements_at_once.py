@@ -15,7 +15,7 @@ from core.ledger.gangs.matching import COUNTED_FOR
 from core.reasons import Said
 from core.workload.pod import OWN_GATE, REPLACES
 from tests.builders import make_gang, make_ledger, make_node, make_queue
-from tests.core.gang_play import GangPlay
+from tests.core.ledger.gangs.play import GangPlay
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from core.ledger.audit.rounds import audit
 from core.ledger.state import State
 from core.workload.pod_group import Group, Phase
 from tests.builders import START, make_ledger
-from tests.core.pod_group_play import KEY, A, seen
+from tests.core.ledger.podgroups.play import KEY, A, seen
 
 
 def group_in(state: State) -> Group:

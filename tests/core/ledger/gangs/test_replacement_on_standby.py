@@ -8,7 +8,7 @@ from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.gangs.replacement import UNTRIED_AT_MOST
 from tests.builders import drifts, make_gang, make_ledger, make_queue, usage
-from tests.core.gang_play import GangPlay
+from tests.core.ledger.gangs.play import GangPlay
 
 
 def linked() -> GangPlay:
