@@ -19,6 +19,7 @@ from extender.configuration.missing_notice import MissingNotice
 from extender.configuration.reload import Configuration, Source
 from extender.configuration.sources import ConfigMapData
 from extender.engine.engine import CLEAN_EVERY, Engine, Outward
+from extender.host.clocks import clock_of_host, steady_clock
 from extender.host.garbage_collector import spare_no_more, spare_what_lives
 from extender.host.user_groups import HostGroups
 from extender.http.connections import Connections
@@ -80,7 +81,7 @@ class App:
         self._options = options
         self._client = client
         self._log = log
-        self._clock = _steady_clock()
+        self._clock = steady_clock()
         self._journal = Journal()
         self._configured = asyncio.Event()
         self.synced = asyncio.Event()
@@ -107,7 +108,7 @@ class App:
             client,
             lease=lambda: self.configuration.settings.lease,
             host=socket.gethostname(),
-            clock=_clock_of_host,
+            clock=clock_of_host,
             wall=time.time,
             began=lambda: self.engine.learn(on.ActingBegan()),
             ended=lambda: self.engine.learn(on.ActingEnded()),
@@ -371,17 +372,6 @@ class App:
 
 def _later(seconds: float, call: Any) -> object:
     return asyncio.get_running_loop().call_later(seconds, call)
-
-
-def _clock_of_host() -> float:
-    """Seconds of a clock that goes on while the process is stopped, and where there is one, the host."""
-    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
-
-
-def _steady_clock() -> Any:
-    """Seconds since the epoch that never go back, whatever happens to the wall clock."""
-    offset = time.time() - time.monotonic()
-    return lambda: time.monotonic() + offset
 
 
 async def serve(options: Options, log: Logger) -> None:
