@@ -35,9 +35,10 @@ from extender.telemetry.logs import DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.stalls import watch_stalls
 from extender.telemetry.witness import Telling
+from extender.verbs.bind import BindVerb
 from extender.verbs.confirmation import Confirming
 from extender.verbs.leading import fenced
-from extender.verbs.verbs import Verbs
+from extender.verbs.pure import PureVerbs
 from extender.views.journal import Journal
 from extender.views.recent_plans import Preemptions
 from extender.views.story import story_of
@@ -130,13 +131,21 @@ class App:
             count=lambda outcome: self.metrics.unshown.labels(outcome).inc(),
             warn=log.warning,
         )
-        self._verbs = Verbs(
+        self._waits_for = ""
+        self._verbs = PureVerbs(
+            self.engine,
+            asked=self._asked,
+            confirming=self._confirming,
+            lead=self._leadership,
+            waits_for=lambda: self._waits_for,
+        )
+        self._bind_verb = BindVerb(
             self.engine,
             self._effector,
             synced=self.synced,
             asked=self._asked,
-            confirming=self._confirming,
             lead=self._leadership,
+            waits_for=lambda: self._waits_for,
         )
         self._config_maps = ConfigMapFeed(client, options.namespace, self._offer_config_maps, self._reporting)
         self._feeds = Feeds(
@@ -145,7 +154,7 @@ class App:
 
     async def run(self) -> None:
         """Serve until cancelled. Raises `StartError` for a first configuration that is refused."""
-        runners = [await listen(self._verbs_app(self._verbs), self._options.verbs, tls=self._options.tls)]
+        runners = [await listen(self._verbs_app(), self._options.verbs, tls=self._options.tls)]
         try:
             admin = admin_app(self._admin(), self._door("admin"))
             runners.append(await listen(admin, self._options.admin))
@@ -219,7 +228,7 @@ class App:
     def _missing(self, source: Source, message: str) -> None:
         """The document is not where it should be, or is there again (F-4)."""
         self.metrics.missing.set(bool(message))
-        self._verbs.waits_for = "" if self._configured.is_set() else "no queues are configured yet"
+        self._waits_for = "" if self._configured.is_set() else "no queues are configured yet"
         if message:
             self.metrics.reloads.labels("kept").inc()
             self._log.error("configuration missing", source=source.name, error=message)
@@ -241,7 +250,7 @@ class App:
             needs_restart=list(held),
             unread=list(self.configuration.unread),
         )
-        self._verbs.bind_deadline = self.configuration.settings.bind_deadline
+        self._bind_verb.deadline = self.configuration.settings.bind_deadline
         self._configured.set()
 
     # -- running -----------------------------------------------------------------------------------------
@@ -250,7 +259,7 @@ class App:
         if isinstance(effect, LookUpGroups):
             self._host_groups.look_up(effect.user)
         elif isinstance(effect, EndWait):
-            self._verbs.waits.end(effect.uid, effect.why)
+            self._bind_verb.waits.end(effect.uid, effect.why)
         else:
             self._effector.perform(effect)
 
@@ -308,13 +317,14 @@ class App:
 
     # -- what the ports show --------------------------------------------------------------------------------
 
-    def _verbs_app(self, verbs: Verbs) -> Any:
+    def _verbs_app(self) -> Any:
+        verbs = self._verbs
         return verbs_app(
             {
                 "filter": fenced(verbs.filter, self._leadership),
                 "prioritize": fenced(verbs.prioritize, self._leadership, NO_PRIORITIES),
                 "preempt": fenced(verbs.preempt, self._leadership, NO_PREEMPTION),
-                "bind": verbs.bind,
+                "bind": self._bind_verb.bind,
             },
             measure=self._measure,
             on_bug=self._on_bug,

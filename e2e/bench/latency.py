@@ -25,7 +25,7 @@ from e2e.bench.report import percentiles, show
 from e2e.bench.rig import filter_body, rig
 from extender.engine.engine import Engine
 from extender.http.server import Address, listen, verbs_app
-from extender.verbs.verbs import Verbs
+from extender.verbs.pure import PureVerbs
 from extender.wire.calls import extender_v1 as v1
 
 NODES, PODS, TEAMS, LEAVES, NAMES = 5_000, 50_000, 20, 49, 500
@@ -121,7 +121,7 @@ async def run() -> None:
     show("verb latency", unit="us", nodes=NODES, pods=PODS, queues=len(engine.snapshot.tree), **figures)
 
 
-async def _in_process(verbs: Verbs, bodies: list[bytes]) -> dict[str, float]:
+async def _in_process(verbs: PureVerbs, bodies: list[bytes]) -> dict[str, float]:
     took = []
     for at in range(CALLS):
         body = bodies[at % len(bodies)]
@@ -133,7 +133,7 @@ async def _in_process(verbs: Verbs, bodies: list[bytes]) -> dict[str, float]:
     return percentiles(took)
 
 
-async def _over_loopback(verbs: Verbs, measure: Any, bodies: list[bytes]) -> dict[str, float]:
+async def _over_loopback(verbs: PureVerbs, measure: Any, bodies: list[bytes]) -> dict[str, float]:
     app = verbs_app({"filter": verbs.filter}, measure=measure, on_bug=lambda *_: None)
     runner = await listen(app, Address("127.0.0.1", 0))
     port = runner.addresses[0][1]
@@ -150,7 +150,7 @@ async def _over_loopback(verbs: Verbs, measure: Any, bodies: list[bytes]) -> dic
     return percentiles(took)
 
 
-def _prioritized(engine: Engine, verbs: Verbs) -> dict[int, dict[str, float]]:
+def _prioritized(engine: Engine, verbs: PureVerbs) -> dict[int, dict[str, float]]:
     """Of prioritize, by the number of names: the whole call, and the medians of its three parts."""
     engine.learn(on.Configured(_partition(), LedgerSettings(scores_nodes=True)))
     rng = random.Random(7)
@@ -159,7 +159,7 @@ def _prioritized(engine: Engine, verbs: Verbs) -> dict[int, dict[str, float]]:
     return {count: _prioritized_of(count, engine, verbs, rng) for count in SCORED}
 
 
-def _prioritized_of(count: int, engine: Engine, verbs: Verbs, rng: random.Random) -> dict[str, float]:
+def _prioritized_of(count: int, engine: Engine, verbs: PureVerbs, rng: random.Random) -> dict[str, float]:
     """As in a scheduling cycle: each call comes after the pod's filter call, and a pod was bound before."""
     whole, parts = [], []
     for at in range(SCORE_CALLS):

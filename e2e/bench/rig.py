@@ -8,25 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.ledger.effects import Effect
-from core.workload.pod import PodFacts
 from extender.engine.engine import Engine, Outward
 from extender.http.middleware import Measure
 from extender.telemetry.logs import DecisionLog, configure_logs
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.witness import Telling
-from extender.verbs.verbs import Outcome, Verbs
+from extender.verbs.pure import PureVerbs
 from extender.views.journal import Journal
 from extender.views.recent_plans import Preemptions
 
 Later = Callable[[float, Callable[[], None]], object]
-
-
-class _NoApi:
-    async def post(self, binding: Any, *, within: float) -> Outcome:
-        return Outcome(within > 0)
-
-    async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:
-        raise TimeoutError(within)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +25,7 @@ class Rig:
     """``measure``: what the server tells its metrics after each call."""
 
     engine: Engine
-    verbs: Verbs
+    verbs: PureVerbs
     measure: Measure
 
 
@@ -48,13 +39,11 @@ def rig(*, later: Later | None = None, perform: Callable[[Effect], None] = lambd
     witness = Telling(Journal(), configure_logs(nowhere), log, metrics, Preemptions())
     engine = Engine(Outward(time.time, later or loop.call_later, perform, witness))
     engines.append(engine)
-    synced = asyncio.Event()
-    synced.set()
 
     def measure(verb: str, seconds: float, _fault: str) -> None:
         metrics.verb_seconds.labels(verb).observe(seconds)
 
-    return Rig(engine, Verbs(engine, _NoApi(), synced=synced, asked=engine.asked), measure)
+    return Rig(engine, PureVerbs(engine, asked=engine.asked), measure)
 
 
 def filter_body(uid: str, name: str, queue: str, names: list[str], *, app: str, cpu: str = "100m") -> bytes:

@@ -14,8 +14,8 @@ from aiohttp import web
 from core.errors import PaddockError
 from extender.http.door import Door, Handle
 from extender.http.intake import BodyFault, Limits
+from extender.verbs.faults import CallFault, DeadlinePassed, NotReady
 from extender.verbs.leading import NotLeading
-from extender.verbs.verbs import CallFault, DeadlinePassed, NotReady
 from extender.wire.calls.extender_v1 import BadBody, faulted
 
 Answer = Callable[[bytes], bytes | Awaitable[bytes]]

@@ -31,7 +31,8 @@ from extender.simulator.clock import EPOCH, Kind, Timer
 from extender.simulator.extender_calls import CallFailed, bind_error
 from extender.simulator.objects import Json
 from extender.simulator.world import News, World
-from extender.verbs.verbs import Outcome, Verbs
+from extender.verbs.bind import BindVerb, Outcome
+from extender.verbs.pure import PureVerbs
 from extender.views.recent_plans import Preemptions
 from extender.wire.calls.extender_v1 import BOUND, faulted
 from extender.wire.translate import POD, pod_from
@@ -68,7 +69,8 @@ class Life:
         )
         synced = asyncio.Event()
         synced.set()
-        self.verbs = Verbs(self.engine, self, synced=synced)
+        self.verbs = PureVerbs(self.engine)
+        self.bind_verb = BindVerb(self.engine, self, synced=synced)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -153,7 +155,7 @@ class Life:
             self.effects.append(event)
 
     def _on_applied(self, source: Source, held: tuple[str, ...]) -> None:
-        self.verbs.bind_deadline = self.configuration.settings.bind_deadline
+        self.bind_verb.deadline = self.configuration.settings.bind_deadline
 
     # -- learning and doing ----------------------------------------------------------------------
 
@@ -184,7 +186,7 @@ class Life:
                 break
             effect = self.effects.popleft()
             if isinstance(effect, EndWait):
-                self.verbs.waits.end(effect.uid, effect.why)
+                self.bind_verb.waits.end(effect.uid, effect.why)
                 continue
             world = self._world
             made = self.configuration.settings.placeholders
@@ -236,7 +238,7 @@ class Life:
             raise CallFailed(f"failed {verb} with extender: {error}") from error
 
     def bind(self, body: bytes, answered: Callable[[str], None]) -> None:
-        task = self._world.loop.create_task(self.verbs.bind(body))
+        task = self._world.loop.create_task(self.bind_verb.bind(body))
         self._calls[task] = answered
         task.add_done_callback(self._call_ended)
         self._world.loop.run_ready()

@@ -59,7 +59,7 @@ async def test_bind_in_any_case(spelled: Callable[[bytes], bytes]) -> None:
     assert bind_request_from(body) == BindRequest("p", "default", "uid-p", "n2")
     rig = Rig()
     rig.api.pods["default", "p"] = make_pod("p")
-    assert await rig.verbs.bind(body) == b"{}"
+    assert await rig.bind_verb.bind(body) == b"{}"
 
 
 ABSENT = object()

@@ -62,7 +62,7 @@ async def test_every_payload_is_answered_without_a_fault(path: Path) -> None:
         asked = payload(path.parent / "filter.json")
         rig.verbs.filter(asked)
         show(rig, json.loads(asked))
-    async with serving(answers_of(rig.verbs)) as door:
+    async with serving(answers_of(rig)) as door:
         status, answer = await door.post(path.stem, body)
     assert status == 200
     assert door.faults == []
@@ -74,7 +74,7 @@ async def test_every_payload_is_answered_without_a_fault(path: Path) -> None:
 async def test_a_pod_from_filter_to_bind(mode: Path) -> None:
     rig = rig_for_payloads()
     body = json.loads(payload(mode / "filter.json"))
-    async with serving(answers_of(rig.verbs)) as door:
+    async with serving(answers_of(rig)) as door:
         _, filtered = await door.post("filter", json.dumps(body).encode())
         assert answered_nodes(filtered) == offered_nodes(body)
         show(rig, body)

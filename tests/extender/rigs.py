@@ -24,7 +24,8 @@ from core.workload.pod import PodFacts
 from extender.engine.engine import Engine, Outward
 from extender.http.door import Door as Guards
 from extender.http.server import MOST_BYTES, Address, listen, verbs_app
-from extender.verbs.verbs import Outcome, Verbs
+from extender.verbs.bind import BindVerb, Outcome
+from extender.verbs.pure import PureVerbs
 from extender.wire.annotations.gang import POD_GROUP_MIN, POD_GROUP_NAME
 from extender.wire.translate import POD, pod_from
 from tests.builders import START, make_ledger, make_queue
@@ -97,11 +98,12 @@ class Rig:
         self.engine = Engine(
             Outward(lambda: self.time, self._later, self._perform, self.witness), self.ledger
         )
-        self.verbs = Verbs(self.engine, self.api, synced=self.synced, bind_deadline=5.0)
+        self.verbs = PureVerbs(self.engine)
+        self.bind_verb = BindVerb(self.engine, self.api, synced=self.synced, deadline=5.0)
 
     def _perform(self, effect: Effect) -> None:
         if isinstance(effect, EndWait):
-            self.verbs.waits.end(effect.uid, effect.why)
+            self.bind_verb.waits.end(effect.uid, effect.why)
         else:
             self.effects.append(effect)
 
@@ -125,7 +127,7 @@ class Rig:
         return answer
 
     async def bind(self, name: str, node: str = "n1", **pod: Any) -> dict[str, Any]:
-        answer: dict[str, Any] = json.loads(await self.verbs.bind(bind_body(name, node, **pod)))
+        answer: dict[str, Any] = json.loads(await self.bind_verb.bind(bind_body(name, node, **pod)))
         return answer
 
 
@@ -250,9 +252,10 @@ async def serving(
         await runner.cleanup()
 
 
-def answers_of(verbs: Verbs) -> dict[str, Callable[[bytes], Any]]:
+def answers_of(rig: Rig) -> dict[str, Callable[[bytes], Any]]:
     """The four verbs as the listener takes them."""
-    return {each: getattr(verbs, each) for each in VERBS}
+    pure = {each: getattr(rig.verbs, each) for each in VERBS if each != "bind"}
+    return {**pure, "bind": rig.bind_verb.bind}
 
 
 BODIES = {

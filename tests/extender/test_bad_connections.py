@@ -42,7 +42,7 @@ async def until(condition: Any) -> None:
 async def test_a_head_that_does_not_end_is_cut() -> None:
     closed: list[str] = []
     guards = Guards(Connections(head_within=0.05, closed=closed.append))
-    async with serving(answers_of(Rig().verbs), guards=guards) as door:
+    async with serving(answers_of(Rig()), guards=guards) as door:
         for _ in range(5):
             reader, writer = await connection_to(door)
             writer.write(HALF)
@@ -61,7 +61,7 @@ def test_heads_are_cut_on_the_loop_of_production_too() -> None:
 async def test_a_head_in_drops_is_cut_all_the_same() -> None:
     closed: list[str] = []
     guards = Guards(Connections(head_within=0.05, closed=closed.append))
-    async with serving(answers_of(Rig().verbs), guards=guards) as door:
+    async with serving(answers_of(Rig()), guards=guards) as door:
         reader, writer = await connection_to(door)
         writer.write(HALF)
         while not closed:
@@ -75,7 +75,7 @@ async def test_a_head_in_drops_is_cut_all_the_same() -> None:
 async def test_a_connection_that_idles_between_calls_is_kept() -> None:
     """kube-scheduler keeps its own for 90 s."""
     guards = Guards(Connections(head_within=0.02))
-    async with serving(answers_of(Rig().verbs), guards=guards) as door:
+    async with serving(answers_of(Rig()), guards=guards) as door:
         reader, writer = await connection_to(door)
         call = head("filter", f"Content-Length: {len(BODIES['filter'])}") + BODIES["filter"]
         for _ in range(3):
@@ -140,7 +140,7 @@ async def test_of_too_many_connections_the_oldest_that_says_nothing_goes() -> No
 
 async def test_a_thousand_half_sent_calls_leave_room_for_a_whole_one() -> None:
     guards = Guards(Connections(most=100))
-    async with serving(answers_of(Rig().verbs), guards=guards) as door:
+    async with serving(answers_of(Rig()), guards=guards) as door:
         writers = []
         for _ in range(300):
             _, writer = await connection_to(door)
@@ -158,7 +158,7 @@ async def test_a_thousand_half_sent_calls_leave_room_for_a_whole_one() -> None:
 @pytest.mark.parametrize("verb", VERBS)
 async def test_a_body_that_does_not_come_is_told_so(verb: str) -> None:
     guards = Guards(intake=Intake(within=0.05))
-    async with serving(answers_of(Rig().verbs), guards=guards) as door:
+    async with serving(answers_of(Rig()), guards=guards) as door:
         reader, writer = await connection_to(door)
         writer.write(head(verb, "Content-Length: 1000") + b'{"Pod":')
         answer = await asyncio.wait_for(reader.readuntil(b"}"), 5)
@@ -171,7 +171,7 @@ async def test_a_body_that_does_not_come_is_told_so(verb: str) -> None:
 
 async def test_a_long_list_of_names_is_refused_where_whole_nodes_are_taken() -> None:
     names = changed(lambda body: body.update(NodeNames=["n" * 250] * (MOST_NAMES // 250)))
-    async with serving(answers_of(Rig().verbs)) as door:
+    async with serving(answers_of(Rig())) as door:
         _, answer = await door.post("filter", io.BytesIO(names))
         assert answer == {"Error": f"body is above the limit of {MOST_NAMES} bytes"}
         _, answer = await door.post("filter", io.BytesIO(node_list(1_700, 10_000)))
@@ -193,7 +193,7 @@ async def large_one_under_way(door: Door, guards: Guards) -> AsyncIterator[async
 async def test_large_bodies_are_read_one_at_a_time() -> None:
     guards = Guards()
     large = b" " * MIB + BODIES["filter"]
-    async with serving(answers_of(Rig().verbs), guards=guards) as door:
+    async with serving(answers_of(Rig()), guards=guards) as door:
         async with large_one_under_way(door, guards):
             waits = asyncio.create_task(door.post("filter", io.BytesIO(large)))
             await until(lambda: guards.intake._waiting == 1)
@@ -206,7 +206,7 @@ async def test_of_many_large_bodies_some_are_told_to_come_again(monkeypatch: pyt
     monkeypatch.setattr(intake, "MOST_WAITING", 1)
     guards = Guards(intake=Intake(within=0.3))
     large = b" " * MIB + BODIES["prioritize"]
-    async with serving(answers_of(Rig().verbs), guards=guards) as door, large_one_under_way(door, guards):
+    async with serving(answers_of(Rig()), guards=guards) as door, large_one_under_way(door, guards):
         waits = asyncio.create_task(door.post("prioritize", io.BytesIO(large)))
         await until(lambda: guards.intake._waiting == 1)
         status, answer = await door.post("prioritize", io.BytesIO(large))
@@ -218,7 +218,7 @@ async def test_of_many_large_bodies_some_are_told_to_come_again(monkeypatch: pyt
 
 async def test_small_bodies_take_no_more_memory_than_they_may() -> None:
     guards = Guards(intake=Intake(most_small=100_000))
-    async with serving(answers_of(Rig().verbs), guards=guards) as door:
+    async with serving(answers_of(Rig()), guards=guards) as door:
         _, writer = await connection_to(door)
         writer.write(head("filter", "Content-Length: 90000") + b" " * 80_000)
         await until(lambda: guards.intake._held == 80_000)

@@ -76,7 +76,7 @@ WRONG = {
 @pytest.mark.parametrize(("body", "text"), WRONG.values(), ids=WRONG.keys())
 async def test_what_is_wrong_is_named_by_its_path(body: bytes, text: str) -> None:
     rig = Rig()
-    async with serving(answers_of(rig.verbs)) as door:
+    async with serving(answers_of(rig)) as door:
         status, answer = await door.post("filter", body)
         assert (status, list(answer)) == (200, ["Error"])
         assert text in answer["Error"]
@@ -102,7 +102,7 @@ BIND_WRONG = {
 @pytest.mark.parametrize(("body", "text"), BIND_WRONG.values(), ids=BIND_WRONG.keys())
 async def test_what_is_wrong_with_a_bind_body(body: bytes, text: str) -> None:
     rig = Rig()
-    async with serving(answers_of(rig.verbs)) as door:
+    async with serving(answers_of(rig)) as door:
         status, answer = await door.post("bind", body)
         assert (status, list(answer)) == (200, ["Error"])
         assert text in answer["Error"]
@@ -122,7 +122,7 @@ PREEMPT_WRONG = {
 @pytest.mark.parametrize("body", PREEMPT_WRONG.values(), ids=PREEMPT_WRONG.keys())
 async def test_what_is_wrong_with_a_preempt_body(body: bytes) -> None:
     assert body != BODIES["preempt"]
-    async with serving(answers_of(Rig().verbs)) as door:
+    async with serving(answers_of(Rig())) as door:
         status, answer = await door.post("preempt", body)
         assert (status, list(answer)) == (400, ["error"])
         assert door.faults == [("preempt", "bad body")]
@@ -131,7 +131,7 @@ async def test_what_is_wrong_with_a_preempt_body(body: bytes) -> None:
 
 async def test_an_unknown_queue_is_a_refusal() -> None:
     rig = Rig()
-    async with serving(answers_of(rig.verbs)) as door:
+    async with serving(answers_of(rig)) as door:
         for queue in ("root.nowhere", "root..a", "root.\u0000", "root." + "x" * 10_000):
             _, answer = await door.post("filter", filter_body(f"p{len(queue)}", queue=queue, app=queue[:20]))
             text = answer["FailedAndUnresolvableNodes"]["n1"]
@@ -143,7 +143,7 @@ async def test_an_unknown_queue_is_a_refusal() -> None:
 
 async def test_a_uid_in_use_is_refused_and_changes_nothing() -> None:
     rig = Rig()
-    async with serving(answers_of(rig.verbs)) as door:
+    async with serving(answers_of(rig)) as door:
         await door.post("filter", filter_body("p"))
         status, answer = await door.post("filter", filter_body("q", uid="uid-p"))
         assert (status, answer) == (200, {"Error": "uid belongs to pod default/p"})
@@ -197,7 +197,7 @@ STATUSES = {"filter": {200}, "bind": {200}, "prioritize": {200, 400}, "preempt":
 def test_any_body_is_answered_and_none_is_a_bug(verb: str) -> None:
     rig = Rig()
     with asyncio.Runner() as runner:
-        opened = serving(answers_of(rig.verbs))
+        opened = serving(answers_of(rig))
         door = runner.run(opened.__aenter__())
 
         @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))

@@ -31,7 +31,7 @@ async def test_a_filter_body_of_60_mb_is_answered() -> None:
     body = node_list(5_000, 12_000)
     assert len(body) > 60_000_000
     rig = Rig(make_queue("root.a", max={"vcore": 1000}), nodes=1)
-    async with serving(answers_of(rig.verbs)) as door:
+    async with serving(answers_of(rig)) as door:
         _, answer = await door.post("filter", io.BytesIO(body))
         assert len(answer["Nodes"]["items"]) == 5_000
         other = body.replace(b"uid-p", b"uid-q").replace(b'"name": "p"', b'"name": "q"')
@@ -53,7 +53,7 @@ def head(verb: str, *headers: str) -> bytes:
 @pytest.mark.parametrize(("verb", "status"), [("filter", b"200"), ("prioritize", b"400"), ("bind", b"200")])
 async def test_300_mb_are_refused_before_the_first_byte(verb: str, status: bytes) -> None:
     rig = Rig()
-    async with serving(answers_of(rig.verbs)) as door:
+    async with serving(answers_of(rig)) as door:
         reader, writer = await connection_to(door)
         writer.write(head(verb, f"Content-Length: {300 * MIB}"))
         answer = await asyncio.wait_for(reader.readuntil(b"}"), 5)
@@ -68,7 +68,7 @@ async def test_300_mb_are_refused_before_the_first_byte(verb: str, status: bytes
 
 async def test_an_endless_stream_is_cut_at_the_limit() -> None:
     rig = Rig()
-    async with serving(answers_of(rig.verbs), most_bytes=MIB) as door:
+    async with serving(answers_of(rig), most_bytes=MIB) as door:
         reader, writer = await connection_to(door)
         writer.write(head("filter", "Transfer-Encoding: chunked"))
         answer = asyncio.create_task(reader.readuntil(b"}"))
@@ -91,7 +91,7 @@ async def test_an_endless_stream_is_cut_at_the_limit() -> None:
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "GZIP", "identity, gzip"])
 async def test_an_encoded_body_is_refused_and_never_unpacked(verb: str, encoding: str) -> None:
     """F-19: 122 KB that unpack to 120 MiB."""
-    async with serving(answers_of(Rig().verbs)) as door:
+    async with serving(answers_of(Rig())) as door:
         status, answer = await door.post(verb, PACKED, **{"Content-Encoding": encoding})
         assert (status, answer) == (415, {"error": "a body with a Content-Encoding is not taken"})
         assert door.faults == [(verb, "encoded body")]
@@ -99,7 +99,7 @@ async def test_an_encoded_body_is_refused_and_never_unpacked(verb: str, encoding
 
 
 async def test_a_body_in_pieces_is_put_together() -> None:
-    async with serving(answers_of(Rig().verbs)) as door:
+    async with serving(answers_of(Rig())) as door:
 
         async def pieces() -> Any:
             for at in range(0, len(BODIES["filter"]), 50):
@@ -120,7 +120,7 @@ async def until_called(door: Door, calls: int) -> None:
 @pytest.mark.parametrize("verb", VERBS)
 async def test_a_caller_that_hangs_up_within_its_body_is_no_bug(verb: str) -> None:
     rig = Rig()
-    async with serving(answers_of(rig.verbs)) as door:
+    async with serving(answers_of(rig)) as door:
         _, writer = await connection_to(door)
         writer.write(head(verb, "Content-Length: 1000") + b'{"Pod":')
         await writer.drain()
@@ -141,7 +141,7 @@ async def test_a_caller_that_hangs_up_within_its_body_is_no_bug(verb: str) -> No
     ids=["wrong chunks", "not deflate", "not gzip"],
 )
 async def test_a_body_that_its_headers_belie_is_no_bug(headers: list[str], sent: bytes) -> None:
-    async with serving(answers_of(Rig().verbs)) as door:
+    async with serving(answers_of(Rig())) as door:
         reader, writer = await connection_to(door)
         writer.write(head("filter", *headers) + sent)
         answer = await asyncio.wait_for(reader.readline(), 5)
@@ -157,7 +157,7 @@ async def test_a_body_that_its_headers_belie_is_no_bug(headers: list[str], sent:
     [b"\x16\x03\x01\x02\x00\x01\x00", b"GET\r\n\r\n", b"POST /v1/filter HTTP/1.1\r\nX: " + b"y" * 70_000],
 )
 async def test_what_is_no_http_is_answered_by_the_protocol(garbage: bytes) -> None:
-    async with serving(answers_of(Rig().verbs)) as door:
+    async with serving(answers_of(Rig())) as door:
         reader, writer = await connection_to(door)
         writer.write(garbage + b"\r\n\r\n")
         assert (await asyncio.wait_for(reader.readline(), 5)).split()[1] == b"400"

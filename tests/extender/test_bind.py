@@ -11,7 +11,8 @@ from core.ledger.effects import PostBinding
 from core.ledger.ledger import Ledger
 from core.workload.pod import NamespaceFacts
 from extender.kube.connection.api import Unreachable
-from extender.verbs.verbs import CallFault, DeadlinePassed, NotReady, Outcome
+from extender.verbs.bind import Outcome
+from extender.verbs.faults import CallFault, DeadlinePassed, NotReady
 from tests.builders import make_node, make_partition, make_pod, make_queue, usage
 from tests.extender.reflector_bench import until
 from tests.extender.rigs import Rig
@@ -102,7 +103,7 @@ async def given_up(rig: Rig, failure: BaseException) -> list[object]:
     with pytest.raises(asyncio.CancelledError):
         await call
     rig.api.open.set()
-    await until(lambda: not rig.verbs._open)
+    await until(lambda: not rig.bind_verb._open)
     return told
 
 
@@ -239,7 +240,7 @@ async def test_a_managed_pod_is_held_until_the_caches_are_synced() -> None:
 
 async def test_a_managed_pod_is_held_no_longer_than_the_deadline() -> None:
     rig = Rig(ledger=Ledger())
-    rig.verbs.bind_deadline = 0.05
+    rig.bind_verb.deadline = 0.05
     rig.api.pods["default", "p"] = make_pod("p")
     with pytest.raises(NotReady):
         await rig.bind("p")
@@ -254,7 +255,7 @@ async def test_an_unmanaged_pod_does_not_wait_for_the_caches() -> None:
 
 async def test_a_class_found_by_filter_is_remembered_before_the_sync() -> None:
     rig = Rig(ledger=Ledger())
-    rig.verbs.bind_deadline = 0.05
+    rig.bind_verb.deadline = 0.05
     with pytest.raises(NotReady):
         rig.filter("p")
     with pytest.raises(NotReady):
@@ -267,7 +268,7 @@ async def test_after_the_deadline_nothing_is_sent() -> None:
     rig.filter("p")
     rig.api.open = asyncio.Event()
     rig.api.outcomes = [Outcome(False, certain=False, message="no answer")]
-    rig.verbs.bind_deadline = 0.05
+    rig.bind_verb.deadline = 0.05
     first = asyncio.create_task(rig.bind("p"))
     await until(lambda: bool(rig.api.posted))
     second = asyncio.create_task(rig.bind("p"))

@@ -11,7 +11,8 @@ from aiohttp import web
 from core.ledger import events as on
 from extender.kube.connection.client import connect
 from extender.kube.effects.effector import Effector
-from extender.verbs.verbs import CallFault, Verbs
+from extender.verbs.bind import BindVerb
+from extender.verbs.faults import CallFault
 from extender.wire.translate import POD, pod_from
 from tests.builders import usage
 from tests.extender.fake_api import FakeApi, Request
@@ -28,7 +29,7 @@ class Cluster:
     def __init__(self, api: FakeApi, rig: Rig, effector: Effector) -> None:
         self.api = api
         self.rig = rig
-        rig.verbs = Verbs(rig.engine, effector, synced=rig.synced, bind_deadline=5.0)
+        rig.bind_verb = BindVerb(rig.engine, effector, synced=rig.synced, deadline=5.0)
 
     def pending(self, name: str = "p") -> None:
         """A pod that the watch has shown, and that has passed filter."""
@@ -143,7 +144,7 @@ async def test_a_pod_that_is_gone_or_replaced_is_not_bound(cluster: Cluster) -> 
 async def test_a_connection_refused_all_the_time_sends_nothing(cluster: Cluster) -> None:
     cluster.pending()
     await cluster.api.stop()
-    cluster.rig.verbs.bind_deadline = 0.3
+    cluster.rig.bind_verb.deadline = 0.3
     with pytest.raises(CallFault, match="did not answer in time"):
         await cluster.rig.bind("p")
     assert cluster.bindings() == []
@@ -169,7 +170,7 @@ async def test_silence_until_the_deadline_keeps_the_room(cluster: Cluster) -> No
         return None
 
     cluster.api.break_next(answer, method="POST", path="/binding")
-    cluster.rig.verbs.bind_deadline = 0.2
+    cluster.rig.bind_verb.deadline = 0.2
     with pytest.raises(CallFault, match="did not answer in time"):
         await cluster.rig.bind("p")
     forever.set()
@@ -186,7 +187,7 @@ async def test_a_binding_whose_caller_is_gone_is_still_counted(cluster: Cluster)
         return None
 
     cluster.api.break_next(late, method="POST", path="/binding")
-    call = asyncio.create_task(cluster.rig.verbs.bind(bind_body("p")))
+    call = asyncio.create_task(cluster.rig.bind_verb.bind(bind_body("p")))
     await arrived.wait()
     call.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -11,7 +11,7 @@ from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
 from core.workload.pod_group import rest_of, wait_of
 from extender.configuration.settings import Settings
-from extender.verbs.verbs import CallFault, DeadlinePassed
+from extender.verbs.faults import CallFault, DeadlinePassed
 from tests.builders import make_queue, usage
 from tests.extender.reflector_bench import until
 from tests.extender.rigs import Rig, answers_of, bind_body, serving
@@ -23,7 +23,7 @@ Calls = dict[str, "asyncio.Task[Any]"]
 def ring_rig() -> Rig:
     """A group of three that has its turn: all have passed filter."""
     rig = Rig(make_queue("root.a"))
-    rig.verbs.bind_deadline = 100.0
+    rig.bind_verb.deadline = 100.0
     for name in RING:
         rig.filter(name, group=("g", 3))
     rig.run_planned()
@@ -36,9 +36,9 @@ async def called(rig: Rig, *names: str) -> Calls:
     """Bind calls that wait now."""
     calls: Calls = {}
     for name in names:
-        before = len(rig.verbs.waits)
+        before = len(rig.bind_verb.waits)
         calls[name] = asyncio.create_task(rig.bind(name))
-        await until(lambda least=before + 1: len(rig.verbs.waits) >= least)
+        await until(lambda least=before + 1: len(rig.bind_verb.waits) >= least)
     return calls
 
 
@@ -62,7 +62,7 @@ async def test_members_wait_until_the_last_one_has_come() -> None:
     await asyncio.gather(*calls.values())
     assert posted(rig) == ["g-0", "g-1", "g-2"]
     assert usage(rig.ledger, "root.a") == (3000, 0, 0)
-    assert len(rig.verbs.waits) == 0
+    assert len(rig.bind_verb.waits) == 0
 
 
 @pytest.mark.rule("COS-6")
@@ -132,7 +132,7 @@ async def test_a_second_call_for_a_pod_that_waits_is_answered_like_the_first() -
 
 async def test_our_own_deadline_ends_a_wait_and_nothing_is_sent() -> None:
     rig = ring_rig()
-    rig.verbs.bind_deadline = 0.02
+    rig.bind_verb.deadline = 0.02
     with pytest.raises(DeadlinePassed):
         await rig.bind("g-0")
     assert posted(rig) == []
@@ -155,17 +155,17 @@ async def test_nothing_is_posted_for_a_caller_that_hangs_up_in_the_moment_when_a
 
 async def test_a_wait_ends_when_its_connection_closes() -> None:
     rig = ring_rig()
-    verbs = rig.verbs
-    async with serving(answers_of(verbs)) as door:
+    waits = rig.bind_verb.waits
+    async with serving(answers_of(rig)) as door:
         body = bind_body("g-0")
         _, writer = await asyncio.open_connection("127.0.0.1", door.port)
         writer.write(
             f"POST /v1/bind HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
         )
         await writer.drain()
-        await until(lambda: len(verbs.waits) == 1)
+        await until(lambda: len(waits) == 1)
         writer.close()
-        await until(lambda: len(verbs.waits) == 0)
+        await until(lambda: len(waits) == 0)
         assert door.faults == [("bind", "hung up")]
     assert usage(rig.ledger, "root.a") == (0, 2000, 1000)
     assert posted(rig) == []
@@ -182,7 +182,7 @@ async def test_a_call_that_was_given_up_before_it_was_looked_at_waits_for_nobody
         await gone
     rig.synced.set()
     calls = {name: asyncio.create_task(rig.bind(name)) for name in ("g-1", "g-2")}
-    await until(lambda: len(rig.verbs.waits) >= 2)
+    await until(lambda: len(rig.bind_verb.waits) >= 2)
     assert posted(rig) == []
     assert await rig.bind("g-0") == {}
     await asyncio.gather(*calls.values())
@@ -192,7 +192,7 @@ async def test_a_call_that_was_given_up_before_it_was_looked_at_waits_for_nobody
 @pytest.mark.rule("COS-5")
 async def test_calls_that_come_after_a_restart_wait_for_each_other_too() -> None:
     rig = Rig(make_queue("root.a"))
-    rig.verbs.bind_deadline = 100.0
+    rig.bind_verb.deadline = 100.0
     for name in RING:
         rig.filter(name, group=("g", 3))
     calls = await called(rig, "g-0", "g-1")

@@ -12,8 +12,10 @@ from core.ledger import events as on
 from core.workload.pod import OWN_GATE, PodFacts
 from extender.kube.connection.api import BadName, segment
 from extender.kube.effects.bodies import events_path, pod_path
+from extender.verbs.bind import BindVerb
 from extender.verbs.confirmation import DISPROVED, MOST_UNCONFIRMED, WARY_FOR, Confirming
-from extender.verbs.verbs import CallFault, Unshown, Verbs
+from extender.verbs.faults import CallFault, Unshown
+from extender.verbs.pure import PureVerbs
 from extender.wire.calls.extender_v1 import BadBody
 from tests.builders import make_pod, make_queue, usage
 from tests.extender.rigs import PlayedApi, Rig, bind_body, changed, filter_body, preempt_body
@@ -49,7 +51,7 @@ def rig_with(*pods: PodFacts, max_cpu: int = 2000) -> Rig:
     """The pods are in the API, and the watch has shown them."""
     rig = Rig(make_queue("root.a", max={"vcore": max_cpu}))
     rig.api = CountingApi()
-    rig.verbs = Verbs(rig.engine, rig.api, synced=rig.synced, bind_deadline=5.0)
+    rig.bind_verb = BindVerb(rig.engine, rig.api, synced=rig.synced, deadline=5.0)
     for pod in pods:
         rig.api.pods[pod.namespace, pod.name] = pod
         rig.engine.learn(on.PodObserved(pod))
@@ -76,7 +78,7 @@ def test_a_name_is_a_segment(name: str) -> None:
 async def test_a_bind_call_that_names_nothing_reads_and_posts_nothing(field: str, name: str) -> None:
     rig = rig_with()
     with pytest.raises(BadBody):
-        await rig.verbs.bind(changed(lambda body: body.update({field: name}), bind_body("p")))
+        await rig.bind_verb.bind(changed(lambda body: body.update({field: name}), bind_body("p")))
     assert (rig.api.reads, rig.api.posted) == (0, [])
 
 
@@ -129,7 +131,7 @@ async def test_a_pod_that_may_not_be_bound_is_not(pod: PodFacts, text: str, show
 async def test_a_uid_is_not_bound_under_another_name(name: str, namespace: str) -> None:
     rig = rig_with(make_pod("p", version=5), make_pod("q", version=6))
     with pytest.raises(CallFault, match="pod is gone"):
-        await rig.verbs.bind(bind_body(name, uid="uid-p", namespace=namespace))
+        await rig.bind_verb.bind(bind_body(name, uid="uid-p", namespace=namespace))
     assert rig.api.posted == []
 
 
@@ -208,9 +210,7 @@ class Watchful:
             warn=self.warnings.append,
             sleep=self._sleep,
         )
-        self.rig.verbs = Verbs(
-            self.rig.engine, self.rig.api, synced=self.rig.synced, confirming=self.confirming
-        )
+        self.rig.verbs = PureVerbs(self.rig.engine, confirming=self.confirming)
 
     async def _sleep(self, seconds: float) -> None:
         self.time += seconds

@@ -18,7 +18,7 @@ from core.ledger.ledger import Ledger
 from extender.checking.verdict import validation_of
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, MutualTls, listen, verbs_app
-from extender.verbs.verbs import DeadlinePassed
+from extender.verbs.faults import DeadlinePassed
 from extender.wire.calls.extender_v1 import faulted
 from tests.builders import make_pod, make_queue, usage
 from tests.extender.rigs import VERBS, Rig, answers_of, bind_body, filter_body, preempt_body, serving
@@ -65,7 +65,7 @@ def not_synced_unmanaged() -> tuple[Rig, dict[str, bytes]]:
 
 def not_synced_managed() -> tuple[Rig, dict[str, bytes]]:
     rig = Rig(ledger=Ledger())
-    rig.verbs.bind_deadline = 0.05
+    rig.bind_verb.deadline = 0.05
     rig.api.pods["default", "p"] = make_pod("p")
     return rig, bodies()
 
@@ -146,7 +146,7 @@ async def test_the_fault_table(
     make: Callable[[], tuple[Rig, dict[str, bytes]]], verb: str, expected: Answer
 ) -> None:
     rig, bodies = make()
-    async with serving(answers_of(rig.verbs)) as door:
+    async with serving(answers_of(rig)) as door:
         assert await door.post(verb, bodies[verb]) == expected
     assert not door.bugs
     assert rig.audit() == ()
@@ -155,7 +155,7 @@ async def test_the_fault_table(
 @pytest.mark.parametrize("verb", VERBS)
 async def test_a_bad_body(verb: str) -> None:
     rig, bodies = bad_body()
-    async with serving(answers_of(rig.verbs)) as door:
+    async with serving(answers_of(rig)) as door:
         status, answer = await door.post(verb, bodies[verb])
     if verb in ("filter", "bind"):
         assert (status, list(answer)) == (200, ["Error"])
@@ -197,7 +197,7 @@ async def test_a_bug_behind_a_verb_is_a_bug(verb: str, monkeypatch: pytest.Monke
 
     for method in ("admit", "preempt", "bind"):
         monkeypatch.setattr(rig.engine, method, broken)
-    async with serving(answers_of(rig.verbs)) as door:
+    async with serving(answers_of(rig)) as door:
         status, _ = await door.post(verb, bodies[verb])
         assert status == (500 if verb == "preempt" else 200)
         assert (await door.post("prioritize", bodies["prioritize"])) == (200, [])
@@ -222,7 +222,7 @@ async def test_the_room_of_a_bind_that_failed_by_a_bug_is_kept() -> None:
     """The Binding may have been posted, so that its quota must stay taken."""
     rig, bodies = no_fault()
     rig.api.outcomes = [ZeroDivisionError("after the post")]
-    async with serving(answers_of(rig.verbs)) as door:
+    async with serving(answers_of(rig)) as door:
         await door.post("filter", bodies["filter"])
         assert await door.post("bind", bodies["bind"]) == (200, {"Error": "internal"})
     assert usage(rig.ledger, "root.a") == (0, 1000, 0)
@@ -232,7 +232,7 @@ async def test_the_room_of_a_bind_that_failed_by_a_bug_is_kept() -> None:
 
 
 async def test_other_methods_and_paths() -> None:
-    async with serving(answers_of(Rig().verbs)) as door:
+    async with serving(answers_of(Rig())) as door:
         for method, path, status in (
             ("GET", "/v1/filter", 405),
             ("POST", "/v1/frob", 404),
@@ -244,7 +244,7 @@ async def test_other_methods_and_paths() -> None:
 
 
 async def test_a_connection_outlives_a_fault() -> None:
-    async with serving(answers_of(Rig().verbs)) as door:
+    async with serving(answers_of(Rig())) as door:
         for body in (b"{", filter_body("p"), b"", filter_body("p")):
             async with door.client.post("/v1/filter", data=body) as response:
                 assert response.headers.get("Connection", "keep-alive") == "keep-alive"
@@ -254,7 +254,7 @@ async def test_a_connection_outlives_a_fault() -> None:
 
 async def test_calls_in_parallel_are_counted_once_each() -> None:
     rig = Rig(make_queue("root.a", max={"vcore": 5000}))
-    async with serving(answers_of(rig.verbs)) as door:
+    async with serving(answers_of(rig)) as door:
         answers = await asyncio.gather(*(door.post("filter", filter_body(f"p{n}")) for n in range(20)))
     assert sum(bool(answer["NodeNames"]) for _, answer in answers) == 5
     assert door.calls == 20
@@ -276,7 +276,7 @@ async def test_a_port_that_is_taken_is_an_error() -> None:
 @asynccontextmanager
 async def listening_over_tls() -> AsyncIterator[str]:
     tls = MutualTls(str(TLS / "server.pem"), str(TLS / "server.pem"), str(TLS / "ca.crt"))
-    app = verbs_app(answers_of(Rig().verbs), measure=lambda *_: None, on_bug=lambda *_: None)
+    app = verbs_app(answers_of(Rig()), measure=lambda *_: None, on_bug=lambda *_: None)
     runner = await listen(app, Address("127.0.0.1", 0), tls=tls)
     try:
         yield f"https://localhost:{runner.addresses[0][1]}/v1/filter"

@@ -13,8 +13,9 @@ from core.ledger.effects import OpenGate, PostBinding
 from extender.kube.connection.client import ApiClient, connect
 from extender.kube.connection.fencing import HeldBack
 from extender.kube.effects.effector import Effector
+from extender.verbs.bind import BindVerb, Outcome
 from extender.verbs.leading import NotLeading, fenced
-from extender.verbs.verbs import Outcome, Verbs
+from extender.verbs.pure import PureVerbs
 from extender.wire.calls.extender_v1 import NO_PRIORITIES
 from extender.wire.translate import POD, pod_from
 from tests.builders import usage
@@ -41,7 +42,8 @@ class Played:
 
 def led(played: Played) -> Rig:
     rig = Rig()
-    rig.verbs = Verbs(rig.engine, rig.api, synced=rig.synced, bind_deadline=5.0, lead=played)
+    rig.verbs = PureVerbs(rig.engine, lead=played)
+    rig.bind_verb = BindVerb(rig.engine, rig.api, synced=rig.synced, deadline=5.0, lead=played)
     return rig
 
 
@@ -67,7 +69,7 @@ async def test_a_managed_pod_is_not_admitted_and_nothing_is_reserved() -> None:
     with pytest.raises(NotLeading, match="NotReady: not leading"):
         await answered(rig.verbs.filter, lead, there(rig, "p"))
     with pytest.raises(NotLeading):
-        await rig.verbs.bind(bind_body("p"))
+        await rig.bind_verb.bind(bind_body("p"))
     assert await answered(rig.verbs.prioritize, lead, filter_body("p"), NO_PRIORITIES) == NO_PRIORITIES
     assert usage(rig.ledger, "root.a") == (0, 0, 1000)
     assert rig.api.posted == []
@@ -77,7 +79,7 @@ async def test_a_pod_in_no_queue_is_served_and_waits_for_no_lease() -> None:
     lead = Played(held=False)
     rig = led(lead)
     assert json.loads(await answered(rig.verbs.filter, lead, there(rig, "f", **FOREIGN)))["NodeNames"]
-    await rig.verbs.bind(bind_body("f"))
+    await rig.bind_verb.bind(bind_body("f"))
     assert [(each.name, each.fenced) for each in rig.api.posted] == [("f", False)]
     assert lead.read == 0
 
@@ -87,7 +89,7 @@ async def test_a_new_leader_loses_nothing() -> None:
     rig = led(lead)
     assert json.loads(await answered(rig.verbs.filter, lead, there(rig, "p")))["NodeNames"]
     lead.held = False
-    await rig.verbs.bind(bind_body("p"))
+    await rig.bind_verb.bind(bind_body("p"))
     assert [each.fenced for each in rig.api.posted] == [True]
     assert lead.read == 2
 

@@ -17,7 +17,7 @@ from core.ledger.settings import LedgerSettings
 from core.queues.spec import NodeSortSpec
 from core.reasons import CODE_SETTLES
 from extender.simulator import choosing
-from extender.verbs.verbs import CallFault, NotReady
+from extender.verbs.faults import CallFault, NotReady
 from extender.wire.calls.extender_v1 import BadBody
 from tests.builders import make_node, make_partition, make_pod, make_queue
 from tests.extender.rigs import Rig, filter_body, nodes_of, preempt_body

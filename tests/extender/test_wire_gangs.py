@@ -351,7 +351,7 @@ async def test_a_pod_with_any_of_it_is_answered_like_any_other(written: str) -> 
     body = json.loads(filter_body("p"))
     body["Pod"]["metadata"].setdefault("annotations", {}).update({TASK_GROUPS: written, POLICY: "=" * 9999})
     rig = Rig()
-    async with serving(answers_of(rig.verbs)) as door:
+    async with serving(answers_of(rig)) as door:
         status, answer = await door.post("filter", json.dumps(body).encode())
         assert (status, answer) == (200, {"NodeNames": ["n1", "n2"]})
     assert door.faults == []

@@ -61,8 +61,8 @@ from extender.kube.effects.bodies import (
 from extender.kube.effects.effect_order import is_quiet, key_of, pod_of
 from extender.kube.effects.placeholders import NotTaken, NotYetTaken, create
 from extender.kube.effects.pods import read_pod, read_pod_at_last
+from extender.verbs.bind import Outcome
 from extender.verbs.leading import NotLeading
-from extender.verbs.verbs import Outcome
 from extender.wire.placeholder import PlaceholderSettings
 
 RATE = 1000.0

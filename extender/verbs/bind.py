@@ -1,0 +1,220 @@
+"""The verb bind: bytes in, bytes out. A call waits for its pod's group, and for the API server's answer.
+
+No decision is made here. Faults are raised; only the HTTP middleware turns one into an answer.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.decisions.decision import BindNow, BindWaits, BoundAlready, Faulted, Ignored, Refused
+from core.errors import PaddockError
+from core.ids import NodeName, PodUid
+from core.ledger import events as on
+from core.ledger.effects import PostBinding
+from core.workload.pod import PodFacts
+from extender.engine.engine import Engine
+from extender.verbs.confirmation import why_unbindable
+from extender.verbs.faults import CallFault, DeadlinePassed, NotReady
+from extender.verbs.leading import Lead, NotLeading, Unled
+from extender.verbs.waits import Waits
+from extender.wire.calls import extender_v1 as v1
+
+HUNG_UP = "the caller has hung up; nothing was sent"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a Binding ended. ``certain``: when not bound, whether it can still come about."""
+
+    bound: bool
+    certain: bool = True
+    message: str = ""
+
+
+class Binder(Protocol):
+    """Who talks to the API server for a bind call."""
+
+    async def post(self, binding: PostBinding, *, within: float) -> Outcome:
+        """Post a Binding and see it through, for at most ``within`` seconds."""
+        ...
+
+    async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:
+        """The pod as it is now, or None when there is none."""
+        ...
+
+
+class BindVerb:
+    """Answers for one engine.
+
+    ``deadline``: seconds for a whole call; ``synced`` is set when the caches are; ``asked()`` is called
+    before a call is looked at; ``waits_for()``: what is waited for before the lists, or an empty text.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        binder: Binder,
+        *,
+        synced: asyncio.Event,
+        deadline: float = 100.0,
+        asked: Callable[[], None] = lambda: None,
+        lead: Lead | None = None,
+        waits_for: Callable[[], str] = str,
+    ) -> None:
+        self._engine = engine
+        self._binder = binder
+        self._synced = synced
+        self._asked, self._lead, self._waits_for = asked, lead or Unled(), waits_for
+        self.deadline = deadline
+        self.waits = Waits()
+        self._open: dict[PodUid, asyncio.Task[bytes]] = {}
+
+    async def bind(self, body: bytes) -> bytes:
+        """Bind a pod, or say why not. Idempotent: a second call for a pod waits for the first one's end.
+
+        To be cancelled when its caller hangs up: then a wait for others ends and nothing is posted any more;
+        what was sent is seen through.
+        """
+        request = v1.bind_request_from(body)
+        self._asked()
+        uid = PodUid(request.uid)
+        loop = asyncio.get_running_loop()
+        until, given_up = loop.time() + self.deadline, asyncio.Event()
+        while (before := self._open.get(uid)) is not None:
+            await asyncio.wait([before])
+        task = loop.create_task(self._bind(request, until, given_up))
+        self._open[uid] = task
+        # Not when this call ends: one that is given up leaves its Binding under way.
+        task.add_done_callback(lambda ended: self._close(uid, ended, given_up=given_up))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            given_up.set()
+            self.waits.end(uid, HUNG_UP)
+            raise
+
+    def _close(self, uid: PodUid, ended: asyncio.Task[bytes], *, given_up: asyncio.Event) -> None:
+        del self._open[uid]
+        error = None if ended.cancelled() else ended.exception()
+        if given_up.is_set() and error is not None and not isinstance(error, PaddockError):
+            # Nobody is left to whom the fault could be told; of a bug we must hear all the same.
+            ended.get_loop().call_exception_handler({"message": "bug in a bind call", "exception": error})
+
+    async def _bind(self, request: v1.BindRequest, until: float, given_up: asyncio.Event) -> bytes:
+        loop = asyncio.get_running_loop()
+        pod = await self._shown(request, until - loop.time())
+        managed = self._engine.is_managed(pod) is not False
+        if managed and not self._synced.is_set():
+            await self._wait_until_synced(until - loop.time())
+            pod = await self._shown(request, until - loop.time())
+        if pod.node:
+            return v1.BOUND
+        if managed:
+            return await self._bind_managed(request, until, given_up)
+        outcome = await self._binder.post(_binding(request), within=_left(until, given_up))
+        if not outcome.bound:
+            raise CallFault(outcome.message)
+        return v1.BOUND
+
+    async def _shown(self, request: v1.BindRequest, within: float) -> PodFacts:
+        """The pod as the API server has shown it, if it may be bound, or is bound there already (F-18).
+
+        What the watch has shown is enough; else, or if that speaks against it, the pod is read. Raises
+        `CallFault` for a pod that may not be bound.
+        """
+        engine, uid = self._engine, PodUid(request.uid)
+        record = engine.snapshot.pod(uid)
+        if record is not None and record.is_confirmed and not why_unbindable(record.facts, request):
+            return record.facts
+        if engine.snapshot.is_gone(uid):
+            raise CallFault("pod is gone")
+        facts = await self._binder.read_pod(request.namespace, request.name, within=within)
+        why = why_unbindable(facts, request)
+        if facts is None or why:
+            raise CallFault(why)
+        if engine.snapshot.synced:
+            engine.learn(on.PodRead(facts))
+        return facts
+
+    async def _wait_until_synced(self, within: float) -> None:
+        if self._synced.is_set():
+            return
+        try:
+            await asyncio.wait_for(self._synced.wait(), within)
+        except TimeoutError:
+            raise NotReady(self._waits_for()) from None
+
+    async def _bind_managed(self, request: v1.BindRequest, until: float, given_up: asyncio.Event) -> bytes:
+        uid = PodUid(request.uid)
+        if not (self._lead.held or await self._lead.confirm()):
+            raise NotLeading(self._lead.problem)
+        # What can come to nothing only must not count among a group's members that wait, and when it fails
+        # not end the reservation of a Binding that was sent before.
+        _left(until, given_up)
+        others = self.waits.begin(uid)
+        try:
+            return await self._bind_admitted(request, until, given_up, others)
+        finally:
+            self.waits.forget(uid, others)
+
+    async def _bind_admitted(
+        self, request: v1.BindRequest, until: float, given_up: asyncio.Event, others: "asyncio.Future[str]"
+    ) -> bytes:
+        uid = PodUid(request.uid)
+        match self._engine.bind(uid, NodeName(request.node)):
+            case BoundAlready():
+                return v1.BOUND
+            case Refused(_, said, _):
+                raise CallFault(said.text)
+            case Faulted(message):
+                raise CallFault(message)
+            case BindWaits():
+                await self._wait_for(others, uid, until)
+                return await self._see_through(_binding(request, fenced=True), until, given_up)
+            case BindNow() | Ignored():
+                return await self._see_through(_binding(request, fenced=True), until, given_up)
+
+    async def _wait_for(self, others: "asyncio.Future[str]", uid: PodUid, until: float) -> None:
+        """Until the group is complete. Raises `CallFault` when it will not be, and at our own deadline."""
+        try:
+            why = await asyncio.wait_for(others, until - asyncio.get_running_loop().time())
+        except TimeoutError:
+            self._engine.learn(on.BindFailed(uid, certain=True))
+            raise DeadlinePassed("the time for this bind call is over; nothing was sent") from None
+        if why == HUNG_UP:
+            self._engine.learn(on.BindFailed(uid, certain=True))
+        if why:
+            raise CallFault(why)
+
+    async def _see_through(self, binding: PostBinding, until: float, given_up: asyncio.Event) -> bytes:
+        try:
+            within = _left(until, given_up)
+        except CallFault:
+            self._engine.learn(on.BindFailed(binding.uid, certain=True))
+            raise
+        try:
+            outcome = await self._binder.post(binding, within=within)
+        except BaseException:
+            self._engine.learn(on.BindFailed(binding.uid, certain=False))
+            raise
+        if outcome.bound:
+            self._engine.learn(on.PodBound(binding.uid, binding.node))
+            return v1.BOUND
+        self._engine.learn(on.BindFailed(binding.uid, certain=outcome.certain))
+        raise CallFault(outcome.message)
+
+
+def _left(until: float, given_up: asyncio.Event) -> float:
+    """Seconds to the deadline. Raises `CallFault` when a Binding must not be posted any more."""
+    if given_up.is_set():
+        raise CallFault(HUNG_UP)
+    left = until - asyncio.get_running_loop().time()
+    if left <= 0:
+        raise DeadlinePassed("the time for this bind call is over; nothing was sent")
+    return left
+
+
+def _binding(request: v1.BindRequest, *, fenced: bool = False) -> PostBinding:
+    return PostBinding(PodUid(request.uid), request.namespace, request.name, NodeName(request.node), fenced)
