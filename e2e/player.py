@@ -16,8 +16,10 @@ from e2e.cluster import RUN_FOR, Object, condition, node_of, path_of
 from e2e.daemon_sets import daemon_set
 from e2e.preempting import PREEMPTED_FOR
 from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, Tree, limits
-from extender.simulator.daemon_sets import LABEL as DAEMON_SET_LABEL
-from extender.simulator.objects import (
+from extender.simulator.recording import Recording
+from extender.simulator.scenario.daemon_sets import LABEL as DAEMON_SET_LABEL
+from extender.simulator.scenario.model import NodeEntry, PodEntry, Scenario, Step
+from extender.simulator.scenario.objects import (
     add_gate,
     anonymous_class,
     node_object,
@@ -25,8 +27,6 @@ from extender.simulator.objects import (
     priority_class_object,
     priority_class_of_entry,
 )
-from extender.simulator.recording import Recording
-from extender.simulator.scenario import NodeEntry, PodEntry, Scenario, Step
 
 QUIET = 1.5
 """Seconds in which nothing may happen after the last step, once everything is as expected."""

@@ -12,8 +12,8 @@ import pytest
 from e2e.cluster import Cluster
 from e2e.player import Player, outcome_of, tree_of
 from e2e.stand import Stand
-from extender.simulator.reading import read_scenario
 from extender.simulator.run import run_scenario
+from extender.simulator.scenario.reader import read_scenario
 
 FILES = sorted((Path(__file__).parent / "agreement").glob("*.yaml"))
 

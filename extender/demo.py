@@ -25,10 +25,10 @@ from extender.simulator.commands import lines_of
 from extender.simulator.extender_calls import CallFailed, bind_error
 from extender.simulator.paddock import Paddock
 from extender.simulator.page import page_of
-from extender.simulator.reading import read_scenario
 from extender.simulator.recording import Happening, Recording
 from extender.simulator.run import run_scenario
-from extender.simulator.scenario import Scenario
+from extender.simulator.scenario.model import Scenario
+from extender.simulator.scenario.reader import read_scenario
 from extender.simulator.scheduler import Server
 from extender.telemetry.metrics import Metrics
 from extender.views.journal import Journal

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from e2e.bench.report import show
 from extender.simulator.data import json_of
-from extender.simulator.reading import scenario_from
 from extender.simulator.run import run_scenario
+from extender.simulator.scenario.reader import scenario_from
 
 QUEUES, NODES, EACH, WAVES = 200, 500, 50, 20
 

@@ -14,8 +14,8 @@ from core.ids import PodUid
 from core.workload.nodes.node import NodeFacts
 from core.workload.pod import GATE_OPENED, OWN_GATE, NamespaceFacts, PodFacts, PriorityClassFacts
 from extender.simulator.clock import Clock, Kind
-from extender.simulator.objects import Json, stamp, uid_of
-from extender.simulator.scenario import PodEntry
+from extender.simulator.scenario.model import PodEntry
+from extender.simulator.scenario.objects import Json, stamp, uid_of
 from extender.wire.translate import (
     NAMESPACE,
     NODE,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from core.workload.budget import BudgetFacts, covers
 from core.workload.nodes.affinity import Requirement
 from extender.simulator.api import Pod
-from extender.simulator.scenario import BudgetEntry
+from extender.simulator.scenario.model import BudgetEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,13 @@ from core.errors import PaddockError
 from extender.simulator.api import Change, PlayedApi, Pod, PodChange, Refusal
 from extender.simulator.budgets import PlayedBudgets
 from extender.simulator.clock import Clock, HandLoop, Kind
-from extender.simulator.daemon_sets import daemon_sets_of
 from extender.simulator.garbage import GarbageCollector
 from extender.simulator.node_cache import shape_of
-from extender.simulator.objects import (
+from extender.simulator.paddock import Paddock
+from extender.simulator.recorder import Recorder
+from extender.simulator.scenario.daemon_sets import daemon_sets_of
+from extender.simulator.scenario.model import NodeEntry, PodEntry, Scenario
+from extender.simulator.scenario.objects import (
     SYSTEM_CLASSES,
     Json,
     add_gate,
@@ -28,9 +31,6 @@ from extender.simulator.objects import (
     priority_class_object,
     priority_class_of_entry,
 )
-from extender.simulator.paddock import Paddock
-from extender.simulator.recorder import Recorder
-from extender.simulator.scenario import NodeEntry, PodEntry, Scenario
 from extender.simulator.scheduler import PlayedScheduler, Server, Settings
 from extender.simulator.validating import objections
 from extender.simulator.world import News, World

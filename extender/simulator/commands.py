@@ -12,10 +12,10 @@ from extender.simulator.junit import junit_of
 from extender.simulator.page import page_of
 from extender.simulator.progress import Progress
 from extender.simulator.queue_table import queue_table
-from extender.simulator.reading import read_scenario
 from extender.simulator.recording import Recording
 from extender.simulator.run import run_scenario
-from extender.simulator.scenario import ScenarioError
+from extender.simulator.scenario.model import ScenarioError
+from extender.simulator.scenario.reader import read_scenario
 from extender.simulator.timeline import summary, timeline
 from extender.simulator.verdict import Outcome, verdict
 

@@ -10,7 +10,7 @@ from extender.simulator.budgets import matches
 from extender.simulator.extender_calls import Victims
 from extender.simulator.fitting import status_on
 from extender.simulator.node_cache import NodeInfo, PodInfo, Shape
-from extender.simulator.scenario import BudgetEntry
+from extender.simulator.scenario.model import BudgetEntry
 
 Nominated = Callable[[str], tuple[PodInfo, ...]]
 """Pods nominated to a node that the preemptor must leave room for."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from extender.simulator.scenario import ScenarioError
+from extender.simulator.scenario.model import ScenarioError
 from extender.simulator.units import counted
 from extender.simulator.verdict import Outcome, failure_lines
 

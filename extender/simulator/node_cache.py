@@ -13,7 +13,7 @@ from core.workload.nodes.affinity import Constraints
 from core.workload.nodes.node import NodeFacts
 from core.workload.pod import PodFacts
 from extender.simulator.api import Node, Pod, conditions_of
-from extender.simulator.objects import Json
+from extender.simulator.scenario.objects import Json
 
 NONZERO = {"vcore": 100, "memory": 200 * 1024 * 1024}
 """What LeastAllocated takes a container to need that asks for none (pkg/scheduler/util/pod_resources.go)."""

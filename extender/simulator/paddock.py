@@ -29,7 +29,7 @@ from extender.simulator.api import NodeChange, PodChange, Refusal
 from extender.simulator.budgets import BudgetChange
 from extender.simulator.clock import EPOCH, Kind, Timer
 from extender.simulator.extender_calls import CallFailed, bind_error
-from extender.simulator.objects import Json
+from extender.simulator.scenario.objects import Json
 from extender.simulator.world import News, World
 from extender.verbs.bind import BindVerb, Outcome
 from extender.verbs.pure import PureVerbs

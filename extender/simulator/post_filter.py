@@ -15,8 +15,8 @@ from extender.simulator.default_preemption import Budgets, best_of, victims_on
 from extender.simulator.extender_calls import CallFailed, ExtenderServer, Victims, call_preempt
 from extender.simulator.node_cache import NodeCache, PodInfo
 from extender.simulator.nominator import Nominator
-from extender.simulator.objects import stamp
-from extender.simulator.scenario import BudgetEntry
+from extender.simulator.scenario.model import BudgetEntry
+from extender.simulator.scenario.objects import stamp
 
 DISRUPTED = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
 

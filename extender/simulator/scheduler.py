@@ -15,10 +15,10 @@ from extender.simulator.clock import Clock
 from extender.simulator.extender_calls import CallFailed, ExtenderServer, bind_body
 from extender.simulator.node_cache import NodeCache, PodInfo, pod_info
 from extender.simulator.nominator import Nominator
-from extender.simulator.objects import Json
 from extender.simulator.pod_queue import Place, PodQueue, Queued, shrank
 from extender.simulator.post_filter import Onlooker, PostFilter
-from extender.simulator.scenario import BudgetEntry
+from extender.simulator.scenario.model import BudgetEntry
+from extender.simulator.scenario.objects import Json
 
 MOST_ATTEMPTS = 1000
 """Of one pod at one instant (format, rule 5)."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from core.errors import QuantityError
 from core.quantity import exact_kubernetes_amount
-from extender.simulator.objects import Json
+from extender.simulator.scenario.objects import Json
 from extender.wire.placeholder import is_label_value
 
 _DOMAIN = re.compile(r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")

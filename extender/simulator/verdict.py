@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from extender.simulator.columns import painted
 from extender.simulator.recording import Difference, Recording
-from extender.simulator.scenario import ScenarioError
+from extender.simulator.scenario.model import ScenarioError
 from extender.simulator.units import counted, moment, printable
 
 Outcome = Recording | ScenarioError

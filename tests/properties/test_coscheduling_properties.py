@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from core.ledger.view import Snapshot
 from core.workload.pod_group import HOLDING, PLACED, Group, Phase, standing_of_group
 from extender.simulator.paddock import Paddock
-from extender.simulator.reading import scenario_from
 from extender.simulator.run import run_scenario
+from extender.simulator.scenario.reader import scenario_from
 from extender.simulator.scheduler import Server
 
 SLOW = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

@@ -20,8 +20,8 @@ from core.resource import Resource
 from core.workload.gangs.progress import Phase
 from extender.simulator.api import Pod
 from extender.simulator.cluster import Cluster
-from extender.simulator.reading import scenario_from
-from extender.simulator.scenario import PodEntry, Scenario
+from extender.simulator.scenario.model import PodEntry, Scenario
+from extender.simulator.scenario.reader import scenario_from
 
 TIMEOUT = 20
 QUIET = 200_000

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from core.ledger.gangs import matching
 from core.resource import Resource
-from extender.simulator.scenario import Scenario
+from extender.simulator.scenario.model import Scenario
 from tests.properties.test_gang_properties import Happens, histories, played, worlds
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from extender.simulator.paddock import Paddock
-from extender.simulator.reading import scenario_from
 from extender.simulator.run import run_scenario
-from extender.simulator.scenario import Kill, Scenario
+from extender.simulator.scenario.model import Kill, Scenario
+from extender.simulator.scenario.reader import scenario_from
 
 
 def played(text: str, *, gates: bool) -> Scenario:

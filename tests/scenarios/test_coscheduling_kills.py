@@ -6,7 +6,7 @@ In the end all three run, though room for them was scarce, and nobody else's pod
 import pytest
 
 from extender.simulator.run import run_scenario
-from extender.simulator.scenario import Kill, Scenario
+from extender.simulator.scenario.model import Kill, Scenario
 from tests.scenarios.killing import effects_of, killed, kills, played
 
 TEXT = """\

@@ -9,8 +9,8 @@ import pytest
 
 from core.ledger import ledger
 from extender.simulator import cluster
-from extender.simulator.reading import read_scenario
 from extender.simulator.run import run_scenario
+from extender.simulator.scenario.reader import read_scenario
 from tests.scenarios.mutating import answering
 from tests.scenarios.standing_by import Pair
 

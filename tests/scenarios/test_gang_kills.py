@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from extender.simulator.run import run_scenario
-from extender.simulator.scenario import Kill, Scenario, Step
+from extender.simulator.scenario.model import Kill, Scenario, Step
 from tests.scenarios.killing import effects_of, killed, kills, played
 
 HEAD = """\

@@ -12,7 +12,7 @@ from extender.simulator import cluster
 from extender.simulator.paddock import Paddock
 from extender.simulator.recording import Recording
 from extender.simulator.run import run_scenario
-from extender.simulator.scenario import Kill, Scenario
+from extender.simulator.scenario.model import Kill, Scenario
 from tests.scenarios.killing import effects_of, killed, kills, played
 from tests.scenarios.standing_by import Pair
 

@@ -47,17 +47,17 @@ from extender.simulator import (
     choosing,
     default_preemption,
     fitting,
-    objects,
     paddock,
     pod_queue,
     post_filter,
     scheduler,
 )
 from extender.simulator import cluster as played
-from extender.simulator.reading import read_scenario
 from extender.simulator.recording import Recording
 from extender.simulator.run import run_scenario
-from extender.simulator.scenario import PodEntry
+from extender.simulator.scenario import objects
+from extender.simulator.scenario.model import PodEntry
+from extender.simulator.scenario.reader import read_scenario
 from extender.wire import translate
 from extender.wire.objects import sizing
 from tests.scenarios.coscheduling_mutations import COSCHEDULING

@@ -15,8 +15,8 @@ from core.workload.pod import OWN_GATE
 from extender.simulator.acting import act
 from extender.simulator.api import Pod
 from extender.simulator.cluster import Cluster
-from extender.simulator.objects import GATED
-from extender.simulator.reading import scenario_from
+from extender.simulator.scenario.objects import GATED
+from extender.simulator.scenario.reader import scenario_from
 from extender.wire.annotations.gang import gang_from
 from extender.wire.placeholder import PlaceholderSettings, TemplateParts, placeholder_pod
 from tests.builders import make_placeholder

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from extender.simulator.reading import scenario_from
 from extender.simulator.run import run_scenario
+from extender.simulator.scenario.reader import scenario_from
 
 HEAD = """\
 apiVersion: paddock.dev/v1

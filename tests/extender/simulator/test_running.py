@@ -8,10 +8,10 @@ import pytest
 
 from extender import cli
 from extender.simulator.data import json_of
-from extender.simulator.reading import scenario_from
 from extender.simulator.recording import Recording
 from extender.simulator.run import run_scenario
-from extender.simulator.scenario import ScenarioError
+from extender.simulator.scenario.model import ScenarioError
+from extender.simulator.scenario.reader import scenario_from
 
 HEAD = """\
 apiVersion: paddock.dev/v1

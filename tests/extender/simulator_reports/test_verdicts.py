@@ -3,7 +3,7 @@
 from xml.etree.ElementTree import Element, fromstring
 
 from extender.simulator.junit import junit_of
-from extender.simulator.scenario import Mistake, ScenarioError
+from extender.simulator.scenario.model import Mistake, ScenarioError
 from extender.simulator.verdict import verdict
 from tests.extender.simulator_reports.recordings import five_pods, make_recording, with_difference
 

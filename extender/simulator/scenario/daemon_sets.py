@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from core.workload.daemon_set import DaemonSetFacts, DaemonSetKey
 from core.workload.nodes.affinity import Requirement
-from extender.simulator.scenario import PodEntry, Step
+from extender.simulator.scenario.model import PodEntry, Step
 
 LABEL = "scenario.paddock.dev/daemon-set"
 """On the pods of one, whatever their other labels are; it is what the DaemonSet selects."""

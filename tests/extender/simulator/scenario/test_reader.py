@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extender.queueconfig.document import ListValue, MapValue, QuotedText, Value, read_document
-from extender.simulator.reading import read_scenario, scenario_from, yaml_of
-from extender.simulator.scenario import Kill, Named, PodGroup, Scenario, ScenarioError
+from extender.simulator.scenario.model import Kill, Named, PodGroup, Scenario, ScenarioError
+from extender.simulator.scenario.reader import read_scenario, scenario_from, yaml_of
 
 FULL = """\
 apiVersion: paddock.dev/v1

@@ -16,7 +16,7 @@ from core.quantity import kubernetes_amount
 from extender.configuration.settings import seconds_of
 from extender.queueconfig.document import ListValue, MapValue, QuotedText, Value
 from extender.queueconfig.problems import Location, cut, path_text, shown
-from extender.simulator.scenario import Mistake, Named
+from extender.simulator.scenario.model import Mistake, Named
 
 T = TypeVar("T")
 

@@ -4,10 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from extender.queueconfig.problems import shown
-from extender.simulator.cluster_entries import POLICIES, TAINT_EFFECTS, Room, read_names, read_namespace
-from extender.simulator.fields import Fields, is_name
-from extender.simulator.objects import SYSTEM_CLASSES
-from extender.simulator.scenario import PodEntry, PodGroup
+from extender.simulator.scenario.cluster_entries import (
+    POLICIES,
+    TAINT_EFFECTS,
+    Room,
+    read_names,
+    read_namespace,
+)
+from extender.simulator.scenario.fields import Fields, is_name
+from extender.simulator.scenario.model import PodEntry, PodGroup
+from extender.simulator.scenario.objects import SYSTEM_CLASSES
 from extender.wire.placeholder import is_label_value
 
 

@@ -6,9 +6,9 @@ from typing import Any
 from core.reasons import Code
 from extender.queueconfig.document import MapValue
 from extender.queueconfig.problems import shown
-from extender.simulator.comparing import unknown_members
-from extender.simulator.fields import Fields
-from extender.simulator.scenario import Expect
+from extender.simulator.scenario.fields import Fields
+from extender.simulator.scenario.model import Expect
+from extender.simulator.scenario.rest_subsets import unknown_members
 
 REASONS = frozenset((*(code.value for code in Code), "Unschedulable", ""))
 """Codes that ``reason`` may hold; none when the pod is bound."""

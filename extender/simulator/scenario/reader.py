@@ -10,12 +10,11 @@ import yaml
 
 from extender.queueconfig.document import MAX_BYTES, ListValue, MapValue, QuotedText, Value, read_document
 from extender.queueconfig.problems import ConfigError
-from extender.simulator.cluster_entries import Once, Room, read_cluster, read_nodes
-from extender.simulator.expect_entries import read_expect
-from extender.simulator.fields import Fields, Mistakes
-from extender.simulator.files import NoFile, TooLarge, bytes_of
-from extender.simulator.pod_entries import read_pod
-from extender.simulator.scenario import (
+from extender.simulator.scenario.cluster_entries import Once, Room, read_cluster, read_nodes
+from extender.simulator.scenario.expect_entries import read_expect
+from extender.simulator.scenario.fields import Fields, Mistakes
+from extender.simulator.scenario.files import NoFile, TooLarge, bytes_of
+from extender.simulator.scenario.model import (
     EFFECTS,
     ClusterEntry,
     ConfigText,
@@ -28,6 +27,7 @@ from extender.simulator.scenario import (
     ScenarioError,
     Step,
 )
+from extender.simulator.scenario.pod_entries import read_pod
 
 API_VERSION = "paddock.dev/v1"
 KIND = "Scenario"

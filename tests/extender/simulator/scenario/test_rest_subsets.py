@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from extender.simulator.comparing import differences_in, unknown_members
+from extender.simulator.scenario.rest_subsets import differences_in, unknown_members
 
 SAME: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({}, {"queuename": "root"}),

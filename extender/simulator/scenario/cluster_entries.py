@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from extender.queueconfig.problems import shown
-from extender.simulator.fields import LONGEST_NAME, RESOURCE, Fields, is_label, is_name
-from extender.simulator.objects import SYSTEM_CLASSES
-from extender.simulator.scenario import (
+from extender.simulator.scenario.fields import LONGEST_NAME, RESOURCE, Fields, is_label, is_name
+from extender.simulator.scenario.model import (
     BudgetEntry,
     ClusterEntry,
     NamespaceEntry,
     NodeEntry,
     PriorityClassEntry,
 )
+from extender.simulator.scenario.objects import SYSTEM_CLASSES
 
 POLICIES = ("PreemptLowerPriority", "Never")
 TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from extender.simulator import cluster_entries, expect_entries, fields, pod_entries, reading
-from extender.simulator.reading import read_scenario, scenario_from
-from extender.simulator.scenario import ScenarioError
+from extender.simulator.scenario import cluster_entries, expect_entries, fields, pod_entries, reader
+from extender.simulator.scenario.model import ScenarioError
+from extender.simulator.scenario.reader import read_scenario, scenario_from
 
 HEAD = """\
 apiVersion: paddock.dev/v1
@@ -68,7 +68,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_a_file_or_a_configuration_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(reader, "MAX_BYTES", 2**20)
     (tmp_path / "large.yaml").write_bytes(b"#" * (2**20 + 1))
     with pytest.raises(ScenarioError, match=r"large\.yaml: larger than 1 MiB"):
         read_scenario(tmp_path / "large.yaml")
@@ -79,7 +79,7 @@ def test_a_file_or_a_configuration_that_is_too_large(tmp_path: Path, monkeypatch
 def test_no_mistake_is_left_without_a_case() -> None:
     """Every text that the reader can say stands, its values apart, in some message of this file."""
     said = "\n".join([*(case["says"] for case in CASES), Path(__file__).read_text()])
-    for module in (reading, fields, pod_entries, cluster_entries, expect_entries):
+    for module in (reader, fields, pod_entries, cluster_entries, expect_entries):
         source = Path(str(module.__file__)).read_text()
         for call in re.finditer(r"(?:wrong|mistakes\.add)\(([^\n]*)", source):
             for text in re.findall(r'f?"([^"]{12,})"', call[1]):

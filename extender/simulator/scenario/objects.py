@@ -11,9 +11,9 @@ from typing import Any
 
 from core.workload.pod import OWN_GATE
 from extender.simulator.clock import EPOCH
-from extender.simulator.daemon_sets import LABEL as DAEMON_SET_LABEL
-from extender.simulator.daemon_sets import owner_reference
-from extender.simulator.scenario import NamespaceEntry, NodeEntry, PodEntry, PriorityClassEntry
+from extender.simulator.scenario.daemon_sets import LABEL as DAEMON_SET_LABEL
+from extender.simulator.scenario.daemon_sets import owner_reference
+from extender.simulator.scenario.model import NamespaceEntry, NodeEntry, PodEntry, PriorityClassEntry
 from extender.wire.service_keys import POLICY_GROUP
 from extender.wire.translate import APP_ID, QUEUE
 
