@@ -11,9 +11,9 @@ import pytest_asyncio
 
 from e2e import browser
 from e2e.browser import NoBrowserError, Page, opened_page
-from extender.simulator.page import page_of
-from extender.simulator.recording import Happening, Recording
-from tests.extender.simulator_reports.recordings import (
+from extender.simulator.report.page import page_of
+from extender.simulator.report.recording import Happening, Recording
+from tests.extender.simulator.report.recordings import (
     five_pods,
     large,
     make_lane,

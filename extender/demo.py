@@ -24,8 +24,8 @@ from extender.http.server import Address, listen, verbs_app
 from extender.simulator.commands import lines_of
 from extender.simulator.extender_calls import CallFailed, bind_error
 from extender.simulator.paddock import Paddock
-from extender.simulator.page import page_of
-from extender.simulator.recording import Happening, Recording
+from extender.simulator.report.page import page_of
+from extender.simulator.report.recording import Happening, Recording
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario.model import Scenario
 from extender.simulator.scenario.reader import read_scenario

@@ -15,7 +15,7 @@ from extender.simulator.clock import Clock, HandLoop, Kind
 from extender.simulator.garbage import GarbageCollector
 from extender.simulator.node_cache import shape_of
 from extender.simulator.paddock import Paddock
-from extender.simulator.recorder import Recorder
+from extender.simulator.report.recorder import Recorder
 from extender.simulator.scenario.daemon_sets import daemon_sets_of
 from extender.simulator.scenario.model import NodeEntry, PodEntry, Scenario
 from extender.simulator.scenario.objects import (

@@ -7,17 +7,17 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from extender.simulator.data import json_of
-from extender.simulator.junit import junit_of
-from extender.simulator.page import page_of
-from extender.simulator.progress import Progress
-from extender.simulator.queue_table import queue_table
-from extender.simulator.recording import Recording
+from extender.simulator.report.json_report import json_of
+from extender.simulator.report.junit import junit_of
+from extender.simulator.report.page import page_of
+from extender.simulator.report.progress import Progress
+from extender.simulator.report.queue_table import queue_table
+from extender.simulator.report.recording import Recording
+from extender.simulator.report.timeline import summary, timeline
+from extender.simulator.report.verdict import Outcome, verdict
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario.model import ScenarioError
 from extender.simulator.scenario.reader import read_scenario
-from extender.simulator.timeline import summary, timeline
-from extender.simulator.verdict import Outcome, verdict
 
 OK, DIFFERENT, UNREADABLE = 0, 1, 2
 SUFFIXES = (".yaml", ".yml")

@@ -7,7 +7,7 @@ from core.errors import PaddockError
 from extender.simulator.api import Pod, Refusal
 from extender.simulator.cluster import Between, Cluster
 from extender.simulator.expectations import Expectations
-from extender.simulator.recording import Difference, Recording
+from extender.simulator.report.recording import Difference, Recording
 from extender.simulator.scenario.model import Mistake, Named, Resize, Scenario, ScenarioError, Step
 from extender.simulator.scenario.objects import config_map_of
 from extender.simulator.scheduler import Spinning

@@ -10,7 +10,7 @@ import pytest
 
 from extender.simulator import cluster
 from extender.simulator.paddock import Paddock
-from extender.simulator.recording import Recording
+from extender.simulator.report.recording import Recording
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario.model import Kill, Scenario
 from tests.scenarios.killing import effects_of, killed, kills, played

@@ -53,7 +53,7 @@ from extender.simulator import (
     scheduler,
 )
 from extender.simulator import cluster as played
-from extender.simulator.recording import Recording
+from extender.simulator.report.recording import Recording
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario import objects
 from extender.simulator.scenario.model import PodEntry

@@ -12,7 +12,7 @@ from core.ledger.outcomes import EvictionOutcome
 from core.workload.budget import disruptions_left
 from extender.simulator.api import Pod
 from extender.simulator.cluster import Cluster
-from extender.simulator.recording import Happening
+from extender.simulator.report.recording import Happening
 from extender.simulator.scenario.reader import scenario_from
 
 HEAD = """\

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 
 from extender import cli
-from extender.simulator.data import json_of
-from extender.simulator.recording import Recording
+from extender.simulator.report.json_report import json_of
+from extender.simulator.report.recording import Recording
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario.model import ScenarioError
 from extender.simulator.scenario.reader import scenario_from

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from extender.simulator.columns import painted
-from extender.simulator.recording import Difference, Recording
+from extender.simulator.report.columns import painted
+from extender.simulator.report.recording import Difference, Recording
+from extender.simulator.report.units import counted, moment, printable
 from extender.simulator.scenario.model import ScenarioError
-from extender.simulator.units import counted, moment, printable
 
 Outcome = Recording | ScenarioError
 """A scenario that was played, or one that could not be."""

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from extender.simulator.report.units import counted
+from extender.simulator.report.verdict import Outcome, failure_lines
 from extender.simulator.scenario.model import ScenarioError
-from extender.simulator.units import counted
-from extender.simulator.verdict import Outcome, failure_lines
 
 # XML 1.0 has no way to write these, escaped or not.
 _UNWRITABLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from extender.simulator.columns import GAP, Cell, row
-from extender.simulator.recording import Amounts, QueueLane, QueueSample, Recording
-from extender.simulator.units import human, printable, resource_order
+from extender.simulator.report.columns import GAP, Cell, row
+from extender.simulator.report.recording import Amounts, QueueLane, QueueSample, Recording
+from extender.simulator.report.units import human, printable, resource_order
 
 TITLES: Final = ("QUEUE", "RESOURCE", "USED", "GUARANTEED", "MAX", "PENDING", "USED OF MAX")
 SHORTEST_BAR, LONGEST_BAR = 10, 32

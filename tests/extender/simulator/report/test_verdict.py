@@ -2,10 +2,10 @@
 
 from xml.etree.ElementTree import Element, fromstring
 
-from extender.simulator.junit import junit_of
+from extender.simulator.report.junit import junit_of
+from extender.simulator.report.verdict import verdict
 from extender.simulator.scenario.model import Mistake, ScenarioError
-from extender.simulator.verdict import verdict
-from tests.extender.simulator_reports.recordings import five_pods, make_recording, with_difference
+from tests.extender.simulator.report.recordings import five_pods, make_recording, with_difference
 
 PASSED = five_pods()
 FAILED = with_difference(PASSED)

@@ -4,7 +4,7 @@ import random
 from collections import Counter, defaultdict
 from typing import Any
 
-from extender.simulator.recording import (
+from extender.simulator.report.recording import (
     Amounts,
     Difference,
     Happening,

@@ -13,9 +13,9 @@ from importlib.resources import files
 from string import Template
 from typing import Any, Final
 
-from extender.simulator.page_data import page_data_of
-from extender.simulator.recording import Recording
-from extender.simulator.units import printable
+from extender.simulator.report.page_data import page_data_of
+from extender.simulator.report.recording import Recording
+from extender.simulator.report.units import printable
 
 SCRIPTS: Final = (
     "model.js",
@@ -80,4 +80,4 @@ def _script() -> str:
 
 @cache
 def _part(name: str) -> str:
-    return files("extender.simulator").joinpath("web", name).read_text(encoding="utf-8")
+    return files("extender.simulator.report").joinpath("web", name).read_text(encoding="utf-8")

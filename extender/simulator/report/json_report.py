@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from extender.simulator.recording import (
+from extender.simulator.report.recording import (
     Amounts,
     Difference,
     Happening,
@@ -18,7 +18,7 @@ from extender.simulator.recording import (
     Recording,
     Stay,
 )
-from extender.simulator.timeline import totals_of
+from extender.simulator.report.timeline import totals_of
 
 Data = dict[str, Any]
 

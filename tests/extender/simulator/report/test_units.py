@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extender.simulator.units import counted, human, moment, printable, resource_order
+from extender.simulator.report.units import counted, human, moment, printable, resource_order
 
 
 @pytest.mark.parametrize(

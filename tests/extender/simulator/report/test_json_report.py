@@ -3,8 +3,8 @@
 import json
 from dataclasses import fields, replace
 
-from extender.simulator.data import data_of, json_of
-from extender.simulator.recording import (
+from extender.simulator.report.json_report import data_of, json_of
+from extender.simulator.report.recording import (
     Difference,
     Happening,
     NodeLane,
@@ -13,7 +13,7 @@ from extender.simulator.recording import (
     Recording,
     Stay,
 )
-from tests.extender.simulator_reports.recordings import (
+from tests.extender.simulator.report.recordings import (
     five_pods,
     large,
     make_lane,

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
-from extender.simulator.columns import GAP, Cell, row
-from extender.simulator.recording import Happening, Recording
-from extender.simulator.units import counted, moment, printable
+from extender.simulator.report.columns import GAP, Cell, row
+from extender.simulator.report.recording import Happening, Recording
+from extender.simulator.report.units import counted, moment, printable
 
 NARROWEST: Final = 60
 FOLDED_FROM: Final = 3

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final, Self, TextIO
 
-from extender.simulator.units import counted, moment
+from extender.simulator.report.units import counted, moment
 
 FIRST_AFTER: Final = 0.5
 """Seconds without a line, so that a short run shows nothing."""

@@ -15,7 +15,7 @@ from core.queues.queue import Queue
 from core.resource import Limit, Resource
 from extender.simulator.api import Change, NodeChange, Pod, PodChange, conditions_of
 from extender.simulator.clock import Clock
-from extender.simulator.recording import Amounts, Happening, NodeLane, QueueLane, QueueSample, Stay
+from extender.simulator.report.recording import Amounts, Happening, NodeLane, QueueLane, QueueSample, Stay
 
 UNSCHEDULABLE = "Unschedulable"
 """The reason of a pod for which kube-scheduler found no node (format, rule 10)."""

@@ -4,7 +4,7 @@ from io import StringIO
 
 import pytest
 
-from extender.simulator.progress import Progress
+from extender.simulator.report.progress import Progress
 
 
 class Terminal(StringIO):

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Final
 
-from extender.simulator.data import data_of_difference
-from extender.simulator.queue_table import in_tree_order
-from extender.simulator.recording import Amounts, Happening, NodeLane, QueueLane, Recording
-from extender.simulator.timeline import said, totals_of
-from extender.simulator.units import is_bytes, printable, resource_order
+from extender.simulator.report.json_report import data_of_difference
+from extender.simulator.report.queue_table import in_tree_order
+from extender.simulator.report.recording import Amounts, Happening, NodeLane, QueueLane, Recording
+from extender.simulator.report.timeline import said, totals_of
+from extender.simulator.report.units import is_bytes, printable, resource_order
 
 Data = dict[str, Any]
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from extender.simulator.queue_table import in_tree_order, queue_table
-from tests.extender.simulator_reports.recordings import (
+from extender.simulator.report.queue_table import in_tree_order, queue_table
+from tests.extender.simulator.report.recordings import (
     amounts,
     five_pods,
     make_lane,

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from extender.simulator.page import page_of
-from extender.simulator.recording import Difference, Happening, NodeLane, QueueLane, Recording, Stay
-from tests.extender.simulator_reports.recordings import (
+from extender.simulator.report.page import page_of
+from extender.simulator.report.recording import Difference, Happening, NodeLane, QueueLane, Recording, Stay
+from tests.extender.simulator.report.recordings import (
     five_pods,
     large,
     make_lane,

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from extender.simulator.recording import Happening
-from extender.simulator.timeline import summary, timeline, totals_of
-from tests.extender.simulator_reports.recordings import REFUSAL, five_pods, make_pod, make_recording
+from extender.simulator.report.recording import Happening
+from extender.simulator.report.timeline import summary, timeline, totals_of
+from tests.extender.simulator.report.recordings import REFUSAL, five_pods, make_pod, make_recording
 
 
 def refused(pod: str, *, at: int = 0, queue: str = "root.web", why: str = REFUSAL) -> Happening:
