@@ -1,0 +1,80 @@
+"""Each field of a record class has one owner module, and only that one writes it (house, goal 1)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from tests.architecture.sources import Source
+from tests.architecture.tables import Ownership
+from tests.architecture.writes import Layout, Write, writes
+
+
+def owner_of(path: str, owners: Mapping[str, str]) -> str | None:
+    """The owner of a field: its own row, or that of the part it is in."""
+    while path:
+        if path in owners:
+            return owners[path]
+        path = path.rpartition(".")[0]
+    return None
+
+
+def ownership_faults(sources: Iterable[Source], rules: Ownership) -> list[str]:
+    """Breaches of the owner table, and rows of it that are out of date; one sentence each."""
+    read = list(sources)
+    layout, found = writes(read, rules.records, rules.caches)
+    owned = [write for write in found if write.path.partition(".")[0] in rules.owned]
+    foreign = [write for write in owned if owner_of(write.path, rules.owners) != write.module]
+    return [
+        *(
+            f"{write.module}:{write.line} writes {write.path}, owned by {owner_of(write.path, rules.owners)}"
+            for write in foreign
+            if (write.path, write.module) not in rules.exceptions
+        ),
+        *_stale_exceptions(foreign, rules),
+        *_row_faults(layout, {source.module for source in read}, rules),
+        *_unknown_types(layout, found, rules),
+    ]
+
+
+def _stale_exceptions(foreign: Iterable[Write], rules: Ownership) -> list[str]:
+    needed = {(write.path, write.module) for write in foreign}
+    return [
+        f"take out the exception {path} {module}: it is not needed any more"
+        for path, module in sorted(rules.exceptions - needed)
+    ]
+
+
+def _row_faults(layout: Layout, modules: set[str], rules: Ownership) -> list[str]:
+    fields = {path for path in layout.fields if path.partition(".")[0] in rules.owned}
+    return [
+        *(f"{path} has no owner" for path in sorted(fields) if owner_of(path, rules.owners) is None),
+        *(
+            f"take out the owner of {row}: no such field"
+            for row in rules.owners
+            if not any(path == row or path.startswith(f"{row}.") for path in fields)
+        ),
+        *(
+            f"{row} is owned by {owner}, which is no module"
+            for row, owner in rules.owners.items()
+            if owner not in modules
+        ),
+    ]
+
+
+def _unknown_types(layout: Layout, found: Iterable[Write], rules: Ownership) -> list[str]:
+    """Writes that may be to an owned field: only the type of the object would tell."""
+    names = {path.rpartition(".")[2] for path in layout.fields if path.partition(".")[0] in rules.owned}
+    return [
+        f"{write.module}:{write.line} writes .{name} of an object whose type is not annotated"
+        for write in found
+        if write.path.startswith("?.") and (name := write.path.removeprefix("?.")) in names
+    ]
+
+
+def writers(sources: Iterable[Source], rules: Ownership) -> dict[str, set[str]]:
+    """Modules that write each field, of every record in the table; empty where none does."""
+    layout, found = writes(sources, rules.records, rules.caches)
+    by_field: dict[str, set[str]] = defaultdict(set, {path: set() for path in layout.fields})
+    for write in found:
+        if not write.path.startswith("?."):
+            by_field[write.path].add(write.module)
+    return dict(sorted(by_field.items()))

@@ -1,0 +1,70 @@
+"""The tables of the guards, read from `house.toml`."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+TABLES = Path(__file__).with_name("house.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """Which module may write which field."""
+
+    #: Qualified names of the record classes by what their fields' paths begin with.
+    records: dict[str, str]
+    #: Records whose fields need an owner; writers of the others are only counted.
+    owned: tuple[str, ...]
+    #: Fields of other classes that a reading method may fill.
+    caches: tuple[str, ...]
+    #: Owner modules by field, or by a part with all that is in it.
+    owners: dict[str, str]
+    #: Pairs of a field and a module that writes it beside the owner.
+    exceptions: frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Which unit of the ledger may import which. A unit is a folder or a module."""
+
+    may_import: dict[str, tuple[str, ...]]
+    #: Pairs of a module and the module that it imports against the rows.
+    exceptions: frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    ownership: Ownership
+    folders: Folders
+    #: Modules by folder, for folders wider than allowed.
+    wide: dict[str, int]
+    #: Words that no module or folder is called.
+    banned: tuple[str, ...]
+    #: Modules and folders with such a word in their names.
+    misnamed: frozenset[str]
+
+
+def tables(text: str | None = None) -> Tables:
+    """The tables in ``text``, or in the file beside this module."""
+    read = tomllib.loads(TABLES.read_text() if text is None else text)
+    ownership, folders, names = read["ownership"], read["folders"], read["names"]
+    return Tables(
+        Ownership(
+            ownership["records"],
+            tuple(ownership["owned"]),
+            tuple(ownership["caches"]),
+            ownership["owners"],
+            _pairs(ownership["exceptions"]),
+        ),
+        Folders(
+            {unit: tuple(others) for unit, others in folders["may_import"].items()},
+            _pairs(folders["exceptions"]),
+        ),
+        read["width"]["exceptions"],
+        tuple(names["banned"]),
+        frozenset(names["exceptions"]),
+    )
+
+
+def _pairs(lines: list[str]) -> frozenset[tuple[str, str]]:
+    return frozenset((first, second) for first, _, second in (line.partition(" ") for line in lines))
