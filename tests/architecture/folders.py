@@ -1,7 +1,7 @@
 """Rows of the ledger's folders (house, goal 9), the width of a folder and the names of modules (goal 8)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from tests.architecture.sources import Source, every_import, parsed
@@ -139,10 +139,16 @@ def width_faults(sources: Iterable[Source], wide: Mapping[str, int]) -> list[str
     ]
 
 
-def name_faults(modules: Iterable[str], banned: Iterable[str], misnamed: Iterable[str]) -> list[str]:
+def name_faults(
+    modules: Iterable[str],
+    banned: Iterable[str],
+    misnamed: Iterable[str] = (),
+    *,
+    other_meanings: Iterable[str] = (),
+) -> list[str]:
     """Modules and folders called by a word that the house does not use."""
-    words = tuple(banned)
-    found = dict(_misnamed(modules, words))
+    words, meanings = tuple(banned), tuple(other_meanings)
+    found = {place: word for place in _places(modules) if (word := _banned_word(place, words, meanings))}
     return [
         *(f"{place} has {found[place]!r} in its name" for place in sorted(found.keys() - set(misnamed))),
         *(
@@ -152,10 +158,11 @@ def name_faults(modules: Iterable[str], banned: Iterable[str], misnamed: Iterabl
     ]
 
 
-def _misnamed(modules: Iterable[str], banned: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for place in _places(modules):
-        name = f"_{place.rpartition('.')[2]}_"
-        yield from ((place, word) for word in banned if f"_{word}_" in name)
+def _banned_word(place: str, banned: Sequence[str], other_meanings: Sequence[str]) -> str | None:
+    name = f"_{place.rpartition('.')[2]}_"
+    for phrase in other_meanings:
+        name = name.replace(f"_{phrase}_", "_")
+    return next((word for word in banned if f"_{word}_" in name), None)
 
 
 def _places(modules: Iterable[str]) -> set[str]:

@@ -17,7 +17,9 @@ def house_faults() -> list[str]:
         *ownership_faults(product, held.ownership),
         *folder_faults(product, held.folders),
         *width_faults(read, held.wide),
-        *name_faults((each.module for each in read), held.banned, held.misnamed),
+        *name_faults(
+            (each.module for each in read), held.banned, held.misnamed, other_meanings=held.other_meanings
+        ),
     ]
 
 

@@ -40,6 +40,8 @@ class Tables:
     wide: dict[str, int]
     #: Words that no module or folder is called.
     banned: tuple[str, ...]
+    #: Phrases in which such a word means something else.
+    other_meanings: tuple[str, ...]
     #: Modules and folders with such a word in their names.
     misnamed: frozenset[str]
 
@@ -62,6 +64,7 @@ def tables(text: str | None = None) -> Tables:
         ),
         read["width"]["exceptions"],
         tuple(names["banned"]),
+        tuple(names["other_meanings"]),
         frozenset(names["exceptions"]),
     )
 

@@ -108,8 +108,8 @@ def test_a_folder_that_is_too_wide_is_found() -> None:
 
 
 def test_modules_are_called_by_the_words_of_the_house() -> None:
-    names = tables()
-    assert name_faults((each.module for each in sources()), names.banned, names.misnamed) == []
+    names, modules = tables(), [each.module for each in sources()]
+    assert name_faults(modules, names.banned, names.misnamed, other_meanings=names.other_meanings) == []
 
 
 @pytest.mark.parametrize(
@@ -118,6 +118,11 @@ def test_modules_are_called_by_the_words_of_the_house() -> None:
 def test_a_module_called_by_another_word_is_found(module: str) -> None:
     (found,) = name_faults([module], tables().banned, ())
     assert "in its name" in found
+
+
+def test_a_word_may_mean_something_else_in_a_phrase() -> None:
+    assert name_faults(["core.test_rest_subsets"], ["rest"], other_meanings=["rest_subsets"]) == []
+    assert name_faults(["core.rest_walk"], ["rest"], other_meanings=["rest_subsets"]) != []
 
 
 def test_a_name_is_excepted_no_longer_than_needed() -> None:
