@@ -18,7 +18,8 @@ from extender.checking.verdict import validation_of
 from extender.configuration.missing_notice import MissingNotice
 from extender.configuration.reload import Configuration, Source
 from extender.configuration.sources import ConfigMapData
-from extender.engine.engine import CLEAN_EVERY, Engine, Outward
+from extender.engine.engine import CLEAN_EVERY, Engine
+from extender.engine.outward import Outward
 from extender.host.clocks import clock_of_host, steady_clock
 from extender.host.garbage_collector import spare_no_more, spare_what_lives
 from extender.host.user_groups import HostGroups

@@ -37,7 +37,7 @@ BOUND_AFTER = 0.01
 """Seconds from a wake-up to the Binding that it leads to."""
 
 _SLICE, _TELLING = "_run_pass", "_tell_gated"
-"""The engine's own names of what it plans: a slice of a pass, and telling some pods why they wait."""
+"""Calls that `extender.engine.slices` plans: a slice of a pass, and telling some pods why they wait."""
 
 CPU_TARGET_MS, WAIT_TARGET_MS = 100, 5
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.ledger.effects import Effect
-from extender.engine.engine import Engine, Outward
+from extender.engine.engine import Engine
+from extender.engine.outward import Outward
 from extender.http.middleware import Measure
 from extender.telemetry.logs import DecisionLog, configure_logs
 from extender.telemetry.metrics import Metrics

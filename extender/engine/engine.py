@@ -5,9 +5,6 @@ snapshot that never outlives the call. It has no clock, no network and no logger
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Protocol
 
 from core.decisions.admission import decide_admission, decide_preemption
 from core.decisions.binding import decide_binding
@@ -22,67 +19,21 @@ from core.decisions.decision import (
     Refused,
     Scoring,
 )
-from core.decisions.gating import decide_gate
 from core.decisions.preemption.judging import undercut
 from core.decisions.scoring import decide_scores
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.audit.drift import Drift
-from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
-from core.ledger.pods.record import PodRecord
 from core.ledger.view import Snapshot
 from core.workload.managed import is_managed
 from core.workload.pod import PodFacts
-from extender.engine.planner import Audience, Planner
-
-PASSES_APART = 0.02
-"""Seconds between the end of a pass and the next, so that a burst of news does not cost a pass for each."""
-
-ROUNDS_APART = 3
-"""Rounds of the loop between two slices of a pass or a plan: in these a call that came is answered."""
-
-ASKED_LATELY = 1.0
-"""Seconds without a call after which one round is enough. With gates alone nobody calls, and how fast they
-open is how fast pods are bound."""
-
-TOLD_AT_ONCE, LOOKED_AT = 10, 30
-"""Pods at our gate that are told why they wait in one go, and that are looked at for it, at most; more of
-them `TOLD_APART` seconds later."""
-
-TOLD_APART = 0.05
-
-TELL_DELAY = 1.0
-"""Seconds from a pass to the first of them."""
+from extender.engine.audit_round import AuditRound
+from extender.engine.outward import Outward
+from extender.engine.planner import Planner
+from extender.engine.slices import Slices
 
 CLEAN_EVERY = 10.0
 """Seconds between two removals of queues that nobody needs (Q-10)."""
-
-
-class Witness(Audience, Protocol):
-    """Who is told what was decided and learned: metrics, logs, stories. Must be quick and must not fail."""
-
-    def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None: ...
-
-    def learned(self, event: on.Event, *, now: float) -> None: ...
-
-    def drifted(self, drifts: list[Drift]) -> None: ...
-
-
-def _always() -> bool:
-    return True
-
-
-@dataclass(slots=True)
-class Outward:
-    """What the engine needs of the world outside. ``later(seconds, call)`` calls back on the same thread;
-    ``acts()``: whether effects on our own account are carried out by this instance."""
-
-    clock: Callable[[], float]
-    later: Callable[[float, Callable[[], None]], object]
-    perform: Callable[[Effect], None]
-    witness: Witness
-    acts: Callable[[], bool] = _always
 
 
 class Engine:
@@ -91,15 +42,12 @@ class Engine:
     def __init__(self, outward: Outward, ledger: Ledger | None = None) -> None:
         self._outward = outward
         self._ledger = ledger or Ledger()
-        self._pass_planned = False
-        self._passed_at = self._asked_at = float("-inf")
-        self._to_tell: list[PodUid] = []
-        self._telling = self._passed_since = self._catching_up = False
+        self._slices = Slices(lambda: self.snapshot, self.learn, outward.clock, outward.later)
         self.planner = Planner(
             lambda: self.snapshot,
             self.learn,
             outward.clock,
-            self._later,
+            self._slices.later,
             outward.witness,
             outward.acts,
         )
@@ -121,76 +69,22 @@ class Engine:
         for effect in effects:
             self._outward.perform(effect)
         self.planner.wake()
-        if self._ledger.snapshot.pass_wanted and not self._pass_planned:
-            self._pass_planned = True
-            if self._ledger.snapshot.passing:
-                self._give_way(self._run_pass)
-            else:
-                self._outward.later(max(0.0, self._passed_at + PASSES_APART - now), self._run_pass)
+        self._slices.wake(now=now)
 
     def asked(self) -> None:
         """A verb is being called, for whatever pod."""
-        self._asked_at = self.now
-
-    def _give_way(self, call: Callable[[], None]) -> None:
-        """Go on with something at once, but after the verbs that have come meanwhile."""
-        self._after(ROUNDS_APART if self.now - self._asked_at < ASKED_LATELY else 1, call)
-
-    def _after(self, rounds: int, call: Callable[[], None]) -> None:
-        self._outward.later(0.0, call if rounds == 1 else partial(self._after, rounds - 1, call))
-
-    def _later(self, seconds: float, call: Callable[[], None]) -> None:
-        if seconds:
-            self._outward.later(seconds, call)
-        else:
-            self._give_way(call)
-
-    def _run_pass(self) -> None:
-        self._pass_planned = False
-        if self.snapshot.synced:
-            self._passed_at = self.now
-            self.learn(on.PassDue())
-            if not self.snapshot.passing:
-                self._passed_since = True
-                self._tell_later(TELL_DELAY)
-
-    def _tell_later(self, seconds: float) -> None:
-        if not self._telling and (self._to_tell or self._passed_since):
-            self._telling = True
-            self._outward.later(seconds, self._tell_gated)
-
-    def _tell_gated(self) -> None:
-        """Go through all pods at our gate, some at a time, and again when there was a pass meanwhile."""
-        if not self._to_tell:
-            self._to_tell, self._passed_since = self.snapshot.gated()[::-1], False
-        now, told = self.now, 0
-        for _ in range(min(LOOKED_AT, len(self._to_tell))):
-            held = decide_gate(self.snapshot, self._to_tell.pop(), now=now)
-            if held is not None:
-                self.learn(held)
-                told += 1
-            if told == TOLD_AT_ONCE:
-                break
-        self._telling = False
-        self._tell_later(TOLD_APART if self._to_tell else TELL_DELAY)
+        self._slices.asked()
 
     def pass_time(self) -> None:
         """To be called every now and then: by so much, what expires lasts too long. Many are taken some at a
         time."""
-        self.learn(on.TimePassed())
-        if self.snapshot.overdue and not self._catching_up:
-            self._catching_up = True
-            self._give_way(self._catch_up)
-
-    def _catch_up(self) -> None:
-        self._catching_up = False
-        self.pass_time()
+        self._slices.pass_time()
 
     def clean(self) -> None:
         """To be called every `CLEAN_EVERY` seconds."""
         self.learn(on.CleanerDue())
 
-    def audit(self) -> "AuditRound":
+    def audit(self) -> AuditRound:
         """A round of the audit, to be taken in slices."""
         return AuditRound(self._ledger, self._outward.witness)
 
@@ -253,21 +147,3 @@ class Engine:
         record = self.snapshot.pod(uid)
         if record is not None:
             self._outward.witness.decided(verb, record, verdict, now=self.now)
-
-
-class AuditRound:
-    """One audit of the running ledger, in slices between the verbs."""
-
-    def __init__(self, ledger: Ledger, witness: Witness) -> None:
-        self._steps = ledger.audit_steps()
-        self._witness = witness
-        self.drifts: list[Drift] = []
-
-    def slice(self, until: Callable[[], bool]) -> bool:
-        """Go on until ``until()`` says that the time is used up. True when the round is complete."""
-        for step in self._steps:
-            self.drifts += step
-            if until():
-                return False
-        self._witness.drifted(self.drifts)
-        return True

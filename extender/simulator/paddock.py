@@ -23,7 +23,8 @@ from core.ledger.view import Snapshot
 from core.workload.pod import PodFacts
 from extender.configuration.reload import Configuration, Source
 from extender.configuration.sources import CONFIGS_NAME, ConfigMapData
-from extender.engine.engine import CLEAN_EVERY, Engine, Outward
+from extender.engine.engine import CLEAN_EVERY, Engine
+from extender.engine.outward import Outward
 from extender.simulator.acting import act
 from extender.simulator.api import NodeChange, PodChange, Refusal
 from extender.simulator.budgets import BudgetChange
@@ -49,8 +50,7 @@ class Life:
         self._after_effect = after_effect
         self.on_decision: Callable[[str, PodRecord, object], None] | None = None
         self.preemptions = Preemptions()
-        self.ended = False
-        self.acts = True
+        self.ended, self.acts = False, True
         self.effects: deque[Effect] = deque()
         self._passes: deque[Callable[[], None]] = deque()
         self._calls: dict[asyncio.Task[bytes], Callable[[str], None]] = {}

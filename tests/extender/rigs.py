@@ -21,7 +21,8 @@ from core.ledger.ledger import Ledger
 from core.ledger.pods.record import PodRecord
 from core.queues.spec import QueueSpec
 from core.workload.pod import PodFacts
-from extender.engine.engine import Engine, Outward
+from extender.engine.engine import Engine
+from extender.engine.outward import Outward
 from extender.http.door import Door as Guards
 from extender.http.server import MOST_BYTES, Address, listen, verbs_app
 from extender.verbs.bind import BindVerb, Outcome

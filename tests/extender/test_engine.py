@@ -7,7 +7,7 @@ from core.ledger.admission.cycle import WORK_PER_SLICE
 from core.ledger.effects import OpenGate, SetCondition
 from core.ledger.node_reservation.search import AGED_AT_ONCE
 from core.workload.pod import OWN_GATE
-from extender.engine.engine import ASKED_LATELY, ROUNDS_APART, TOLD_AT_ONCE
+from extender.engine.slices import ASKED_LATELY, ROUNDS_APART, TOLD_AT_ONCE
 from tests.builders import make_ledger, make_pod, make_queue
 from tests.extender.rigs import Rig
 

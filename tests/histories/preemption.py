@@ -20,7 +20,8 @@ from core.ledger.settings import LedgerSettings
 from core.queues.spec import QueueSpec
 from core.workload.nodes.node import NodeFacts
 from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED, NamespaceFacts
-from extender.engine.engine import Engine, Outward
+from extender.engine.engine import Engine
+from extender.engine.outward import Outward
 from tests.builders import START, drifts, make_partition
 from tests.core.preemption_world import size_of
 from tests.histories.preemption_laws import Pod, Scene, breaches, reclaim_breaches

@@ -25,7 +25,8 @@ from core.workload.nodes.node import NodeFacts
 from core.workload.pod import OWN_GATE, NamespaceFacts, PodFacts
 from extender.configuration.reload import Configuration, Source
 from extender.configuration.sources import ConfigMapData
-from extender.engine.engine import Engine, Outward
+from extender.engine.engine import Engine
+from extender.engine.outward import Outward
 from tests.builders import drifts
 from tests.histories.quota_cluster import ALL, CAPACITY, GATES, NODES, Api, Limits, excess
 

@@ -1,0 +1,119 @@
+"""Work of the engine's own that takes long: passes, the texts at our gate, and what has expired.
+
+Done in slices: between two of them the loop answers the calls that came. No clock and no timer of its own:
+they are given.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from core.decisions.gating import decide_gate
+from core.ids import PodUid
+from core.ledger import events as on
+from core.ledger.view import Snapshot
+
+PASSES_APART = 0.02
+"""Seconds between the end of a pass and the next, so that a burst of news does not cost a pass for each."""
+
+ROUNDS_APART = 3
+"""Rounds of the loop between two slices of a pass or a plan: in these a call that came is answered."""
+
+ASKED_LATELY = 1.0
+"""Seconds without a call after which one round is enough. With gates alone nobody calls, and how fast they
+open is how fast pods are bound."""
+
+TOLD_AT_ONCE, LOOKED_AT = 10, 30
+"""Pods at our gate that are told why they wait in one go, and that are looked at for it, at most; more of
+them `TOLD_APART` seconds later."""
+
+TOLD_APART = 0.05
+
+TELL_DELAY = 1.0
+"""Seconds from a pass to the first of them."""
+
+
+class Slices:
+    """``later(seconds, call)`` calls back on the same thread."""
+
+    def __init__(
+        self,
+        snapshot: Callable[[], Snapshot],
+        learn: Callable[[on.Event], None],
+        clock: Callable[[], float],
+        later: Callable[[float, Callable[[], None]], object],
+    ) -> None:
+        self._snapshot = snapshot
+        self._learn = learn
+        self._clock = clock
+        self._later = later
+        self._pass_planned = False
+        self._passed_at = self._asked_at = float("-inf")
+        self._to_tell: list[PodUid] = []
+        self._telling = self._passed_since = self._catching_up = False
+
+    def asked(self) -> None:
+        """A verb is being called, for whatever pod."""
+        self._asked_at = self._clock()
+
+    def wake(self, *, now: float) -> None:
+        """Plan a pass if one is wanted; to be called after every event. Passes are coalesced."""
+        if self._snapshot().pass_wanted and not self._pass_planned:
+            self._pass_planned = True
+            if self._snapshot().passing:
+                self._give_way(self._run_pass)
+            else:
+                self._later(max(0.0, self._passed_at + PASSES_APART - now), self._run_pass)
+
+    def later(self, seconds: float, call: Callable[[], None]) -> None:
+        """Call back after so many seconds; for 0, after the verbs that have come meanwhile."""
+        if seconds:
+            self._later(seconds, call)
+        else:
+            self._give_way(call)
+
+    def pass_time(self) -> None:
+        """Take what has expired; of many, some at a time."""
+        self._learn(on.TimePassed())
+        if self._snapshot().overdue and not self._catching_up:
+            self._catching_up = True
+            self._give_way(self._catch_up)
+
+    def _catch_up(self) -> None:
+        self._catching_up = False
+        self.pass_time()
+
+    def _give_way(self, call: Callable[[], None]) -> None:
+        """Go on with something at once, but after the verbs that have come meanwhile."""
+        self._after(ROUNDS_APART if self._clock() - self._asked_at < ASKED_LATELY else 1, call)
+
+    def _after(self, rounds: int, call: Callable[[], None]) -> None:
+        self._later(0.0, call if rounds == 1 else partial(self._after, rounds - 1, call))
+
+    def _run_pass(self) -> None:
+        self._pass_planned = False
+        if self._snapshot().synced:
+            self._passed_at = self._clock()
+            self._learn(on.PassDue())
+            if not self._snapshot().passing:
+                self._passed_since = True
+                self._tell_later(TELL_DELAY)
+
+    def _tell_later(self, seconds: float) -> None:
+        if not self._telling and (self._to_tell or self._passed_since):
+            self._telling = True
+            self._later(seconds, self._tell_gated)
+
+    def _tell_gated(self) -> None:
+        """Go through all pods at our gate, some at a time, and again when there was a pass meanwhile."""
+        if not self._to_tell:
+            self._to_tell, self._passed_since = self._snapshot().gated()[::-1], False
+        now, told = self._clock(), 0
+        for _ in range(min(LOOKED_AT, len(self._to_tell))):
+            held = decide_gate(self._snapshot(), self._to_tell.pop(), now=now)
+            if held is not None:
+                self._learn(held)
+                told += 1
+            if told == TOLD_AT_ONCE:
+                break
+        self._telling = False
+        self._tell_later(TOLD_APART if self._to_tell else TELL_DELAY)
