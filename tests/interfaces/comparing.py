@@ -1,0 +1,56 @@
+"""Lines of an interface now and as they were recorded, and which changes may be recorded."""
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import NamedTuple
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+class Difference(NamedTuple):
+    """Lines that were recorded and are gone, and lines that are new. A line that moved is in both."""
+
+    gone: list[str]
+    new: list[str]
+
+    def __bool__(self) -> bool:
+        return bool(self.gone or self.new)
+
+    def __str__(self) -> str:
+        return "\n".join([*(f"- {line}" for line in self.gone), *(f"+ {line}" for line in self.new)])
+
+
+class Breaking(Exception):
+    """A recorded line is gone or reads differently."""
+
+
+def difference(recorded: Sequence[str], now: Sequence[str]) -> Difference:
+    """Compare exactly, the order included."""
+    gone: list[str] = []
+    new: list[str] = []
+    for tag, begin, end, other_begin, other_end in SequenceMatcher(
+        None, recorded, now, autojunk=False
+    ).get_opcodes():
+        if tag != "equal":
+            gone += recorded[begin:end]
+            new += now[other_begin:other_end]
+    return Difference(gone, new)
+
+
+def recorded_lines(kind: str, folder: Path = GOLDEN) -> list[str]:
+    """Lines of a kind's file; none for a kind that was never recorded."""
+    path = folder / f"{kind}.txt"
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+def record(kind: str, now: Sequence[str], *, drop: bool = False, folder: Path = GOLDEN) -> Difference:
+    """Write a kind's file, and return what changed in it.
+
+    ``drop``: lines may go or change. Raises `Breaking` for such a change without it, and writes nothing.
+    """
+    found = difference(recorded_lines(kind, folder), now)
+    if found.gone and not drop:
+        raise Breaking(f"{kind}: a new name comes beside an old one, never instead\n{found}")
+    (folder / f"{kind}.txt").write_text("".join(f"{line}\n" for line in now), encoding="utf-8")
+    return found

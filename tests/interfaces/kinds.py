@@ -1,0 +1,26 @@
+"""Every kind of interface, with its reader. A kind's name is that of its file below ``golden``."""
+
+from collections.abc import Callable, Mapping
+
+from tests.interfaces.commands import commands, exit_codes, make_targets
+from tests.interfaces.names import keys_read, names
+from tests.interfaces.reasons import codes, conditions, events
+from tests.interfaces.served import metrics, ports, routes
+from tests.interfaces.settings import environment, service_keys, settings
+
+KINDS: Mapping[str, Callable[[], list[str]]] = {
+    "codes": codes,
+    "commands": commands,
+    "conditions": conditions,
+    "environment": environment,
+    "events": events,
+    "exit-codes": exit_codes,
+    "keys-read": keys_read,
+    "make": make_targets,
+    "metrics": metrics,
+    "names": names,
+    "ports": ports,
+    "routes": routes,
+    "service-keys": service_keys,
+    "settings": settings,
+}
