@@ -22,14 +22,14 @@ from extender.engine.engine import Engine
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, listen, verbs_app
 from extender.simulator.commands import lines_of
-from extender.simulator.extender_calls import CallFailed, bind_error
 from extender.simulator.paddock import Paddock
 from extender.simulator.report.page import page_of
 from extender.simulator.report.recording import Happening, Recording
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario.model import Scenario
 from extender.simulator.scenario.reader import read_scenario
-from extender.simulator.scheduler import Server
+from extender.simulator.scheduler.extender_calls import CallFailed, bind_error
+from extender.simulator.scheduler.scheduler import Server
 from extender.telemetry.metrics import Metrics
 from extender.views.journal import Journal
 from extender.views.story import described, story_of

@@ -13,7 +13,6 @@ from extender.simulator.api import Change, PlayedApi, Pod, PodChange, Refusal
 from extender.simulator.budgets import PlayedBudgets
 from extender.simulator.clock import Clock, HandLoop, Kind
 from extender.simulator.garbage import GarbageCollector
-from extender.simulator.node_cache import shape_of
 from extender.simulator.paddock import Paddock
 from extender.simulator.report.recorder import Recorder
 from extender.simulator.scenario.daemon_sets import daemon_sets_of
@@ -31,7 +30,8 @@ from extender.simulator.scenario.objects import (
     priority_class_object,
     priority_class_of_entry,
 )
-from extender.simulator.scheduler import PlayedScheduler, Server, Settings
+from extender.simulator.scheduler.node_cache import shape_of
+from extender.simulator.scheduler.scheduler import PlayedScheduler, Server, Settings
 from extender.simulator.validating import objections
 from extender.simulator.world import News, World
 from extender.wire.translate import POD, pod_from

@@ -29,8 +29,8 @@ from extender.simulator.acting import act
 from extender.simulator.api import NodeChange, PodChange, Refusal
 from extender.simulator.budgets import BudgetChange
 from extender.simulator.clock import EPOCH, Kind, Timer
-from extender.simulator.extender_calls import CallFailed, bind_error
 from extender.simulator.scenario.objects import Json
+from extender.simulator.scheduler.extender_calls import CallFailed, bind_error
 from extender.simulator.world import News, World
 from extender.verbs.bind import BindVerb, Outcome
 from extender.verbs.pure import PureVerbs

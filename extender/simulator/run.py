@@ -10,7 +10,7 @@ from extender.simulator.expectations import Expectations
 from extender.simulator.report.recording import Difference, Recording
 from extender.simulator.scenario.model import Mistake, Named, Resize, Scenario, ScenarioError, Step
 from extender.simulator.scenario.objects import config_map_of
-from extender.simulator.scheduler import Spinning
+from extender.simulator.scheduler.scheduler import Spinning
 
 Watch = Callable[[int, int], None]
 """Told after each instant: time in milliseconds, and attempts so far."""

@@ -16,7 +16,7 @@ from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import NodeSortSpec
 from core.reasons import CODE_SETTLES
-from extender.simulator import choosing
+from extender.simulator.scheduler import node_choice
 from extender.verbs.faults import CallFault, NotReady
 from extender.wire.calls.extender_v1 import BadBody
 from tests.builders import make_node, make_partition, make_pod, make_queue
@@ -300,7 +300,7 @@ def test_one_step_of_rank_outweighs_all_in_tree_scores(path: Path) -> None:
     (weight,) = [each["weight"] for each in document["extenders"] if "prioritizeVerb" in each]
     one_step = weight * (100 // TOP_SCORE)
     assert one_step > 100 * sum(IN_TREE_WEIGHTS.values())
-    assert weight == choosing.WEIGHT, "the played scheduler decides as the shipped one"
+    assert weight == node_choice.WEIGHT, "the played scheduler decides as the shipped one"
 
 
 @pytest.mark.parametrize("full", [False, True], ids=["meta victims", "full victims"])

@@ -16,7 +16,7 @@ from core.workload.pod_group import HOLDING, PLACED, Group, Phase, standing_of_g
 from extender.simulator.paddock import Paddock
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario.reader import scenario_from
-from extender.simulator.scheduler import Server
+from extender.simulator.scheduler.scheduler import Server
 
 SLOW = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 QUIET = 700

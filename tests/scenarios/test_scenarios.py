@@ -43,21 +43,21 @@ from core.workload.pod import PodFacts
 from extender.configuration import reload
 from extender.engine import engine
 from extender.queueconfig import load, translation
-from extender.simulator import (
-    choosing,
-    default_preemption,
-    fitting,
-    paddock,
-    pod_queue,
-    post_filter,
-    scheduler,
-)
 from extender.simulator import cluster as played
+from extender.simulator import paddock
 from extender.simulator.report.recording import Recording
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario import objects
 from extender.simulator.scenario.model import PodEntry
 from extender.simulator.scenario.reader import read_scenario
+from extender.simulator.scheduler import (
+    default_preemption,
+    node_choice,
+    plugins,
+    post_filter,
+    scheduler,
+    scheduling_queue,
+)
 from extender.wire import translate
 from extender.wire.objects import sizing
 from tests.scenarios.coscheduling_mutations import COSCHEDULING
@@ -273,12 +273,12 @@ def _no_effects(rule: Callable[..., Any], self: Any) -> tuple[()]:
     return ()
 
 
-def _by_creation(queued: pod_queue.Queued) -> tuple[int, int, int]:
+def _by_creation(queued: scheduling_queue.Queued) -> tuple[int, int, int]:
     return (0, queued.queued_at, queued.info.pod.seq)
 
 
-def _pool_for_errors(rule: Callable[..., Any], self: Any, queued: Any, place: pod_queue.Place) -> None:
-    rule(self, queued, pod_queue.Place.POOL if place is pod_queue.Place.ERROR else place)
+def _pool_for_errors(rule: Callable[..., Any], self: Any, queued: Any, place: scheduling_queue.Place) -> None:
+    rule(self, queued, scheduling_queue.Place.POOL if place is scheduling_queue.Place.ERROR else place)
 
 
 def _unlisted(rule: Callable[..., Any], self: paddock.Life) -> None:
@@ -384,7 +384,7 @@ MUTATIONS: dict[str, Mutate] = {
     "managed-by-namespace": both(
         replaced(enrolment, "is_managed", _no_namespace), replaced(engine, "is_managed", _no_namespace)
     ),
-    "nominated-node-is-kept": answering(choosing.Nominator, "on", ()),
+    "nominated-node-is-kept": answering(node_choice.Nominator, "on", ()),
     "placement-fails-without-a-queue": answering(
         placement, "decide_queue", rules.Chosen(QueuePath("root.a"))
     ),
@@ -414,11 +414,11 @@ MUTATIONS: dict[str, Mutate] = {
     "resize-counts-unasked": replaced(accounts, "charge_of", _first_size),
     "restart-forgets-nothing": replaced(paddock.Life, "start", _unlisted),
     "restart-of-the-scheduler": replaced(scheduler.PlayedScheduler, "cycle", _idle),
-    "scheduler-order": valued(pod_queue.Queued, "key", property(_by_creation)),
-    "scheduler-samples-nodes": answering(choosing.NodeChoice, "_most_nodes", 10**6),
-    "scheduler-scores": answering(fitting, "score_on", 0),
-    "scheduler-taints-and-selectors": answering(fitting, "_static", None),
-    "scheduler-waits-after-an-error": replaced(pod_queue.PodQueue, "put_back", _pool_for_errors),
+    "scheduler-order": valued(scheduling_queue.Queued, "key", property(_by_creation)),
+    "scheduler-samples-nodes": answering(node_choice.NodeChoice, "_most_nodes", 10**6),
+    "scheduler-scores": answering(plugins, "score_on", 0),
+    "scheduler-taints-and-selectors": answering(plugins, "_static", None),
+    "scheduler-waits-after-an-error": replaced(scheduling_queue.PodQueue, "put_back", _pool_for_errors),
     "settings-change-whose-pods-are-managed": replaced(
         reload, "settings_from", lambda rule, keys, overrides: rule({}, overrides)
     ),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from core.workload.nodes.affinity import why_not
-from extender.simulator.node_cache import ANY_ADDRESS, NodeCache, NodeInfo, PodInfo, Port, Shape
+from extender.simulator.scheduler.node_cache import ANY_ADDRESS, NodeCache, NodeInfo, PodInfo, Port, Shape
 
 TOP = 100
 """The best score of one plugin."""

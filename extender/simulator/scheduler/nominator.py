@@ -6,7 +6,7 @@ Source: pkg/scheduler/backend/queue/nominator.go.
 from collections.abc import Sequence
 
 from core.ids import PodUid
-from extender.simulator.node_cache import PodInfo
+from extender.simulator.scheduler.node_cache import PodInfo
 
 
 class Nominator:

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from extender.simulator.fitting import Status, Statuses, statuses_of
-from extender.simulator.node_cache import PodInfo
+from extender.simulator.scheduler.node_cache import PodInfo
+from extender.simulator.scheduler.plugins import Status, Statuses, statuses_of
 
 _encode = msgspec.json.encode
 _decode = msgspec.json.decode

@@ -6,16 +6,16 @@ Source: pkg/scheduler/schedule_one.go (findNodesThatFitPod, evaluateNominatedNod
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from extender.simulator.extender_calls import (
+from extender.simulator.scheduler.extender_calls import (
     CallFailed,
     ExtenderServer,
     call_filter,
     call_prioritize,
     encoded_names,
 )
-from extender.simulator.fitting import Fitting, Status, Statuses, status_on, statuses_of
-from extender.simulator.node_cache import NodeCache, PodInfo, Shape
-from extender.simulator.nominator import Nominator
+from extender.simulator.scheduler.node_cache import NodeCache, PodInfo, Shape
+from extender.simulator.scheduler.nominator import Nominator
+from extender.simulator.scheduler.plugins import Fitting, Status, Statuses, status_on, statuses_of
 
 WEIGHT = 200
 """Of Paddock's scores, as shipped (manifests, `scheduler-config-prioritize.yaml`)."""

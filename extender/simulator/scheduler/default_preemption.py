@@ -7,10 +7,10 @@ pkg/scheduler/framework/preemption/preemption.go. Every node is tried, by name (
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from extender.simulator.budgets import matches
-from extender.simulator.extender_calls import Victims
-from extender.simulator.fitting import status_on
-from extender.simulator.node_cache import NodeInfo, PodInfo, Shape
 from extender.simulator.scenario.model import BudgetEntry
+from extender.simulator.scheduler.extender_calls import Victims
+from extender.simulator.scheduler.node_cache import NodeInfo, PodInfo, Shape
+from extender.simulator.scheduler.plugins import status_on
 
 Nominated = Callable[[str], tuple[PodInfo, ...]]
 """Pods nominated to a node that the preemptor must leave room for."""

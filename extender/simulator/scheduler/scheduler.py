@@ -10,15 +10,15 @@ from typing import Protocol
 
 from core.ids import PodUid
 from extender.simulator.api import Change, NodeChange, PlayedApi, Pod, PodChange
-from extender.simulator.choosing import NodeChoice, NoNodes, Unfit
 from extender.simulator.clock import Clock
-from extender.simulator.extender_calls import CallFailed, ExtenderServer, bind_body
-from extender.simulator.node_cache import NodeCache, PodInfo, pod_info
-from extender.simulator.nominator import Nominator
-from extender.simulator.pod_queue import Place, PodQueue, Queued, shrank
-from extender.simulator.post_filter import Onlooker, PostFilter
 from extender.simulator.scenario.model import BudgetEntry
 from extender.simulator.scenario.objects import Json
+from extender.simulator.scheduler.extender_calls import CallFailed, ExtenderServer, bind_body
+from extender.simulator.scheduler.node_cache import NodeCache, PodInfo, pod_info
+from extender.simulator.scheduler.node_choice import NodeChoice, NoNodes, Unfit
+from extender.simulator.scheduler.nominator import Nominator
+from extender.simulator.scheduler.post_filter import Onlooker, PostFilter
+from extender.simulator.scheduler.scheduling_queue import Place, PodQueue, Queued, shrank
 
 MOST_ATTEMPTS = 1000
 """Of one pod at one instant (format, rule 5)."""

@@ -12,7 +12,7 @@ from enum import Enum
 
 from core.ids import PodUid
 from extender.simulator.clock import Clock, Kind, Timer
-from extender.simulator.node_cache import PodInfo
+from extender.simulator.scheduler.node_cache import PodInfo
 
 FIRST_BACKOFF = 1000
 """Milliseconds."""

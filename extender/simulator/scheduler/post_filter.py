@@ -9,14 +9,14 @@ from typing import NamedTuple, Protocol
 from core.ids import PodUid
 from extender.simulator.api import PlayedApi, Pod
 from extender.simulator.budgets import allowed
-from extender.simulator.choosing import NodeChoice, Unfit
 from extender.simulator.clock import Clock
-from extender.simulator.default_preemption import Budgets, best_of, victims_on
-from extender.simulator.extender_calls import CallFailed, ExtenderServer, Victims, call_preempt
-from extender.simulator.node_cache import NodeCache, PodInfo
-from extender.simulator.nominator import Nominator
 from extender.simulator.scenario.model import BudgetEntry
 from extender.simulator.scenario.objects import stamp
+from extender.simulator.scheduler.default_preemption import Budgets, best_of, victims_on
+from extender.simulator.scheduler.extender_calls import CallFailed, ExtenderServer, Victims, call_preempt
+from extender.simulator.scheduler.node_cache import NodeCache, PodInfo
+from extender.simulator.scheduler.node_choice import NodeChoice, Unfit
+from extender.simulator.scheduler.nominator import Nominator
 
 DISRUPTED = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
 
