@@ -8,12 +8,12 @@ from typing import Any
 from core.decisions.gating import why_gated
 from core.ledger.view import Snapshot
 from core.workload.pod import OWN_GATE
-from extender.simulator.api import Pod, conditions_of
-from extender.simulator.cluster import Cluster
+from extender.simulator.cluster.api_server import Pod, conditions_of
 from extender.simulator.report.recorder import UNSCHEDULABLE
 from extender.simulator.report.recording import Difference
 from extender.simulator.scenario.model import Expect
 from extender.simulator.scenario.rest_subsets import differences_in
+from extender.simulator.simulation import Cluster
 from extender.views.yunikorn_views import application_view, group_view, queue_view, user_view
 
 NONE = "none"

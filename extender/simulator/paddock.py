@@ -25,13 +25,13 @@ from extender.configuration.reload import Configuration, Source
 from extender.configuration.sources import CONFIGS_NAME, ConfigMapData
 from extender.engine.engine import CLEAN_EVERY, Engine
 from extender.engine.outward import Outward
-from extender.simulator.acting import act
-from extender.simulator.api import NodeChange, PodChange, Refusal
-from extender.simulator.budgets import BudgetChange
-from extender.simulator.clock import EPOCH, Kind, Timer
+from extender.simulator.cluster.api_server import NodeChange, PodChange, Refusal
+from extender.simulator.cluster.budgets import BudgetChange
+from extender.simulator.cluster.clock import EPOCH, Kind, Timer
+from extender.simulator.cluster.effector import act
+from extender.simulator.cluster.world import News, World
 from extender.simulator.scenario.objects import Json
 from extender.simulator.scheduler.extender_calls import CallFailed, bind_error
-from extender.simulator.world import News, World
 from extender.verbs.bind import BindVerb, Outcome
 from extender.verbs.pure import PureVerbs
 from extender.views.recent_plans import Preemptions

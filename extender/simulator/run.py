@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from core.errors import PaddockError
-from extender.simulator.api import Pod, Refusal
-from extender.simulator.cluster import Between, Cluster
+from extender.simulator.cluster.api_server import Pod, Refusal
 from extender.simulator.expectations import Expectations
 from extender.simulator.report.recording import Difference, Recording
 from extender.simulator.scenario.model import Mistake, Named, Resize, Scenario, ScenarioError, Step
 from extender.simulator.scenario.objects import config_map_of
 from extender.simulator.scheduler.scheduler import Spinning
+from extender.simulator.simulation import Between, Cluster
 
 Watch = Callable[[int, int], None]
 """Told after each instant: time in milliseconds, and attempts so far."""

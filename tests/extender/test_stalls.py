@@ -2,7 +2,7 @@
 
 import pytest
 
-from extender.simulator.clock import Clock, HandLoop
+from extender.simulator.cluster.clock import Clock, HandLoop
 from extender.telemetry.stalls import APART, watch_stalls
 
 

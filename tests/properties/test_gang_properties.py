@@ -18,10 +18,10 @@ from core.ids import AppId, NodeName
 from core.reasons import Code
 from core.resource import Resource
 from core.workload.gangs.progress import Phase
-from extender.simulator.api import Pod
-from extender.simulator.cluster import Cluster
+from extender.simulator.cluster.api_server import Pod
 from extender.simulator.scenario.model import PodEntry, Scenario
 from extender.simulator.scenario.reader import scenario_from
+from extender.simulator.simulation import Cluster
 
 TIMEOUT = 20
 QUIET = 200_000

@@ -25,7 +25,7 @@ from core.workload.gangs import progress as formation
 from core.workload.gangs.gang import Gang, GangPolicy, GangStyle
 from core.workload.gangs.progress import Formation, Progress
 from core.workload.nodes.room import NodeRoom
-from extender.simulator import acting, garbage
+from extender.simulator.cluster import effector, garbage_collector
 from tests.scenarios.mutating import Mutate, answering, both, fixed, replaced
 
 Rule = Callable[..., Any]
@@ -40,7 +40,7 @@ ASKS_AT_ONCE = both(
 NOTHING_TAKEN_OVER = answering(takeover, "link_next", False)
 NOT_COUNTED = answering(takeover, "left_over", None)
 NOT_STARTED = answering(forming, "run", None)
-NO_GARBAGE_COLLECTED = answering(garbage.GarbageCollector, "collect", None)
+NO_GARBAGE_COLLECTED = answering(garbage_collector.GarbageCollector, "collect", None)
 NOBODY_IS_LIMITED = replaced(Limits, "of_user", lambda rule, self, path, user: None)
 
 
@@ -60,7 +60,7 @@ def _bare(*keys: str) -> Mutate:
         body["spec"] = {key: value for key, value in body["spec"].items() if key not in keys}
         return body
 
-    return replaced(acting, "placeholder_pod", by)
+    return replaced(effector, "placeholder_pod", by)
 
 
 def _whatever_its_age(rule: Rule, gang: Gang, *, lifetime: float, now: float) -> Formation:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, Effect, EvictPod, NominateNode, OpenGate, WakePod, WriteRecord
 from core.ledger.outcomes import EvictionOutcome
+from extender.simulator.cluster.world import World
 from extender.simulator.paddock import Life, Paddock
-from extender.simulator.world import World
 
 
 class Standby(Life):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.ledger import ledger
-from extender.simulator import cluster
+from extender.simulator import simulation
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario.reader import read_scenario
 from tests.scenarios.mutating import answering
@@ -43,7 +43,7 @@ NEED_NOTHING_TAKEN_UP = {
 
 @pytest.fixture(autouse=True)
 def _somebody_stands_by(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "Paddock", Pair)
+    monkeypatch.setattr(simulation, "Paddock", Pair)
 
 
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in FILES])

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from extender.simulator import cluster
+from extender.simulator import simulation
 from extender.simulator.paddock import Paddock
 from extender.simulator.report.recording import Recording
 from extender.simulator.run import run_scenario
@@ -63,7 +63,7 @@ def evicted(recording: Recording) -> Counter[str]:
 def test_the_ask_gets_its_node_and_each_victim_goes_once(
     scenario: Scenario, kill: Kill, kind: type[Paddock], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "Paddock", kind)
+    monkeypatch.setattr(simulation, "Paddock", kind)
     recording = run_scenario(killed(scenario, kill, step=1))
     assert evicted(recording) == Counter(VICTIMS)
     assert recording.pods["q"]["node"] == "n1"

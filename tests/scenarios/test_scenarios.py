@@ -43,8 +43,7 @@ from core.workload.pod import PodFacts
 from extender.configuration import reload
 from extender.engine import engine
 from extender.queueconfig import load, translation
-from extender.simulator import cluster as played
-from extender.simulator import paddock
+from extender.simulator import paddock, simulation
 from extender.simulator.report.recording import Recording
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario import objects
@@ -390,7 +389,7 @@ MUTATIONS: dict[str, Mutate] = {
     ),
     "placement-falls-back-to-default": valued(rules, "DEFAULT_QUEUE", "root.nowhere"),
     "placement-refuses-a-parent": replaced(rules._Walk, "_why_not", _failed),
-    "preemption-and-a-controller": answering(played.Cluster, "_recreate", None),
+    "preemption-and-a-controller": answering(simulation.Cluster, "_recreate", None),
     "preemption-never": answering(post_filter.PostFilter, "_ineligible", ""),
     "preemption-prefers-pods-without-budget": answering(default_preemption, "matches", False),
     "preemption-vetoed-without-quota": answering(engine, "decide_preemption", Ignored()),

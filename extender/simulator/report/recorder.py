@@ -13,8 +13,8 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.view import Snapshot
 from core.queues.queue import Queue
 from core.resource import Limit, Resource
-from extender.simulator.api import Change, NodeChange, Pod, PodChange, conditions_of
-from extender.simulator.clock import Clock
+from extender.simulator.cluster.api_server import Change, NodeChange, Pod, PodChange, conditions_of
+from extender.simulator.cluster.clock import Clock
 from extender.simulator.report.recording import Amounts, Happening, NodeLane, QueueLane, QueueSample, Stay
 
 UNSCHEDULABLE = "Unschedulable"

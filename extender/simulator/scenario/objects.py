@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from core.workload.pod import OWN_GATE
-from extender.simulator.clock import EPOCH
+from extender.simulator.cluster.clock import EPOCH
 from extender.simulator.scenario.daemon_sets import LABEL as DAEMON_SET_LABEL
 from extender.simulator.scenario.daemon_sets import owner_reference
 from extender.simulator.scenario.model import NamespaceEntry, NodeEntry, PodEntry, PriorityClassEntry

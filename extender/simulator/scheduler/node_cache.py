@@ -12,7 +12,7 @@ from core.resource import Resource
 from core.workload.nodes.affinity import Constraints
 from core.workload.nodes.node import NodeFacts
 from core.workload.pod import PodFacts
-from extender.simulator.api import Node, Pod, conditions_of
+from extender.simulator.cluster.api_server import Node, Pod, conditions_of
 from extender.simulator.scenario.objects import Json
 
 NONZERO = {"vcore": 100, "memory": 200 * 1024 * 1024}

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 from core.ids import PodUid
-from extender.simulator.api import PlayedApi, Pod
-from extender.simulator.budgets import allowed
-from extender.simulator.clock import Clock
+from extender.simulator.cluster.api_server import PlayedApi, Pod
+from extender.simulator.cluster.budgets import allowed
+from extender.simulator.cluster.clock import Clock
 from extender.simulator.scenario.model import BudgetEntry
 from extender.simulator.scenario.objects import stamp
 from extender.simulator.scheduler.default_preemption import Budgets, best_of, victims_on

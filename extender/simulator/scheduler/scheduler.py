@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from core.ids import PodUid
-from extender.simulator.api import Change, NodeChange, PlayedApi, Pod, PodChange
-from extender.simulator.clock import Clock
+from extender.simulator.cluster.api_server import Change, NodeChange, PlayedApi, Pod, PodChange
+from extender.simulator.cluster.clock import Clock
 from extender.simulator.scenario.model import BudgetEntry
 from extender.simulator.scenario.objects import Json
 from extender.simulator.scheduler.extender_calls import CallFailed, ExtenderServer, bind_body

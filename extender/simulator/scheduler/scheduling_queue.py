@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from core.ids import PodUid
-from extender.simulator.clock import Clock, Kind, Timer
+from extender.simulator.cluster.clock import Clock, Kind, Timer
 from extender.simulator.scheduler.node_cache import PodInfo
 
 FIRST_BACKOFF = 1000

@@ -26,9 +26,9 @@ from core.ledger.effects import (
     WriteRecord,
 )
 from core.ledger.outcomes import CreationOutcome
-from extender.simulator.api import PlayedApi, Pod, Refusal
-from extender.simulator.budgets import PlayedBudgets
-from extender.simulator.evicting import Onlooker, delete, evict
+from extender.simulator.cluster.api_server import PlayedApi, Pod, Refusal
+from extender.simulator.cluster.budgets import PlayedBudgets
+from extender.simulator.cluster.eviction import Onlooker, delete, evict
 from extender.wire.placeholder import PlaceholderSettings, placeholder_pod
 
 WAKE_ANNOTATION = "paddock.dev/wake"

@@ -13,7 +13,7 @@ import msgspec
 from core.ids import PodUid
 from core.workload.nodes.node import NodeFacts
 from core.workload.pod import GATE_OPENED, OWN_GATE, NamespaceFacts, PodFacts, PriorityClassFacts
-from extender.simulator.clock import Clock, Kind
+from extender.simulator.cluster.clock import Clock, Kind
 from extender.simulator.scenario.model import PodEntry
 from extender.simulator.scenario.objects import Json, stamp, uid_of
 from extender.wire.translate import (

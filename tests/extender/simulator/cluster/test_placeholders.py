@@ -12,11 +12,11 @@ from core.ledger.effects import CreatePlaceholder
 from core.ledger.outcomes import CreationOutcome
 from core.workload.gangs.gang import Gang
 from core.workload.pod import OWN_GATE
-from extender.simulator.acting import act
-from extender.simulator.api import Pod
-from extender.simulator.cluster import Cluster
+from extender.simulator.cluster.api_server import Pod
+from extender.simulator.cluster.effector import act
 from extender.simulator.scenario.objects import GATED
 from extender.simulator.scenario.reader import scenario_from
+from extender.simulator.simulation import Cluster
 from extender.wire.annotations.gang import gang_from
 from extender.wire.placeholder import PlaceholderSettings, TemplateParts, placeholder_pod
 from tests.builders import make_placeholder

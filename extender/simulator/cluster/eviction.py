@@ -8,8 +8,8 @@ from typing import Protocol
 from core.ids import PodUid
 from core.ledger.effects import DeletePod, EvictPod
 from core.ledger.outcomes import EvictionOutcome
-from extender.simulator.api import PlayedApi, Pod
-from extender.simulator.budgets import PlayedBudgets
+from extender.simulator.cluster.api_server import PlayedApi, Pod
+from extender.simulator.cluster.budgets import PlayedBudgets
 
 DISRUPTED = {
     "type": "DisruptionTarget",

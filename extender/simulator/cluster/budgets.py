@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from core.workload.budget import BudgetFacts, covers
 from core.workload.nodes.affinity import Requirement
-from extender.simulator.api import Pod
+from extender.simulator.cluster.api_server import Pod
 from extender.simulator.scenario.model import BudgetEntry
 
 

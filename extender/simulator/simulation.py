@@ -9,10 +9,12 @@ from collections.abc import Callable
 import msgspec
 
 from core.errors import PaddockError
-from extender.simulator.api import Change, PlayedApi, Pod, PodChange, Refusal
-from extender.simulator.budgets import PlayedBudgets
-from extender.simulator.clock import Clock, HandLoop, Kind
-from extender.simulator.garbage import GarbageCollector
+from extender.simulator.cluster.api_server import Change, PlayedApi, Pod, PodChange, Refusal
+from extender.simulator.cluster.budgets import PlayedBudgets
+from extender.simulator.cluster.clock import Clock, HandLoop, Kind
+from extender.simulator.cluster.garbage_collector import GarbageCollector
+from extender.simulator.cluster.pod_validation import objections
+from extender.simulator.cluster.world import News, World
 from extender.simulator.paddock import Paddock
 from extender.simulator.report.recorder import Recorder
 from extender.simulator.scenario.daemon_sets import daemon_sets_of
@@ -32,8 +34,6 @@ from extender.simulator.scenario.objects import (
 )
 from extender.simulator.scheduler.node_cache import shape_of
 from extender.simulator.scheduler.scheduler import PlayedScheduler, Server, Settings
-from extender.simulator.validating import objections
-from extender.simulator.world import News, World
 from extender.wire.translate import POD, pod_from
 
 PROFILES = frozenset({"default-scheduler", "yunikorn", "paddock"})

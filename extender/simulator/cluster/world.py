@@ -7,10 +7,10 @@ from core.decisions.preemption.planning import Outcome
 from core.ledger.effects import Effect
 from core.ledger.pods.record import PodRecord
 from core.workload.daemon_set import DaemonSetFacts
-from extender.simulator.api import Change, PlayedApi
-from extender.simulator.budgets import BudgetChange, PlayedBudgets
-from extender.simulator.clock import Clock, HandLoop
-from extender.simulator.evicting import Onlooker as EvictionOnlooker
+from extender.simulator.cluster.api_server import Change, PlayedApi
+from extender.simulator.cluster.budgets import BudgetChange, PlayedBudgets
+from extender.simulator.cluster.clock import Clock, HandLoop
+from extender.simulator.cluster.eviction import Onlooker as EvictionOnlooker
 
 News = Change | BudgetChange
 

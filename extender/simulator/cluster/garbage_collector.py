@@ -6,7 +6,7 @@ Source: pkg/controller/garbagecollector. It takes no virtual time.
 from collections import deque
 
 from core.ids import PodUid
-from extender.simulator.api import PlayedApi, Pod, PodChange
+from extender.simulator.cluster.api_server import PlayedApi, Pod, PodChange
 
 
 class GarbageCollector:
