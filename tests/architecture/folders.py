@@ -37,11 +37,13 @@ def unit_of(module: str, rows: Mapping[str, Sequence[str]]) -> str | None:
     return None
 
 
-def upward_imports(sources: Iterable[Source], rows: Mapping[str, Sequence[str]]) -> set[tuple[str, str]]:
+def upward_imports(
+    imports: Mapping[str, Iterable[str]], rows: Mapping[str, Sequence[str]]
+) -> set[tuple[str, str]]:
     """Imports inside the ledger that no row allows."""
     return {
         (module, other)
-        for module, others in imports_between(sources).items()
+        for module, others in imports.items()
         for other in others
         if (unit := unit_of(module, rows)) is not None
         and (target := unit_of(other, rows)) is not None
@@ -56,7 +58,7 @@ def folder_faults(sources: Iterable[Source], rules: Folders) -> list[str]:
     rows = rules.may_import
     modules = {each.module for each in read if each.module.startswith(f"{LEDGER}.")}
     homes = {module: unit_of(module, rows) for module in modules}
-    upward = upward_imports(read, rows)
+    upward = upward_imports(imports_between(read), rows)
     return [
         *(f"{module} has no row" for module in sorted(modules) if homes[module] is None),
         *(f"take out the row {row}: no such module" for row in rows if row not in homes.values()),

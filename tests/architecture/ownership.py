@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 
 from tests.architecture.sources import Source
 from tests.architecture.tables import Ownership
-from tests.architecture.writes import Layout, Write, writes
+from tests.architecture.values import Layout
+from tests.architecture.writes import Write, writes
 
 
 def owner_of(path: str, owners: Mapping[str, str]) -> str | None:
@@ -45,7 +46,12 @@ def _stale_exceptions(foreign: Iterable[Write], rules: Ownership) -> list[str]:
 
 def _row_faults(layout: Layout, modules: set[str], rules: Ownership) -> list[str]:
     fields = {path for path in layout.fields if path.partition(".")[0] in rules.owned}
+    named = {*rules.records.values(), *(cache.rpartition(".")[0] for cache in rules.caches)}
     return [
+        *(
+            f"{cls} is named in the table and is no class"
+            for cls in sorted(named - layout.index.classes.keys())
+        ),
         *(f"{path} has no owner" for path in sorted(fields) if owner_of(path, rules.owners) is None),
         *(
             f"take out the owner of {row}: no such field"

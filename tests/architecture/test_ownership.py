@@ -230,6 +230,11 @@ def test_an_exception_that_is_not_needed_is_found() -> None:
     ]
 
 
+def test_a_class_that_has_moved_away_is_found() -> None:
+    rules = replace(RULES, caches=("core.former.Tally._read",))
+    assert small_house("", rules) == ["core.former.Tally is named in the table and is no class"]
+
+
 def test_an_owner_table_that_is_out_of_date_is_found() -> None:
     owners = {**RULES.owners, "state.former": "core.ledger.owner", "state.line": "core.ledger.gone"}
     del owners["state.pods"]
