@@ -7,7 +7,7 @@ from core.ledger.admission.unguarded import report_due
 from core.ledger.applications.rejection import marks_due
 from core.ledger.gangs.matching import line_due
 from core.ledger.gangs.replacement import slots_due
-from core.ledger.node_reservation.reservation import KEPT_AT_MOST
+from core.ledger.node_reservation.reservation import kept_until
 from core.ledger.podgroups.attempt import moments_of
 from core.ledger.podgroups.membership import unopened
 from core.ledger.preemption.offers import OFFERED_FOR
@@ -27,7 +27,7 @@ def moments(state: State) -> Iterator[float | None]:
     yield from (state.pods[uid].provisional_until for uid in state.provisional)
     yield from (state.pods[uid].doubted_until for uid in state.doubted) if state.caught_up else ()
     yield from (known.until for known in state.resolved.values())
-    yield from (state.pods[uid].kept_since + KEPT_AT_MOST for uid in state.kept.values())
+    yield from (kept_until(state.pods[uid]) for uid in state.kept.values())
     yield from marks_due(state)
     yield from state.timers.values()
     yield from state.forming.values()

@@ -85,9 +85,14 @@ def remember(state: State, record: PodRecord) -> None:
         _write(state, record, None)
 
 
+def kept_until(record: PodRecord) -> float:
+    """The latest moment to which a node is kept for an ask (CYC-2)."""
+    return record.kept_since + KEPT_AT_MOST
+
+
 def still_helps(state: State, record: PodRecord) -> bool:
     """Whether the node that is kept for an ask is one that may take it once pods have left it."""
-    if has_come(record.kept_since + KEPT_AT_MOST, now=state.now):
+    if has_come(kept_until(record), now=state.now):
         return False
     node = state.nodes.get(record.keeps)
     if node is None or not admits(node, record.facts.constraints):

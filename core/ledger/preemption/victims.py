@@ -6,7 +6,7 @@ from core.ids import NO_POD, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.effects import WriteRecord
-from core.ledger.node_reservation.reservation import KEPT_AT_MOST, let_go, note_kept
+from core.ledger.node_reservation.reservation import kept_until, let_go, note_kept
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state import Stage, State
@@ -98,7 +98,7 @@ def expire_kept(state: State) -> None:
     """Nodes on which the room has not come together for too long are for everybody again (CYC-2)."""
     for uid in sorted(state.kept.values()):
         record = state.pods[uid]
-        if has_come(record.kept_since + KEPT_AT_MOST, now=state.now):
+        if has_come(kept_until(record), now=state.now):
             undo(state, record)
 
 
