@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core.ledger import ledger
 from extender.simulator import simulation
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario.reader import read_scenario
-from tests.scenarios.mutating import answering
+from tests.scenarios.mutations.seam import answering, switch_off
 from tests.scenarios.standing_by import Pair
 
 FILES = [
@@ -40,6 +39,8 @@ NEED_NOTHING_TAKEN_UP = {
 }
 """What they are about is on no object, comes from the watch, or leads to a new plan, which is the same."""
 
+NOTHING_TAKEN_UP = answering("leadership_begins", None)
+
 
 @pytest.fixture(autouse=True)
 def _somebody_stands_by(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,6 +57,6 @@ def test_a_failover_is_like_a_restart(path: Path) -> None:
 @pytest.mark.corrupts_ledger
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in FILES])
 def test_it_is_not_when_nothing_is_taken_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answering(ledger, "take_over", None)(monkeypatch)
+    switch_off(NOTHING_TAKEN_UP, monkeypatch)
     differs = bool(run_scenario(read_scenario(path)).differences)
     assert differs is (path.stem not in NEED_NOTHING_TAKEN_UP)

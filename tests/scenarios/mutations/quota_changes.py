@@ -4,26 +4,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from core.decisions.preemption import quota_reclaim as reclaim
 from core.decisions.preemption.receipts import Victim
-from core.ledger.preemption import execution as carrying
-from core.ledger.preemption import quota_reclaim as reclaiming
+from core.ids import QueuePath
 from core.ledger.state import State
-from core.queues import queue as queue_module
-from core.queues import quota_change
 from core.queues.queue import Queue
+from core.queues.quota_change import is_due
 from core.resource import Resource
-from extender.queueconfig import translation
-from tests.scenarios.mutating import Mutate, answering, both, replaced
-
-Rule = Callable[..., Any]
-
+from core.resource.comparisons import strictly_more
+from tests.scenarios.mutations.seam import Mutate, Rule, answering, both, replaced
 
 # -- when ------------------------------
 
 
-def starting(by: Callable[..., Any]) -> Mutate:
-    return replaced(reclaiming, "start_after", by)
+def starting(by: Rule) -> Mutate:
+    return replaced("quota_change_start", by)
 
 
 def _anew(rule: Rule, old: Any, new: Any, *, start: float | None, **more: Any) -> Any:
@@ -36,17 +30,23 @@ def _kept(rule: Rule, old: Any, new: Any, *, start: float | None, **more: Any) -
     return rule(old, new, start=start, **more) or start
 
 
+def _of_all_types(rule: Rule, old: Any, new: Any, *, start: float | None, **more: Any) -> Any:
+    """Only a max that is lower in all begins a wait."""
+    lowered = strictly_more(old.max, new.max) or start is not None
+    return rule(old, new, start=start, **more) if lowered else None
+
+
 def _begin_again(rule: Rule, state: State, path: Any) -> None:
     """A run that is over is followed by another."""
     rule(state, path)
     state.quota_starts[path] = state.now + 10.0
 
 
-def _from_below(rule: Rule, state: State, parent: Queue) -> None:
+def _from_below(state: State, parent: Queue) -> None:
     """Children first, and their parent as well."""
     for path, queue in sorted(parent.children.items()):
-        _from_below(rule, state, queue)
-        if quota_change.is_due(queue, state.quota_starts.get(path), now=state.now):
+        _from_below(state, queue)
+        if is_due(queue, state.quota_starts.get(path), now=state.now):
             state.reclaims[path] = None
 
 
@@ -56,6 +56,14 @@ def _from_below(rule: Rule, state: State, parent: Queue) -> None:
 def _whatever_is_guaranteed(rule: Rule, queue: Queue) -> Resource | None:
     caps = dict(queue.max.items()) if queue.max is not None else {}
     return Resource({name: queue.allocated.get(name) - cap for name, cap in caps.items()})
+
+
+def _alike(rule: Rule, queue: Queue, amount: Resource) -> dict[QueuePath, Resource]:
+    """All children give up the same, whatever they use."""
+    if queue.is_leaf:
+        return {queue.path: amount}
+    part = Resource({name: much // len(queue.children) for name, much in amount.items()})
+    return {path: much for each in queue.children.values() for path, much in _alike(rule, each, part).items()}
 
 
 def _unimportant(rule: Rule, *args: Any) -> list[Victim]:
@@ -71,48 +79,47 @@ def _until_enough(rule: Rule, victims: Any, amount: Resource, **_: Any) -> list[
 
 
 def ordered(key: Callable[[Victim], Any]) -> Mutate:
-    return replaced(reclaim, "_order", lambda rule, victim, *_: key(victim))
+    return replaced("reclaim_candidates", lambda rule, *args: sorted(rule(*args), key=key))
 
 
-UNTIL_ENOUGH = replaced(reclaim, "pick", _until_enough)
+UNTIL_ENOUGH = replaced("reclaim_choice", _until_enough)
 
 QUOTA_CHANGE: dict[str, Mutate] = {
-    "quota-change": answering(reclaiming, "start_after", None),
+    "quota-change": answering("quota_change_start", None),
     "quota-change-above-a-guarantee": both(
-        replaced(reclaim, "excess", _whatever_is_guaranteed), answering(reclaim, "keeps_guarantee", True)
+        replaced("excess_of_queue", _whatever_is_guaranteed), answering("keeps_guarantee", True)
     ),
     "quota-change-after-a-restart": replaced(
-        reclaiming, "start_after_growth", lambda rule, terms, *, start, **_: start
+        "quota_change_after_growth", lambda rule, terms, *, start, **_: start
     ),
-    "quota-change-first-max": answering(quota_change, "_lowered_below_use", False),
-    "quota-change-of-a-parent": replaced(
-        reclaim, "_above", lambda rule, queue: queue.allocated.as_resource()
+    "quota-change-first-max": starting(_of_all_types),
+    "quota-change-of-a-parent": replaced("shares_of_excess", _alike),
+    "quota-change-of-a-parent-first": replaced(
+        "quota_changes_due", lambda rule, state: _from_below(state, state.tree.root)
     ),
-    "quota-change-of-a-parent-first": replaced(reclaiming, "_find_below", _from_below),
-    "quota-change-of-two-types": answering(quota_change, "_lowered_below_use", False),
-    "quota-change-once": replaced(carrying, "reclaimed", _begin_again),
+    "quota-change-of-two-types": starting(_of_all_types),
+    "quota-change-once": replaced("quota_change_is_over", _begin_again),
     "quota-change-order": ordered(lambda victim: victim.newness),
     "quota-change-passes-over-what-does-not": UNTIL_ENOUGH,
     "quota-change-picks-what-fits": UNTIL_ENOUGH,
     "quota-change-spares-who-opted-out": ordered(lambda victim: tuple(not wish for wish in victim.wishes)),
     "quota-change-switched-off": replaced(
-        translation,
-        "PartitionSpec",
-        lambda rule, *args, **more: rule(*args, **{**more, "quota_preemption": True}),
+        "partition_of_document",
+        lambda rule, *args, **more: replace(rule(*args, **more), quota_preemption=True),
     ),
     "quota-change-taken-back": starting(_kept),
     "quota-change-takes-nobody-too-large": UNTIL_ENOUGH,
     "quota-change-takes-the-one-that-fits": UNTIL_ENOUGH,
     "quota-change-twice": starting(_anew),
-    "quota-change-whoever-it-is": replaced(reclaim, "candidates", _unimportant),
+    "quota-change-whoever-it-is": replaced("reclaim_candidates", _unimportant),
     "quota-change-with-an-inherited-delay": replaced(
-        queue_module, "inherited", lambda rule, parent, own: dict(own)
+        "inherited_properties", lambda rule, parent, own: dict(own)
     ),
     "quota-change-with-another-delay": starting(
         lambda rule, old, new, **more: rule(replace(old, delay=new.delay), new, **more)
     ),
-    "quota-change-with-grace": answering(carrying, "mark", None),
+    "quota-change-with-grace": answering("victim_is_marked", None),
     "quota-change-without-a-delay": replaced(
-        reclaiming, "terms_of", lambda rule, queue: replace(rule(queue), delay=10.0)
+        "quota_change_terms", lambda rule, queue: replace(rule(queue), delay=10.0)
     ),
 }
