@@ -12,8 +12,8 @@ from pathlib import Path
 from unittest import mock
 
 from extender.cli import main
+from tests.interfaces import product
 from tests.interfaces.environment import no_environment, quiet
-from tests.interfaces.product import ROOT, source_of
 
 # -- commands and flags --------------------------------------------------------------------------------------
 
@@ -175,7 +175,7 @@ def _probed() -> Iterator[int]:
 
 def make_targets() -> list[str]:
     """Targets that stand for no file, and the variables that a caller may set, with their defaults."""
-    text = source_of(ROOT / "Makefile")
+    text = product.source_of(product.ROOT / "Makefile")
     named = {name for line in re.findall(r"^\.PHONY:(.*)", text, re.MULTILINE) for name in line.split()}
     ruled = set(re.findall(r"^([a-z][a-z0-9-]*):(?!=)", text, re.MULTILINE))
     variables = re.findall(r"^([A-Z_]+ \?=.*)", text, re.MULTILINE)

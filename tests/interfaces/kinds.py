@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 
 from tests.interfaces.commands import commands, exit_codes, make_targets
 from tests.interfaces.names import keys_read, names
-from tests.interfaces.reasons import codes, conditions, events
+from tests.interfaces.reasons import codes, conditions, events, refusal_shapes, refusal_texts
+from tests.interfaces.scenario_format import scenario_format
 from tests.interfaces.served import metrics, ports, routes
 from tests.interfaces.settings import environment, service_keys, settings
 
@@ -20,7 +21,10 @@ KINDS: Mapping[str, Callable[[], list[str]]] = {
     "metrics": metrics,
     "names": names,
     "ports": ports,
+    "refusal-shapes": refusal_shapes,
+    "refusal-texts": refusal_texts,
     "routes": routes,
+    "scenario-format": scenario_format,
     "service-keys": service_keys,
     "settings": settings,
 }

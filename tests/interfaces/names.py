@@ -16,11 +16,11 @@ _SHARED = re.compile(r"yunikorn-[a-z-]*[a-z]")
 
 def names() -> list[str]:
     """Every name with a domain that the product has, and the names that it shares with YuniKorn."""
-    found = {text for module, tree in parts() for text in (*_held(vars(module)), *_written(tree))}
+    found = {text for module, tree in parts() for text in (*held(vars(module)), *written(tree))}
     return sorted(text for text in found if _QUALIFIED.fullmatch(text) or _SHARED.fullmatch(text))
 
 
-def _held(values: Mapping[str, Any]) -> Iterator[str]:
+def held(values: Mapping[str, Any]) -> Iterator[str]:
     """Texts that are values of a module, or stand in its collections."""
     for value in values.values():
         if isinstance(value, str):
@@ -29,7 +29,7 @@ def _held(values: Mapping[str, Any]) -> Iterator[str]:
             yield from (each for each in value if isinstance(each, str))
 
 
-def _written(tree: ast.Module) -> Iterator[str]:
+def written(tree: ast.Module) -> Iterator[str]:
     """Texts that stand anywhere in a module's code."""
     yield from (
         each.value

@@ -1,8 +1,13 @@
-"""Codes, and what is written of pods and ConfigMaps: Events, conditions, reasons of failed pods."""
+"""Codes and refusal texts, and what is written of objects: Events, conditions, reasons of failed pods."""
 
-from core.reasons import Code
-from tests.interfaces.product import class_named
-from tests.interfaces.tracing import rows_of
+import contextlib
+import io
+import json
+
+from core.reasons import Code, Refusal
+from extender.cli import main
+from tests.interfaces.product import ROOT, class_named
+from tests.interfaces.tracing import OPEN, rows_of
 
 _TYPES = {"True": "Warning", "False": "Normal"}
 
@@ -28,3 +33,39 @@ def conditions() -> list[str]:
     rows = rows_of(class_named("SetCondition"), ("kind", "status", "reason"))
     failed = rows_of(class_named("MarkFailed"), ("reason",))
     return sorted([*(" ".join(row) for row in rows), *(f"phase Failed {reason}" for (reason,) in failed)])
+
+
+# -- refusal texts -------------------------------------------------------------------------------------------
+
+_PLAYED = (
+    *("access-denied", "coscheduling-member-deleted-while-it-waits", "coscheduling-member-in-another-queue"),
+    *("draining-takes-no-new-application", "gang-defined-by-its-first-pod", "gang-in-a-fair-queue"),
+    *("gang-larger-than-its-namespace", "gang-larger-than-its-queue", "gang-of-three-priorities"),
+    *("gang-larger-than-the-limit-of-its-user-fails", "gang-member-that-goes-to-another-node"),
+    *("gang-second-where-one-application-may-run", "gang-that-its-driver-owns", "limit-of-a-group"),
+    *("gang-whose-time-was-over-before", "limit-of-a-user", "limit-of-applications"),
+    *("order-into-a-state-aware-queue-by-priority", "placement-refuses-a-parent", "quota-counts-pods"),
+    *("quota-checks-requested-types-only", "restart-with-a-removed-queue"),
+)
+"""Scenarios in which pods are refused in each way that a scenario knows."""
+
+
+def refusal_texts() -> list[str]:
+    """Texts that pods are refused with in some scenarios."""
+    return sorted({text for name in _PLAYED for text in _refusals(name)})
+
+
+def _refusals(scenario: str) -> set[str]:
+    told = io.StringIO()
+    with contextlib.redirect_stdout(told):
+        main(["simulate", "--json", str(ROOT / "tests" / "scenarios" / f"{scenario}.yaml")])
+    timeline = json.loads(told.getvalue())["timeline"]
+    return {each["why"] for each in timeline if each["kind"] == "refused"}
+
+
+def refusal_shapes() -> list[str]:
+    """Texts of refusals and faults with words of their own, as the code makes them: also the rare ones."""
+    rows = rows_of(Refusal, ("code", "subject", "limit"))
+    refused = {Refusal(Code(code), subject, limit).text for code, subject, limit in rows if code != OPEN}
+    faults = {text for (text,) in rows_of(class_named("Faulted"), ("message",))}
+    return sorted(text for text in refused | faults if text.strip(OPEN))

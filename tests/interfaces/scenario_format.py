@@ -1,0 +1,138 @@
+"""The scenario format, found by asking the reader: which keys it knows in each place, and what they take."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from extender.simulator.scenario.model import ScenarioError
+from extender.simulator.scenario.reader import scenario_from
+from tests.interfaces.names import held, written
+from tests.interfaces.product import parts
+
+_NONSENSE = "zzqx"
+_UNKNOWN, _KNOWN = "unknown key", "known here: "
+_RIGHT: Mapping[str, Any] = {
+    "apiVersion": "paddock.dev/v1",
+    "kind": "Scenario",
+    "name": "x",
+    "config": {},
+    "steps": [],
+}
+
+_SCALARS: Mapping[str, Any] = {"text": _NONSENSE, "number": 1, "switch": True, "duration": "1s"}
+_BELOW_NAMES = {"texts": _NONSENSE, "counts": 1, "switches": True, "objects": {}, "amounts": {"cpu": 1}}
+_PROBES: Mapping[str, Any] = {
+    **_SCALARS,
+    "names": [_NONSENSE],
+    **{f"{form} by name": {_NONSENSE: value} for form, value in _BELOW_NAMES.items()},
+}
+_WORD = re.compile(r"[A-Z][A-Za-z]+|[a-z]+(-[a-z]+)+")
+_AT_ONCE = 100
+
+Step = str | int
+Place = tuple[Step, ...]
+
+
+class Said(NamedTuple):
+    """A mistake that the reader names: ``path`` as in ``steps[0].submit[0].cpuu``."""
+
+    path: str
+    message: str
+
+
+def scenario_format() -> list[str]:
+    """``PLACE.KEY: FORM, …`` of every key; ``[]`` is any entry of a list, ``*`` is any name."""
+    words = _words()
+    keys = list(_keys(()))
+    return sorted(
+        [
+            *(f"{_shown(place)}: {', '.join(_forms(place, words))}".rstrip(": ") for place in keys),
+            *(f"{_shown(place)}.*.{member}" for place in keys for member in _members(place)),
+        ]
+    )
+
+
+def _keys(level: Place) -> Iterator[Place]:
+    """Every key of a level and of the levels below."""
+    for key in _known(level):
+        place = (*level, key)
+        yield place
+        for below in ((*place, 0), place, (*place, _NONSENSE)):
+            if _known(below):
+                yield from _keys(below)
+                break
+
+
+def _known(level: Place) -> list[str]:
+    """The keys that a level has; none for a place that is no mapping with keys of its own."""
+    wanted = _path((*level, _NONSENSE))
+    for path, message in _mistakes(level, {_NONSENSE: _NONSENSE}):
+        if path == wanted and message.startswith(_UNKNOWN) and _KNOWN in message:
+            return message.partition(_KNOWN)[2].split(", ")
+    return []
+
+
+def _forms(place: Place, words: list[str]) -> list[str]:
+    taken = [name for name, value in _PROBES.items() if _takes(place, value)]
+    if _known((*place, 0)) or _takes(place, [{_NONSENSE: _NONSENSE}]):
+        taken.append("entries")
+    if _known(place):
+        taken.append("keys")
+    return taken or sorted(word for word in words if _takes(place, word))
+
+
+def _members(place: Place) -> list[str]:
+    """What an object below a name may have, where any other member is a mistake."""
+    below = (*place, _NONSENSE)
+    wanted = _path(below)
+    if _known(below) or not any(
+        path == wanted and message.endswith(_NONSENSE)
+        for path, message in _mistakes(below, {_NONSENSE: _NONSENSE})
+    ):
+        return []
+    names = sorted({word for _, tree in parts() for word in written(tree) if word.isidentifier()})
+    found: list[str] = []
+    for begin in range(0, len(names), _AT_ONCE):
+        some = names[begin : begin + _AT_ONCE]
+        wrong = {message.rpartition(" ")[2] for _, message in _mistakes(below, dict.fromkeys(some, 1))}
+        found += [name for name in some if name not in wrong]
+    return found
+
+
+def _takes(place: Place, value: Any) -> bool:
+    """True if the reader finds nothing wrong with that value at that place."""
+    path = _path(place)
+    return not any(each.path.startswith(path) for each in _mistakes(place, value))
+
+
+def _words() -> list[str]:
+    """Words that stand in the reader's package, or in a collection that it holds."""
+    package = scenario_from.__module__.rpartition(".")[0]
+    found: set[str] = set()
+    for module, tree in parts():
+        if module.__name__.startswith(package):
+            found |= {word for word in (*held(vars(module)), *written(tree)) if _WORD.fullmatch(word)}
+    return sorted({*found, _RIGHT["apiVersion"]})
+
+
+def _mistakes(place: Place, value: Any) -> list[Said]:
+    """What the reader says of a file that has the value at the place, and little else."""
+    document: Any = value
+    for step in reversed(place):
+        document = {step: document} if isinstance(step, str) else [document]
+    try:
+        # JSON is YAML.
+        scenario_from(json.dumps({**_RIGHT, **document}), file="x", folder=Path("/nowhere"))
+    except ScenarioError as error:
+        return [Said(each.path, each.message) for each in error.mistakes]
+    return []
+
+
+def _path(place: Place) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).removeprefix(".")
+
+
+def _shown(place: Place) -> str:
+    return _path(place).replace("[0]", "[]").replace(_NONSENSE, "*")
