@@ -33,6 +33,7 @@ def ownership_faults(sources: Iterable[Source], rules: Ownership) -> list[str]:
         *_stale_exceptions(foreign, rules),
         *_row_faults(layout, {source.module for source in read}, rules),
         *_unknown_types(layout, found, rules),
+        *_unwritten(layout, owned, rules),
     ]
 
 
@@ -73,6 +74,22 @@ def _unknown_types(layout: Layout, found: Iterable[Write], rules: Ownership) -> 
         f"{write.module}:{write.line} writes .{name} of an object whose type is not annotated"
         for write in found
         if write.path.startswith("?.") and (name := write.path.removeprefix("?.")) in names
+    ]
+
+
+def _unwritten(layout: Layout, owned: Iterable[Write], rules: Ownership) -> list[str]:
+    """Fields that nothing is seen to write: either they are constants, or a write was missed."""
+    fields = {path for path in layout.fields if path.partition(".")[0] in rules.owned}
+    written = {write.path for write in owned}
+    return [
+        *(
+            f"nothing is seen to write {path}: list it as a constant, or annotate what writes it"
+            for path in sorted(fields - written - rules.constants)
+        ),
+        *(
+            f"take out the constant {path}: it is written, or is no field"
+            for path in sorted(rules.constants - (fields - written))
+        ),
     ]
 
 

@@ -17,6 +17,8 @@ class Ownership:
     owned: tuple[str, ...]
     #: Fields of other classes that a reading method may fill.
     caches: tuple[str, ...]
+    #: Fields that are set when their object is made, and never written after that.
+    constants: frozenset[str]
     #: Owner modules by field, or by a part with all that is in it.
     owners: dict[str, str]
     #: Pairs of a field and a module that writes it beside the owner.
@@ -55,6 +57,7 @@ def tables(text: str | None = None) -> Tables:
             ownership["records"],
             tuple(ownership["owned"]),
             tuple(ownership["caches"]),
+            frozenset(ownership["constants"]),
             ownership["owners"],
             _pairs(ownership["exceptions"]),
         ),

@@ -17,7 +17,7 @@ HOUSE = {
 }
 
 TABLES = Tables(
-    Ownership({"state": "core.ledger.state.State"}, ("state",), (), {}, frozenset()),
+    Ownership({"state": "core.ledger.state.State"}, ("state",), (), frozenset(), {}, frozenset()),
     Folders(
         {
             "core.ledger.state": (),

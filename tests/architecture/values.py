@@ -5,10 +5,11 @@ not annotated is unknown.
 """
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from tests.architecture.classes import KEYED, UNKNOWN, Index, Kind
+from tests.architecture.classes import KEYED, UNKNOWN, ClassInfo, Index, Kind
 from tests.architecture.sources import Parsed
 
 COPYING = frozenset(
@@ -23,6 +24,9 @@ COPYING = frozenset(
         "deque",
     }
 )
+
+PARTS_IN = "core.ledger."
+"""Where the classes are whose objects are parts of a record."""
 
 BY_NAME = {"state": "state", "_state": "state"}
 """Roots that a name stands for where its type is not known."""
@@ -47,25 +51,37 @@ class Layout:
         self.fields: set[str] = set()
         for name, cls in roots.items():
             self.prefixes[cls] = name
+        self._held = Counter(
+            kind.name
+            for name, info in index.classes.items()
+            if name in self.prefixes or self._may_be_part(info)
+            for kind in info.fields.values()
+        )
         for name, cls in roots.items():
-            self._lay_out(name, cls, folder=f"{cls.rpartition('.')[0].partition('.ledger')[0]}.ledger.")
+            self._lay_out(name, cls)
         self.homes = self._homes()
 
-    def _lay_out(self, prefix: str, cls: str, *, folder: str) -> None:
+    def _lay_out(self, prefix: str, cls: str) -> None:
         for info in self.index.lineage(Kind(cls)):
             for name, kind in info.fields.items():
                 path = f"{prefix}.{name}"
-                if self._is_part(kind, folder):
+                if self._is_part(kind):
                     self.prefixes[kind.name] = path
-                    self._lay_out(path, kind.name, folder=folder)
+                    self._lay_out(path, kind.name)
                 else:
                     self.fields.add(path)
 
-    def _is_part(self, kind: Kind, folder: str) -> bool:
+    def _is_part(self, kind: Kind) -> bool:
+        """True for a class of which one field alone holds an object."""
         info = self.index.classes.get(kind.name)
-        if info is None or kind.name in self.prefixes or not kind.name.startswith(folder):
+        if info is None or kind.name in self.prefixes or self._held[kind.name] > 1:
             return False
-        return info.is_mutable and bool(info.fields) and self.index.container(kind) == kind
+        return self._may_be_part(info)
+
+    def _may_be_part(self, info: ClassInfo) -> bool:
+        own = Kind(info.name)
+        is_container = self.index.container(own) != own
+        return info.name.startswith(PARTS_IN) and info.is_mutable and bool(info.fields) and not is_container
 
     def _homes(self) -> dict[str, str]:
         """The field that holds the objects of a class, for classes that one field alone holds."""
