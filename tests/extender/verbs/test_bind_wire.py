@@ -18,7 +18,7 @@ from tests.builders import usage
 from tests.extender.fake_api import FakeApi, Request
 from tests.extender.reflector_bench import until
 from tests.extender.rigs import Rig, bind_body, filter_body, pod_body
-from tests.extender.test_bind import passed
+from tests.extender.verbs.test_bind import passed
 
 PODS = "/api/v1/namespaces/default/pods"
 

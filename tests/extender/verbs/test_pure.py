@@ -290,7 +290,7 @@ IN_TREE_WEIGHTS = {
 }
 """kube-scheduler's scoring plugins as they are by default (contract 3.7); each gives 0 to 100."""
 
-CONFIGURATIONS = sorted(Path(__file__).parents[2].glob("manifests/*/scheduler-config-prioritize.yaml"))
+CONFIGURATIONS = sorted(Path(__file__).parents[3].glob("manifests/*/scheduler-config-prioritize.yaml"))
 
 
 @pytest.mark.parametrize("path", CONFIGURATIONS, ids=lambda path: path.parent.name)
