@@ -10,7 +10,7 @@ import pytest
 
 from e2e.cluster import Cluster, Object, message_of, node_of
 from e2e.stand import Stand, certificates, eventually_equal
-from tests.extender.test_bad_transfer import PACKED
+from tests.extender.http.test_intake import PACKED
 
 TWO = {"a": {"max": {"vcore": "2"}}}
 OWN_GATE = "paddock.dev/queue"

@@ -23,7 +23,7 @@ from extender.wire.calls.extender_v1 import faulted
 from tests.builders import make_pod, make_queue, usage
 from tests.extender.rigs import VERBS, Rig, answers_of, bind_body, filter_body, preempt_body, serving
 
-TLS = Path(__file__).parent / "tls"
+TLS = Path(__file__).parents[1] / "tls"
 FULL = "QuotaExceeded: root.a max vcore=1"
 NOT_READY = "NotReady: Paddock has not read the cluster yet"
 

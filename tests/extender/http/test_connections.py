@@ -16,8 +16,8 @@ from extender.http.door import Door as Guards
 from extender.http.health import Admin, admin_app
 from extender.http.intake import SMALL, Intake
 from extender.http.server import MOST_NAMES, Address, listen
+from tests.extender.http.test_intake import MIB, PACKED, connection_to, head, node_list
 from tests.extender.rigs import BODIES, VERBS, Door, Rig, answers_of, answers_still, changed, serving
-from tests.extender.test_bad_transfer import MIB, PACKED, connection_to, head, node_list
 
 HALF = b"POST /v1/filter HTTP/1.1\r\nHost: local"
 
