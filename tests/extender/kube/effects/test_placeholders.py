@@ -11,9 +11,9 @@ from extender.kube.effects import effector as module
 from extender.kube.effects.effector import TRIES
 from extender.wire.placeholder import PlaceholderSettings, placeholder_pod
 from tests.builders import make_gang, make_placeholder
-from tests.extender.effector_bench import PODS, Bench, bench
 from tests.extender.fake_api import Request
 from tests.extender.fake_objects import Json, refusal
+from tests.extender.kube.effects.effector_bench import PODS, Bench, bench
 
 __all__ = ["bench"]
 

@@ -7,9 +7,9 @@ from core.ledger import events as on
 from core.ledger.effects import NominateNode, WakePod, WriteRecord
 from extender.kube.effects import effector as module
 from extender.kube.effects.effector import REPORTED_EVERY, TRIES
-from tests.extender.effector_bench import PODS, Bench, bench
 from tests.extender.fake_api import Request
 from tests.extender.fake_objects import refusal
+from tests.extender.kube.effects.effector_bench import PODS, Bench, bench
 from tests.extender.rigs import pod_body
 
 __all__ = ["bench"]

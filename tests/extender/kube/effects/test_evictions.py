@@ -10,9 +10,9 @@ from core.ledger import events as on
 from core.ledger.effects import DeletePod, EvictPod
 from core.ledger.outcomes import EvictionOutcome
 from extender.kube.effects.effector import TRIES
-from tests.extender.effector_bench import PODS, Bench, bench
 from tests.extender.fake_api import Request
 from tests.extender.fake_objects import refusal
+from tests.extender.kube.effects.effector_bench import PODS, Bench, bench
 from tests.extender.rigs import pod_body
 
 __all__ = ["bench"]

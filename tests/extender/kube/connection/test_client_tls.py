@@ -17,7 +17,7 @@ from extender.kube.connection.client import connect
 from tests.extender.fake_api import FakeApi, Request, refusal
 
 PODS = "/api/v1/pods"
-FILES = Path(__file__).parent / "tls"
+FILES = Path(__file__).parents[2] / "tls"
 CA = FILES / "ca.crt"
 
 

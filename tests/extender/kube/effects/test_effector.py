@@ -21,9 +21,9 @@ from core.workload.pod import OWN_GATE
 from extender.kube.effects import effector as module
 from extender.kube.effects.bodies import WAKE_ANNOTATION
 from extender.kube.effects.effector import QUIET_RATE, QUIET_WORKERS, RATE, TRIES, WORKERS
-from tests.extender.effector_bench import PODS, Bench, bench
 from tests.extender.fake_api import Answer, Request
 from tests.extender.fake_objects import refusal
+from tests.extender.kube.effects.effector_bench import PODS, Bench, bench
 from tests.extender.reflector_bench import until
 from tests.extender.rigs import pod_body
 
