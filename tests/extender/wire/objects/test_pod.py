@@ -13,7 +13,7 @@ from extender.wire.objects.node import NodeMetadata, Taint, WireNode
 from extender.wire.objects.pod import OwnerReference, WirePod
 from extender.wire.objects.sizing import node_size, pod_size
 
-PAYLOADS = Path(__file__).parent.parent / "contract" / "payloads"
+PAYLOADS = Path(__file__).parents[3] / "contract" / "payloads"
 REQUESTS = sorted(PAYLOADS.glob("*/*/*.json"))
 
 
