@@ -7,7 +7,7 @@ import pytest
 
 from core.queues.spec import LimitSpec, PartitionSpec
 from core.resource import Limit
-from tests.extender.documents import (
+from tests.extender.queueconfig.documents import (
     View,
     accepts,
     chain,

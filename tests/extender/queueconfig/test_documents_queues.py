@@ -7,7 +7,7 @@ import pytest
 
 from core.queues.spec import PartitionSpec
 from core.resource import Limit, Resource
-from tests.extender.documents import (
+from tests.extender.queueconfig.documents import (
     View,
     accepts,
     chain,

@@ -4,7 +4,7 @@ import pytest
 
 from extender.queueconfig.load import check_document, load_document
 from extender.queueconfig.problems import MAX_REPORTED, ConfigError
-from tests.extender.documents import found, of_partition, of_tree
+from tests.extender.queueconfig.documents import found, of_partition, of_tree
 
 EVERY_STAGE = """
 partitions:

@@ -3,7 +3,7 @@
 import pytest
 
 from core.queues.spec import FilterSpec, PartitionSpec, RuleSpec
-from tests.extender.documents import (
+from tests.extender.queueconfig.documents import (
     View,
     accepts,
     check_accepted,

@@ -5,7 +5,7 @@ import pytest
 from core.queues.spec import QueueSpec, RuleSpec
 from core.resource import Limit, Resource
 from extender.queueconfig.load import DEFAULT_DOCUMENT, load_document
-from tests.extender.documents import chain, found, of_tree, paths
+from tests.extender.queueconfig.documents import chain, found, of_tree, paths
 
 
 def by_path(text: str) -> dict[str, QueueSpec]:

@@ -5,7 +5,7 @@ import pytest
 from core.queues.spec import NodeSortSpec, PartitionSpec
 from core.resource import Limit
 from extender.queueconfig.load import check_document, load_document
-from tests.extender.documents import (
+from tests.extender.queueconfig.documents import (
     View,
     accepts,
     chain,
