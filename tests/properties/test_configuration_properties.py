@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from extender.configuration.reload import Configuration, Source
 from extender.configuration.sources import ConfigMapData
+from tests.extender.configuration.test_reload import document
 from tests.extender.rigs import Rig
-from tests.extender.test_reload import document
 
 SOURCE = Source("ConfigMap", "paddock-system", "yunikorn-configs")
 NO_LIMITS = "partitions: [{name: default, queues: [{name: root, queues: [{name: a}]}]}]"

@@ -10,8 +10,8 @@ from extender.configuration.missing_notice import APART, REPEATED, MissingNotice
 from extender.configuration.reload import Configuration, Source
 from extender.configuration.sources import ConfigMapData
 from tests.builders import make_pod
+from tests.extender.configuration.test_reload import CONFIGS, FILE, document
 from tests.extender.rigs import Rig
-from tests.extender.test_reload import CONFIGS, FILE, document
 
 TTL = "paddock.reservation.ttl"
 BUILT_IN = "paddock.config.builtinDefault"
