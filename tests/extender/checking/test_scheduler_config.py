@@ -6,7 +6,7 @@ import pytest
 
 from extender.checking.verdict import check_text
 
-MANIFESTS = Path(__file__).parents[2] / "manifests"
+MANIFESTS = Path(__file__).parents[3] / "manifests"
 SHIPPED = sorted(MANIFESTS.glob("*/scheduler-config-*.yaml"))
 
 
