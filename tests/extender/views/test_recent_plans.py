@@ -18,7 +18,7 @@ from core.ids import NodeName, PodUid, QueuePath
 from core.resource import Resource
 from extender.views.recent_plans import Preemptions
 from tests.builders import START
-from tests.extender.test_witness import Told
+from tests.extender.telemetry.test_witness import Told
 
 ASK = PodUid("uid-ask")
 VICTIM = Victim(
