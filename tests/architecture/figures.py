@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from tests.architecture.classes import Index, arguments_of
 from tests.architecture.folders import (
     LEDGER,
     MOST_MODULES,
@@ -23,7 +22,8 @@ from tests.architecture.folders import (
     widths,
 )
 from tests.architecture.ownership import writers
-from tests.architecture.sources import ROOT, Source, sources
+from tests.architecture.reading.classes import Index, arguments_of
+from tests.architecture.reading.sources import ROOT, Source, sources
 from tests.architecture.tables import Ownership, Tables, tables
 
 

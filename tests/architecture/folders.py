@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
-from tests.architecture.sources import Source, every_import, parsed
+from tests.architecture.reading.sources import Source, every_import, parsed
 from tests.architecture.tables import Folders
 
 LEDGER = "core.ledger"

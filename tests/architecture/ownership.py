@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from tests.architecture.sources import Source
+from tests.architecture.reading.sources import Source
+from tests.architecture.reading.values import Layout
+from tests.architecture.reading.writes import Write, writes
 from tests.architecture.tables import Ownership
-from tests.architecture.values import Layout
-from tests.architecture.writes import Write, writes
 
 
 def owner_of(path: str, owners: Mapping[str, str]) -> str | None:

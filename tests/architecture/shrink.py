@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from tests.architecture.folders import folder_faults, name_faults, width_faults
 from tests.architecture.ownership import ownership_faults
-from tests.architecture.sources import sources
+from tests.architecture.reading.sources import sources
 from tests.architecture.tables import TABLES, tables
 
 

@@ -1,7 +1,7 @@
 """The figures of a small code base, counted by hand."""
 
 from tests.architecture.figures import figures
-from tests.architecture.sources import Source
+from tests.architecture.reading.sources import Source
 from tests.architecture.tables import Folders, Ownership, Tables
 
 HOUSE = {

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.architecture.folders import floors, folder_faults, name_faults, width_faults
-from tests.architecture.sources import Source, sources
+from tests.architecture.reading.sources import Source, sources
 from tests.architecture.tables import Folders, tables
 
 ROWS = {

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.architecture.ownership import ownership_faults
-from tests.architecture.sources import Source, sources
+from tests.architecture.reading.sources import Source, sources
 from tests.architecture.tables import Ownership, tables
 
 STATE = """

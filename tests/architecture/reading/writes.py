@@ -13,7 +13,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from tests.architecture.classes import (
+from tests.architecture.reading.classes import (
     KEYED,
     LISTED,
     UNKNOWN,
@@ -23,8 +23,8 @@ from tests.architecture.classes import (
     Kind,
     arguments_of,
 )
-from tests.architecture.sources import Parsed, Source
-from tests.architecture.values import Layout, Value, Values
+from tests.architecture.reading.sources import Parsed, Source
+from tests.architecture.reading.values import Layout, Value, Values
 
 CHANGING = frozenset(
     {

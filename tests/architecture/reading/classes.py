@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tests.architecture.sources import Parsed, Source, parsed
+from tests.architecture.reading.sources import Parsed, Source, parsed
 
 
 class Kind(NamedTuple):

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from tests.architecture.classes import KEYED, UNKNOWN, ClassInfo, Index, Kind
-from tests.architecture.sources import Parsed
+from tests.architecture.reading.classes import KEYED, UNKNOWN, ClassInfo, Index, Kind
+from tests.architecture.reading.sources import Parsed
 
 COPYING = frozenset(
     {
