@@ -2,7 +2,6 @@
 
 import time
 
-from extender.kube.connection.api import KubeError
 from extender.telemetry.logs import Logger
 from extender.telemetry.metrics import Metrics
 
@@ -26,7 +25,7 @@ class Reporting:
         self._metrics.undecodable.labels(kind).inc()
         self._log.warning("object not readable", kind=kind, name=name, error=error)
 
-    def interrupted(self, kind: str, error: KubeError, pause: float) -> None:
+    def interrupted(self, kind: str, error: Exception, pause: float) -> None:
         self._metrics.interruptions.labels(kind).inc()
         self._log.warning("watch interrupted", kind=kind, error=str(error), pause=round(pause, 3))
 
