@@ -31,9 +31,9 @@ from extender.kube.connection.client import ApiClient, connect
 from extender.kube.effects.effector import Effector
 from extender.kube.leadership import Leadership
 from extender.kube.watch.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
-from extender.reporting import Reporting
 from extender.telemetry.logs import DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
+from extender.telemetry.reporting import Reporting
 from extender.telemetry.stalls import watch_stalls
 from extender.telemetry.witness import Telling
 from extender.verbs.bind import BindVerb

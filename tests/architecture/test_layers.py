@@ -36,7 +36,6 @@ ROWS: dict[str, int] = {
     "extender.kube": 9,
     "extender.telemetry": 9,
     "extender.simulator": 9,
-    "extender.reporting": 10,
     "extender.app": 10,
     "extender.demo": 10,
     "extender.cli": 10,
