@@ -1,4 +1,4 @@
-"""What a command must not take from the process that runs it here, nor leave behind in it."""
+"""Surroundings in which a command neither takes from this process nor leaves anything behind in it."""
 
 import contextlib
 import io

@@ -1,13 +1,14 @@
 """Names on objects of Kubernetes: annotations, labels, taints, resources, gates, conditions, ConfigMaps."""
 
 import ast
+import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import FunctionType
 from typing import Any
 
 import msgspec
 
-from extender.wire import translate
 from tests.interfaces.product import parts
 
 _QUALIFIED = re.compile(r"(?:[a-z0-9-]+\.)+[a-z0-9-]+/[A-Za-z0-9._-]*")
@@ -70,16 +71,21 @@ def keys_read() -> list[str]:
     return sorted(_looked_up(_objects()))
 
 
-def _objects() -> Iterable[tuple[Any, Any]]:
-    """Every function that makes facts of an object of the API, and that object's type."""
-    for name, reads in vars(translate).items():
-        kinds = getattr(reads, "__annotations__", {})
-        first = next(iter(kinds.values()), None)
-        if name.endswith("_from") and "metadata" in getattr(first, "__struct_fields__", ()):
-            yield reads, first
+def _objects() -> Iterator[tuple[Callable[[Any], Any], type[msgspec.Struct]]]:
+    """Every function that reads one object of the API, and the type of that object."""
+    for module, _ in parts():
+        for made in vars(module).values():
+            if isinstance(made, FunctionType) and made.__module__ == module.__name__:
+                kinds = [each.annotation for each in inspect.signature(made).parameters.values()]
+                if len(kinds) == 1 and _is_object(kinds[0]):
+                    yield made, kinds[0]
 
 
-def _looked_up(readers: Iterable[tuple[Any, Any]]) -> set[str]:
+def _is_object(kind: Any) -> bool:
+    return isinstance(kind, type) and "metadata" in getattr(kind, "__struct_fields__", ())
+
+
+def _looked_up(readers: Iterable[tuple[Callable[[Any], Any], type[msgspec.Struct]]]) -> set[str]:
     seen: set[str] = set()
     for reads, kind in readers:
         what = kind.__name__.removeprefix("Wire")

@@ -13,7 +13,7 @@ PACKAGES = ("core", "extender")
 
 
 class Part(NamedTuple):
-    """One module of the product: imported, and as a tree."""
+    """A module of the product, imported and as a tree."""
 
     module: ModuleType
     tree: ast.Module

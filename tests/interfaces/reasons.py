@@ -37,6 +37,7 @@ def conditions() -> list[str]:
 
 # -- refusal texts -------------------------------------------------------------------------------------------
 
+_FAULTS = ("BadBody", "CallFault", "DeadlinePassed", "NotLeading", "NotReady")
 _PLAYED = (
     *("access-denied", "coscheduling-member-deleted-while-it-waits", "coscheduling-member-in-another-queue"),
     *("draining-takes-no-new-application", "gang-defined-by-its-first-pod", "gang-in-a-fair-queue"),
@@ -64,8 +65,15 @@ def _refusals(scenario: str) -> set[str]:
 
 
 def refusal_shapes() -> list[str]:
-    """Texts of refusals and faults with words of their own, as the code makes them: also the rare ones."""
+    """Texts of refusals as the code makes them, also the rare ones; what only a run can tell is open."""
     rows = rows_of(Refusal, ("code", "subject", "limit"))
     refused = {Refusal(Code(code), subject, limit).text for code, subject, limit in rows if code != OPEN}
-    faults = {text for (text,) in rows_of(class_named("Faulted"), ("message",))}
-    return sorted(text for text in refused | faults if text.strip(OPEN))
+    return sorted(refused)
+
+
+def fault_texts() -> list[str]:
+    """``FAULT: TEXT`` of the calls that no decision answers, with words of their own."""
+    rows = {("Faulted", *row) for row in rows_of(class_named("Faulted"), ("message",))}
+    for name in _FAULTS:
+        rows |= {(name, *row) for row in rows_of(class_named(name), ("args",))}
+    return sorted(f"{name}: {text}" for name, text in rows if text.strip(OPEN))

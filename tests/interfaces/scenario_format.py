@@ -84,7 +84,7 @@ def _forms(place: Place, words: list[str]) -> list[str]:
 
 
 def _members(place: Place) -> list[str]:
-    """What an object below a name may have, where any other member is a mistake."""
+    """Members that an object below a name may have, where any other member is a mistake."""
     below = (*place, _NONSENSE)
     wanted = _path(below)
     if _known(below) or not any(
@@ -118,7 +118,7 @@ def _words() -> list[str]:
 
 
 def _mistakes(place: Place, value: Any) -> list[Said]:
-    """What the reader says of a file that has the value at the place, and little else."""
+    """Mistakes in a file that has the value at the place, and little else."""
     document: Any = value
     for step in reversed(place):
         document = {step: document} if isinstance(step, str) else [document]

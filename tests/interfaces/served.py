@@ -30,7 +30,7 @@ _PORTS = 2
 
 @dataclass
 class Served:
-    """What a server opened and made: ``applications`` in the order of ``addresses``, and its registries."""
+    """Everything that a server opened and made. ``applications`` are in the order of ``addresses``."""
 
     applications: list[web.Application] = field(default_factory=list)
     addresses: list[tuple[str, int]] = field(default_factory=list)

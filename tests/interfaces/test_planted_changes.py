@@ -190,6 +190,12 @@ PLANTED = [
         ["paddock demo --verbs-port PROBED: 0"],
     ),
     Planted(
+        "fault-texts",
+        rewritten('"pod is already bound"', '"pod has a node"'),
+        ["Faulted: pod is already bound"],
+        ["Faulted: pod has a node"],
+    ),
+    Planted(
         "keys-read",
         renamed("yunikorn.apache.org/user.info", "yunikorn.apache.org/user"),
         ["Pod annotation yunikorn.apache.org/user.info"],

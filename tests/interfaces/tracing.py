@@ -39,7 +39,7 @@ class Written(NamedTuple):
 
 
 class Site(NamedTuple):
-    """One call. ``arguments``: by the parameters' names, defaults included."""
+    """A call in the product. ``arguments``: by the parameters' names, defaults included."""
 
     place: Place
     arguments: Mapping[str, Written]
@@ -140,6 +140,9 @@ def _imported(function: _Function) -> frozenset[tuple[str | None, str]]:
 def _arguments(call: ast.Call, target: Any, place: Place) -> dict[str, Written]:
     if isinstance(target, _Function):
         names, defaults = _parameters(target)[1:], {}
+    elif isinstance(target, type) and issubclass(target, Exception):
+        # Its text; Python knows no signature of such a class.
+        names, defaults = ["args"], {}
     else:
         signature = inspect.signature(target).parameters
         names = list(signature)
@@ -159,7 +162,7 @@ def _parameters(function: _Function) -> list[str]:
 
 
 def texts_of(written: Written, depth: int = _DEEPEST) -> set[str]:
-    """What an expression can be as a text."""
+    """Texts that an expression can have."""
     place, expression = written
     if not depth:
         return {OPEN}
@@ -198,7 +201,7 @@ def _text(value: object) -> str:
 
 
 def _assigned(function: _Function, name: str) -> list[ast.expr]:
-    """What a local name is set to; none for one that is no plain local name."""
+    """Expressions that a local name is set to; none for one that is no plain local name."""
     found: list[ast.expr] = []
     for node in ast.walk(function):
         match node:
