@@ -76,6 +76,23 @@ def tells_of_refusal(text: str) -> bool:
     return _OURS.search(text) is not None
 
 
+_JUDGED_HERE = re.compile(
+    r"\d+ (Insufficient \S+|Too many pods|node\(s\) (were unschedulable|had untolerated taint.*"
+    r"|didn't match Pod's node affinity/selector))"
+)
+"""Obstacles that kube-scheduler's Fit, NodeUnschedulable, TaintToleration and NodeAffinity plugins name."""
+
+
+def contradicts_turn(text: str) -> bool:
+    """True if a text of kube-scheduler names only obstacles that Paddock judges before it gives a turn.
+
+    These are capacity, selectors, required node affinity, taints and cordons. A turn is given for a node that
+    has none of them, so the text was written with another view of the cluster in mind.
+    """
+    named = text.partition(" nodes are available: ")[2].partition(". ")[0].removesuffix(".")
+    return bool(named) and all(_JUDGED_HERE.fullmatch(each) for each in named.split(", "))
+
+
 def said_next(last: Said | None, refusal: Refusal, *, generation: int, now: float) -> Said:
     """What to tell an ask that is refused now (design section 3, "sticky").
 

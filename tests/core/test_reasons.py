@@ -4,7 +4,7 @@ import pytest
 
 from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
-from core.reasons import CODE_SETTLES, Code, Refusal, Said, said_next
+from core.reasons import CODE_SETTLES, Code, Refusal, Said, contradicts_turn, said_next
 from tests.builders import START, filtered, make_ledger, make_partition, make_pod, make_queue
 
 QUOTA = Refusal(Code.QUOTA_EXCEEDED, "root.a", "max vcore=2")
@@ -106,3 +106,28 @@ def test_being_admitted_breaks_the_30_s() -> None:
     ledger.apply(lowered, now=START + 5)
     filtered(ledger, pod.uid, now=START + 2 + CODE_SETTLES + 1)
     assert record.said.text == "QuotaExceeded: root.a max vcore=1"
+
+
+@pytest.mark.parametrize(
+    ("reasons", "contradicts"),
+    [
+        ("4 Insufficient cpu.", True),
+        ("2 Insufficient cpu, 1 Insufficient nvidia.com/gpu, 3 Too many pods. preemption: 0/4 nodes.", True),
+        ("1 Insufficient cpu, 3 node(s) didn't match Pod's node affinity/selector.", True),
+        ("2 Insufficient cpu, 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable.", True),
+        ("3 Insufficient cpu, 1 node(s) had untolerated taint {dedicated: ci}.", True),
+        ("1 Insufficient cpu, 3 node(s) didn't match pod affinity rules.", False),
+        ("4 node(s) didn't have free ports for the requested pod ports.", False),
+        ("1 NodeReserved: n1, 3 Insufficient cpu.", False),
+        ("", False),
+    ],
+)
+def test_a_failure_that_names_only_what_turns_judge_contradicts_a_turn(
+    reasons: str, contradicts: bool
+) -> None:
+    assert contradicts_turn(f"0/4 nodes are available: {reasons}") is contradicts
+
+
+@pytest.mark.parametrize("text", ["", "running PreBind plugin: conflict", "no nodes available"])
+def test_other_texts_contradict_no_turn(text: str) -> None:
+    assert not contradicts_turn(text)

@@ -7,7 +7,7 @@ from core.ledger.podgroups.attempt import found_no_place
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state import State
-from core.reasons import tells_of_refusal
+from core.reasons import contradicts_turn, tells_of_refusal
 from core.workload.pod import PodFacts
 
 FAILED_ELSEWHERE = 2.0
@@ -33,7 +33,7 @@ def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
     record.slot = record.slot.after_try(state.now) if record.slot is not None else None
     if record.is_unguarded and not record.is_gated:
         _note_failure_unguarded(state, record)
-    if _not_told_yet(state, record):
+    if _may_predate_turn(state, record, text):
         return
     group = unopened(state, record)
     if group is None:
@@ -49,9 +49,14 @@ def _note_failure_unguarded(state: State, record: PodRecord) -> None:
         let_go(state, record)
 
 
-def _not_told_yet(state: State, record: PodRecord) -> bool:
-    """Whether kube-scheduler's words are older than the turn, of which it hears with the wake-up.
+def _may_predate_turn(state: State, record: PodRecord, text: str) -> bool:
+    """True if a failure may come from an attempt with the capacity as it was before the turn.
 
-    Where its watch is behind ours it has just tried once more, in the room as it was.
+    kube-scheduler tries the pod again after such an attempt. If it names the same obstacles again the API
+    shows no change, and the turn ends with its lease.
     """
-    return record.uid in state.turns and (record.waking or record.uid in state.unwoken)
+    if record.uid not in state.turns:
+        return False
+    # An attempt may be under way while the pod is woken, and its failure be written after that. And
+    # kube-scheduler may hear of the wake-up before it hears of the pod that left.
+    return record.waking or record.uid in state.unwoken or contradicts_turn(text)

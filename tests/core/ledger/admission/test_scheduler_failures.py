@@ -1,11 +1,13 @@
 """What kube-scheduler says of an attempt that it made before it could know of the turn (design section 3)."""
 
+from core.decisions.decision import Admitted
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from tests.builders import START, filtered, make_ledger, make_pod, make_queue, woken
 
 NO_ROOM = "0/1 nodes are available: 1 Insufficient cpu."
+NO_PORT = "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."
 BLOCKER = make_pod("blocker", node="n1", cpu=4000, app="blocker")
 
 
@@ -37,5 +39,22 @@ def test_a_failure_that_comes_before_the_wake_up_is_written_costs_no_turn() -> N
 def test_one_that_comes_after_it_does() -> None:
     ledger = freed()
     ledger.apply(on.PodWoken(PodUid("uid-first"), reached=True), now=START)
-    says(ledger, NO_ROOM, version=2)
+    says(ledger, NO_PORT, version=2)
     assert woken(ledger, now=START) == ["uid-second"]
+
+
+def test_a_failure_for_capacity_that_is_there_may_be_written_after_the_wake_up() -> None:
+    """kube-scheduler began the attempt before it heard that the blocker is gone."""
+    ledger = freed()
+    ledger.apply(on.PodWoken(PodUid("uid-first"), reached=True), now=START)
+    says(ledger, NO_ROOM, version=2)
+    assert woken(ledger, now=START) == []
+    assert isinstance(filtered(ledger, "uid-first", now=START + 0.1), Admitted)
+
+
+def test_an_ask_that_kube_scheduler_goes_on_to_find_no_capacity_for_has_its_turn_for_one_lease() -> None:
+    ledger = freed()
+    ledger.apply(on.PodWoken(PodUid("uid-first"), reached=True), now=START)
+    says(ledger, NO_ROOM, version=2)
+    ledger.apply(on.TimePassed(), now=START + 2)
+    assert woken(ledger, now=START + 2) == ["uid-second"]
