@@ -192,17 +192,17 @@ def drifts(ledger: Ledger) -> list[Drift]:
 def marked(ledger: Ledger, victim: str, preemptor: str) -> None:
     """A pod is a victim, as a plan that is carried out makes it one."""
     state = ledger._state
-    mark(state, state.pods[PodUid(victim)], PodUid(preemptor), "")
+    mark(state, state.pods.records[PodUid(victim)], PodUid(preemptor), "")
 
 
 def unmarked(ledger: Ledger, victim: str) -> None:
-    spare(ledger._state, ledger._state.pods[PodUid(victim)])
+    spare(ledger._state, ledger._state.pods.records[PodUid(victim)])
 
 
 def triggered(ledger: Ledger, ask: str) -> None:
     """A plan is carried out for an ask."""
-    trigger(ledger._state, ledger._state.pods[PodUid(ask)], "a plan")
+    trigger(ledger._state, ledger._state.pods.records[PodUid(ask)], "a plan")
 
 
 def untriggered(ledger: Ledger, ask: str) -> None:
-    undo(ledger._state, ledger._state.pods[PodUid(ask)])
+    undo(ledger._state, ledger._state.pods.records[PodUid(ask)])

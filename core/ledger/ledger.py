@@ -58,7 +58,7 @@ from core.ledger.preemption.offers import drop_offers, spare_withdrawn
 from core.ledger.preemption.quota_reclaim import find_reclaims, note_terms, terms_now
 from core.ledger.preemption.victims import expire_kept
 from core.ledger.recovery import stand_by, take_over
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.ledger.usage.charges import recount_people, settle
 from core.ledger.usage.over_max import recount_over_max
 from core.ledger.view import Snapshot
@@ -102,7 +102,7 @@ class Ledger:
             case on.Configured():
                 self._on_configured(event)
             case on.SettingsRead(settings):
-                self._state.settings = settings
+                self._state.config.settings = settings
             case on.PodWoken():
                 note_woken(self._state, event)
             case on.GateHeld() | on.GateToldNot():
@@ -129,7 +129,7 @@ class Ledger:
             case on.OffersDue():
                 drop_offers(self._state)
             case on.CleanerDue():
-                self._state.tree.remove_idle()
+                self._state.config.tree.remove_idle()
                 forgive(self._state)
             case _:
                 assert_never(event)
@@ -138,9 +138,9 @@ class Ledger:
     def _posted(self) -> tuple[Effect, ...]:
         """What handlers put out, in their order, and what follows for gangs and groups."""
         advance_all(self._state)
-        if self._state.stirred:
+        if self._state.podgroups.touched:
             tend(self._state)
-        if self._state.withdrawn:
+        if self._state.preemption.withdrawn:
             spare_withdrawn(self._state)
         if not self._state.outbox:
             return ()
@@ -165,26 +165,26 @@ class Ledger:
     def _on_configured(self, event: on.Configured) -> None:
         """Usage is carried over by path; whatever had no queue is placed anew."""
         state = self._state
-        state.settings = event.settings
+        state.config.settings = event.settings
         terms = terms_now(state)
-        state.tree.apply(event.partition)
+        state.config.tree.apply(event.partition)
         note_terms(state, terms)
-        state.rules = event.partition.rules
-        state.resolver = event.partition.resolver
-        state.node_sort = event.partition.node_sort
-        state.preempts = event.partition.preemption
-        state.quota_preempts = event.partition.quota_preemption
-        state.limits = Limits(event.partition.queues)
-        self._pass, state.passing = None, False
-        state.generation += 1
+        state.config.rules = event.partition.rules
+        state.config.resolver = event.partition.resolver
+        state.config.node_sort = event.partition.node_sort
+        state.config.preempts = event.partition.preemption
+        state.config.quota_preempts = event.partition.quota_preemption
+        state.config.limits = Limits(event.partition.queues)
+        self._pass, state.cycle.passing = None, False
+        state.config.generation += 1
         leave_parents(state)
         recount_people(state)
         place_all(state)
         recount_over_max(state)
-        for uid in state.waits_at:
-            await_try(state, state.pods[uid])
-        state.stirred.update(dict.fromkeys(state.pod_groups))
-        state.freed = True
+        for uid in state.pending.waits_at:
+            await_try(state, state.pods.records[uid])
+        state.podgroups.touched.update(dict.fromkeys(state.podgroups.known))
+        state.cycle.freed = True
 
     # -- time ----------------------------------------------------------------------------------------
 
@@ -196,12 +196,12 @@ class Ledger:
         else:
             note_member_nominated(self._state, event)
         note_written(self._state, event)
-        record = self._state.pods.get(event.uid)
+        record = self._state.pods.records.get(event.uid)
         if record is not None:
             settle(self._state, record)
 
     def _on_gate(self, event: on.GateHeld | on.GateToldNot) -> None:
-        record = self._state.pods.get(event.uid)
+        record = self._state.pods.records.get(event.uid)
         if record is None:
             return
         match event:
@@ -214,20 +214,20 @@ class Ledger:
         """One slice of a pass over the waiting asks; `Snapshot.pass_wanted` says whether more is left."""
         state = self._state
         if self._pass is None:
-            if state.freed:
+            if state.cycle.freed:
                 seek_again(state)
-            self._pass = TurnPass(state, fresh_only=not state.freed)
-            state.freed = state.due = False
-            state.passing = True
+            self._pass = TurnPass(state, fresh_only=not state.cycle.freed)
+            state.cycle.freed = state.cycle.due = False
+            state.cycle.passing = True
         wakes = self._pass.slice()
-        state.passing = not self._pass.done
-        if not state.passing:
-            state.nowhere = self._pass.nowhere
+        state.cycle.passing = not self._pass.done
+        if not state.cycle.passing:
+            state.cycle.nowhere = self._pass.nowhere
             self._pass = None
         return wakes
 
     def _on_time_passed(self, now: float) -> None:
-        self._state.overdue = False
+        self._state.cycle.overdue = False
         self._expire_reservations(now)
         expire_provisional(self._state)
         expire_doubts(self._state)
@@ -251,7 +251,7 @@ class Ledger:
 
     def _expire_reservations(self, now: float) -> None:
         state = self._state
-        for record in [state.pods[uid] for uid in sorted(state.reserved)]:
+        for record in [state.pods.records[uid] for uid in sorted(state.usage.reserved)]:
             if record.reservation is not None and record.reservation.is_over(now):
                 record.reservation = None
                 settle(state, record)

@@ -15,7 +15,8 @@ from core.ledger.pods.relabelled import recall_labels
 from core.ledger.pods.update import is_under_way
 from core.ledger.preemption.execution import fall_short, send_off
 from core.ledger.preemption.victims import spare, unmark, write
-from core.ledger.state import Stage, State
+from core.ledger.state.preemption import Stage
+from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.ledger.usage.over_max import doubt_reports, report_unreported
 from core.workload.ask import Reservation
@@ -30,7 +31,7 @@ def recall(state: State, record: PodRecord) -> None:
     """
     if record.is_gated and record.facts.gate_opened:
         write(state, record, (GATE_OPENED, None))
-    record.believed = not state.pods_listed
+    record.believed = not state.pods.listed
     recall_labels(state, record)
     if record.believed:
         _believe(state, record)
@@ -42,9 +43,9 @@ def recall(state: State, record: PodRecord) -> None:
 
 def resume(state: State) -> None:
     """All pods have been seen: go on where the process before this one stopped."""
-    triggered = {uid for uid in state.kept.values() if state.pods[uid].triggered}
-    for preemptor in sorted({*state.victims, *triggered}):
-        ask = state.pods.get(PodUid(preemptor))
+    triggered = {uid for uid in state.reservations.of.values() if state.pods.records[uid].triggered}
+    for preemptor in sorted({*state.preemption.victims, *triggered}):
+        ask = state.pods.records.get(PodUid(preemptor))
         if ask is not None and ask.triggered:
             _spare_former(state, ask)
         if ask is not None and ask.triggered and not _comes_together(state, ask):
@@ -56,20 +57,20 @@ def resume(state: State) -> None:
 
 def _spare_former(state: State, ask: PodRecord) -> None:
     """Victims of a former plan, whose marks have outlived it, do not go for the one that is carried out."""
-    for uid in sorted(state.victims.get(ask.uid, ())):
-        plan = state.pods[uid].facts.preempted_plan
+    for uid in sorted(state.preemption.victims.get(ask.uid, ())):
+        plan = state.pods.records[uid].facts.preempted_plan
         if plan and plan != ask.triggered:
-            spare(state, state.pods[uid])
+            spare(state, state.pods.records[uid])
 
 
 def _comes_together(state: State, ask: PodRecord) -> bool:
     """Whether an ask has its room when those that say so have left its node; so it is when the node is not
     known yet."""
     node = ask.keeps
-    if node not in state.nodes:
+    if node not in state.cluster.nodes:
         return True
-    leaving = [state.pods[uid] for uid in state.victims.get(ask.uid, ())]
-    free = state.node_room.free_on(node)
+    leaving = [state.pods.records[uid] for uid in state.preemption.victims.get(ask.uid, ())]
+    free = state.usage.node_room.free_on(node)
     return all(
         free.get(name, 0) + sum(each.facts.size.get(name) for each in leaving if each.node == node) >= amount
         for name, amount in ask.facts.size.items()
@@ -86,10 +87,10 @@ def take_over(state: State) -> None:
     """
     state.acts = True
     report_unreported(state)
-    if not state.pods_listed:
+    if not state.pods.listed:
         return
-    state.offers.clear()
-    records = list(state.pods.values())
+    state.preemption.offers.clear()
+    records = list(state.pods.records.values())
     dissolve(state)
     promised = [record for record in records if _is_promised(record)]
     for record in records:
@@ -105,7 +106,7 @@ def take_over(state: State) -> None:
         settle(state, record)
     resume(state)
     resume_slots(state)
-    state.freed = True
+    state.cycle.freed = True
 
 
 def stand_by(state: State) -> None:
@@ -136,7 +137,7 @@ def _believe(state: State, record: PodRecord) -> None:
     _believe_mark(state, record)
     if record.reservation is None and record.is_ask and is_under_way(record):
         # A nominated node that we did not write: PreBind is under way.
-        record.reservation = Reservation(state.settings.reservation_ttl, None, record.facts.version)
+        record.reservation = Reservation(state.config.settings.reservation_ttl, None, record.facts.version)
 
 
 def _believe_mark(state: State, record: PodRecord) -> None:
@@ -144,7 +145,7 @@ def _believe_mark(state: State, record: PodRecord) -> None:
     if not facts.preempted_for:
         return
     record.preempted_for, record.preempted_why = PodUid(facts.preempted_for), facts.preempted_why
-    state.victims.setdefault(record.preempted_for, {})[record.uid] = Stage.MARKED
+    state.preemption.victims.setdefault(record.preempted_for, {})[record.uid] = Stage.MARKED
     if not record.node:
         unmark(state, record)
         write(state, record, (PREEMPTED_FOR, None))

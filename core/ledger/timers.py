@@ -11,27 +11,29 @@ from core.ledger.node_reservation.reservation import kept_until
 from core.ledger.podgroups.attempt import moments_of
 from core.ledger.podgroups.membership import unopened
 from core.ledger.preemption.offers import OFFERED_FOR
-from core.ledger.state import State
+from core.ledger.state.state import State
 
 
 def moments(state: State) -> Iterator[float | None]:
     """Every such moment. Cost: O(reservations and wake-ups under way)."""
-    yield from (state.deferred, state.age_due, state.tries_due)
-    yield from state.quota_starts.values() if state.quota_preempts else ()
-    yield from (offer.at + OFFERED_FOR for offer in state.offers.values())
-    yield from (end for uid, end in leases(state) if unopened(state, state.pods[uid]) is None)
+    yield from (state.cycle.deferred, state.reservations.age_due, state.preemption.attempts_due)
+    yield from state.preemption.quota_starts.values() if state.config.quota_preempts else ()
+    yield from (offer.at + OFFERED_FOR for offer in state.preemption.offers.values())
+    yield from (end for uid, end in leases(state) if unopened(state, state.pods.records[uid]) is None)
     yield from moments_of(state)
-    for uid in state.reserved:
-        reservation = state.pods[uid].reservation
+    for uid in state.usage.reserved:
+        reservation = state.pods.records[uid].reservation
         yield reservation.ends if reservation is not None else None
-    yield from (state.pods[uid].provisional_until for uid in state.provisional)
-    yield from (state.pods[uid].doubted_until for uid in state.doubted) if state.caught_up else ()
-    yield from (known.until for known in state.resolved.values())
-    yield from (kept_until(state.pods[uid]) for uid in state.kept.values())
+    yield from (state.pods.records[uid].provisional_until for uid in state.pods.provisional)
+    yield from (
+        (state.pods.records[uid].doubted_until for uid in state.pods.doubted) if state.pods.caught_up else ()
+    )
+    yield from (known.until for known in state.applications.resolved.values())
+    yield from (kept_until(state.pods.records[uid]) for uid in state.reservations.of.values())
     yield from marks_due(state)
-    yield from state.timers.values()
-    yield from state.forming.values()
+    yield from state.applications.timers.values()
+    yield from state.gangs.forming.values()
     yield from slots_due(state)
     yield line_due(state)
     yield from report_due(state)
-    yield from (state.applications[app_id].awaits_until for app_id in state.unplaced)
+    yield from (state.applications.known[app_id].awaits_until for app_id in state.applications.unplaced)

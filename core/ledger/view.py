@@ -16,7 +16,9 @@ from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.preemption.in_vain import waiting_queues, waits_until
 from core.ledger.preemption.victims import is_leaving
 from core.ledger.settings import LedgerSettings
-from core.ledger.state import Episode, OverMaxPlace, State, Turn, Unguarded
+from core.ledger.state.admission import Turn, Unguarded
+from core.ledger.state.state import State
+from core.ledger.state.usage import Episode, OverMaxPlace
 from core.ledger.timers import moments
 from core.queues.queue import Queue
 from core.queues.room import Extra, Room
@@ -51,75 +53,72 @@ class Snapshot:
 
     @property
     def settings(self) -> LedgerSettings:
-        return self._state.settings
+        return self._state.config.settings
 
     @property
     def generation(self) -> int:
         """Number of documents applied so far; 0 is not configured."""
-        return self._state.generation
+        return self._state.config.generation
 
     @property
     def tree(self) -> QueueTree:
-        return self._state.tree
+        return self._state.config.tree
 
     @property
     def synced(self) -> bool:
         """Whether pods, nodes and namespaces were listed in full and a document was applied."""
-        state = self._state
-        return bool(state.pods_listed and state.nodes_listed and state.namespaces_listed and state.generation)
+        pods, cluster = self._state.pods, self._state.cluster
+        return bool(pods.listed and cluster.nodes_listed and cluster.namespaces_listed and self.generation)
 
     @property
     def pass_wanted(self) -> bool:
         """Whether a pass over the waiting asks should run soon, or go on."""
-        return self._state.freed or self._state.due or self._state.passing
+        return self._state.cycle.freed or self._state.cycle.due or self._state.cycle.passing
 
     @property
     def passing(self) -> bool:
         """Whether a pass goes on, so that its next slice should follow at once."""
-        return self._state.passing
+        return self._state.cycle.passing
 
     @property
     def overdue(self) -> bool:
         """Whether `TimePassed` has left some for another one, since they were many."""
-        return self._state.overdue
+        return self._state.cycle.overdue
 
     def next_due(self) -> float | None:
-        """When `TimePassed` will have something to do next; None when nothing is under way.
-
-        Cost: O(reservations and wake-ups under way).
-        """
+        """When `TimePassed` will have something to do next, or None. Cost: O(reservations and wake-ups)."""
         return min((moment for moment in moments(self._state) if moment is not None), default=None)
 
     @property
     def node_set(self) -> int:
         """Changes whenever a node comes or goes."""
-        return self._state.node_set
+        return self._state.cluster.node_set
 
     @property
     def nodes(self) -> dict[NodeName, NodeFacts]:
-        return self._state.nodes
+        return self._state.cluster.nodes
 
     @property
     def node_sort(self) -> NodeSortSpec:
         """How nodes are scored (NODE-1)."""
-        return self._state.node_sort
+        return self._state.config.node_sort
 
     def free_on(self, node: NodeName) -> Mapping[str, int]:
         """What is left on a node, turns and reservations taken off; only to be read."""
-        return self._state.node_room.free_on(node)
+        return self._state.usage.node_room.free_on(node)
 
     def coming(self, record: PodRecord) -> Mapping[str, int]:
         """The room, still taken, of those who were made to go for an ask, on the node kept for it."""
         state, room = self._state, Tally()
-        for uid in state.victims.get(record.uid, ()):
-            victim = state.pods[uid]
+        for uid in state.preemption.victims.get(record.uid, ()):
+            victim = state.pods.records[uid]
             if record.keeps and victim.node == record.keeps and is_leaving(state, victim):
                 room.add(victim.facts.size)
         return dict(room.items())
 
     def node_ranking(self) -> NodeRanking:
         """All nodes as `node_sort` orders them; costs what has changed since it was asked for last."""
-        return self._state.node_room.ranked(self._state.node_sort, self._state.nodes)
+        return self._state.usage.node_room.ranked(self._state.config.node_sort, self._state.cluster.nodes)
 
     @property
     def room(self) -> Room:
@@ -129,58 +128,58 @@ class Snapshot:
     @property
     def book(self) -> UsageBook:
         """What users and groups hold."""
-        return self._state.book
+        return self._state.usage.book
 
     @property
     def limits(self) -> Limits:
-        return self._state.limits
+        return self._state.config.limits
 
     def use_of(self, node: NodeName) -> NodeUse | None:
         """What pods hold on a node, or None when nothing does."""
-        return self._state.uses.get(node)
+        return self._state.usage.uses.get(node)
 
     def pods(self) -> Iterator[PodRecord]:
-        return iter(self._state.pods.values())
+        return iter(self._state.pods.records.values())
 
     def pod(self, uid: PodUid) -> PodRecord | None:
-        return self._state.pods.get(uid)
+        return self._state.pods.records.get(uid)
 
     def pod_named(self, namespace: str, name: str) -> PodRecord | None:
         """The pod of that name; of two, of which one is about to be known as gone, the later."""
-        uids = self._state.by_name.get((namespace, name))
-        return self._state.pods.get(uids[-1]) if uids else None
+        uids = self._state.pods.by_name.get((namespace, name))
+        return self._state.pods.records.get(uids[-1]) if uids else None
 
     def is_gone(self, uid: PodUid) -> bool:
         """Whether the pod was deleted, or became terminal, in the last ten minutes."""
-        return uid in self._state.gone
+        return uid in self._state.pods.gone
 
     def namespace(self, name: str) -> NamespaceFacts | None:
-        return self._state.namespaces.get(name)
+        return self._state.cluster.namespaces.get(name)
 
     def priority_class(self, name: str) -> PriorityClassFacts | None:
-        return self._state.priority_classes.get(name)
+        return self._state.cluster.priority_classes.get(name)
 
     @property
     def preempts(self) -> bool:
         """Whether the partition preempts to reach guarantees (PRE-1)."""
-        return self._state.preempts
+        return self._state.config.preempts
 
     @property
     def quota_preempts(self) -> bool:
         """Whether the partition preempts when a quota has shrunk (QCP-1)."""
-        return self._state.quota_preempts
+        return self._state.config.quota_preempts
 
     def charge_of(self, uid: PodUid) -> Charge | None:
         """What a pod is charged now."""
-        return self._state.charges.get(uid)
+        return self._state.usage.charges.get(uid)
 
     def turn_of(self, uid: PodUid) -> Turn | None:
-        return self._state.turns.get(uid)
+        return self._state.turns.of.get(uid)
 
     @property
     def budgets(self) -> Budgets:
         """The PodDisruptionBudgets, to be read with `core.workload.budget`."""
-        return self._state.budgets
+        return self._state.cluster.budgets
 
     def pod_group_of(self, record: PodRecord) -> Group | None:
         """The group that a pod starts together with (COS-1); only to be read."""
@@ -191,26 +190,26 @@ class Snapshot:
         return unopened(self._state, record)
 
     def pod_groups(self) -> Iterator[Group]:
-        return iter(self._state.pod_groups.values())
+        return iter(self._state.podgroups.known.values())
 
     @property
     def over_max(self) -> Mapping[OverMaxPlace, Episode]:
         """Queues, users and groups that hold more than their max; only to be read."""
-        return self._state.over_max
+        return self._state.usage.over_max
 
     @property
     def over_max_begun(self) -> Mapping[str, int]:
         """How often that has begun, by kind; only to be read."""
-        return self._state.over_max_begun
+        return self._state.usage.over_max_begun
 
     @property
     def group_numbers(self) -> GroupNumbers:
         """What became of groups since the start; only to be read."""
-        return self._state.group_numbers
+        return self._state.podgroups.numbers
 
     @property
     def namespaces_listed(self) -> bool:
-        return self._state.namespaces_listed
+        return self._state.cluster.namespaces_listed
 
     @property
     def identities(self) -> Identities:
@@ -218,41 +217,41 @@ class Snapshot:
         return Identities(self._state)
 
     def applications(self) -> Iterator[Application]:
-        return iter(self._state.applications.values())
+        return iter(self._state.applications.known.values())
 
     def application(self, app_id: AppId) -> Application | None:
-        return self._state.applications.get(app_id)
+        return self._state.applications.known.get(app_id)
 
     def queue_of(self, record: PodRecord) -> Queue | None:
         """The leaf that a pod's application runs in, or None while it has none."""
         application = self._state.application_of(record)
-        return self._state.tree.get(application.queue) if application and application.queue else None
+        return self._state.config.tree.get(application.queue) if application and application.queue else None
 
     def applications_in(self, queue: Queue) -> Iterator[Application]:
         """Those of a leaf."""
-        return (self._state.applications[app_id] for app_id in queue.applications)
+        return (self._state.applications.known[app_id] for app_id in queue.applications)
 
     def limits_of(self, application: Application, queue: Queue) -> Iterator[tuple[Tracked, LimitSpec]]:
         """What limits its user and group in a queue and above it."""
-        if self._state.limits:
+        if self._state.config.limits:
             for each in queue.chain:
                 for tracked in application.claimant.tracked(each.path):
-                    entry = entry_for(self._state.limits, tracked)
+                    entry = entry_for(self._state.config.limits, tracked)
                     if entry is not None:
                         yield tracked, entry
 
     def waiting_below(self, path: QueuePath) -> Iterator[tuple[Application, Mapping[Kind, Waiting]]]:
         """The applications with something pending in a queue and below, with their asks."""
         below = f"{path}."
-        for leaf, lineup in self._state.waiting.items():
+        for leaf, lineup in self._state.pending.waiting.items():
             if leaf == path or leaf.startswith(below):
                 for app_id, lines in lineup.lanes.items():
-                    yield self._state.applications[app_id], lines
+                    yield self._state.applications.known[app_id], lines
 
     @property
     def many_wait(self) -> bool:
         """Whether more applications wait than are counted one by one within a verb."""
-        return sum(len(lineup.lanes) for lineup in self._state.waiting.values()) > COUNTED_AT_MOST
+        return sum(len(lineup.lanes) for lineup in self._state.pending.waiting.values()) > COUNTED_AT_MOST
 
     def backs_off(self, application: Application) -> bool:
         """Whether it rests, since no node took its asks (CYC-4)."""
@@ -263,27 +262,27 @@ class Snapshot:
         return may_back_off(self._state, record, application, queue)
 
     def has_turn(self, uid: PodUid) -> bool:
-        return uid in self._state.turns
+        return uid in self._state.turns.of
 
     @property
     def given(self) -> Extra:
         """The room that turns hold."""
-        return self._state.given
+        return self._state.turns.given
 
     def others_may_fit(self, uid: PodUid) -> bool:
         """Whether others are pending that nobody has looked at since room appeared, or since they came."""
         state = self._state
-        others = state.waits_at if state.freed or state.passing else state.fresh
+        others = state.pending.waits_at if state.cycle.freed or state.cycle.passing else state.turns.fresh
         return len(others) > (uid in others)
 
     def demand_in(self, queue: Queue) -> Tally:
         """What they ask for at most, in a queue and below; only to be read."""
-        return queue.pending if self._state.freed or self._state.passing else queue.fresh
+        return queue.pending if self._state.cycle.freed or self._state.cycle.passing else queue.fresh
 
     def beside_demand(self, queue: Queue) -> Tally:
         """What turns hold that `demand_in` does not count; only to be read."""
         state = self._state
-        return _NOTHING if state.freed or state.passing else state.given.of(queue)
+        return _NOTHING if state.cycle.freed or state.cycle.passing else state.turns.given.of(queue)
 
     def crowds(self, size: Resource, more: Resource) -> bool:
         """Whether that demand, with ``more``, exceeds what is left on the nodes that some of it could go to.
@@ -291,15 +290,15 @@ class Snapshot:
         ``size``: nothing but what it asks for counts. A cordoned node, or a tainted one, is of use to those
         only that tolerate it. Cost: see `BarredRoom`.
         """
-        state, root = self._state, self._state.tree.root
-        open_to_some = state.node_room.barred.open_to(state.tolerated)
+        state, root = self._state, self._state.config.tree.root
+        open_to_some = state.usage.node_room.barred.open_to(state.usage.tolerated)
         if open_to_some is None:
             return False
-        given, beside = state.given.of(root), self.beside_demand(root)
+        given, beside = state.turns.given.of(root), self.beside_demand(root)
         demand = self.demand_in(root)
         for name, amount in size.items():
             counted_twice = given.get(name) - beside.get(name)
-            asked = demand.get(name) + state.afloat.get(name) + more.get(name) - counted_twice
+            asked = demand.get(name) + state.usage.afloat.get(name) + more.get(name) - counted_twice
             if amount and asked > sum([left.get(name, 0) for left in open_to_some]):
                 return True
         return False
@@ -307,7 +306,7 @@ class Snapshot:
     def is_in_demand(self, uid: PodUid) -> bool:
         """Whether an ask is a part of that."""
         state = self._state
-        return state.freed or state.passing or uid in state.fresh
+        return state.cycle.freed or state.cycle.passing or uid in state.turns.fresh
 
     def turns_leave_no_node(self, record: PodRecord) -> bool:
         """Whether nodes have no room for an ask besides what turns hold on them."""
@@ -315,33 +314,33 @@ class Snapshot:
 
     def found_no_node(self, record: PodRecord) -> bool:
         """Whether no node had room for such an ask when a pass looked at one last."""
-        return (record.facts.size, record.facts.constraints) in self._state.nowhere
+        return (record.facts.size, record.facts.constraints) in self._state.cycle.nowhere
 
     def waiting(self) -> int:
         """Number of asks that are pending."""
-        return len(self._state.waits_at)
+        return len(self._state.pending.waits_at)
 
     @property
     def kept(self) -> Mapping[NodeName, PodUid]:
         """Nodes that are kept for an ask; only to be read."""
-        return self._state.kept
+        return self._state.reservations.of
 
     @property
     def slots(self) -> Mapping[NodeName, set[PodUid]]:
         """Nodes on which room is there for members of gangs only; only to be read."""
-        return self._state.slots
+        return self._state.gangs.slots
 
     def has_room_beside(self, record: PodRecord, node: NodeName) -> bool:
         """Whether an ask fits on a node besides all that is promised there to others."""
         state = self._state
-        turn, charge = state.turns.get(record.uid), state.charges.get(record.uid)
+        turn, charge = state.turns.of.get(record.uid), state.usage.charges.get(record.uid)
         counted = (turn is not None and turn.node == node) or (charge is not None and charge.node == node)
-        return counted or state.node_room.has(node, record.facts.size)
+        return counted or state.usage.node_room.has(node, record.facts.size)
 
     @property
     def gang_tally(self) -> GangTally:
         """What has become of gangs since the process began; only to be read."""
-        return self._state.gang_tally
+        return self._state.gangs.tally
 
     def gang_refusal(self, record: PodRecord) -> Refusal | None:
         """Why a pod must wait for its gang."""
@@ -353,26 +352,26 @@ class Snapshot:
 
     def turns(self) -> int:
         """Number of asks that may be placed now."""
-        return len(self._state.turns)
+        return len(self._state.turns.of)
 
     def gated(self) -> list[PodUid]:
         """The asks at our own gate."""
-        waits = ((uid, self._state.pods[uid]) for uid in (*self._state.waits_at, *self._state.places))
-        return [uid for uid, record in waits if record.is_gated and not record.facts.placeholder]
+        records, waits = self._state.pods.records, (*self._state.pending.waits_at, *self._state.gangs.places)
+        return [uid for uid in waits if records[uid].is_gated and not records[uid].facts.placeholder]
 
     @property
     def trying(self) -> Mapping[PodUid, None]:
         """The asks that may have a plan made for them now, those of a leaf in order; only to be read."""
-        return self._state.trying
+        return self._state.preemption.trying
 
     def due_round(self) -> object:
         """Changes whenever some are added to `trying`, and with each document."""
-        return self._state.due_round, self._state.generation
+        return self._state.preemption.due_round, self._state.config.generation
 
     @property
     def reclaims(self) -> Mapping[QueuePath, None]:
         """Queues whose pods are to go now because their quota shrank; only to be read."""
-        return self._state.reclaims
+        return self._state.preemption.reclaims
 
     def waits_until(self, record: PodRecord, leaf: Queue) -> float:
         """When plans may be made again for an ask's queue, which had some in vain (F-25); 0 for now."""
@@ -380,15 +379,16 @@ class Snapshot:
 
     def in_vain(self) -> tuple[int, int, Mapping[QueuePath, float]]:
         """Plans whose ask vanished and the waits for them since the start; the queues that wait, how long."""
-        return self._state.plans_in_vain, self._state.waits_for_vain, waiting_queues(self._state)
+        found = self._state.preemption
+        return found.plans_in_vain, found.waits_for_vain, waiting_queues(self._state)
 
     def has_offer(self, uid: PodUid) -> bool:
         """Whether kube-scheduler was told of a plan for it that it may still take."""
-        return uid in self._state.offers
+        return uid in self._state.preemption.offers
 
     def reserved(self) -> int:
         """Number of live reservations."""
-        return len(self._state.reserved)
+        return len(self._state.usage.reserved)
 
     @property
     def unguarded(self) -> Unguarded:
@@ -397,4 +397,4 @@ class Snapshot:
 
     def conflicts(self, partition: PartitionSpec) -> Sequence[str]:
         """Why a document cannot be applied to what is running, one sentence each."""
-        return self._state.tree.conflicts(partition)
+        return self._state.config.tree.conflicts(partition)

@@ -12,7 +12,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from core.ledger.state import IdentityTally
+from core.ledger.state.applications import IdentityTally
 from core.ledger.usage.over_max import kind_of
 from core.ledger.view import Snapshot
 from core.queues.queue import Queue

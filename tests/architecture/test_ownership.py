@@ -134,7 +134,8 @@ def test_each_field_is_written_by_its_owner_only() -> None:
 def test_a_write_planted_in_the_ledger_is_found() -> None:
     planted = Source(
         "core.ledger.planted",
-        "from core.ledger.state import State\ndef f(state: State) -> None:\n    state.pods.popitem()",
+        "from core.ledger.state.state import State\n"
+        "def f(state: State) -> None:\n    state.pods.records.popitem()",
     )
     (found,) = ownership_faults([*sources(packages=("core", "extender")), planted], tables().ownership)
     assert found.startswith("core.ledger.planted:3 writes state.pods")

@@ -139,7 +139,7 @@ def test_the_watch_confirms_what_the_body_taught(mode: Path) -> None:
     rig = rig_for_payloads()
     body = json.loads(payload(mode / "filter.json"))
     rig.verbs.filter(json.dumps(body).encode())
-    charged = dict(rig.ledger._state.charges)
+    charged = dict(rig.ledger._state.usage.charges)
     show(rig, body)
-    assert rig.ledger._state.charges == charged
+    assert rig.ledger._state.usage.charges == charged
     assert list(charged) == [PodUid(body["Pod"]["metadata"]["uid"])]

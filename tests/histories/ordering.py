@@ -99,7 +99,7 @@ class Slices(World):
                 self.now += self.chance.choice((0.5, 1.0, 2.0))
                 self.ledger.apply(on.TimePassed(), now=self.now)
             case "expire":
-                for uid in self.one(sorted(self.ledger._state.reserved)):
+                for uid in self.one(sorted(self.ledger._state.usage.reserved)):
                     self.note("bind failed", uid)
                     self.fitted.discard(uid)
                     self.ledger.apply(on.BindFailed(uid, certain=True), now=self.now)
@@ -113,9 +113,11 @@ class Slices(World):
 
     def bind_one(self) -> None:
         """kube-scheduler binds where there is room."""
-        for uid in self.one(sorted(self.ledger._state.reserved)):
+        for uid in self.one(sorted(self.ledger._state.usage.reserved)):
             view = self.view()
-            node = self.ledger._state.pods[uid].noted or node_for(view, replace(view.pods[uid], node=""))
+            node = self.ledger._state.pods.records[uid].noted or node_for(
+                view, replace(view.pods[uid], node="")
+            )
             if node is not None:
                 self.note("bind", uid, node)
                 bind_called(self.ledger, uid, node, now=self.now)
@@ -161,11 +163,11 @@ class Slices(World):
     def slice(self) -> None:
         state, view = self.ledger._state, self.view()
         if not self.plan.again:
-            self.note_fitting(view, begins=not state.passing)
-        before = set(state.turns)
+            self.note_fitting(view, begins=not state.cycle.passing)
+        before = set(state.turns.of)
         self.ledger.apply(on.PassDue(), now=self.now)
-        given = [(uid, turn.node) for uid, turn in state.turns.items() if uid not in before]
-        over = not (state.passing or state.freed or state.fresh)
+        given = [(uid, turn.node) for uid, turn in state.turns.of.items() if uid not in before]
+        over = not (state.cycle.passing or state.cycle.freed or state.turns.fresh)
         if given and not self.plan.again:
             self.overtakes_nobody(view, [uid for uid, _ in given])
         elif given or over:
@@ -183,12 +185,14 @@ class Slices(World):
         """Nothing comes between any more: passes over all give what the walk gives, and then nothing."""
         self.step(("reload", 0))
         while self.ledger.snapshot.pass_wanted:
-            view, before = self.view(), set(self.ledger._state.turns)
+            view, before = self.view(), set(self.ledger._state.turns.of)
             starts = not self.ledger.snapshot.passing
             self.ledger.apply(on.PassDue(), now=self.now)
             while self.ledger.snapshot.passing:
                 self.ledger.apply(on.PassDue(), now=self.now)
-            given = [(uid, turn.node) for uid, turn in self.ledger._state.turns.items() if uid not in before]
+            given = [
+                (uid, turn.node) for uid, turn in self.ledger._state.turns.of.items() if uid not in before
+            ]
             self.note("quiet", given)
             if starts and given != (expected := walked(view)):
                 self.fail(f"in quiet the walk gives {expected}, the pass {given}")
@@ -214,7 +218,7 @@ class Slices(World):
             for other in before_it(now, pod):
                 if other.uid in self.fitted and could_go(now, other):
                     self.fail(f"{uid} is given a turn before {other.uid}, who fits")
-            pods[uid] = replace(pod, held=True, node=self.ledger._state.turns[PodUid(uid)].node)
+            pods[uid] = replace(pod, held=True, node=self.ledger._state.turns.of[PodUid(uid)].node)
 
     def takes_nothing(self, before: View, uid: PodUid) -> None:
         """Whoever goes before it and fitted still does."""

@@ -114,7 +114,7 @@ def state_of(ledger: Ledger) -> list[str]:
         f"{queue!r} {queue.allocated!r} {queue.reserved!r} {queue.pending!r} {sorted(queue.applications)}"
         for queue in ledger.snapshot.tree
     ]
-    return numbers + [f"{uid} {charge}" for uid, charge in sorted(ledger._state.charges.items())]
+    return numbers + [f"{uid} {charge}" for uid, charge in sorted(ledger._state.usage.charges.items())]
 
 
 def fresh(*, listed: bool = True) -> Ledger:

@@ -170,7 +170,8 @@ class ListWorld:
         for step in (self.request, self.read, self.end, self.hear, self.wait_out, self.wait_out):
             step(0)
         charged = {
-            uid: (charge.held, charge.size.get("vcore")) for uid, charge in self.ledger._state.charges.items()
+            uid: (charge.held, charge.size.get("vcore"))
+            for uid, charge in self.ledger._state.usage.charges.items()
         }
         assert charged == {
             uid: (Held.ALLOCATED if pod.node else Held.PENDING, pod.size.get("vcore"))

@@ -100,7 +100,7 @@ def added(sizes: Iterable[Mapping[str, int] | Resource]) -> dict[str, int]:
 def view_of(ledger: Ledger, document: PartitionSpec, *, now: float) -> View:
     state, pods = ledger._state, {}
     for record in ledger.snapshot.pods():
-        facts, turn = record.facts, state.turns.get(record.uid)
+        facts, turn = record.facts, state.turns.of.get(record.uid)
         app = ledger.snapshot.application(record.application) if record.application else None
         assert app is not None
         assert app.queue is not None

@@ -131,7 +131,8 @@ def look(ledger: Ledger) -> None:
         assert record.node or not recovers
         assert not record.node or ledger.snapshot.charge_of(record.uid) is not None
         assert (
-            ledger._state.settings.shares_applications or application.id.namespace == record.facts.namespace
+            ledger._state.config.settings.shares_applications
+            or application.id.namespace == record.facts.namespace
         )
 
 

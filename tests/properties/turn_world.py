@@ -124,7 +124,9 @@ class World:
 
     @property
     def pending(self) -> list[PodUid]:
-        return sorted(self.ledger._state.waits_at, key=lambda uid: self.ledger._state.pods[uid].seq)
+        return sorted(
+            self.ledger._state.pending.waits_at, key=lambda uid: self.ledger._state.pods.records[uid].seq
+        )
 
     def step(self, step: tuple[object, ...]) -> None:
         self.history.append(step)
@@ -136,8 +138,8 @@ class World:
             case ("come", int(at)):
                 self.call([uid for uid in self.pending if self.ledger.snapshot.has_turn(uid)], at)
             case ("bind", int(at)):
-                for uid in picked(sorted(self.ledger._state.reserved), at):
-                    node = self.ledger._state.pods[uid].noted or "n0"
+                for uid in picked(sorted(self.ledger._state.usage.reserved), at):
+                    node = self.ledger._state.pods.records[uid].noted or "n0"
                     bind_called(self.ledger, uid, node, now=self.now)
                     self.ledger.apply(on.PodBound(uid, NodeName(node)), now=self.now)
             case ("delete", int(at)):
@@ -183,11 +185,13 @@ class World:
     def run_passes(self) -> None:
         while self.ledger.snapshot.pass_wanted:
             view = view_of(self.ledger, self.document, now=self.now)
-            expected, before = walked(view), set(self.ledger._state.turns)
+            expected, before = walked(view), set(self.ledger._state.turns.of)
             self.ledger.apply(on.PassDue(), now=self.now)
             while self.ledger.snapshot.passing:
                 self.ledger.apply(on.PassDue(), now=self.now)
-            given = [(uid, turn.node) for uid, turn in self.ledger._state.turns.items() if uid not in before]
+            given = [
+                (uid, turn.node) for uid, turn in self.ledger._state.turns.of.items() if uid not in before
+            ]
             assert given == expected, self.told()
             self.given.update({uid: self.ledger.snapshot.generation for uid, _ in given})
 

@@ -5,7 +5,7 @@ And when a pass looks again at those that rest: asks, groups and applications.
 
 from core.instants import earliest, has_come
 from core.ledger.pods.record import PodRecord
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.queues.queue import Queue
 from core.workload.application import Application
 
@@ -19,7 +19,7 @@ KINDS_COUNTED = 64
 def look_again(state: State, moment: float) -> None:
     """A pass left out somebody who rests until then. Of all such moments only the earliest is kept, so each
     pass has to say anew what comes after it."""
-    state.deferred = earliest(state.deferred, max(moment, state.now + LOOKS_APART))
+    state.cycle.deferred = earliest(state.cycle.deferred, max(moment, state.now + LOOKS_APART))
 
 
 def is_left_out(state: State, application: Application) -> bool:
@@ -39,7 +39,7 @@ def backs_off(state: State, application: Application) -> bool:
 def back_off(state: State, application: Application, leaf: Queue) -> None:
     """Leave it out for a while: as many of its asks found no node as its leaf allows, and there are more."""
     application.backs_off_until = state.now + leaf.properties.unscheduled_delay
-    state.deferred = earliest(state.deferred, application.backs_off_until)
+    state.cycle.deferred = earliest(state.cycle.deferred, application.backs_off_until)
 
 
 def may_back_off(state: State, record: PodRecord, application: Application, leaf: Queue) -> bool:
@@ -48,10 +48,10 @@ def may_back_off(state: State, record: PodRecord, application: Application, leaf
     True where as many asks rank before this one as may find no node, and where there are very many kinds.
     """
     threshold = leaf.properties.unscheduled_backoff
-    lineup = state.waiting.get(leaf.path)
+    lineup = state.pending.waiting.get(leaf.path)
     lines = lineup.lanes.get(application.id) if lineup is not None and threshold else None
     if not lines:
         return False
-    seat = state.waits_at.get(record.uid)
+    seat = state.pending.waits_at.get(record.uid)
     rank = seat.rank if seat is not None else record.rank
     return len(lines) > KINDS_COUNTED or sum(each.before(rank) for each in lines.values()) >= threshold

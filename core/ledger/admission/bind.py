@@ -7,12 +7,12 @@ from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.doubts import note_binding
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.update import time_runs
-from core.ledger.state import State
+from core.ledger.state.state import State
 
 
 def note_bind(state: State, event: on.BindCalled | on.PodBound | on.BindFailed) -> PodRecord | None:
     """Whom it was about, for what follows from that; None for a pod that is gone."""
-    record = state.pods.get(event.uid)
+    record = state.pods.records.get(event.uid)
     if record is None:
         return None
     match event:
@@ -20,7 +20,7 @@ def note_bind(state: State, event: on.BindCalled | on.PodBound | on.BindFailed) 
             _note_call(state, record, event)
         case on.PodBound(_, node):
             record.bound_to, record.binding, record.reservation = node, NO_NODE, None
-            record.waits_bind, record.vouched_in = False, state.lists_begun
+            record.waits_bind, record.vouched_in = False, state.pods.lists_begun
             note_binding(state, record)
         case on.BindFailed(_, certain):
             _end_bind(record, state.now, certain=certain)

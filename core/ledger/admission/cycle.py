@@ -27,7 +27,8 @@ from core.ledger.podgroups.admission import TURN, Effects, Muster, Steps, has_le
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.preemption.victims import undo
-from core.ledger.state import Seat, State, WaitingKey
+from core.ledger.state.admission import Seat, WaitingKey
+from core.ledger.state.state import State
 from core.workload.ask import Rank
 from core.workload.nodes.affinity import admits
 from core.workload.nodes.room import Undecided
@@ -61,7 +62,7 @@ class TurnPass:
         self._fresh_only = fresh_only
         self._fresh: dict[PodUid, Seat] = {}
         self._nowhere: set[Kind] = set()
-        self._nowhere_before = set(state.nowhere) if fresh_only else set()
+        self._nowhere_before = set(state.cycle.nowhere) if fresh_only else set()
         self._searches = 0
         self._seeker: PodRecord | None = None
         self._work = 0
@@ -77,9 +78,12 @@ class TurnPass:
         state = self._state
         come_of_age(state)
         if self._fresh_only:
-            self._fresh |= {**state.fresh, **{uid: state.waits_at[uid] for uid in sorted(state.aged)}}
-        state.aged.clear()
-        state.moved.clear()
+            self._fresh |= {
+                **state.turns.fresh,
+                **{uid: state.pending.waits_at[uid] for uid in sorted(state.reservations.aged)},
+            }
+        state.reservations.aged.clear()
+        state.turns.moved.clear()
         clear_fresh(state)
 
     def slice(self) -> tuple[WakePod | OpenGate | NominateNode, ...]:
@@ -104,7 +108,7 @@ class TurnPass:
         return self._nowhere_before | self._nowhere
 
     def _may_rest(self, path: QueuePath) -> bool:
-        leaf = self._state.tree.get(path)
+        leaf = self._state.config.tree.get(path)
         return leaf is not None and leaf.properties.unscheduled_backoff > 0
 
     # -- steps: units of work done, and who is to be woken ---------------------------------------------------
@@ -122,9 +126,9 @@ class TurnPass:
     def _begin_anew(self) -> None:
         self._overtaken = False
         self._may_repeat -= self._work
-        if self._state.freed:
+        if self._state.cycle.freed:
             # Whatever found no room may have it now.
-            self._state.freed = self._fresh_only = False
+            self._state.cycle.freed = self._fresh_only = False
             self._nowhere_before, self._nowhere = set(), set()
             seek_again(self._state)
         self._note_fresh()
@@ -133,11 +137,11 @@ class TurnPass:
     def _is_overtaken(self) -> bool:
         """Whether room or asks have appeared that this walk knows nothing of; then it gives no more turns."""
         state = self._state
-        self._overtaken = bool(state.freed or state.fresh) and self._work <= self._may_repeat
+        self._overtaken = bool(state.cycle.freed or state.turns.fresh) and self._work <= self._may_repeat
         return self._overtaken
 
     def _walk(self) -> Steps:
-        lineups = self._state.waiting
+        lineups = self._state.pending.waiting
         if self._fresh_only:
             lineups = {}
             for number, seat in enumerate(list(self._fresh.values())):
@@ -155,33 +159,33 @@ class TurnPass:
     def _line_up(self, seat: Seat, lineups: dict[QueuePath, Lineup]) -> None:
         """An ask that came; where applications may rest, with all others of its leaf."""
         state, key = self._state, seat.key
-        if state.waits_at.get(seat.rank[-1]) != seat:
+        if state.pending.waits_at.get(seat.rank[-1]) != seat:
             return
         if self._may_rest(key.queue):
-            lineups[key.queue] = state.waiting[key.queue]
+            lineups[key.queue] = state.pending.waiting[key.queue]
         else:
             lineups.setdefault(key.queue, Lineup()).add(key.app, (key.size, key.constraints), seat.rank)
 
     def _kept_first(self) -> Steps:
         """Those for whom a node is kept: there, or anywhere else where there is room by now (CYC-2)."""
         state = self._state
-        kept = sorted((state.pods[uid].rank, name) for name, uid in state.kept.items())
+        kept = sorted((state.pods.records[uid].rank, name) for name, uid in state.reservations.of.items())
         for rank, name in kept:
-            record, seat = state.pods.get(rank[-1]), state.waits_at.get(rank[-1])
+            record, seat = state.pods.records.get(rank[-1]), state.pending.waits_at.get(rank[-1])
             if record is not None and record.is_unguarded and record.keeps == name:
                 yield _KEPT, self._tend_unguarded(record, name)
-            if record is None or seat is None or record.keeps != name or record.uid in state.turns:
+            if record is None or seat is None or record.keeps != name or record.uid in state.turns.of:
                 continue
             # An offer stands: kube-scheduler may be carrying it out, and cannot be told otherwise.
-            offered = record.uid in state.offers
+            offered = record.uid in state.preemption.offers
             if unopened(state, record) is not None:
                 if not offered:
                     undo(state, record)
                 continue
             yield _KEPT, []
-            leave, there = has_leave(state, seat.key), state.nodes.get(name)
+            leave, there = has_leave(state, seat.key), state.cluster.nodes.get(name)
             open_to_it = there is not None and admits(there, seat.key.constraints)
-            if leave and open_to_it and state.node_room.has(name, seat.key.size):
+            if leave and open_to_it and state.usage.node_room.has(name, seat.key.size):
                 yield TURN, [*nominate(record, name), *give_turn(state, record, seat, name)]
             elif leave and (elsewhere := self._decided_node_for(seat.key)):
                 if not offered:
@@ -192,16 +196,16 @@ class TurnPass:
 
     def _tend_unguarded(self, record: PodRecord, name: NodeName) -> Effects:
         """Nominate a pod whose gate is open to the node reserved for it, or give the node up."""
-        if self._state.node_room.has(name, record.facts.size):
+        if self._state.usage.node_room.has(name, record.facts.size):
             return [*nominate(record, name)]
-        if record.uid not in self._state.victims or not still_helps(self._state, record):
+        if record.uid not in self._state.preemption.victims or not still_helps(self._state, record):
             undo(self._state, record)
         return []
 
     def _comes_together(self, record: PodRecord, seat: Seat) -> bool:
         """Whether the room on a kept node may still be made: by its victims, or by pods that end."""
         if record.triggered:
-            return record.uid in self._state.victims
+            return record.uid in self._state.preemption.victims
         return has_leave(self._state, seat.key, with_root=False)
 
     def _hand_out(self, walk: Walk) -> Steps:
@@ -209,7 +213,7 @@ class TurnPass:
         late: list[tuple[Rank, Seat]] = []
         leaf: Branch | None = None
         while not self._overtaken:
-            if self._state.moved:
+            if self._state.turns.moved:
                 yield from ((work, []) for work in walk.catch_up())
                 leaf = None
             if leaf is None or not leaf.open:
@@ -231,7 +235,7 @@ class TurnPass:
 
     def _counted(self, step: Callable[[], tuple[int, Effects]]) -> Steps:
         """A step, with the work of the searches for nodes that it made (F-17)."""
-        room = self._state.node_room
+        room = self._state.usage.node_room
         before = room.work
         work, woken = step()
         yield work + (room.work - before) // _LOOKS_PER_UNIT, woken
@@ -240,10 +244,10 @@ class TurnPass:
         """Look for a node to reserve."""
         steps = seek(self._state, record)
         while True:
-            before = self._state.node_room.work
+            before = self._state.usage.node_room.work
             if next(steps, True):
                 return
-            yield 1 + (self._state.node_room.work - before) // _LOOKS_PER_UNIT, []
+            yield 1 + (self._state.usage.node_room.work - before) // _LOOKS_PER_UNIT, []
 
     def _beside(self) -> Steps:
         """What the ask that was looked at last has brought about: turns for its group, or a search."""
@@ -260,7 +264,7 @@ class TurnPass:
         if lane is None or line is None:
             leaf.close()
             return 1, []
-        if lane.passes(self._state.turns):
+        if lane.passes(self._state.turns.of):
             return 1, []
         if self._begins_back_off(leaf, lane, line.head):
             return 1 + len(lane.unplaced) // _LINES_PER_UNIT, []
@@ -315,15 +319,15 @@ class TurnPass:
 
     def _back_off(self, leaf: Branch, lane: Lane) -> None:
         lane.lines.clear()
-        application = self._state.applications.get(lane.app_id)
+        application = self._state.applications.known.get(lane.app_id)
         if application is not None:
             back_off(self._state, application, leaf.queue)
 
     def _ask(self, seat: Seat, late: list[tuple[Rank, Seat]]) -> PodRecord | None:
         """The ask that waits there, None for one that is not to be looked at now."""
         state, uid = self._state, seat.rank[-1]
-        record = state.pods.get(uid)
-        if record is None or state.waits_at.get(uid) != seat or uid in state.turns:
+        record = state.pods.records.get(uid)
+        if record is None or state.pending.waits_at.get(uid) != seat or uid in state.turns.of:
             return None
         if record.rests_until is not None and not has_come(record.rests_until, now=state.now):
             look_again(state, record.rests_until)
@@ -361,8 +365,8 @@ class TurnPass:
         while late and not self._overtaken:
             _, seat = heappop(late)
             uid = seat.rank[-1]
-            record = self._state.pods.get(uid)
-            waits = self._state.waits_at.get(uid) == seat and uid not in self._state.turns
+            record = self._state.pods.records.get(uid)
+            waits = self._state.pending.waits_at.get(uid) == seat and uid not in self._state.turns.of
             waits = waits and self._is_let_in(seat.key)
             if record is None or not waits or unopened(self._state, record) is not None:
                 yield 1, []
@@ -371,7 +375,10 @@ class TurnPass:
 
     def _is_let_in(self, key: WaitingKey) -> bool:
         """Whether its application has turns at all now (CYC-4, SORT-8)."""
-        application, leaf = self._state.applications.get(key.app), self._state.tree.get(key.queue)
+        application, leaf = (
+            self._state.applications.known.get(key.app),
+            self._state.config.tree.get(key.queue),
+        )
         if application is None or leaf is None or is_left_out(self._state, application):
             return False
         return lets_in(self._state, application, leaf)

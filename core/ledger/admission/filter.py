@@ -8,7 +8,7 @@ from core.ledger.admission.turns import end_turn, look_anew, looked_at
 from core.ledger.podgroups.membership import end_wait, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.update import time_runs
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.reasons import Code, Refusal
 from core.workload.ask import Reservation
@@ -23,12 +23,12 @@ _KEEPS_TURN = (Code.NODE_RESERVED, Code.WAITING_FOR_TURN)
 
 def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRefused) -> None:
     """Of a pod that is gone nothing is noted."""
-    record = state.pods.get(event.uid)
+    record = state.pods.records.get(event.uid)
     if record is None:
         return
     match event:
         case on.FilterCalled():
-            state.asked_at = state.now
+            state.turns.asked_at = state.now
             _note_call(state, record)
         case on.PodAdmitted(_, version):
             _reserve(state, record, version)
@@ -43,7 +43,7 @@ def _note_call(state: State, record: PodRecord) -> None:
     """A Binding that was already sent may still come about, so its room is kept over a new call."""
     record.slot = record.slot.after_try(state.now) if record.slot is not None else None
     _end_waits(state, record)
-    if state.passing and (record.passed_over or record.rests_until is not None):
+    if state.cycle.passing and (record.passed_over or record.rests_until is not None):
         # It is back in its rank, which the pass that goes on has gone past.
         look_anew(state, record.uid)
     record.overlooked, record.passed_over, record.rests_until = 0, False, None
@@ -73,7 +73,7 @@ def _note_refusal(state: State, record: PodRecord, refusal: Refusal) -> None:
     if refusal.code not in _KEEPS_TURN:
         end_turn(state, record.uid)
     if refusal.code is Code.WAITING_FOR_TURN:
-        state.due = state.due or bool(state.fresh)
+        state.cycle.due = state.cycle.due or bool(state.turns.fresh)
     else:
         looked_at(state, record.uid)
 
@@ -83,13 +83,13 @@ def _reserve(state: State, record: PodRecord, version: int) -> None:
     if record.said is not None:
         record.said = replace(record.said, rival=None)
     if record.reservation is None and record.is_ask:
-        turn = state.turns.get(record.uid)
+        turn = state.turns.of.get(record.uid)
         record.noted = turn.node if turn is not None else record.noted
         whole = Reservation(_ttl(state, record), state.now, version)
         record.reservation = whole.running(time_runs(record), now=state.now)
 
 
 def _ttl(state: State, record: PodRecord) -> float:
-    named, ttl = record.facts.pod_group, state.settings.reservation_ttl
+    named, ttl = record.facts.pod_group, state.config.settings.reservation_ttl
     is_native = isinstance(named, PodGroup) and named.source is GroupSource.NATIVE
     return min(NATIVE_TTL, ttl) if is_native else ttl

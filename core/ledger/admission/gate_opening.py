@@ -6,14 +6,14 @@ from core.instants import earliest
 from core.ledger import events as on
 from core.ledger.admission.turns import WAKES_APART, begin_lease, end_turn
 from core.ledger.effects import OpenGate
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 
 
 def charge_opened(state: State, effects: Iterable[object]) -> None:
     """Turn the turns of pods whose gates are being opened into charges."""
     for effect in effects:
-        record = state.pods.get(effect.uid) if isinstance(effect, OpenGate) else None
+        record = state.pods.records.get(effect.uid) if isinstance(effect, OpenGate) else None
         if record is not None and record.opening:
             settle(state, record)
 
@@ -24,7 +24,7 @@ def note_woken(state: State, event: on.PodWoken) -> None:
     One that did not come about is tried again a second later; so is one that no leader sent. The charge of a
     gate that may be open stands until the watch or another try says more.
     """
-    record = state.pods.get(event.uid)
+    record = state.pods.records.get(event.uid)
     if record is not None:
         record.waking = False
     if event.reached:
@@ -36,7 +36,7 @@ def note_woken(state: State, event: on.PodWoken) -> None:
             record.opening = False
             settle(state, record)
         elif record.is_gated:
-            state.unwoken.add(event.uid)
-        state.deferred = earliest(state.deferred, again)
+            state.turns.unwoken.add(event.uid)
+        state.cycle.deferred = earliest(state.cycle.deferred, again)
     elif end_turn(state, event.uid):
-        state.deferred = earliest(state.deferred, again)
+        state.cycle.deferred = earliest(state.cycle.deferred, again)

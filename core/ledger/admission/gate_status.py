@@ -5,7 +5,7 @@ Their PodScheduled stays SchedulingGated and is kube-scheduler's.
 
 from core.ledger.effects import SetCondition
 from core.ledger.pods.record import PodRecord
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.reasons import Said
 from core.workload.pod import ADMITTED
 
@@ -14,7 +14,7 @@ OPENED = "its turn has come"
 
 def tell_why(state: State, record: PodRecord, said: Said) -> None:
     """Write why a pod waits, if that is not what it says already."""
-    if not record.is_gated or record.opening or record.uid in state.turns:
+    if not record.is_gated or record.opening or record.uid in state.turns.of:
         return
     record.said = said
     if said.text not in (record.gate_told, record.facts.gate_told):

@@ -13,7 +13,7 @@ from core.ids import AppId, QueuePath
 from core.ledger.admission.application_queue import Lane, Line
 from core.ledger.admission.backoff import is_left_out
 from core.ledger.admission.state_aware import state_in_turn
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.queues.headroom import fair_max, shortfall
 from core.queues.ordering import Contender, first_of, order_key
 from core.queues.priority import exported
@@ -150,7 +150,7 @@ class Branch:
         """What the queue exports, without the asks that were given a turn."""
         if self._priority is None:
             below = (child.priority for child in self._children)
-            promises = self._state.promised.get(self.queue.path, NO_PROMISES)
+            promises = self._state.turns.promised.get(self.queue.path, NO_PROMISES)
             own = unpromised(self.queue.asked, promises.asked)
             raw = max((self._others, *own, *below), default=NO_PRIORITY)
             self._priority = exported(raw, self.queue.properties, is_root=self.queue.is_root)
@@ -164,12 +164,12 @@ class Branch:
         by_priority = parent is None or parent.queue.properties.sort_by_priority
         key = order_key(self.priority, share, by_priority=by_priority)
         pending = queue.pending.copy()
-        pending.subtract(self._state.given.of(queue))
+        pending.subtract(self._state.turns.given.of(queue))
         return Contender(queue.path, key, _one_of_each(pending.as_resource()))
 
     def _held(self) -> Resource:
         queue = self.queue
-        return Resource.sum_of(queue.allocated, queue.reserved, self._state.given.of(queue))
+        return Resource.sum_of(queue.allocated, queue.reserved, self._state.turns.given.of(queue))
 
     def part(self) -> None:
         """Let go of those above and below."""
@@ -192,7 +192,7 @@ class Branch:
             return False
         if any((queue.path, size) in found.dead for queue in chain):
             return True
-        short = shortfall(chain, size, extra=self._state.given.queues)
+        short = shortfall(chain, size, extra=self._state.turns.given.queues)
         if short is None:
             found.alive.add((self.queue.path, size))
         else:
@@ -208,7 +208,7 @@ class Branch:
                 for kind, waiting in lines.items()
                 if waiting and not self.is_dead_for(kind[0])
             ]
-            application = self._state.applications.get(app_id)
+            application = self._state.applications.known.get(app_id)
             if alive and application is not None and not is_left_out(self._state, application):
                 lane = self._lanes[app_id] = Lane(app_id, alive)
                 self._file(application, lane)
@@ -223,7 +223,7 @@ class Branch:
 
     def note_application(self, app_id: AppId) -> None:
         """Something of it was counted: it may go elsewhere in the order."""
-        lane, application = self._lanes.get(app_id), self._state.applications.get(app_id)
+        lane, application = self._lanes.get(app_id), self._state.applications.known.get(app_id)
         if lane is not None and lane.lines and application is not None:
             self._file(application, lane)
 
@@ -247,14 +247,14 @@ class Branch:
 
     def _was_let_in(self, lane: Lane) -> bool:
         """Whether it is the one of a ``stateaware`` leaf that may start, and has not."""
-        application = self._state.applications.get(lane.app_id)
+        application = self._state.applications.known.get(lane.app_id)
         if application is None or self._candidates is None or lane.app_id not in self._candidates:
             return False
         return state_in_turn(self._state, application, self.queue) is AppState.ACCEPTED
 
     def _let_in_next(self) -> None:
         """Nothing fits of those that a ``stateaware`` leaf let in: others take their place (CYC-7)."""
-        applications, kept_back = self._state.applications, self._kept_back
+        applications, kept_back = self._state.applications.known, self._kept_back
         self._kept_back = []
         for lane in kept_back:
             application = applications.get(lane.app_id)
@@ -274,7 +274,7 @@ class Branch:
         )
 
     def _promised(self, application: Application) -> Promised | None:
-        return self._state.promised.get(self.queue.path, NO_PROMISES).applications.get(application.id)
+        return self._state.turns.promised.get(self.queue.path, NO_PROMISES).applications.get(application.id)
 
     def _applicant(self, application: Application) -> Applicant:
         promised = self._promised(application)
@@ -292,7 +292,7 @@ class Branch:
         """Whoever is not let in now may be when another changes its state: then there is a pass (SORT-8)."""
         if self.queue.properties.sort_policy is not SortPolicy.STATE_AWARE:
             return
-        applications = self._state.applications
+        applications = self._state.applications.known
         starting = [
             each
             for each in self.queue.applications
@@ -322,11 +322,11 @@ class Walk:
         """A step for each leaf, and some for each branch."""
         children: dict[QueuePath, list[Branch]] = {}
         for path, lineup in list(lineups.items()):
-            leaf = self._state.tree.get(path)
+            leaf = self._state.config.tree.get(path)
             if leaf is not None and lineup:
                 self._add(leaf, lineup, children)
             yield
-        for path in list(self._state.promised):
+        for path in list(self._state.turns.promised):
             self._close_in(path, children)
             yield
         for path, branch in self._branches.items():
@@ -335,7 +335,7 @@ class Walk:
         for branch in reversed(self._branches.values()):
             _ = branch.contender
             yield
-        self.root = self._branches.get(self._state.tree.root.path)
+        self.root = self._branches.get(self._state.config.tree.root.path)
 
     def _add(self, leaf: Queue, lineup: Lineup, children: dict[QueuePath, list[Branch]]) -> None:
         probe = Branch(self._state, leaf, None, self._found)
@@ -347,7 +347,7 @@ class Walk:
 
     def _close_in(self, path: QueuePath, children: dict[QueuePath, list[Branch]]) -> Branch | None:
         """The branch of a leaf that counts in the order above it; a new one has nothing to look at."""
-        leaf = self._state.tree.get(path)
+        leaf = self._state.config.tree.get(path)
         if leaf is None or path in self._branches:
             return self._branches.get(path)
         new = [each.path for each in leaf.chain[:-1] if each.path not in self._branches]
@@ -358,7 +358,7 @@ class Walk:
 
     def catch_up(self) -> Iterator[int]:
         """Put in order anew what the ledger has counted since; units of work, a step for each leaf."""
-        moved = self._state.moved
+        moved = self._state.turns.moved
         while moved:
             path, applications = moved.popitem()
             joined: dict[QueuePath, list[Branch]] = {}

@@ -6,7 +6,7 @@ from core.ledger.node_reservation.reservation import let_go
 from core.ledger.podgroups.attempt import found_no_place
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.reasons import contradicts_turn, tells_of_refusal
 from core.workload.pod import PodFacts
 
@@ -18,7 +18,7 @@ def note_refusal(state: State, record: PodRecord, facts: PodFacts) -> None:
     """A former life of this process refused it, or the instance that acts: nothing but a wake-up of ours
     makes kube-scheduler try it again."""
     if record.said is None and not record.refused and tells_of_refusal(facts.unscheduled):
-        record.refused = state.due = True
+        record.refused = state.cycle.due = True
 
 
 def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
@@ -38,7 +38,7 @@ def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
     group = unopened(state, record)
     if group is None:
         return_turn(state, record, found_no_place=True)
-    elif record.uid in state.turns:
+    elif record.uid in state.turns.of:
         found_no_place(state, record, group)
 
 
@@ -55,8 +55,8 @@ def _may_predate_turn(state: State, record: PodRecord, text: str) -> bool:
     kube-scheduler tries the pod again after such an attempt. If it names the same obstacles again the API
     shows no change, and the turn ends with its lease.
     """
-    if record.uid not in state.turns:
+    if record.uid not in state.turns.of:
         return False
     # An attempt may be under way while the pod is woken, and its failure be written after that. And
     # kube-scheduler may hear of the wake-up before it hears of the pod that left.
-    return record.waking or record.uid in state.unwoken or contradicts_turn(text)
+    return record.waking or record.uid in state.turns.unwoken or contradicts_turn(text)

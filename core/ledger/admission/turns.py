@@ -13,7 +13,8 @@ from core.ledger.effects import OpenGate, WakePod
 from core.ledger.node_reservation.reservation import let_go
 from core.ledger.podgroups.membership import group_of, unopened
 from core.ledger.pods.record import PodRecord
-from core.ledger.state import Seat, State, Turn
+from core.ledger.state.admission import Seat, Turn
+from core.ledger.state.state import State
 from core.resource import Tally
 from core.workload.nodes.affinity import admits
 from core.workload.nodes.room import LIGHT, Undecided
@@ -45,36 +46,36 @@ def give_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> tu
 
 def set_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> bool:
     """The same without waking it; whether it has one now."""
-    leaf = state.tree.get(seat.key.queue)
-    application = state.applications.get(seat.key.app)
+    leaf = state.config.tree.get(seat.key.queue)
+    application = state.applications.known.get(seat.key.app)
     if leaf is None or application is None:
         return False
-    state.turns[record.uid] = Turn(seat, state.now, leaf.chain, application.claimant, node)
-    state.node_room.take(node, seat.key.size)
-    state.given.add(leaf.chain, application.claimant, seat.key.size)
+    state.turns.of[record.uid] = Turn(seat, state.now, leaf.chain, application.claimant, node)
+    state.usage.node_room.take(node, seat.key.size)
+    state.turns.given.add(leaf.chain, application.claimant, seat.key.size)
     key = seat.key
-    state.promised.setdefault(key.queue, Promises()).add(key.app, -seat.rank[0], key.size)
+    state.turns.promised.setdefault(key.queue, Promises()).add(key.app, -seat.rank[0], key.size)
     note_moved(state, key.queue, key.app)
     return True
 
 
 def note_moved(state: State, leaf: QueuePath, app: AppId) -> None:
     """Something was counted in or out, so that the pass that goes on must put both in order anew."""
-    if state.passing:
-        state.moved.setdefault(leaf, {})[app] = None
+    if state.cycle.passing:
+        state.turns.moved.setdefault(leaf, {})[app] = None
 
 
 def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
     """Wake an ask that has a turn; one that was woken a moment ago, a little later."""
     facts, gated = record.facts, record.is_gated
     if not (gated or record.refused):
-        state.unwoken.discard(record.uid)
+        state.turns.unwoken.discard(record.uid)
         return ()
     if record.woken_at is not None and not _may_wake(state, record):
-        state.deferred = earliest(state.deferred, record.woken_at + WAKES_APART)
-        state.unwoken.add(record.uid)
+        state.cycle.deferred = earliest(state.cycle.deferred, record.woken_at + WAKES_APART)
+        state.turns.unwoken.add(record.uid)
         return ()
-    state.unwoken.discard(record.uid)
+    state.turns.unwoken.discard(record.uid)
     record.woken_at, record.waking = state.now, True
     if gated:
         _note_opening(state, record)
@@ -90,7 +91,7 @@ def _may_wake(state: State, record: PodRecord) -> bool:
 
 def _note_opening(state: State, record: PodRecord) -> None:
     """From this moment the gate may be open: where filter is not called the pod is charged (F-2)."""
-    turn = state.turns.get(record.uid)
+    turn = state.turns.of.get(record.uid)
     if not record.facts.asks_filter:
         record.opening = True
         record.noted = turn.node if turn is not None else record.noted
@@ -103,46 +104,46 @@ def wake_deferred(state: State) -> list[WakePod | OpenGate]:
     Such a pod is given a new one if it still fits (F-2); members of a group are judged together instead.
     """
     found: list[WakePod | OpenGate] = []
-    for uid in sorted(state.unwoken):
-        record = state.pods[uid]
+    for uid in sorted(state.turns.unwoken):
+        record = state.pods.records[uid]
         if _may_wake(state, record) and group_of(state, record) is None and end_turn(state, uid):
             continue
         found += wake(state, record)
-        if uid not in state.unwoken and uid in state.turns:
+        if uid not in state.turns.unwoken and uid in state.turns.of:
             begin_lease(state, uid)
     return found
 
 
 def begin_lease(state: State, uid: PodUid) -> None:
     """It begins when the pod can know of its turn, which many others' may delay."""
-    turn = state.turns.get(uid)
+    turn = state.turns.of.get(uid)
     if turn is not None:
-        state.turns[uid] = turn._replace(at=state.now)
-        group = group_of(state, state.pods[uid])
+        state.turns.of[uid] = turn._replace(at=state.now)
+        group = group_of(state, state.pods.records[uid])
         if group is not None:
             group.leased = state.now
 
 
 def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:
     """Take a turn away; whether there was one. ``used``: its room is held otherwise by now, not free."""
-    turn = state.turns.pop(uid, None)
+    turn = state.turns.of.pop(uid, None)
     if turn is None:
         return False
-    state.unwoken.discard(uid)
-    state.given.take_back(turn.chain, turn.claimant, turn.seat.key.size)
-    state.node_room.give_back(turn.node, turn.seat.key.size)
+    state.turns.unwoken.discard(uid)
+    state.turns.given.take_back(turn.chain, turn.claimant, turn.seat.key.size)
+    state.usage.node_room.give_back(turn.node, turn.seat.key.size)
     _withdraw(state, turn.seat)
     if not used:
-        state.freed = True
+        state.cycle.freed = True
     return True
 
 
 def _withdraw(state: State, seat: Seat) -> None:
     key = seat.key
-    promises = state.promised[key.queue]
+    promises = state.turns.promised[key.queue]
     promises.take_back(key.app, -seat.rank[0], key.size)
     if not promises:
-        del state.promised[key.queue]
+        del state.turns.promised[key.queue]
     note_moved(state, key.queue, key.app)
 
 
@@ -157,27 +158,32 @@ def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> Non
     record.overlooked = max(record.overlooked + 1, FORGIVEN + 1 if found_no_place else 0)
     record.passed_over = True
     if record.overlooked > FORGIVEN:
-        if record.uid not in state.offers:
+        if record.uid not in state.preemption.offers:
             let_go(state, record)
         doublings = min(record.overlooked - FORGIVEN - 1, _MOST_DOUBLINGS)
         record.rests_until = state.now + min(LONGEST_REST, FIRST_REST * 2.0**doublings)
-        state.deferred = earliest(state.deferred, record.rests_until)
+        state.cycle.deferred = earliest(state.cycle.deferred, record.rests_until)
 
 
 def turns_leave_no_node(state: State, record: PodRecord) -> bool:
     """Whether nodes have no room for an ask besides what turns hold on them."""
     size, constraints = record.facts.size, record.facts.constraints
-    if not state.turns or record.keeps:
+    if not state.turns.of or record.keeps:
         return False
     try:
-        if state.node_room.tightest(size, constraints, state.nodes, besides=state.kept) is not None:
+        if (
+            state.usage.node_room.tightest(
+                size, constraints, state.cluster.nodes, besides=state.reservations.of
+            )
+            is not None
+        ):
             return False
     except Undecided:
         # A pass will tell, if none has; else it is left to kube-scheduler.
-        return record.uid in state.fresh
+        return record.uid in state.turns.fresh
     if constraints.weight > LIGHT:
         return True
-    nodes = (state.nodes.get(turn.node) for turn in state.turns.values())
+    nodes = (state.cluster.nodes.get(turn.node) for turn in state.turns.of.values())
     return any(node is not None and admits(node, constraints) for node in nodes)
 
 
@@ -187,24 +193,29 @@ def leases(state: State) -> list[tuple[PodUid, float]]:
     While everybody who waits has one, or has come since the last pass, nobody would have the room and a pass
     would give the same turns again. Then only asks that were refused lose theirs, to be woken once more.
     """
-    lease, others_wait = state.settings.turn_lease, len(state.waits_at) > len(state.turns) + len(state.fresh)
+    lease, others_wait = (
+        state.config.settings.turn_lease,
+        len(state.pending.waits_at) > len(state.turns.of) + len(state.turns.fresh),
+    )
     return [
-        (uid, turn.at + lease) for uid, turn in state.turns.items() if others_wait or state.pods[uid].refused
+        (uid, turn.at + lease)
+        for uid, turn in state.turns.of.items()
+        if others_wait or state.pods.records[uid].refused
     ]
 
 
 def expire_turns(state: State) -> list[PodRecord]:
     """Turns whose lease is over; and passes that had to wait for a moment that has come. Answers whose."""
     over = (uid for uid, end in leases(state) if has_come(end, now=state.now))
-    found = (state.pods[uid] for uid in over if uid not in state.unwoken)
+    found = (state.pods.records[uid] for uid in over if uid not in state.turns.unwoken)
     # Members of a group come, or do not, together.
     single = (record for record in found if unopened(state, record) is None)
     records = list(islice(single, EXPIRED_AT_ONCE))
-    state.overdue = state.overdue or len(records) == EXPIRED_AT_ONCE
+    state.cycle.overdue = state.cycle.overdue or len(records) == EXPIRED_AT_ONCE
     for record in records:
         return_turn(state, record, found_no_place=False)
-    if state.deferred is not None and has_come(state.deferred, now=state.now):
-        state.deferred, state.freed = None, True
+    if state.cycle.deferred is not None and has_come(state.cycle.deferred, now=state.now):
+        state.cycle.deferred, state.cycle.freed = None, True
     return records
 
 
@@ -213,31 +224,31 @@ def expire_turns(state: State) -> list[PodRecord]:
 
 def note_fresh(state: State, seat: Seat) -> None:
     """An ask is there that nobody has looked at."""
-    leaf = state.tree.get(seat.key.queue)
-    state.fresh[seat.rank[-1]] = seat
+    leaf = state.config.tree.get(seat.key.queue)
+    state.turns.fresh[seat.rank[-1]] = seat
     for queue in leaf.chain if leaf is not None else ():
         queue.fresh.add(seat.key.size)
 
 
 def look_anew(state: State, uid: PodUid) -> None:
     """An ask that a pass has looked at is to be looked at again, as if it were new."""
-    seat = state.waits_at.get(uid)
-    if seat is not None and uid not in state.fresh:
+    seat = state.pending.waits_at.get(uid)
+    if seat is not None and uid not in state.turns.fresh:
         note_fresh(state, seat)
 
 
 def clear_fresh(state: State) -> None:
     """A pass looks at everybody."""
-    state.fresh.clear()
-    for queue in state.tree:
+    state.turns.fresh.clear()
+    for queue in state.config.tree:
         if queue.fresh:
             queue.fresh = Tally()
 
 
 def looked_at(state: State, uid: PodUid) -> None:
     """It was considered, or is gone."""
-    seat = state.fresh.pop(uid, None)
-    leaf = state.tree.get(seat.key.queue) if seat is not None else None
+    seat = state.turns.fresh.pop(uid, None)
+    leaf = state.config.tree.get(seat.key.queue) if seat is not None else None
     if seat is not None and leaf is not None:
         for queue in leaf.chain:
             queue.fresh.subtract(seat.key.size)

@@ -11,7 +11,7 @@ from core.ids import PodUid
 from core.instants import has_come
 from core.ledger.pods.record import Held, PodRecord
 from core.ledger.pods.reports import post
-from core.ledger.state import State
+from core.ledger.state.state import State
 
 UNPLACED_AFTER = 300.0
 """Seconds after which a pod that waits for nothing of ours, and has no node, is reported."""
@@ -56,7 +56,7 @@ def note_unadmitted(state: State, record: PodRecord) -> None:
     Of a pod from before this instance began to act, another instance may know more. One that is first seen
     on a node was forced there, which is a matter of its own (F-1).
     """
-    charge = state.charges.get(record.uid)
+    charge = state.usage.charges.get(record.uid)
     was_pending = charge is not None and charge.held is Held.PENDING
     if (
         was_pending
@@ -75,20 +75,20 @@ def _note_bypass(state: State, record: PodRecord) -> None:
 
 def report_unguarded(state: State) -> None:
     """Tell of bypasses, and of pods that kube-scheduler has not placed in time; some at a time."""
-    if not (state.acts and state.pods_listed):
+    if not (state.acts and state.pods.listed):
         return
     filed = state.unguarded
     for uid in list(islice(filed.bypasses, REPORTED_AT_ONCE)):
         del filed.bypasses[uid]
         filed.reported += 1
-        _tell_of_bypass(state, state.pods[uid])
+        _tell_of_bypass(state, state.pods.records[uid])
     # In the order of their moments.
     for uid, due in list(islice(filed.placing.items(), REPORTED_AT_ONCE)):
         if not has_come(due, now=state.now):
             return
         del filed.placing[uid]
         filed.unplaced[uid] = None
-        _tell_of_delay(state, state.pods[uid])
+        _tell_of_delay(state, state.pods.records[uid])
 
 
 def _tell_of_bypass(state: State, record: PodRecord) -> None:
@@ -119,7 +119,7 @@ def _queue(state: State, record: PodRecord) -> str:
 
 def report_due(state: State) -> Iterator[float]:
     """The moments when `report_unguarded` has something to do."""
-    if not (state.acts and state.pods_listed):
+    if not (state.acts and state.pods.listed):
         return
     if state.unguarded.bypasses:
         yield state.now

@@ -12,7 +12,7 @@ from core.ledger.gangs.definition import unplaced_gangs
 from core.ledger.pods.forced import place_forced, tell_forced
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.queues.placement.rules import why_passed_over
 from core.workload.application import Application
@@ -33,18 +33,20 @@ def classify(state: State, record: PodRecord) -> None:
         return
     facts = record.facts
     verdict = is_managed(
-        facts, state.namespaces.get(facts.namespace), scheduler_names=state.settings.scheduler_names
+        facts,
+        state.cluster.namespaces.get(facts.namespace),
+        scheduler_names=state.config.settings.scheduler_names,
     )
     record.managed = bool(verdict)
     record.classified = verdict is not None
     if not record.classified:
-        state.unclassified.setdefault(facts.namespace, set()).add(facts.uid)
+        state.pods.unclassified.setdefault(facts.namespace, set()).add(facts.uid)
 
 
 def reclassify(state: State, namespace: str) -> None:
     """Decide about the pods that came before their namespace."""
-    for uid in sorted(state.unclassified.pop(namespace, ())):
-        record = state.pods[uid]
+    for uid in sorted(state.pods.unclassified.pop(namespace, ())):
+        record = state.pods.records[uid]
         classify(state, record)
         enrol(state, record)
         settle(state, record)
@@ -83,32 +85,32 @@ def _is_forced(state: State, record: PodRecord) -> bool:
 
     A placeholder has nobody's identity: before all pods were seen another one may tell whose it is.
     """
-    return bool(record.node) and (state.pods_listed or not record.facts.placeholder)
+    return bool(record.node) and (state.pods.listed or not record.facts.placeholder)
 
 
 def leave(state: State, record: PodRecord) -> None:
     """Take a pod that is gone out of its application; the last one leaves it completing."""
-    waiting_for_namespace = state.unclassified.get(record.facts.namespace)
+    waiting_for_namespace = state.pods.unclassified.get(record.facts.namespace)
     if waiting_for_namespace is not None:
         waiting_for_namespace.discard(record.uid)
         if not waiting_for_namespace:
-            del state.unclassified[record.facts.namespace]
+            del state.pods.unclassified[record.facts.namespace]
     if record.application is None:
         return
-    application = state.applications[record.application]
+    application = state.applications.known[record.application]
     take_out(state, record, application)
     if application.pods:
         idle(state, application)
         return
     emptied(state, application)
-    if not application.vouched and state.applications.get(application.id) is application:
+    if not application.vouched and state.applications.known.get(application.id) is application:
         # Nothing but bodies has told of it: it waits for no more of its pods.
         complete(state, application)
 
 
 def place_all(state: State) -> None:
     """Place every application that has no queue, and charge its pods; after a new document."""
-    place_again(state, sorted(state.unplaced))
+    place_again(state, sorted(state.applications.unplaced))
 
 
 def place_gangs(state: State) -> None:
@@ -121,21 +123,21 @@ def place_gangs(state: State) -> None:
 def place_again(state: State, app_ids: Iterable[AppId]) -> None:
     """Place applications that have no queue anew, and charge or tell their pods."""
     for app_id in app_ids:
-        application = state.applications.get(app_id)
+        application = state.applications.known.get(app_id)
         if application is None:
             continue
-        pods = [state.pods[uid] for uid in sorted(application.pods)]
+        pods = [state.pods.records[uid] for uid in sorted(application.pods)]
         running = [each for each in pods if _is_forced(state, each)]
         if application.queue is None and running:
             _place_forced(state, application, running)
-        if any(not state.pods[uid].node for uid in application.pods):
+        if any(not state.pods.records[uid].node for uid in application.pods):
             place(state, application)
         for record in pods:
             settle(state, record)
             own = state.application_of(record) or application
             tell(state, record, own)
             _tell_fallback(state, record, own)
-    state.freed = True
+    state.cycle.freed = True
 
 
 def _tell_fallback(state: State, record: PodRecord, application: Application) -> None:
@@ -149,7 +151,7 @@ def _tell_fallback(state: State, record: PodRecord, application: Application) ->
     why = application.passed_over
     if facts.queue != application.requested:
         request = request_for(state, application, facts.queue[:LONGEST_LOOKED_AT], forced=False)
-        why = why_passed_over(state.tree, state.rules, request) if facts.queue else ""
+        why = why_passed_over(state.config.tree, state.config.rules, request) if facts.queue else ""
     record.fell_back = f"fell back to {application.queue}: {why}" if why else ""
     if why and not record.node:
         post(state, record, FELL_BACK, record.fell_back)
@@ -159,8 +161,9 @@ def place_overdue(state: State) -> None:
     """Place the applications whose namespace did not come."""
     overdue = [
         app_id
-        for app_id in sorted(state.unplaced)
-        if (until := state.applications[app_id].awaits_until) is not None and has_come(until, now=state.now)
+        for app_id in sorted(state.applications.unplaced)
+        if (until := state.applications.known[app_id].awaits_until) is not None
+        and has_come(until, now=state.now)
     ]
     if overdue:
         place_again(state, overdue)
@@ -168,6 +171,10 @@ def place_overdue(state: State) -> None:
 
 def place_of_namespace(state: State, namespace: str) -> None:
     """Place the applications that waited for it."""
-    found = [each for each in sorted(state.unplaced) if state.applications[each].namespace == namespace]
+    found = [
+        each
+        for each in sorted(state.applications.unplaced)
+        if state.applications.known[each].namespace == namespace
+    ]
     if found:
         place_again(state, found)

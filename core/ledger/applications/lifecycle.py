@@ -7,7 +7,7 @@ Completing, and it may be taken up again.
 
 from core.ids import QueuePath
 from core.instants import has_come
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
 from core.workload.application import Application
@@ -33,9 +33,9 @@ def fire(state: State, application: Application, move: Move) -> None:
         return
     counted = application.started
     application.enter(after, now=state.now)
-    state.timers.pop(application.id, None)
+    state.applications.timers.pop(application.id, None)
     if after in _TIMERS:
-        state.timers[application.id] = state.now + _TIMERS[after]
+        state.applications.timers[application.id] = state.now + _TIMERS[after]
     leaf = _leaf(state, application)
     if leaf is None:
         return
@@ -45,7 +45,7 @@ def fire(state: State, application: Application, move: Move) -> None:
         _count(state, application, leaf, runs=application.started)
     if leaf.properties.sort_policy is SortPolicy.STATE_AWARE:
         # The next one may be let in (SORT-8).
-        state.freed = True
+        state.cycle.freed = True
 
 
 def note_completing(leaf: Queue, application: Application) -> None:
@@ -57,11 +57,11 @@ def note_completing(leaf: Queue, application: Application) -> None:
 def _count(state: State, application: Application, leaf: Queue, *, runs: bool) -> None:
     paths = [queue.path for queue in leaf.chain]
     if runs:
-        state.book.start(application.claimant, paths)
+        state.usage.book.start(application.claimant, paths)
     else:
-        state.book.stop(application.claimant, paths)
+        state.usage.book.stop(application.claimant, paths)
         # Another may run in its stead (QUO-13, UGM-8).
-        state.freed = True
+        state.cycle.freed = True
     for queue in leaf.chain:
         (queue.running.add if runs else queue.running.discard)(application.id)
 
@@ -94,7 +94,7 @@ def room_held(state: State, application: Application) -> None:
         _count(state, application, leaf, runs=True)
     if formation is not None and formation.due is None and formation.phase is Phase.RESERVING:
         formation.due = state.now + formation.lifetime
-        state.stirred_gangs[application.id] = None
+        state.gangs.touched[application.id] = None
 
 
 def room_left(state: State, application: Application) -> None:
@@ -107,7 +107,7 @@ def room_left(state: State, application: Application) -> None:
         _count(state, application, leaf, runs=False)
     if application.formation is not None:
         application.formation.due = None
-        state.stirred_gangs[application.id] = None
+        state.gangs.touched[application.id] = None
 
 
 def idle(state: State, application: Application) -> None:
@@ -135,29 +135,31 @@ def emptied(state: State, application: Application) -> None:
 
 def pass_time(state: State) -> None:
     """Applications whose state has lasted long enough; and those forgotten that ended long ago."""
-    for app_id in [app_id for app_id, due in state.timers.items() if has_come(due, now=state.now)]:
-        application = state.applications[app_id]
+    for app_id in [
+        app_id for app_id, due in state.applications.timers.items() if has_come(due, now=state.now)
+    ]:
+        application = state.applications.known[app_id]
         if application.state is AppState.STARTING:
             fire(state, application, Move.RUN)
         elif application.holders:
             # What was left of its placeholders goes first (APP-6); one may say so of itself without any gang.
             if application.formation is not None:
                 application.formation.left = True
-                state.stirred_gangs[app_id] = None
-            state.timers[app_id] = state.now + COMPLETING_FOR
+                state.gangs.touched[app_id] = None
+            state.applications.timers[app_id] = state.now + COMPLETING_FOR
         else:
             complete(state, application)
-    ended = state.terminated
+    ended = state.applications.terminated
     while ended and has_come(ended[0].since + SHOWN_FOR, now=state.now):
         ended.popleft()
 
 
 def leave_parents(state: State) -> None:
     """A leaf that only completing applications were left in may become a parent; they complete at once."""
-    for queue in list(state.tree):
+    for queue in list(state.config.tree):
         if not queue.is_leaf:
             for app_id in sorted(queue.completing):
-                complete(state, state.applications[app_id])
+                complete(state, state.applications.known[app_id])
 
 
 def complete(state: State, application: Application) -> None:
@@ -168,14 +170,14 @@ def complete(state: State, application: Application) -> None:
 
 def remove(state: State, application: Application) -> None:
     """Take it out of its queue; what has ended is kept to be shown, by id and time (APP-14)."""
-    del state.applications[application.id]
-    state.unplaced.discard(application.id)
-    same = state.namesakes[application.id.name]
+    del state.applications.known[application.id]
+    state.applications.unplaced.discard(application.id)
+    same = state.applications.namesakes[application.id.name]
     same.discard(application.id)
     if not same:
-        del state.namesakes[application.id.name]
-    state.timers.pop(application.id, None)
-    state.forming.pop(application.id, None)
+        del state.applications.namesakes[application.id.name]
+    state.applications.timers.pop(application.id, None)
+    state.gangs.forming.pop(application.id, None)
     leaf = _leaf(state, application)
     if leaf is not None:
         leaf.applications.discard(application.id)
@@ -184,14 +186,14 @@ def remove(state: State, application: Application) -> None:
         application.gang = None
         if application.formation is not None:
             application.formation = numbers_of(application.formation)
-        state.terminated.append(application)
+        state.applications.terminated.append(application)
 
 
 def last_ended(state: State, name: str) -> Application | None:
     """The latest of that id, in any namespace, among those that have ended."""
-    return next((each for each in reversed(state.terminated) if each.id.name == name), None)
+    return next((each for each in reversed(state.applications.terminated) if each.id.name == name), None)
 
 
 def _leaf(state: State, application: Application) -> Queue | None:
     path: QueuePath | None = application.queue
-    return state.tree.get(path) if path is not None else None
+    return state.config.tree.get(path) if path is not None else None

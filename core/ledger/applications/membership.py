@@ -9,7 +9,7 @@ from core.ledger.gangs.definition import gang_of, gang_that_counts, warn_of_labe
 from core.ledger.gangs.lifecycle import note_seen
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.queues.users.identity import NOBODY
 from core.workload.application import Application, application_id
 from core.workload.pod import PodFacts
@@ -32,16 +32,16 @@ def application_for(state: State, record: PodRecord) -> Application:
     """
     own = application_id(taken_facts(record), unique=_unique_ids(state, record.facts.namespace))
     app_id = _host_of(state, record, own)
-    application = state.applications.get(app_id)
+    application = state.applications.known.get(app_id)
     if application is None:
         application = add_application(state, record, own)
-        if len(state.namesakes[own.name]) > 1:
+        if len(state.applications.namesakes[own.name]) > 1:
             _warn_of_namesake(state, record, own)
     elif application.originator is None and application.queue is None and not record.facts.placeholder:
         # Placeholders have told of it, and those have been made by us.
         _redefine(application, record)
     if app_id != own:
-        state.guests[own] = app_id
+        state.applications.guests[own] = app_id
         application.guests[own.namespace] = application.guests.get(own.namespace, 0) + 1
     return application
 
@@ -52,7 +52,7 @@ def application_of_bodies(state: State, facts: PodFacts) -> Application | None:
     Not one of which a pod is bound, or may be: the API server knows that pod.
     """
     own = application_id(facts, unique=_unique_ids(state, facts.namespace))
-    application = state.applications.get(state.guests.get(own, own))
+    application = state.applications.known.get(state.applications.guests.get(own, own))
     if application is None or application.vouched or any(_is_bound(state, uid) for uid in application.pods):
         return None
     defined = application.requested, application.identity, application.gang
@@ -61,25 +61,25 @@ def application_of_bodies(state: State, facts: PodFacts) -> Application | None:
 
 
 def _is_bound(state: State, uid: PodUid) -> bool:
-    return bool(state.pods[uid].binding or state.pods[uid].bound_to)
+    return bool(state.pods.records[uid].binding or state.pods.records[uid].bound_to)
 
 
 def add_application(state: State, record: PodRecord, app_id: AppId) -> Application:
     """Make an application as its first pod defines it (POD-5, ID-3)."""
     facts = taken_facts(record)
-    application = state.applications[app_id] = Application(
+    application = state.applications.known[app_id] = Application(
         app_id,
         facts.queue,
         facts.namespace,
         facts.identity,
         submitted=facts.created,
         starts_at_once=facts.starts_at_once,
-        awaits_until=None if facts.namespace in state.namespaces else state.now + NAMESPACE_AWAITED,
+        awaits_until=None if facts.namespace in state.cluster.namespaces else state.now + NAMESPACE_AWAITED,
         gang=gang_of(state, record),
         definer=facts.uid,
     )
-    state.unplaced.add(app_id)
-    state.namesakes.setdefault(app_id.name, set()).add(app_id)
+    state.applications.unplaced.add(app_id)
+    state.applications.namesakes.setdefault(app_id.name, set()).add(app_id)
     return application
 
 
@@ -100,9 +100,9 @@ def _redefine(application: Application, record: PodRecord) -> None:
 
 def _unique_ids(state: State, name: str) -> bool:
     """The namespace may say otherwise than the setting (NS-7)."""
-    namespace = state.namespaces.get(name)
+    namespace = state.cluster.namespaces.get(name)
     own = namespace.generate_app_id if namespace is not None else ""
-    return own == "true" if own in ("true", "false") else state.settings.unique_app_ids
+    return own == "true" if own in ("true", "false") else state.config.settings.unique_app_ids
 
 
 def join(state: State, record: PodRecord, application: Application) -> None:
@@ -120,7 +120,7 @@ def join(state: State, record: PodRecord, application: Application) -> None:
         if application.state is AppState.COMPLETING:
             fire(state, application, Move.RUN)
     warn_of_labels(state, record)
-    leaf = state.tree.get(application.queue) if application.queue is not None else None
+    leaf = state.config.tree.get(application.queue) if application.queue is not None else None
     if leaf is not None:
         note_completing(leaf, application)
 
@@ -143,17 +143,17 @@ def _host_of(state: State, record: PodRecord, own: AppId) -> AppId:
     a namespace the first pod's user counts (ID-3). So it is the same after a restart.
     """
     user = record.facts.identity.user
-    if own in state.applications or not state.settings.shares_applications:
+    if own in state.applications.known or not state.config.settings.shares_applications:
         return own
-    host = state.guests.get(own)
+    host = state.applications.guests.get(own)
     if host is not None or user in ("", NOBODY.user):
         return host or own
-    same = [each for each in _others(state, own) if state.applications[each].identity.user == user]
+    same = [each for each in _others(state, own) if state.applications.known[each].identity.user == user]
     return min(same, default=own)
 
 
 def _others(state: State, own: AppId) -> Iterable[AppId]:
-    known = state.namesakes.get(own.name, ())
+    known = state.applications.namesakes.get(own.name, ())
     return (each for each in known if each.namespace != own.namespace and not each.recovered)
 
 
@@ -165,7 +165,7 @@ def _warn_of_namesake(state: State, record: PodRecord, own: AppId) -> None:
             f"namespace {own.namespace[:_SHOWN]}, which is placed by its own labels"
         )
         post(state, record, OF_ANOTHER, words)
-        state.identity_tally.of_another += 1
+        state.applications.tally.of_another += 1
 
 
 def _forget_guest(state: State, application: Application, namespace: str) -> None:
@@ -175,4 +175,4 @@ def _forget_guest(state: State, application: Application, namespace: str) -> Non
         application.guests[namespace] = left
     elif left == 0:
         del application.guests[namespace]
-        state.guests.pop(AppId(application.id.name, namespace), None)
+        state.applications.guests.pop(AppId(application.id.name, namespace), None)

@@ -8,7 +8,7 @@ from core.ledger.gangs.definition import UNREAD, awaits_pods, refusal_of_applica
 from core.ledger.gangs.index import unfile
 from core.ledger.gangs.lifecycle import begin
 from core.ledger.gangs.release import disperse
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.ledger.usage.charges import recount_people, settle
 from core.ledger.usage.over_max import recount_queue
 from core.queues.placement.rules import Chosen, PlacementRequest, decide_queue, is_user_name
@@ -21,7 +21,7 @@ _SHOWN = 64
 
 def place(state: State, application: Application) -> None:
     """Place an application for its pods that wait, unless it has its queue and has passed every check."""
-    if not state.generation:
+    if not state.config.generation:
         return
     if application.queue is not None:
         if application.forced:
@@ -52,11 +52,13 @@ def check(state: State, application: Application, *, waits: bool = True) -> None
     if refusal is not None and not waits:
         return
     application.refusal, application.forced = refusal, refusal is not None
-    (state.unplaced.discard if refusal is None else state.unplaced.add)(application.id)
-    state.freed = state.freed or (before is not None and refusal is None)
+    (state.applications.unplaced.discard if refusal is None else state.applications.unplaced.add)(
+        application.id
+    )
+    state.cycle.freed = state.cycle.freed or (before is not None and refusal is None)
     if (before is None) != (refusal is None):
         for uid in sorted(application.pods):
-            settle(state, state.pods[uid])
+            settle(state, state.pods.records[uid])
 
 
 def _spared(state: State, application: Application) -> Refusal | None:
@@ -97,7 +99,9 @@ def awaits_namespace(state: State, application: Application) -> bool:
     `NAMESPACE_AWAITED` seconds the application goes on without (NS-8).
     """
     until = application.awaits_until
-    if until is not None and (application.namespace in state.namespaces or has_come(until, now=state.now)):
+    if until is not None and (
+        application.namespace in state.cluster.namespaces or has_come(until, now=state.now)
+    ):
         application.awaits_until = until = None
     return until is not None
 
@@ -111,13 +115,13 @@ def verdict_for(state: State, application: Application, *, forced: bool) -> Chos
     if unresolved is not None:
         return unresolved
     request = request_for(state, application, application.requested, forced=forced)
-    return decide_queue(state.tree, state.rules, request)
+    return decide_queue(state.config.tree, state.config.rules, request)
 
 
 def request_for(state: State, application: Application, requested: str, *, forced: bool) -> PlacementRequest:
     """The question that a pod of an application puts to the rules. ``requested``: the queue it names."""
     tags = {"namespace": application.namespace or "default"}
-    namespace = state.namespaces.get(application.namespace)
+    namespace = state.cluster.namespaces.get(application.namespace)
     if namespace is not None and namespace.parent_queue:
         tags["namespace.parentqueue"] = namespace.parent_queue
     return PlacementRequest(
@@ -126,18 +130,18 @@ def request_for(state: State, application: Application, requested: str, *, force
         application.groups or (),
         tags,
         forced,
-        restored=not state.pods_listed,
+        restored=not state.pods.listed,
     )
 
 
 def queue_for(state: State, application: Application, chosen: Chosen) -> QueuePath:
     """The queue that placement chose, made when it is missing, with what the namespace says of it (NS-5)."""
     if chosen.path == RECOVERY_QUEUE:
-        return state.tree.recovery_queue().path
-    queue = state.tree.create(chosen.create) if chosen.create else state.tree.get(chosen.path)
-    namespace = state.namespaces.get(application.namespace)
+        return state.config.tree.recovery_queue().path
+    queue = state.config.tree.create(chosen.create) if chosen.create else state.config.tree.get(chosen.path)
+    namespace = state.cluster.namespaces.get(application.namespace)
     if queue is not None and namespace is not None:
-        state.tree.limit(
+        state.config.tree.limit(
             queue,
             max=namespace.max,
             guaranteed=namespace.guaranteed,
@@ -152,24 +156,24 @@ def settle_in(state: State, application: Application, path: QueuePath) -> None:
     if application.formation is not None:
         _forget_formation(state, application)
     # Those that were refused are not asked about again unless they are woken.
-    state.freed = state.freed or application.refusal is not None
+    state.cycle.freed = state.cycle.freed or application.refusal is not None
     application.queue, application.refusal = path, None
-    state.unplaced.discard(application.id)
-    queue = state.tree.get(path)
+    state.applications.unplaced.discard(application.id)
+    queue = state.config.tree.get(path)
     if queue is not None:
         queue.applications.add(application.id)
         paths = [each.path for each in queue.chain]
-        application.group = state.limits.group_for(paths, application.groups or ())
+        application.group = state.config.limits.group_for(paths, application.groups or ())
     fire(state, application, Move.RUN)
-    if state.pods_listed:
+    if state.pods.listed:
         begin(state, application)
     for uid in sorted(application.pods):
-        settle(state, state.pods[uid])
+        settle(state, state.pods.records[uid])
 
 
 def _forget_formation(state: State, application: Application) -> None:
     """It was refused, and what was left of its gang given back; now it begins anew."""
     for uid in sorted(application.pods):
-        unfile(state, state.pods[uid])
+        unfile(state, state.pods.records[uid])
     application.formation = None
-    state.forming.pop(application.id, None)
+    state.gangs.forming.pop(application.id, None)

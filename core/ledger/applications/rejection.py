@@ -9,7 +9,7 @@ from core.instants import has_come
 from core.ledger.effects import MarkFailed
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.reasons import Code
 from core.workload.application import Application
 
@@ -30,7 +30,7 @@ def tell(state: State, record: PodRecord, application: Application) -> None:
     if record.rejected_for != refusal.text:
         record.rejected_for = refusal.text
         post(state, record, EVENT, refusal.text)
-    if state.settings.mark_failed and application.queue is None:
+    if state.config.settings.mark_failed and application.queue is None:
         mark_failed(state, record, REASON, refusal.text)
 
 
@@ -44,20 +44,20 @@ def mark_failed(state: State, record: PodRecord, reason: str, message: str) -> N
 
 def marks_due(state: State) -> Iterator[float]:
     """When pods that should be Failed are to be marked again."""
-    if not state.settings.mark_failed:
+    if not state.config.settings.mark_failed:
         return
-    for app_id in state.unplaced:
-        for uid in state.applications[app_id].pods:
-            since = state.pods[uid].failing_since
+    for app_id in state.applications.unplaced:
+        for uid in state.applications.known[app_id].pods:
+            since = state.pods.records[uid].failing_since
             if since is not None:
                 yield since + MARKED_APART
 
 
 def mark_rejected(state: State) -> None:
     """Mark the pods of all rejected applications, if that is wanted; those that stay are marked again."""
-    if not state.settings.mark_failed:
+    if not state.config.settings.mark_failed:
         return
-    for app_id in sorted(state.unplaced):
-        application = state.applications[app_id]
+    for app_id in sorted(state.applications.unplaced):
+        application = state.applications.known[app_id]
         for uid in sorted(application.pods):
-            tell(state, state.pods[uid], application)
+            tell(state, state.pods.records[uid], application)

@@ -6,7 +6,8 @@ from core.ids import AppId
 from core.ledger.applications.lifecycle import last_ended
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.relabelled import words_of
-from core.ledger.state import IdentityTally, State
+from core.ledger.state.applications import IdentityTally
+from core.ledger.state.state import State
 from core.workload.application import Application
 
 
@@ -21,12 +22,14 @@ class Identities:
     @property
     def tally(self) -> IdentityTally:
         """What was reported since the process began; only to be read."""
-        return self._state.identity_tally
+        return self._state.applications.tally
 
     def named(self, name: str) -> Sequence[Application]:
         """All live applications of an id, those that were placed first, then by namespace."""
-        found = sorted(self._state.namesakes.get(name, ()), key=lambda each: (each.recovered, each))
-        return [self._state.applications[app_id] for app_id in found]
+        found = sorted(
+            self._state.applications.namesakes.get(name, ()), key=lambda each: (each.recovered, each)
+        )
+        return [self._state.applications.known[app_id] for app_id in found]
 
     def ended(self, name: str) -> Application | None:
         """The latest of an id among those that have ended and are still shown (APP-14)."""
@@ -38,4 +41,6 @@ class Identities:
 
     def shown(self, app_id: AppId) -> str:
         """The id alone where no other live application has it, else with the namespace."""
-        return app_id.name if len(self._state.namesakes.get(app_id.name, ())) < 2 else str(app_id)
+        return (
+            app_id.name if len(self._state.applications.namesakes.get(app_id.name, ())) < 2 else str(app_id)
+        )

@@ -3,7 +3,8 @@
 from core.ids import AppId
 from core.instants import has_come
 from core.ledger.effects import LookUpGroups
-from core.ledger.state import Resolved, State
+from core.ledger.state.applications import Resolved
+from core.ledger.state.state import State
 from core.queues.users.identity import NO_GROUP
 from core.reasons import Code, Refusal
 from core.workload.application import Application
@@ -25,7 +26,7 @@ def find_groups(state: State, application: Application, *, forced: bool) -> Refu
     identity = application.identity
     if identity.groups:
         application.groups = identity.groups
-    elif state.resolver != OS:
+    elif state.config.resolver != OS:
         application.groups = (identity.user,)
     else:
         return _resolved(state, application, forced=forced)
@@ -34,10 +35,10 @@ def find_groups(state: State, application: Application, *, forced: bool) -> Refu
 
 def _resolved(state: State, application: Application, *, forced: bool) -> Refusal | None:
     user = application.identity.user
-    known = state.resolved.get(user)
+    known = state.applications.resolved.get(user)
     if known is None:
-        if user not in state.looking_up:
-            state.looking_up.add(user)
+        if user not in state.applications.looking_up:
+            state.applications.looking_up.add(user)
             state.outbox.append(LookUpGroups(user))
         return Refusal(Code.NOT_READY, f"the groups of user {user[:_SHOWN]} are being looked up")
     if known.groups is None and not forced:
@@ -49,23 +50,23 @@ def _resolved(state: State, application: Application, *, forced: bool) -> Refusa
 
 def learn_groups(state: State, user: str, groups: tuple[str, ...] | None) -> list[AppId]:
     """Note what a resolver answered. The applications that waited for it are to be placed."""
-    state.looking_up.discard(user)
-    state.resolved[user] = Resolved(groups, state.now)
+    state.applications.looking_up.discard(user)
+    state.applications.resolved[user] = Resolved(groups, state.now)
     return _waiting_for(state, user)
 
 
 def forget_groups(state: State) -> list[AppId]:
     """Drop answers that are too old; the applications that a failure kept out are to be placed again."""
     again = []
-    for user, known in list(state.resolved.items()):
+    for user, known in list(state.applications.resolved.items()):
         if has_come(known.until, now=state.now):
-            del state.resolved[user]
+            del state.applications.resolved[user]
             again += _waiting_for(state, user)
     return again
 
 
 def _waiting_for(state: State, user: str) -> list[AppId]:
-    applications = (state.applications[app_id] for app_id in sorted(state.unplaced))
+    applications = (state.applications.known[app_id] for app_id in sorted(state.applications.unplaced))
     return [
         each.id
         for each in applications

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from core.ids import AppId, PodUid, QueuePath
 from core.ledger.audit.drift import Step, compare, compare_tallies, each
 from core.ledger.pods.record import Held
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.resource import Tally
 from core.workload.application import Application
 from core.workload.states import AppState
@@ -14,33 +14,33 @@ from core.workload.states import AppState
 
 def application_steps(state: State) -> Iterator[Step]:
     yield from each(
-        [(app_id, uid) for app_id, app in state.applications.items() for uid in app.pods],
+        [(app_id, uid) for app_id, app in state.applications.known.items() for uid in app.pods],
         lambda pair: _member_drifts(state, *pair),
     )
-    yield from each(state.applications, lambda app_id: _application_drifts(state, app_id))
-    yield from each(state.unplaced, lambda app_id: _unplaced_drifts(state, app_id))
-    yield from each(state.namesakes, lambda name: _namesake_drifts(state, name))
-    yield from each(state.guests, lambda own: _guest_drifts(state, own))
-    yield from each(state.timers, lambda app_id: _timer_drifts(state, app_id))
+    yield from each(state.applications.known, lambda app_id: _application_drifts(state, app_id))
+    yield from each(state.applications.unplaced, lambda app_id: _unplaced_drifts(state, app_id))
+    yield from each(state.applications.namesakes, lambda name: _namesake_drifts(state, name))
+    yield from each(state.applications.guests, lambda own: _guest_drifts(state, own))
+    yield from each(state.applications.timers, lambda app_id: _timer_drifts(state, app_id))
     yield from each(
-        [(queue.path, app_id) for queue in state.tree for app_id in queue.applications],
+        [(queue.path, app_id) for queue in state.config.tree for app_id in queue.applications],
         lambda pair: _resident_drifts(state, *pair),
     )
 
 
 def _member_drifts(state: State, app_id: AppId, uid: PodUid) -> Step:
-    application = state.applications.get(app_id)
+    application = state.applications.known.get(app_id)
     if application is None or uid not in application.pods:
         return []
-    record = state.pods.get(uid)
+    record = state.pods.records.get(uid)
     return compare(f"pods of {app_id}: {uid}", app_id, record.application if record else None)
 
 
 def _application_drifts(state: State, app_id: AppId) -> Step:
-    application = state.applications.get(app_id)
+    application = state.applications.known.get(app_id)
     if application is None:
         return []
-    queue = state.tree.get(application.queue) if application.queue else None
+    queue = state.config.tree.get(application.queue) if application.queue else None
     resident = application.queue is None or (queue is not None and app_id in queue.applications)
     completes, work = application.state is AppState.COMPLETING, application.pods - application.holders
     return [
@@ -51,13 +51,13 @@ def _application_drifts(state: State, app_id: AppId) -> Step:
         *compare(
             f"timer of {app_id}",
             application.state in (AppState.COMPLETING, AppState.STARTING),
-            app_id in state.timers,
+            app_id in state.applications.timers,
         ),
         *compare(f"applications of {application.queue}: {app_id}", True, resident),
         *compare(
             f"applications without a queue: {app_id}",
             application.queue is None or application.refusal is not None,
-            app_id in state.unplaced,
+            app_id in state.applications.unplaced,
         ),
     ]
 
@@ -66,7 +66,7 @@ def _counter_drifts(state: State, application: Application) -> Step:
     asked: Counter[int] = Counter()
     used = Tally()
     for uid in application.pods:
-        charge = state.charges.get(uid)
+        charge = state.usage.charges.get(uid)
         if charge is not None and charge.held is Held.PENDING:
             asked[charge.priority] += 1
         elif charge is not None and charge.queue is not None:
@@ -80,14 +80,16 @@ def _counter_drifts(state: State, application: Application) -> Step:
 def _identity_drifts(state: State, application: Application) -> Step:
     """Whether it is found by its id, and what it counts of pods of other namespaces."""
     app_id = application.id
-    guests = Counter(state.pods[uid].facts.namespace for uid in application.pods if uid in state.pods)
+    guests = Counter(
+        state.pods.records[uid].facts.namespace for uid in application.pods if uid in state.pods.records
+    )
     del guests[app_id.namespace]
-    hosts = [state.guests.get(AppId(app_id.name, each)) for each in sorted(application.guests)]
+    hosts = [state.applications.guests.get(AppId(app_id.name, each)) for each in sorted(application.guests)]
     return [
         *compare(
             f"applications of id {app_id.name}: {app_id}",
             True,
-            app_id in state.namesakes.get(app_id.name, ()),
+            app_id in state.applications.namesakes.get(app_id.name, ()),
         ),
         *compare(f"pods of other namespaces in {app_id}", dict(guests), application.guests),
         *compare(f"guests of {app_id}", [app_id] * len(hosts), hosts),
@@ -95,37 +97,37 @@ def _identity_drifts(state: State, application: Application) -> Step:
 
 
 def _unplaced_drifts(state: State, app_id: AppId) -> Step:
-    if app_id not in state.unplaced:
+    if app_id not in state.applications.unplaced:
         return []
-    return compare(f"applications without a queue: {app_id}", True, app_id in state.applications)
+    return compare(f"applications without a queue: {app_id}", True, app_id in state.applications.known)
 
 
 def _namesake_drifts(state: State, name: str) -> Step:
-    found = state.namesakes.get(name, set())
-    expected = {each for each in found if each in state.applications and each.name == name}
+    found = state.applications.namesakes.get(name, set())
+    expected = {each for each in found if each in state.applications.known and each.name == name}
     return compare(f"applications of id {name}", (True, sorted(expected)), (bool(found), sorted(found)))
 
 
 def _guest_drifts(state: State, own: AppId) -> Step:
     """Pods that belong to another namespace's application."""
-    if own not in state.guests:
+    if own not in state.applications.guests:
         return []
-    host = state.applications.get(state.guests[own])
+    host = state.applications.known.get(state.applications.guests[own])
     there = host is not None and own.name == host.id.name and own.namespace in host.guests
     return compare(f"where pods of {own} belong", True, there)
 
 
 def _timer_drifts(state: State, app_id: AppId) -> Step:
-    if app_id not in state.timers:
+    if app_id not in state.applications.timers:
         return []
-    return compare(f"timer of {app_id}", True, app_id in state.applications)
+    return compare(f"timer of {app_id}", True, app_id in state.applications.known)
 
 
 def _resident_drifts(state: State, path: QueuePath, app_id: AppId) -> Step:
-    queue = state.tree.get(path)
+    queue = state.config.tree.get(path)
     if queue is None or app_id not in queue.applications:
         return []
-    application = state.applications.get(app_id)
+    application = state.applications.known.get(app_id)
     completes = application is not None and application.state is AppState.COMPLETING and not application.pods
     return [
         *compare(f"applications of {path}: {app_id}", path, application.queue if application else None),

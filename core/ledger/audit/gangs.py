@@ -5,59 +5,69 @@ from collections.abc import Iterator
 from core.ids import AppId, NodeName, PodUid
 from core.ledger.audit.drift import Step, compare, each
 from core.ledger.gangs.index import linked_at, place_of
-from core.ledger.state import Place, Role, State
+from core.ledger.state.gangs import Place, Role
+from core.ledger.state.state import State
 from core.ledger.usage.charges import holds
 from core.workload.application import Application
 from core.workload.gangs.progress import Formation, Progress
 
 
 def gang_steps(state: State) -> Iterator[Step]:
-    yield from each({*state.places, *state.pods}, lambda uid: _place_drifts(state, uid))
-    yield from each({*state.slots_at, *state.opening, *state.pods}, lambda uid: _slot_drifts(state, uid))
-    yield from each(state.slots, lambda name: _node_drifts(state, name))
-    yield compare("gangs in line", sorted(state.in_line.values()), sorted(state.line))
-    yield from each({*state.applications, *state.forming}, lambda app_id: _gang_drifts(state, app_id))
+    yield from each({*state.gangs.places, *state.pods.records}, lambda uid: _place_drifts(state, uid))
+    yield from each(
+        {*state.gangs.slots_at, *state.gangs.opening, *state.pods.records},
+        lambda uid: _slot_drifts(state, uid),
+    )
+    yield from each(state.gangs.slots, lambda name: _node_drifts(state, name))
+    yield compare("gangs in line", sorted(state.gangs.in_line.values()), sorted(state.gangs.line))
+    yield from each(
+        {*state.applications.known, *state.gangs.forming}, lambda app_id: _gang_drifts(state, app_id)
+    )
 
 
 def _place_drifts(state: State, uid: PodUid) -> Step:
-    record = state.pods.get(uid)
+    record = state.pods.records.get(uid)
     expected = place_of(state, record) if record is not None else None
-    return compare(f"place of {uid}", expected, state.places.get(uid))
+    return compare(f"place of {uid}", expected, state.gangs.places.get(uid))
 
 
 def _slot_drifts(state: State, uid: PodUid) -> Step:
-    record = state.pods.get(uid)
+    record = state.pods.records.get(uid)
     slot = record.slot if record is not None and not record.node else None
     linked = linked_at(record) if record is not None else None
     return [
-        *compare(f"slot of {uid}", slot.node if slot is not None else None, state.slots_at.get(uid)),
-        *compare(f"link of {uid}", linked, state.opening.get(uid)),
+        *compare(f"slot of {uid}", slot.node if slot is not None else None, state.gangs.slots_at.get(uid)),
+        *compare(f"link of {uid}", linked, state.gangs.opening.get(uid)),
     ]
 
 
 def _node_drifts(state: State, name: NodeName) -> Step:
-    expected = sorted(uid for uid, node in state.slots_at.items() if node == name)
-    return compare(f"slots on {name}", expected, sorted(state.slots.get(name, ())))
+    expected = sorted(uid for uid, node in state.gangs.slots_at.items() if node == name)
+    return compare(f"slots on {name}", expected, sorted(state.gangs.slots.get(name, ())))
 
 
 def _gang_drifts(state: State, app_id: AppId) -> Step:
-    application = state.applications.get(app_id)
+    application = state.applications.known.get(app_id)
     if application is None:
-        return compare(f"gang of {app_id} is due", None, state.forming.get(app_id))
-    holders = {uid for uid in application.pods if uid in state.pods and state.pods[uid].facts.placeholder}
-    placed = [uid for uid in sorted(holders) if holds(state.charges.get(uid))]
+        return compare(f"gang of {app_id} is due", None, state.gangs.forming.get(app_id))
+    holders = {
+        uid
+        for uid in application.pods
+        if uid in state.pods.records and state.pods.records[uid].facts.placeholder
+    }
+    placed = [uid for uid in sorted(holders) if holds(state.usage.charges.get(uid))]
     formation = application.formation
     moment = formation.due_next if formation is not None else None
     return [
         *compare(f"placeholders of {app_id}", sorted(holders), sorted(application.holders)),
         *compare(f"placeholders of {app_id} with room", len(placed), application.holding),
-        *compare(f"gang of {app_id} is due", moment, state.forming.get(app_id)),
+        *compare(f"gang of {app_id} is due", moment, state.gangs.forming.get(app_id)),
         *(_formation_drifts(state, application, formation) if formation is not None else ()),
     ]
 
 
 def _formation_drifts(state: State, application: Application, formation: Formation) -> Step:
-    places = [state.places[uid] for uid in sorted(application.pods) if uid in state.places]
+    places = [state.gangs.places[uid] for uid in sorted(application.pods) if uid in state.gangs.places]
     waiting = {place.rank[-1] for place in places if place.role in (Role.WANTING, Role.WAITING)}
     return [
         *compare(

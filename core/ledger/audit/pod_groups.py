@@ -7,13 +7,13 @@ from core.ledger.audit.drift import Step, compare, each
 from core.ledger.podgroups.attempt import is_watched
 from core.ledger.podgroups.membership import key_of, least_of, phase_of
 from core.ledger.pods.record import PodRecord
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.workload.pod_group import Group, GroupKey, Phase, Seniority
 
 
 def pod_group_steps(state: State) -> Iterator[Step]:
-    yield from each(state.pods, lambda uid: _member_drifts(state, state.pods.get(uid)))
-    yield from each({*state.pod_groups, *state.watched}, lambda key: _group_drifts(state, key))
+    yield from each(state.pods.records, lambda uid: _member_drifts(state, state.pods.records.get(uid)))
+    yield from each({*state.podgroups.known, *state.podgroups.watched}, lambda key: _group_drifts(state, key))
 
 
 def _member_drifts(state: State, record: PodRecord | None) -> Step:
@@ -21,7 +21,7 @@ def _member_drifts(state: State, record: PodRecord | None) -> Step:
     if record is None:
         return []
     key = key_of(state, record)
-    group = state.pod_groups.get(key) if key is not None else None
+    group = state.podgroups.known.get(key) if key is not None else None
     filed = group.phases.get(record.uid) if group is not None else None
     expected = phase_of(state, record, group) if group is not None else None
     return [
@@ -33,14 +33,14 @@ def _member_drifts(state: State, record: PodRecord | None) -> Step:
 
 
 def _group_drifts(state: State, key: GroupKey) -> Step:
-    group = state.pod_groups.get(key)
+    group = state.podgroups.known.get(key)
     if group is None:
-        return compare(f"watched: {key.name}", False, key in state.watched)
+        return compare(f"watched: {key.name}", False, key in state.podgroups.watched)
     name = f"pod group {key.namespace}/{key.name}"
-    records = [record for uid in group.phases if (record := state.pods.get(uid)) is not None]
+    records = [record for uid in group.phases if (record := state.pods.records.get(uid)) is not None]
     ages = {each.uid: Seniority(each.facts.created, each.seq, each.uid) for each in records}
     return [
-        *compare(f"{name}: strangers", [], [uid for uid in group.phases if uid not in state.pods]),
+        *compare(f"{name}: strangers", [], [uid for uid in group.phases if uid not in state.pods.records]),
         *compare(f"{name}: ages", ages.keys(), group.ages.keys()),
         *compare(f"{name}: any", True, bool(group.phases)),
         *compare(f"{name}: counts", Counter(group.phases.values()), +group.counts),
@@ -55,7 +55,7 @@ def _group_drifts(state: State, key: GroupKey) -> Step:
 def _standing_drifts(state: State, group: Group, name: str) -> Step:
     return [
         *compare(f"{name}: complete", group.there >= group.min_available, group.complete),
-        *compare(f"{name}: watched", is_watched(group), group.key in state.watched),
+        *compare(f"{name}: watched", is_watched(group), group.key in state.podgroups.watched),
         *compare(f"{name}: attempt while open", False, group.open and group.attempt is not None),
-        *compare(f"{name}: stirred", False, group.key in state.stirred),
+        *compare(f"{name}: stirred", False, group.key in state.podgroups.touched),
     ]

@@ -6,7 +6,8 @@ from itertools import islice
 
 from core.ids import NodeName, PodUid, QueuePath
 from core.ledger.audit.drift import KEYS_PER_STEP, Step, amounts, compare, compare_tallies, each
-from core.ledger.state import Seat, State
+from core.ledger.state.admission import Seat
+from core.ledger.state.state import State
 from core.queues.priority import exported
 from core.queues.queue import NO_PRIORITY, Queue
 from core.queues.room import Extra
@@ -21,11 +22,15 @@ VERDICTS = 16
 
 
 def turn_steps(state: State) -> Iterator[Step]:
-    yield from each([queue.path for queue in state.tree], lambda path: _priority_drifts(state, path))
-    yield from each({*state.turns, *state.unwoken}, lambda uid: _turn_drifts(state, uid))
-    yield from each({*state.young, *state.aged}, lambda uid: _age_drifts(state, uid))
-    yield from each({*state.tries, *state.trying}, lambda uid: _try_drifts(state, uid))
-    yield from each(state.fresh, lambda uid: _fresh_drifts(state, uid))
+    yield from each([queue.path for queue in state.config.tree], lambda path: _priority_drifts(state, path))
+    yield from each({*state.turns.of, *state.turns.unwoken}, lambda uid: _turn_drifts(state, uid))
+    yield from each(
+        {*state.reservations.young, *state.reservations.aged}, lambda uid: _age_drifts(state, uid)
+    )
+    yield from each(
+        {*state.preemption.attempts, *state.preemption.trying}, lambda uid: _try_drifts(state, uid)
+    )
+    yield from each(state.turns.fresh, lambda uid: _fresh_drifts(state, uid))
     yield _given_drifts(state)
     yield from _room_steps(state)
     yield from _barred_steps(state)
@@ -35,12 +40,12 @@ def turn_steps(state: State) -> Iterator[Step]:
 
 def _priority_drifts(state: State, path: QueuePath) -> Step:
     """Priorities of a queue, from what its applications ask for and its children export (PRI-3, PRI-4)."""
-    queue = state.tree.get(path)
+    queue = state.config.tree.get(path)
     if queue is None:
         return []
     asked: Counter[int] = Counter()
     for app_id in queue.applications:
-        application = state.applications.get(app_id)
+        application = state.applications.known.get(app_id)
         asked.update(application.asked if application is not None else {})
     raw = max((*asked, *(child.priority for child in queue.children.values())), default=NO_PRIORITY)
     shown = exported(raw, queue.properties, is_root=queue.is_root)
@@ -57,36 +62,40 @@ def _shown(queue: Queue) -> dict[int, int]:
 
 def _turn_drifts(state: State, uid: PodUid) -> Step:
     """Only an ask that waits can have a turn, and only one that has one can be unwoken."""
-    turn = state.turns.get(uid)
+    turn = state.turns.of.get(uid)
     return [
-        *compare(f"turn of {uid}", turn.seat if turn else None, state.waits_at.get(uid) if turn else None),
         *compare(
-            f"unwoken: {uid}", False, uid in state.unwoken and turn is None and not _is_opening(state, uid)
+            f"turn of {uid}", turn.seat if turn else None, state.pending.waits_at.get(uid) if turn else None
+        ),
+        *compare(
+            f"unwoken: {uid}",
+            False,
+            uid in state.turns.unwoken and turn is None and not _is_opening(state, uid),
         ),
     ]
 
 
 def _is_opening(state: State, uid: PodUid) -> bool:
     """Whether the removal of its gate is to be requested again."""
-    record = state.pods.get(uid)
+    record = state.pods.records.get(uid)
     return record is not None and record.opening
 
 
 def _age_drifts(state: State, uid: PodUid) -> Step:
     """Only who waits grows old."""
-    noted = uid in state.young or uid in state.aged
-    return compare(f"age of {uid}", False, noted and uid not in state.waits_at)
+    noted = uid in state.reservations.young or uid in state.reservations.aged
+    return compare(f"age of {uid}", False, noted and uid not in state.pending.waits_at)
 
 
 def _try_drifts(state: State, uid: PodUid) -> Step:
     """Only for who waits plans are made."""
-    noted = uid in state.tries or uid in state.trying
-    return compare(f"try of {uid}", False, noted and uid not in state.waits_at)
+    noted = uid in state.preemption.attempts or uid in state.preemption.trying
+    return compare(f"try of {uid}", False, noted and uid not in state.pending.waits_at)
 
 
 def _fresh_drifts(state: State, uid: PodUid) -> Step:
-    seat = state.fresh.get(uid)
-    return compare(f"fresh: {uid}", seat, state.waits_at.get(uid) if seat else None)
+    seat = state.turns.fresh.get(uid)
+    return compare(f"fresh: {uid}", seat, state.pending.waits_at.get(uid) if seat else None)
 
 
 def _extra_text(extra: Extra) -> tuple[object, ...]:
@@ -109,19 +118,19 @@ def _given_drifts(state: State) -> Step:
     """What turns hold."""
     given = Extra()
     promised: dict[QueuePath, Promises] = {}
-    for turn in state.turns.values():
+    for turn in state.turns.of.values():
         key = turn.seat.key
         given.add(turn.chain, turn.claimant, key.size)
         promised.setdefault(key.queue, Promises()).add(key.app, -turn.seat.rank[0], key.size)
     return [
-        *compare("given by turns", _extra_text(given), _extra_text(state.given)),
-        *compare("promised by turns", _promised_text(promised), _promised_text(state.promised)),
+        *compare("given by turns", _extra_text(given), _extra_text(state.turns.given)),
+        *compare("promised by turns", _promised_text(promised), _promised_text(state.turns.promised)),
     ]
 
 
 def _room_steps(state: State) -> Iterator[Step]:
-    room = state.node_room
-    known = {*state.nodes, *(name for name, _ in room), *room.ranking}
+    room = state.usage.node_room
+    known = {*state.cluster.nodes, *(name for name, _ in room), *room.ranking}
     yield from each(known, lambda name: _room_drifts(state, name))
     yield from each(known, lambda name: _order_drifts(state, name))
     yield from each(known, lambda name: _bars_drifts(state, name))
@@ -132,7 +141,9 @@ def _room_steps(state: State) -> Iterator[Step]:
 
 def _verdict_drifts(state: State, constraints: Constraints, judged: Mapping[NodeName, bool]) -> Step:
     """Some of what is remembered of which nodes take a pod (F-17)."""
-    known = [(name, verdict, state.nodes.get(name)) for name, verdict in islice(judged.items(), VERDICTS)]
+    known = [
+        (name, verdict, state.cluster.nodes.get(name)) for name, verdict in islice(judged.items(), VERDICTS)
+    ]
     return [
         drift
         for name, verdict, node in known
@@ -144,11 +155,11 @@ def _verdict_drifts(state: State, constraints: Constraints, judged: Mapping[Node
 
 def _room_drifts(state: State, name: NodeName) -> Step:
     """What is left on a node, pods and turns counted."""
-    node, free = state.nodes.get(name), dict(state.node_room.free_on(name))
+    node, free = state.cluster.nodes.get(name), dict(state.usage.node_room.free_on(name))
     expected: dict[str, int] = {}
     if node is not None:
-        use = state.uses.get(name, NodeUse())
-        turns = [turn.seat.key.size for turn in state.turns.values() if turn.node == name]
+        use = state.usage.uses.get(name, NodeUse())
+        turns = [turn.seat.key.size for turn in state.turns.of.values() if turn.node == name]
         for amounts_, sign in (
             (node.allocatable, 1),
             *((each, -1) for each in (use.allocated, use.occupied, *turns)),
@@ -164,7 +175,7 @@ def _room_drifts(state: State, name: NodeName) -> Step:
 
 def _order_drifts(state: State, name: NodeName) -> Step:
     """Where a node stands by its free room, and by the policy that was asked for last (NODE-1)."""
-    node, room, ranking = state.nodes.get(name), state.node_room, state.node_room.ranking
+    node, room, ranking = state.cluster.nodes.get(name), state.usage.node_room, state.usage.node_room.ranking
     found = compare(f"order of {name}", node is not None, room.is_filed(name))
     if ranking.awaits(name):
         return found + compare(f"change of {name}", True, node is not None)
@@ -176,15 +187,15 @@ def _order_drifts(state: State, name: NodeName) -> Step:
 
 def _bars_drifts(state: State, name: NodeName) -> Step:
     """What keeps pods off a node."""
-    node = state.nodes.get(name)
-    filed = state.node_room.barred.bars_of(name)
+    node = state.cluster.nodes.get(name)
+    filed = state.usage.node_room.barred.bars_of(name)
     return compare(f"bars of {name}", bars_of(node) if node is not None else None, filed)
 
 
 def _barred_steps(state: State) -> Iterator[Step]:
     """What is left behind which bars; adds up copies that were taken in one step."""
-    room = state.node_room
-    nodes = [(node, dict(room.free_on(name))) for name, node in state.nodes.items()]
+    room = state.usage.node_room
+    nodes = [(node, dict(room.free_on(name))) for name, node in state.cluster.nodes.items()]
     actual = [(bars, count, dict(left)) for bars, count, left in room.barred]
     yield []
     expected: dict[frozenset[Taint], Tally] = {}
@@ -202,7 +213,7 @@ def _barred_steps(state: State) -> Iterator[Step]:
 
 def _tolerated_steps(state: State) -> Iterator[Step]:
     """What those who wait tolerate; adds up copies that were taken in one step."""
-    seats, actual = list(state.waits_at.values()), dict(state.tolerated)
+    seats, actual = list(state.pending.waits_at.values()), dict(state.usage.tolerated)
     yield []
     expected: Counter[tuple[Toleration, ...]] = Counter()
     for start in range(0, len(seats), KEYS_PER_STEP):
@@ -213,9 +224,9 @@ def _tolerated_steps(state: State) -> Iterator[Step]:
 
 def _demand_steps(state: State) -> Iterator[Step]:
     """What fresh asks want; adds up copies that were taken in one step."""
-    seats: list[Seat] = list(state.fresh.values())
-    counters = {queue.path: queue.fresh.copy() for queue in state.tree}
-    chains = {queue.path: [each.path for each in queue.chain] for queue in state.tree}
+    seats: list[Seat] = list(state.turns.fresh.values())
+    counters = {queue.path: queue.fresh.copy() for queue in state.config.tree}
+    chains = {queue.path: [each.path for each in queue.chain] for queue in state.config.tree}
     yield []
     sums = {path: Tally() for path in counters}
     for start in range(0, len(seats), KEYS_PER_STEP):

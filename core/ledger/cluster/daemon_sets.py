@@ -7,7 +7,7 @@ from core.ids import NO_NODE, NodeName
 from core.ledger import events as on
 from core.ledger.pods.record import PodRecord
 from core.ledger.preemption.attempts import await_try
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.workload.daemon_set import DaemonSetKey
 
@@ -16,14 +16,14 @@ def learn_daemon_sets(state: State, event: on.DaemonSetNews) -> None:
     """Note what DaemonSets there are, and look again at the pods that name them."""
     match event:
         case on.DaemonSetObserved(daemon_set):
-            if state.daemon_sets.get(daemon_set.key) != daemon_set:
-                state.daemon_sets[daemon_set.key] = daemon_set
+            if state.cluster.daemon_sets.get(daemon_set.key) != daemon_set:
+                state.cluster.daemon_sets[daemon_set.key] = daemon_set
                 _verify_all(state, daemon_set.key)
         case on.DaemonSetDeleted(key):
-            if state.daemon_sets.pop(key, None) is not None:
+            if state.cluster.daemon_sets.pop(key, None) is not None:
                 _verify_all(state, key)
         case on.DaemonSetsListed(keys):
-            for missing in [key for key in state.daemon_sets if key not in keys]:
+            for missing in [key for key in state.cluster.daemon_sets if key not in keys]:
                 learn_daemon_sets(state, on.DaemonSetDeleted(missing))
 
 
@@ -35,7 +35,7 @@ def note_controller(state: State, record: PodRecord) -> None:
     if key != record.daemon_set:
         forget_controller(state, record)
         if key is not None:
-            state.daemon_pods.setdefault(key, set()).add(record.uid)
+            state.cluster.daemon_pods.setdefault(key, set()).add(record.uid)
             record.daemon_set = key
     record.required_node = required_node_of(state, record)
 
@@ -44,10 +44,10 @@ def forget_controller(state: State, record: PodRecord) -> None:
     """Take a pod out of the index."""
     if record.daemon_set is None:
         return
-    pods = state.daemon_pods[record.daemon_set]
+    pods = state.cluster.daemon_pods[record.daemon_set]
     pods.discard(record.uid)
     if not pods:
-        del state.daemon_pods[record.daemon_set]
+        del state.cluster.daemon_pods[record.daemon_set]
     record.daemon_set = None
 
 
@@ -62,7 +62,7 @@ def controller_of(record: PodRecord) -> DaemonSetKey | None:
 def required_node_of(state: State, record: PodRecord) -> NodeName:
     """The one node that a pod is for, if a DaemonSet that exists has made it; else empty."""
     facts, key = record.facts, controller_of(record)
-    daemon_set = state.daemon_sets.get(key) if key is not None else None
+    daemon_set = state.cluster.daemon_sets.get(key) if key is not None else None
     if daemon_set is None or facts.daemon_set is None:
         return NO_NODE
     return facts.required_node if daemon_set.made(facts.daemon_set, facts.labels) else NO_NODE
@@ -70,13 +70,13 @@ def required_node_of(state: State, record: PodRecord) -> NodeName:
 
 def _verify_all(state: State, key: DaemonSetKey) -> None:
     """Cost: O(pods that name it)."""
-    for uid in sorted(state.daemon_pods.get(key, ())):
-        record = state.pods[uid]
+    for uid in sorted(state.cluster.daemon_pods.get(key, ())):
+        record = state.pods.records[uid]
         found = required_node_of(state, record)
         if found == record.required_node:
             continue
         record.required_node = found
         settle(state, record)
-        if uid in state.waits_at:
+        if uid in state.pending.waits_at:
             await_try(state, record)
-        state.freed = True
+        state.cycle.freed = True

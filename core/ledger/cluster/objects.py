@@ -3,7 +3,7 @@
 from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.applications.classification import place_of_namespace, reclassify
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.workload.gangs.gang import GroupSource, PodGroup
 from core.workload.nodes.node import NodeFacts, NodeUse
@@ -17,40 +17,40 @@ def learn_nodes(state: State, event: on.NodeObserved | on.NodeDeleted | on.Nodes
         case on.NodeDeleted(name):
             _set_node(state, name, None)
         case on.NodesListed(names):
-            state.nodes_listed = True
-            for missing in [name for name in state.nodes if name not in names]:
+            state.cluster.nodes_listed = True
+            for missing in [name for name in state.cluster.nodes if name not in names]:
                 learn_nodes(state, on.NodeDeleted(missing))
 
 
 def _set_node(state: State, name: NodeName, node: NodeFacts | None) -> None:
-    known = state.nodes.pop(name, None)
+    known = state.cluster.nodes.pop(name, None)
     if node is not None:
-        state.nodes[name] = node
+        state.cluster.nodes[name] = node
     if known is not None and node is not None and known.takes_as(node):
         return
-    state.freed = True
+    state.cycle.freed = True
     _file_room(state, name, node)
     if (known is None) != (node is None):
-        state.node_set += 1
+        state.cluster.node_set += 1
     if (known and known.allocatable) != (node and node.allocatable):
         _count_capacity(state, known, node)
 
 
 def _file_room(state: State, name: NodeName, node: NodeFacts | None) -> None:
     """Its free room anew; pods may be on it that were seen before it."""
-    state.node_room.drop_node(name)
+    state.usage.node_room.drop_node(name)
     if node is not None:
-        use = state.uses.get(name, NodeUse())
-        turns = (turn.seat.key.size for turn in state.turns.values() if turn.node == name)
-        state.node_room.add_node(node, use.allocated, use.occupied, *turns)
+        use = state.usage.uses.get(name, NodeUse())
+        turns = (turn.seat.key.size for turn in state.turns.of.values() if turn.node == name)
+        state.usage.node_room.add_node(node, use.allocated, use.occupied, *turns)
 
 
 def _count_capacity(state: State, known: NodeFacts | None, node: NodeFacts | None) -> None:
     if known is not None:
-        state.capacity.subtract(known.allocatable)
+        state.usage.capacity.subtract(known.allocatable)
     if node is not None:
-        state.capacity.add(node.allocatable)
-    state.tree.set_capacity(state.capacity)
+        state.usage.capacity.add(node.allocatable)
+    state.config.tree.set_capacity(state.usage.capacity)
 
 
 def learn_namespaces(
@@ -59,23 +59,23 @@ def learn_namespaces(
 ) -> None:
     match event:
         case on.NamespaceObserved(namespace):
-            known = namespace.name in state.namespaces
-            state.namespaces[namespace.name] = namespace
+            known = namespace.name in state.cluster.namespaces
+            state.cluster.namespaces[namespace.name] = namespace
             reclassify(state, namespace.name)
             if not known:
                 place_of_namespace(state, namespace.name)
         case on.NamespaceDeleted(name):
-            state.namespaces.pop(name, None)
+            state.cluster.namespaces.pop(name, None)
         case on.NamespacesListed(names):
-            state.namespaces_listed = True
-            for missing in [name for name in state.namespaces if name not in names]:
-                del state.namespaces[missing]
+            state.cluster.namespaces_listed = True
+            for missing in [name for name in state.cluster.namespaces if name not in names]:
+                del state.cluster.namespaces[missing]
 
 
 def learn_priority_classes(
     state: State, event: on.PriorityClassObserved | on.PriorityClassDeleted | on.PriorityClassesListed
 ) -> None:
-    classes = state.priority_classes
+    classes = state.cluster.priority_classes
     match event:
         case on.PriorityClassObserved(priority_class):
             classes[priority_class.name] = priority_class
@@ -90,53 +90,57 @@ def learn_pod_groups(state: State, event: on.PodGroupNews) -> None:
     """PodGroup objects, and whether the cluster has any; pods are filed anew where that changes."""
     match event:
         case on.PodGroupObserved(source, key, terms):
-            state.group_terms[source, key] = terms
+            state.podgroups.terms[source, key] = terms
             _file_again(state, key)
         case on.PodGroupDeleted(source, key):
-            state.group_terms.pop((source, key), None)
+            state.podgroups.terms.pop((source, key), None)
             _file_again(state, key)
         case on.PodGroupsListed(source, keys):
-            for missing in [key for where, key in state.group_terms if where is source and key not in keys]:
+            for missing in [
+                key for where, key in state.podgroups.terms if where is source and key not in keys
+            ]:
                 learn_pod_groups(state, on.PodGroupDeleted(source, missing))
-            if source not in state.group_sources:
-                state.group_sources.add(source)
+            if source not in state.podgroups.sources:
+                state.podgroups.sources.add(source)
                 _file_all(state, source)
         case on.PodGroupsUnserved(source):
-            state.group_sources.discard(source)
-            for known in [each for each in state.group_terms if each[0] is source]:
-                del state.group_terms[known]
+            state.podgroups.sources.discard(source)
+            for known in [each for each in state.podgroups.terms if each[0] is source]:
+                del state.podgroups.terms[known]
             _file_all(state, source)
         case _:
             raise AssertionError(event)
 
 
 def _file_again(state: State, key: GroupKey) -> None:
-    group = state.pod_groups.get(key)
+    group = state.podgroups.known.get(key)
     for uid in list(group.phases) if group is not None else ():
-        settle(state, state.pods[uid])
-    state.freed = state.freed or group is not None
+        settle(state, state.pods.records[uid])
+    state.cycle.freed = state.cycle.freed or group is not None
 
 
 def _file_all(state: State, source: GroupSource) -> None:
     """Those that name such a group: O(pods), once in a while."""
-    for record in list(state.pods.values()):
+    for record in list(state.pods.records.values()):
         named = record.facts.pod_group
         if isinstance(named, PodGroup) and named.source is source:
             settle(state, record)
-    state.freed = True
+    state.cycle.freed = True
 
 
 def learn_budgets(state: State, event: on.BudgetObserved | on.BudgetDeleted | on.BudgetsListed) -> None:
     match event:
         case on.BudgetObserved(budget):
-            state.budgets.setdefault(budget.namespace, {})[budget.name] = budget
+            state.cluster.budgets.setdefault(budget.namespace, {})[budget.name] = budget
         case on.BudgetDeleted(namespace, name):
-            there = state.budgets.get(namespace, {})
+            there = state.cluster.budgets.get(namespace, {})
             there.pop(name, None)
             if not there:
-                state.budgets.pop(namespace, None)
+                state.cluster.budgets.pop(namespace, None)
         case on.BudgetsListed(names):
-            known = [(namespace, name) for namespace, there in state.budgets.items() for name in there]
+            known = [
+                (namespace, name) for namespace, there in state.cluster.budgets.items() for name in there
+            ]
             for namespace, name in known:
                 if (namespace, name) not in names:
                     learn_budgets(state, on.BudgetDeleted(namespace, name))

@@ -7,7 +7,7 @@ from core.ledger.gangs.index import REASON
 from core.ledger.podgroups.membership import POD_GROUP
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.reasons import Code, Refusal
 from core.workload.application import Application
 from core.workload.gangs.gang import Gang, Misdefined
@@ -27,7 +27,7 @@ def gang_of(state: State, record: PodRecord) -> Gang | None:
     A placeholder carries the definition too, so that a restart that shows it first finds the same (GANG-20).
     """
     defined = record.facts.gang
-    if state.settings.gangs and isinstance(defined, Misdefined):
+    if state.config.settings.gangs and isinstance(defined, Misdefined):
         message = f"{defined.why}; its pods are placed like any others"
         post(state, record, REASON, message, action=MISDEFINED)
     return gang_that_counts(state, record.facts)
@@ -35,7 +35,7 @@ def gang_of(state: State, record: PodRecord) -> Gang | None:
 
 def gang_that_counts(state: State, facts: PodFacts) -> Gang | None:
     """The gang that a pod defines, None when gangs are switched off or its definition is broken (POD-12)."""
-    counts = state.settings.gangs and not isinstance(facts.gang, Misdefined)
+    counts = state.config.settings.gangs and not isinstance(facts.gang, Misdefined)
     return facts.gang if counts and isinstance(facts.gang, Gang) else None
 
 
@@ -51,10 +51,10 @@ def refusal_of_application(state: State, application: Application, path: QueuePa
 
     Asked when it comes and while it is refused, never of one that is in its queue.
     """
-    leaf = state.tree.get(path)
+    leaf = state.config.tree.get(path)
     if leaf is None or application.gang is None:
         return None
-    pods, most = application.gang.total.get("pods"), state.settings.gang_max_pods
+    pods, most = application.gang.total.get("pods"), state.config.settings.gang_max_pods
     if pods > most:
         return Refusal(Code.GANG_TOO_LARGE, path, f"{MAX_PODS}={most}, below the gang's {pods}")
     return refusal_of_gang(leaf, application.gang)
@@ -62,15 +62,19 @@ def refusal_of_application(state: State, application: Application, path: QueuePa
 
 def was_taken_in(state: State, application: Application) -> bool:
     """Whether its originator says, since before this process began, what became of its gang (GANG-20)."""
-    first = state.pods.get(application.originator[2]) if application.originator is not None else None
+    first = state.pods.records.get(application.originator[2]) if application.originator is not None else None
     return first is not None and first.believed and bool(first.facts.gang_noted)
 
 
 def awaits_pods(state: State, application: Application) -> bool:
     """Whether pods of its gang may be on nodes that no list has shown yet: then it was taken in before."""
-    return application.gang is not None and not state.pods_listed
+    return application.gang is not None and not state.pods.listed
 
 
 def unplaced_gangs(state: State) -> Iterator[AppId]:
     """Those that waited for the list of pods, or are refused."""
-    return (each for each in sorted(state.unplaced) if state.applications[each].gang is not None)
+    return (
+        each
+        for each in sorted(state.applications.unplaced)
+        if state.applications.known[each].gang is not None
+    )

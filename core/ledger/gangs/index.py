@@ -7,7 +7,8 @@ from the place that stands to the one that should, and stirs the gang when they 
 from core.ids import NO_NODE, NodeName, PodUid
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
-from core.ledger.state import Place, Role, State
+from core.ledger.state.gangs import Place, Role
+from core.ledger.state.state import State
 from core.reasons import Code, Refusal
 from core.workload.gangs.progress import Formation, Phase, Progress
 
@@ -80,13 +81,13 @@ def _role(state: State, record: PodRecord, formation: Formation) -> Role | None:
 
 def file(state: State, record: PodRecord) -> None:
     """Bring the indexes in line with what is now known of a pod."""
-    old, new = state.places.get(record.uid), place_of(state, record)
+    old, new = state.gangs.places.get(record.uid), place_of(state, record)
     if old != new:
         _move(state, record.uid, old, adding=False)
         _move(state, record.uid, new, adding=True)
         if old is not None and new is not None and (old.role, new.role) == (Role.PENDING, Role.HELD):
             _tell_allocated(state, record)
-    if record.slot is not None or record.uid in state.slots_at or record.uid in state.opening:
+    if record.slot is not None or record.uid in state.gangs.slots_at or record.uid in state.gangs.opening:
         _file_slot(state, record)
 
 
@@ -97,21 +98,21 @@ def _tell_allocated(state: State, record: PodRecord) -> None:
 
 def unfile(state: State, record: PodRecord) -> None:
     """It is gone."""
-    _move(state, record.uid, state.places.get(record.uid), adding=False)
+    _move(state, record.uid, state.gangs.places.get(record.uid), adding=False)
     record.slot = None
     _file_slot(state, record)
 
 
 def _move(state: State, uid: PodUid, place: Place | None, *, adding: bool) -> None:
-    application = state.applications.get(place.app) if place is not None else None
+    application = state.applications.known.get(place.app) if place is not None else None
     if place is None or application is None or application.formation is None:
         return
     formation = application.formation
-    state.stirred_gangs[place.app] = None
+    state.gangs.touched[place.app] = None
     if adding:
-        state.places[uid] = place
+        state.gangs.places[uid] = place
     else:
-        del state.places[uid]
+        del state.gangs.places[uid]
     progress = formation.groups.get(place.group)
     match place.role:
         case Role.PENDING if progress is not None:
@@ -128,29 +129,29 @@ def _move(state: State, uid: PodUid, place: Place | None, *, adding: bool) -> No
 
 def _file_slot(state: State, record: PodRecord) -> None:
     """The nodes on which room is there for one member only."""
-    slot, known = record.slot, state.slots_at.get(record.uid)
+    slot, known = record.slot, state.gangs.slots_at.get(record.uid)
     wanted = slot.node if slot is not None and not record.node else None
     _file_opening(state, record)
     if known == wanted:
         return
     if known is not None:
-        del state.slots_at[record.uid]
-        state.slots[known].discard(record.uid)
-        if not state.slots[known]:
-            del state.slots[known]
+        del state.gangs.slots_at[record.uid]
+        state.gangs.slots[known].discard(record.uid)
+        if not state.gangs.slots[known]:
+            del state.gangs.slots[known]
     if wanted is not None:
-        state.slots_at[record.uid] = wanted
-        state.slots.setdefault(wanted, set()).add(record.uid)
+        state.gangs.slots_at[record.uid] = wanted
+        state.gangs.slots.setdefault(wanted, set()).add(record.uid)
 
 
 def _file_opening(state: State, record: PodRecord) -> None:
     """Members that are linked and whose placeholder is still there, the latest last."""
     linked = linked_at(record)
     if linked is None:
-        state.opening.pop(record.uid, None)
-    elif state.opening.get(record.uid) != linked:
-        state.opening.pop(record.uid, None)
-        state.opening[record.uid] = linked
+        state.gangs.opening.pop(record.uid, None)
+    elif state.gangs.opening.get(record.uid) != linked:
+        state.gangs.opening.pop(record.uid, None)
+        state.gangs.opening[record.uid] = linked
 
 
 def linked_at(record: PodRecord) -> float | None:

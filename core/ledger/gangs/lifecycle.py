@@ -17,7 +17,7 @@ from core.ledger.outcomes import CreationOutcome
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.preemption.victims import write
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.workload.application import Application
 from core.workload.gangs.gang import Gang, GangStyle, Originator
@@ -57,7 +57,7 @@ def begin(state: State, application: Application) -> None:
     formation = application.formation = formation_of(gang, lifetime=lifetime, now=state.now)
     formation.originator = owner_of(state, application)
     for uid in sorted(application.holders):
-        progress = formation.groups.get(state.pods[uid].facts.task_group)
+        progress = formation.groups.get(state.pods.records[uid].facts.task_group)
         if progress is not None:
             progress.count += 1
     _take_up(state, application, formation)
@@ -69,24 +69,24 @@ def begin(state: State, application: Application) -> None:
         _list_missing(state, application, formation)
         if application.holding:
             formation.due = state.now + formation.lifetime
-    state.stirred_gangs[application.id] = None
+    state.gangs.touched[application.id] = None
 
 
 def begin_all(state: State) -> None:
     """All pods have been seen: whatever gangs there are go on."""
-    for app_id in sorted(state.applications):
-        application = state.applications[app_id]
+    for app_id in sorted(state.applications.known):
+        application = state.applications.known[app_id]
         begin(state, application)
         if application.formation is not None:
             for uid in sorted(application.pods):
-                settle(state, state.pods[uid])
+                settle(state, state.pods.records[uid])
 
 
 def _take_up(state: State, application: Application, formation: Formation) -> None:
     """What is known already of a gang that had begun before (GANG-5, GANG-20)."""
     first = originator_of(state, application)
     noted = first.facts.gang_noted if first is not None and first.believed else ""
-    members = [state.pods[uid] for uid in sorted(application.pods - application.holders)]
+    members = [state.pods.records[uid] for uid in sorted(application.pods - application.holders)]
     if noted in (Phase.ORDINARY, Phase.FAILING):
         formation.phase = Phase.RESUMING if noted == Phase.ORDINARY else Phase.FAILING
         formation.noted, formation.failure = True, _words(application)
@@ -115,7 +115,7 @@ def _list_missing(state: State, application: Application, formation: Formation) 
     first = originator_of(state, application)
     if first is None:
         return
-    there = {state.pods[uid].facts.name for uid in application.holders}
+    there = {state.pods.records[uid].facts.name for uid in application.holders}
     for progress in formation.groups.values():
         names = names_of(application.id, first.uid, progress.group)
         formation.missing |= {each: progress.group for each in names if each not in there}
@@ -150,10 +150,10 @@ def advance(state: State, application: Application, formation: Formation) -> Non
 def arm(state: State, application: Application, formation: Formation | None) -> None:
     """Note when a gang is to be looked at again."""
     moment = formation.due_next if formation is not None else None
-    if moment is None or state.applications.get(application.id) is not application:
-        state.forming.pop(application.id, None)
+    if moment is None or state.applications.known.get(application.id) is not application:
+        state.gangs.forming.pop(application.id, None)
     else:
-        state.forming[application.id] = moment
+        state.gangs.forming[application.id] = moment
 
 
 def _reserve(state: State, application: Application, formation: Formation) -> None:
@@ -171,8 +171,8 @@ def _reserve(state: State, application: Application, formation: Formation) -> No
 def _start(state: State, application: Application, formation: Formation) -> None:
     """All placeholders have their nodes: members may take them over now (GANG-9)."""
     formation.phase, formation.started_at = Phase.STARTED, state.now
-    state.gang_tally.started += 1
-    state.gang_tally.seconds += state.now - formation.begun_at
+    state.gangs.tally.started += 1
+    state.gangs.tally.seconds += state.now - formation.begun_at
     formation.missing.clear()
     first = originator_of(state, application)
     if first is not None:
@@ -195,7 +195,7 @@ def note(state: State, application: Application, formation: Formation) -> None:
 
 def note_noted(state: State, event: on.RecordWritten) -> None:
     """What has become of a gang is on its originator by now, or it is tried again."""
-    record = state.pods.get(event.uid)
+    record = state.pods.records.get(event.uid)
     noted = dict(event.entries).get(GANG)
     application = state.application_of(record) if record is not None else None
     formation = application.formation if application is not None else None
@@ -203,14 +203,14 @@ def note_noted(state: State, event: on.RecordWritten) -> None:
         return
     formation.noted = formation.noted or event.reached
     formation.note_at = None if formation.noted else state.now + AGAIN
-    state.stirred_gangs[application.id] = None
+    state.gangs.touched[application.id] = None
 
 
 def resettle(state: State, formation: Formation) -> None:
     """What its pods wait for has changed."""
     for uid in sorted(formation.waiting):
-        settle(state, state.pods[uid])
-    state.freed = True
+        settle(state, state.pods.records[uid])
+    state.cycle.freed = True
 
 
 # -- making placeholders -----------------------------------------------------------------------------------
@@ -249,12 +249,12 @@ def _originator_from(record: PodRecord) -> Originator:
 
 def note_created(state: State, event: on.PlaceholderCreated) -> None:
     """How the creation of a placeholder has ended. One that nobody wants is taken back when it shows."""
-    application = state.applications.get(event.app)
+    application = state.applications.known.get(event.app)
     formation = application.formation if application is not None else None
     if application is None or formation is None or event.name not in formation.asked:
         return
     group = formation.asked.pop(event.name)
-    state.stirred_gangs[application.id] = None
+    state.gangs.touched[application.id] = None
     match event.outcome:
         case CreationOutcome.DONE:
             if not _is_there(state, application, event.name):
@@ -270,7 +270,7 @@ def note_created(state: State, event: on.PlaceholderCreated) -> None:
 
 
 def _is_there(state: State, application: Application, name: str) -> bool:
-    known = state.by_name.get((application.namespace, name), ())
+    known = state.pods.by_name.get((application.namespace, name), ())
     return any(uid in application.holders for uid in known)
 
 
@@ -286,7 +286,7 @@ def forget_made(state: State, formation: Formation) -> None:
 def _fail_creation(state: State, application: Application, formation: Formation, why: str) -> None:
     """One that the API server does not take: the application is placed without its gang (GANG-4)."""
     first = originator_of(state, application)
-    state.gang_tally.refused += 1
+    state.gangs.tally.refused += 1
     if first is not None:
         say(state, first, CREATE_FAILED, why)
     _disband(state, application, formation, why)
@@ -327,8 +327,8 @@ def _run_out(state: State, application: Application, formation: Formation) -> No
         _time_out(state, application, formation)
     else:
         for uid in sorted(application.holders):
-            if not state.pods[uid].yields_to:
-                say(state, state.pods[uid], PLACEHOLDER_TIMED_OUT, "no member came for it in time")
+            if not state.pods.records[uid].yields_to:
+                say(state, state.pods.records[uid], PLACEHOLDER_TIMED_OUT, "no member came for it in time")
         release_all(state, application)
 
 
@@ -340,13 +340,13 @@ def _time_out(state: State, application: Application, formation: Formation) -> N
     formation.failure, formation.due = _words(application), None
     formation.missing.clear()
     style = GangStyle.HARD if hard else GangStyle.SOFT
-    state.gang_tally.timed_out[style.value] = state.gang_tally.timed_out.get(style.value, 0) + 1
+    state.gangs.tally.timed_out[style.value] = state.gangs.tally.timed_out.get(style.value, 0) + 1
     fire(state, application, Move.FAIL if hard else Move.RESUME)
     first = originator_of(state, application)
     if first is not None:
         say(state, first, FAILED, f"{TIMED_OUT}: {formation.failure}")
     for uid in sorted(application.holders):
-        say(state, state.pods[uid], PLACEHOLDER_TIMED_OUT, "its gang did not come together in time")
+        say(state, state.pods.records[uid], PLACEHOLDER_TIMED_OUT, "its gang did not come together in time")
     note(state, application, formation)
 
 
@@ -377,7 +377,7 @@ def _fail_members(state: State, formation: Formation) -> None:
     """Its pods without a node are set to Failed (APP-9)."""
     message = f"{TIMED_OUT}: {formation.failure}"
     for uid in sorted(formation.waiting):
-        record = state.pods[uid]
+        record = state.pods.records[uid]
         if record.failing_since is None:
             post(state, record, EVENT, message)
         mark_failed(state, record, TIMED_OUT, message)

@@ -14,7 +14,8 @@ from core.ledger.gangs.lifecycle import arm
 from core.ledger.gangs.release import release, say, try_again
 from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.preemption.victims import write
-from core.ledger.state import InLine, State
+from core.ledger.state.gangs import InLine
+from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.resource import Resource
 from core.workload.application import Application
@@ -41,8 +42,8 @@ def close(state: State, formation: Formation) -> None:
         if not (progress.pending or progress.held or progress.closed):
             progress.closed = True
             for rank in list(progress.wanting):
-                settle(state, state.pods[rank[-1]])
-            state.freed = True
+                settle(state, state.pods.records[rank[-1]])
+            state.cycle.freed = True
 
 
 # -- who is next -----------------------------------------------------------------------------------------
@@ -53,11 +54,11 @@ def line_up(state: State, application: Application, formation: Formation) -> Non
     if formation.rests_until is not None and has_come(formation.rests_until, now=state.now):
         formation.rests_until = None
     ranks = [each.wanting.first() for each in formation.groups.values() if each.wanting and each.held]
-    if not ranks or application.id in state.in_line or not _may_take_over(state, formation):
+    if not ranks or application.id in state.gangs.in_line or not _may_take_over(state, formation):
         return
     place = InLine(False, min(ranks)[0], application.submitted, application.id)
-    state.in_line[application.id] = place
-    heappush(state.line, place)
+    state.gangs.in_line[application.id] = place
+    heappush(state.gangs.line, place)
 
 
 def _may_take_over(state: State, formation: Formation) -> bool:
@@ -66,22 +67,22 @@ def _may_take_over(state: State, formation: Formation) -> bool:
 
 def link_next(state: State) -> bool:
     """Link members of the gang that is first in line; whether there was one, and not too many under way."""
-    if not state.line or is_full(state):
+    if not state.gangs.line or is_full(state):
         return False
-    place = state.line[0]
+    place = state.gangs.line[0]
     if not place.stalled and _is_stalled(state, place.app):
-        place = state.in_line[place.app] = place._replace(stalled=True)
-        heapreplace(state.line, place)
+        place = state.gangs.in_line[place.app] = place._replace(stalled=True)
+        heapreplace(state.gangs.line, place)
         return True
-    application = state.applications.get(place.app)
+    application = state.applications.known.get(place.app)
     formation = application.formation if application is not None else None
     if application is not None and formation is not None and _may_take_over(state, formation):
         for progress in formation.groups.values():
             _match_group(state, formation, progress)
         arm(state, application, formation)
     if not is_full(state):
-        heappop(state.line)
-        del state.in_line[place.app]
+        heappop(state.gangs.line)
+        del state.gangs.in_line[place.app]
     return True
 
 
@@ -93,22 +94,22 @@ def is_full(state: State) -> bool:
 
 def line_due(state: State) -> float | None:
     """When the next one may begin although none of those before it got its room."""
-    since = _full_since(state) if state.line and state.acts else None
+    since = _full_since(state) if state.gangs.line and state.acts else None
     return since + COUNTED_FOR if since is not None else None
 
 
 def _full_since(state: State) -> float | None:
     """When the first was linked of the latest that are as many as may be, if there are so many."""
-    return next(islice(reversed(state.opening.values()), AT_ONCE - 1, None), None)
+    return next(islice(reversed(state.gangs.opening.values()), AT_ONCE - 1, None), None)
 
 
 def _is_stalled(state: State, app: AppId) -> bool:
     """Whether those that count no more, and would fill the row, are of this gang too; cost O(`AT_ONCE`)."""
     if _full_since(state) is None:
         return False
-    latest = islice(reversed(state.opening.items()), AT_ONCE)
+    latest = islice(reversed(state.gangs.opening.items()), AT_ONCE)
     return any(
-        state.pods[uid].application == app and has_come(linked + COUNTED_FOR, now=state.now)
+        state.pods.records[uid].application == app and has_come(linked + COUNTED_FOR, now=state.now)
         for uid, linked in latest
     )
 
@@ -121,7 +122,7 @@ def _match_group(state: State, formation: Formation, progress: Progress) -> None
     in_vain: set[tuple[Resource, Constraints]] = set()
     rank = progress.wanting.first() if progress.wanting else None
     while rank is not None and progress.held and not is_full(state):
-        member, rank = state.pods[rank[-1]], progress.wanting.after(rank)
+        member, rank = state.pods.records[rank[-1]], progress.wanting.after(rank)
         facts = member.facts
         if (facts.size, facts.constraints) in in_vain:
             continue
@@ -129,7 +130,7 @@ def _match_group(state: State, formation: Formation, progress: Progress) -> None
         if chosen is None:
             in_vain.add((facts.size, facts.constraints))
             if progress.held and member.application is not None:
-                state.elsewhere[member.application] = None
+                state.gangs.elsewhere[member.application] = None
                 try_again(state, formation)
         else:
             _link(state, member, *chosen)
@@ -143,11 +144,11 @@ def _choose(state: State, member: PodRecord, progress: Progress) -> tuple[PodRec
     constraints, first = member.facts.constraints, None
     rank = progress.held.first() if progress.held else None
     while rank is not None:
-        holder, after = state.pods[rank[-1]], progress.held.after(rank)
-        node = state.nodes.get(holder.node)
+        holder, after = state.pods.records[rank[-1]], progress.held.after(rank)
+        node = state.cluster.nodes.get(holder.node)
         if not holder.facts.size.covers(member.facts.size):
             release(state, holder)
-        elif node is not None and state.node_room.admits(node, constraints):
+        elif node is not None and state.usage.node_room.admits(node, constraints):
             return holder, holder.node
         else:
             first = first or holder
@@ -155,7 +156,9 @@ def _choose(state: State, member: PodRecord, progress: Progress) -> tuple[PodRec
     if first is None:
         return None
     try:
-        elsewhere = state.node_room.tightest(member.facts.size, constraints, state.nodes, besides=state.kept)
+        elsewhere = state.usage.node_room.tightest(
+            member.facts.size, constraints, state.cluster.nodes, besides=state.reservations.of
+        )
     except Undecided:
         # It is sought again with the other members that fit nowhere, and goes on then.
         return None

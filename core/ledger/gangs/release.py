@@ -6,7 +6,7 @@ from core.ledger.effects import DeletePod
 from core.ledger.gangs.index import REASON
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.reasons import Code
 from core.workload.application import Application
@@ -27,7 +27,7 @@ def release_all(state: State, application: Application) -> None:
         return
     formation.swept = True
     for uid in sorted(application.holders):
-        record = state.pods[uid]
+        record = state.pods.records[uid]
         if not record.yields_to:
             release(state, record)
 
@@ -56,31 +56,31 @@ def disperse(state: State, application: Application) -> None:
     formation.phase, formation.noted, formation.failure = Phase.ORDINARY, True, "no queue takes it"
     formation.originator = owner_of(state, application)
     for uid in sorted(application.holders):
-        progress = formation.groups.get(state.pods[uid].facts.task_group)
+        progress = formation.groups.get(state.pods.records[uid].facts.task_group)
         if progress is not None:
             progress.count += 1
-        settle(state, state.pods[uid])
-    state.stirred_gangs[application.id] = None
+        settle(state, state.pods.records[uid])
+    state.gangs.touched[application.id] = None
 
 
 def left_over(state: State, application_id: AppId, record: PodRecord) -> None:
     """A placeholder is gone that no member was to take over: it counts as timed out (GANG-18)."""
-    application = state.applications.get(application_id)
+    application = state.applications.known.get(application_id)
     formation = application.formation if application is not None else None
     progress = formation.groups.get(record.facts.task_group) if formation is not None else None
     if progress is not None:
         progress.timed_out += 1
-    state.stirred_gangs[application_id] = None
+    state.gangs.touched[application_id] = None
 
 
 def originator_of(state: State, application: Application) -> PodRecord | None:
     formation = application.formation
-    return state.pods.get(formation.originator) if formation is not None else None
+    return state.pods.records.get(formation.originator) if formation is not None else None
 
 
 def owner_of(state: State, application: Application) -> PodUid:
     """Whom the placeholders that are there belong to; of a new gang the first pod (GANG-2)."""
-    owners = [state.pods[uid].facts.owner for uid in sorted(application.holders)]
+    owners = [state.pods.records[uid].facts.owner for uid in sorted(application.holders)]
     known = next((owner for owner in owners if owner), NO_POD)
     return known or (application.originator[2] if application.originator is not None else NO_POD)
 

@@ -19,7 +19,7 @@ from core.ledger.gangs.release import AGAIN, delete, left_over, release, try_aga
 from core.ledger.node_reservation.reservation import nominate, note_kept, take_back
 from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.preemption.victims import write
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.workload.application import Application
 from core.workload.gangs.progress import Formation, Phase, Progress
@@ -46,12 +46,12 @@ def advance_all(state: State) -> None:
 
 
 def _look_at_stirred(state: State) -> None:
-    while state.stirred_gangs:
-        app_id = next(iter(state.stirred_gangs))
-        del state.stirred_gangs[app_id]
-        application = state.applications.get(app_id)
+    while state.gangs.touched:
+        app_id = next(iter(state.gangs.touched))
+        del state.gangs.touched[app_id]
+        application = state.applications.known.get(app_id)
         if application is None or application.formation is None:
-            state.forming.pop(app_id, None)
+            state.gangs.forming.pop(app_id, None)
             continue
         formation = application.formation
         advance(state, application, formation)
@@ -63,31 +63,31 @@ def _look_at_stirred(state: State) -> None:
 
 def seek_again(state: State) -> None:
     """Room has become free: members that no node took come before asks that wait for their turn (APP-18)."""
-    state.stirred_gangs |= state.elsewhere
-    state.elsewhere.clear()
+    state.gangs.touched |= state.gangs.elsewhere
+    state.gangs.elsewhere.clear()
     advance_all(state)
 
 
 def gangs_due(state: State) -> None:
     """Gangs whose moment has come, and members whose room is there."""
-    for app_id in sorted(each for each, at in state.forming.items() if has_come(at, now=state.now)):
-        application = state.applications[app_id]
+    for app_id in sorted(each for each, at in state.gangs.forming.items() if has_come(at, now=state.now)):
+        application = state.applications.known[app_id]
         formation = application.formation
         if formation is None:
             continue
-        state.stirred_gangs[app_id] = None
+        state.gangs.touched[app_id] = None
         if formation.rests_until is not None and has_come(formation.rests_until, now=state.now):
             formation.rests_until = None
         if formation.retry_at is not None and has_come(formation.retry_at, now=state.now):
             _repeat(state, application, formation)
-    for uid in sorted(state.slots_at):
-        _watch(state, state.pods[uid])
+    for uid in sorted(state.gangs.slots_at):
+        _watch(state, state.pods.records[uid])
 
 
 def slots_due(state: State) -> Iterator[float]:
     """When members whose room is there are to be looked at."""
-    for uid in state.slots_at:
-        member = state.pods[uid]
+    for uid in state.gangs.slots_at:
+        member = state.pods.records[uid]
         if member.slot is None or member.slot.opened is None or member.binding:
             continue
         if not _is_bound_soon(member):
@@ -99,8 +99,8 @@ def slots_due(state: State) -> Iterator[float]:
 
 def room_taken(state: State, node: NodeName) -> None:
     """A pod in no queue is on a node: it may have taken what was there for a member."""
-    for uid in sorted(state.slots.get(node, ())):
-        _watch(state, state.pods[uid])
+    for uid in sorted(state.gangs.slots.get(node, ())):
+        _watch(state, state.pods.records[uid])
 
 
 def _call_again_at(member: PodRecord, slot: Slot) -> float | None:
@@ -120,7 +120,7 @@ def _repeat(state: State, application: Application, formation: Formation) -> Non
     if not state.acts:
         return
     for uid in sorted(application.holders):
-        record = state.pods[uid]
+        record = state.pods.records[uid]
         if record.facts.deleting or record.eviction is not None:
             continue
         if record.released or (record.yields_to and _is_written(state, record.yields_to)):
@@ -129,7 +129,7 @@ def _repeat(state: State, application: Application, formation: Formation) -> Non
 
 
 def _is_written(state: State, uid: PodUid) -> bool:
-    member = state.pods.get(uid)
+    member = state.pods.records.get(uid)
     return member is not None and bool(member.facts.replaces)
 
 
@@ -139,7 +139,7 @@ def _is_written(state: State, uid: PodUid) -> bool:
 def note_member_written(state: State, event: on.RecordWritten) -> None:
     """The member says whose room it takes: the placeholder may go, or nothing comes of it."""
     entries = dict(event.entries)
-    member = state.pods.get(event.uid)
+    member = state.pods.records.get(event.uid)
     if member is None or member.slot is None or entries.get(REPLACES) != member.slot.placeholder:
         return
     if not event.reached:
@@ -152,7 +152,7 @@ def note_member_written(state: State, event: on.RecordWritten) -> None:
 
 def note_member_nominated(state: State, event: on.NodeNominated) -> None:
     """A gated member is nominated before its placeholder goes; another one may have been tried meanwhile."""
-    member = state.pods.get(event.uid)
+    member = state.pods.records.get(event.uid)
     if member is None or member.slot is None or event.node != member.slot.node:
         return
     if member.slot.opened is None:
@@ -162,7 +162,7 @@ def note_member_nominated(state: State, event: on.NodeNominated) -> None:
 
 
 def _make_room(state: State, member: PodRecord) -> None:
-    holder = state.pods.get(member.slot.placeholder) if member.slot is not None else None
+    holder = state.pods.records.get(member.slot.placeholder) if member.slot is not None else None
     if holder is None:
         _open(state, member)
     elif not holder.facts.deleting:
@@ -171,23 +171,23 @@ def _make_room(state: State, member: PodRecord) -> None:
 
 def note_released(state: State, event: on.PodEvicted) -> None:
     """A deletion that failed is tried again."""
-    record = state.pods.get(event.uid)
+    record = state.pods.records.get(event.uid)
     formation = formation_of(state, record) if record is not None else None
     if record is None or formation is None or not record.facts.placeholder:
         return
     if record.eviction is None and record.application is not None:
         try_again(state, formation)
-        state.stirred_gangs[record.application] = None
+        state.gangs.touched[record.application] = None
 
 
 def holder_gone(state: State, record: PodRecord) -> None:
     """A placeholder is gone, and what it held is free in the ledger."""
     if record.application is None:
         return
-    member = state.pods.get(record.yields_to) if record.yields_to else None
+    member = state.pods.records.get(record.yields_to) if record.yields_to else None
     if member is None or member.slot is None or member.slot.placeholder != record.uid:
         left_over(state, record.application, record)
-    elif member.slot.node not in state.nodes:
+    elif member.slot.node not in state.cluster.nodes:
         left_over(state, record.application, record)
         _wait_again(state, member)
     else:
@@ -199,7 +199,7 @@ def member_gone(state: State, record: PodRecord) -> None:
     slot = record.slot
     if slot is None or record.node:
         return
-    holder = state.pods.get(slot.placeholder)
+    holder = state.pods.records.get(slot.placeholder)
     if holder is not None:
         _give_back(state, holder)
     elif record.application is not None:
@@ -220,9 +220,9 @@ def _give_back(state: State, holder: PodRecord) -> None:
 def _reopen(state: State, holder: PodRecord, progress: Progress) -> None:
     """There is a placeholder after all: members wait for it again."""
     progress.closed = False
-    application = state.applications.get(holder.application) if holder.application else None
+    application = state.applications.known.get(holder.application) if holder.application else None
     for uid in sorted(application.pods if application is not None else ()):
-        record = state.pods[uid]
+        record = state.pods.records[uid]
         if record.facts.task_group == progress.group.name and record.is_ask:
             settle(state, record)
 
@@ -261,7 +261,7 @@ def _watch(state: State, member: PodRecord) -> None:
         return
     late = has_come(_late_at(slot, slot.opened), now=state.now) and not _is_bound_soon(member)
     again = _call_again_at(member, slot)
-    if slot.node not in state.nodes or late or _is_taken(state, member, slot.node):
+    if slot.node not in state.cluster.nodes or late or _is_taken(state, member, slot.node):
         _cancel(state, member, slot)
     elif again is not None and has_come(again, now=state.now):
         _call(state, member, slot)
@@ -271,12 +271,12 @@ def _is_taken(state: State, member: PodRecord, name: NodeName) -> bool:
     """Whether more is on a node than fits there, with what is held for members. A turn takes no room away,
     nor does an ask that was let through: those may go elsewhere."""
     kinds = list(member.facts.size.names())
-    free = state.node_room.free_on(name)
+    free = state.usage.node_room.free_on(name)
     if all(free.get(kind, 0) >= 0 for kind in kinds):
         return False
-    there = [state.pods[uid] for uid in state.uses.get(name, NodeUse()).pods]
+    there = [state.pods.records[uid] for uid in state.usage.uses.get(name, NodeUse()).pods]
     certain = [each.facts.size for each in there if each.node or each.binding or each.slot is not None]
-    room = state.nodes[name].allocatable
+    room = state.cluster.nodes[name].allocatable
     return any(sum(size.get(kind) for size in certain) > room.get(kind) for kind in kinds)
 
 
@@ -294,16 +294,16 @@ def _cancel(state: State, member: PodRecord, slot: Slot) -> None:
     """A take-over comes to nothing: the member is an ordinary ask now, with first claim on its node."""
     progress = progress_of(state, member)
     member.slot, member.forgone = None, True
-    state.gang_tally.cancelled += 1
+    state.gangs.tally.cancelled += 1
     if progress is not None:
         progress.timed_out += 1
     take_back(state, member)
-    claims = slot.node in state.nodes and slot.node not in state.kept and not member.keeps
+    claims = slot.node in state.cluster.nodes and slot.node not in state.reservations.of and not member.keeps
     if claims and member.reservation is None:
         note_kept(state, member, slot.node)
     write(state, member, (RESERVED_NODE, member.keeps or None), (REPLACES, None))
     settle(state, member)
-    state.freed = True
+    state.cycle.freed = True
 
 
 def _unlink(state: State, member: PodRecord, slot: Slot) -> None:
@@ -312,13 +312,13 @@ def _unlink(state: State, member: PodRecord, slot: Slot) -> None:
     formation = formation_of(state, member)
     member.slot = None
     write(state, member, (RESERVED_NODE, None), (REPLACES, None))
-    holder = state.pods.get(slot.placeholder)
+    holder = state.pods.records.get(slot.placeholder)
     if holder is not None:
         _give_back(state, holder)
     settle(state, member)
     if formation is not None and member.application is not None:
         formation.rests_until = state.now + AGAIN
-        state.stirred_gangs[member.application] = None
+        state.gangs.touched[member.application] = None
 
 
 def note_placed(state: State, record: PodRecord) -> None:
@@ -328,10 +328,10 @@ def note_placed(state: State, record: PodRecord) -> None:
         return
     progress = progress_of(state, record)
     record.slot, record.nominated = None, NO_NODE
-    state.gang_tally.taken_over += 1
+    state.gangs.tally.taken_over += 1
     if progress is not None:
         progress.replaced += 1
-    holder = state.pods.get(slot.placeholder)
+    holder = state.pods.records.get(slot.placeholder)
     if holder is not None:
         # It went elsewhere before its placeholder was gone.
         holder.yields_to = NO_POD
@@ -344,18 +344,18 @@ def note_placed(state: State, record: PodRecord) -> None:
 
 def dissolve(state: State) -> None:
     """Forget what was made of the gangs; it is made anew of what is on the objects."""
-    for record in state.pods.values():
+    for record in state.pods.records.values():
         record.believed = True
-    formed = [each for each in state.applications.values() if each.formation is not None]
-    members = [state.pods[uid] for each in formed for uid in sorted(each.pods)]
+    formed = [each for each in state.applications.known.values() if each.formation is not None]
+    members = [state.pods.records[uid] for each in formed for uid in sorted(each.pods)]
     for record in members:
         unfile(state, record)
         record.yields_to, record.released, record.forgone = NO_POD, False, False
-    state.line.clear()
-    state.in_line.clear()
+    state.gangs.line.clear()
+    state.gangs.in_line.clear()
     for application in formed:
         application.formation = None
-        state.forming.pop(application.id, None)
+        state.gangs.forming.pop(application.id, None)
     for record in members:
         settle(state, record)
 
@@ -372,12 +372,12 @@ def remember_slot(state: State, record: PodRecord) -> None:
 
 def resume_slots(state: State) -> None:
     """All pods have been seen: take-overs go on where they stood."""
-    for uid in sorted(state.pods):
-        record = state.pods[uid]
+    for uid in sorted(state.pods.records):
+        record = state.pods.records[uid]
         if record.slot is None or record.slot.opened is not None:
             continue
-        holder = state.pods.get(record.slot.placeholder)
-        known = record.slot.node in state.nodes and (holder is None or _is_free(holder, record))
+        holder = state.pods.records.get(record.slot.placeholder)
+        known = record.slot.node in state.cluster.nodes and (holder is None or _is_free(holder, record))
         if not (known and awaits_gang(state, record)):
             record.slot = None
             write(state, record, (RESERVED_NODE, None), (REPLACES, None))

@@ -9,7 +9,8 @@ from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.effects import NominateNode, WriteRecord
 from core.ledger.pods.record import PodRecord
-from core.ledger.state import State, WaitingKey
+from core.ledger.state.admission import WaitingKey
+from core.ledger.state.state import State
 from core.workload.nodes.affinity import admits
 from core.workload.pod import RESERVED_NODE, TRIGGERED
 
@@ -35,11 +36,11 @@ def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
     """
     if not record.keeps:
         return
-    del state.kept[record.keeps]
+    del state.reservations.of[record.keeps]
     record.keeps, record.triggered, record.nominations = NO_NODE, "", 0
-    state.freed = True
-    if state.offers.pop(record.uid, None) is not None:
-        state.withdrawn[record.uid] = None
+    state.cycle.freed = True
+    if state.preemption.offers.pop(record.uid, None) is not None:
+        state.preemption.withdrawn[record.uid] = None
     elif not gone:
         _write(state, record, None)
     if not (gone or record.node):
@@ -49,7 +50,7 @@ def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
 def drop(state: State, record: PodRecord) -> None:
     """No node is kept for an ask as far as this instance knows; what is written on it may say otherwise."""
     if record.keeps:
-        del state.kept[record.keeps]
+        del state.reservations.of[record.keeps]
     record.keeps, record.triggered, record.nominations = NO_NODE, "", 0
     record.nominated = NO_NODE
 
@@ -77,7 +78,7 @@ def remember(state: State, record: PodRecord) -> None:
     node = record.facts.reserved_node
     if not node:
         return
-    if record.is_ask and node not in state.kept:
+    if record.is_ask and node not in state.reservations.of:
         note_kept(state, record, node)
         record.triggered, record.plans = record.facts.triggered, bool(record.facts.triggered)
         record.nominated = node if record.facts.nominated == node else NO_NODE
@@ -94,7 +95,7 @@ def still_helps(state: State, record: PodRecord) -> bool:
     """Whether the node that is kept for an ask is one that may take it once pods have left it."""
     if has_come(kept_until(record), now=state.now):
         return False
-    node = state.nodes.get(record.keeps)
+    node = state.cluster.nodes.get(record.keeps)
     if node is None or not admits(node, record.facts.constraints):
         return False
     size = record.facts.size
@@ -106,10 +107,10 @@ def kept_could_take(state: State, record: PodRecord) -> bool:
     facts = record.facts
     return any(
         uid != record.uid
-        and name in state.nodes
-        and state.node_room.has(name, facts.size)
-        and state.node_room.admits(state.nodes[name], facts.constraints)
-        for name, uid in state.kept.items()
+        and name in state.cluster.nodes
+        and state.usage.node_room.has(name, facts.size)
+        and state.usage.node_room.admits(state.cluster.nodes[name], facts.constraints)
+        for name, uid in state.reservations.of.items()
     )
 
 
@@ -120,14 +121,14 @@ def node_for(state: State, key: WaitingKey, *, own: NodeName) -> NodeName | None
     are unread kube-scheduler judges the nodes: it claims none (`NO_NODE`), so that it holds nobody's room but
     its queues' (F-17).
     """
-    besides = () if own else state.kept
-    found = state.node_room.tightest(key.size, key.constraints, state.nodes, besides=besides)
+    besides = () if own else state.reservations.of
+    found = state.usage.node_room.tightest(key.size, key.constraints, state.cluster.nodes, besides=besides)
     return NO_NODE if found is not None and key.constraints.unread else found
 
 
 def note_written(state: State, event: on.NodeNominated | on.RecordWritten) -> None:
     """How a write ended. What could not be written is not kept: another instance may be the one that acts."""
-    record = state.pods.get(event.uid)
+    record = state.pods.records.get(event.uid)
     if record is None or event.reached:
         return
     match event:
@@ -136,7 +137,7 @@ def note_written(state: State, event: on.NodeNominated | on.RecordWritten) -> No
                 record.nominated = NO_NODE
         case on.RecordWritten(_, entries):
             # Of an offer nothing is written, so this is about a node that was kept before.
-            offered = record.uid in state.offers
+            offered = record.uid in state.preemption.offers
             if record.keeps and not offered and (RESERVED_NODE, record.keeps) in entries:
                 let_go(state, record)
                 # Not again at once: an instance that stands by would seek without end.
@@ -146,7 +147,7 @@ def note_written(state: State, event: on.NodeNominated | on.RecordWritten) -> No
 def note_kept(state: State, record: PodRecord, node: NodeName) -> None:
     """As `keep`; what is written on the ask says more than that."""
     record.keeps, record.kept_since = node, state.now
-    state.kept[node] = record.uid
+    state.reservations.of[node] = record.uid
 
 
 def _write(state: State, record: PodRecord, node: NodeName | None) -> None:

@@ -14,7 +14,7 @@ from core.instants import earliest, has_come
 from core.ledger.node_reservation.reservation import keep, node_for
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.resource import Resource, Tally
 from core.workload.nodes.node import NodeFacts, NodeUse
 from core.workload.nodes.room import Undecided
@@ -46,7 +46,11 @@ def may_seek(state: State, record: PodRecord) -> bool:
     """Whether to look for a node to keep for an ask now. One that is too young is looked at again later."""
     if record.facts.constraints.unread:
         return False
-    if record.keeps or unopened(state, record) is not None or 2 * len(state.kept) >= len(state.nodes):
+    if (
+        record.keeps
+        or unopened(state, record) is not None
+        or 2 * len(state.reservations.of) >= len(state.cluster.nodes)
+    ):
         return False
     if not has_come(record.facts.created + KEPT_AFTER, now=state.now):
         await_age(state, record)
@@ -57,16 +61,16 @@ def may_seek(state: State, record: PodRecord) -> bool:
 def await_age(state: State, record: PodRecord) -> None:
     """See that an ask is looked at when it is old enough, should it still wait then."""
     due = max(state.now, record.facts.created + KEPT_AFTER)
-    state.young[record.uid] = due
-    state.age_due = earliest(state.age_due, due)
+    state.reservations.young[record.uid] = due
+    state.reservations.age_due = earliest(state.reservations.age_due, due)
 
 
 def forget_age(state: State, uid: PodUid) -> None:
     """It waits no more."""
-    state.young.pop(uid, None)
-    state.aged.discard(uid)
-    if not state.young:
-        state.age_due = None
+    state.reservations.young.pop(uid, None)
+    state.reservations.aged.discard(uid)
+    if not state.reservations.young:
+        state.reservations.age_due = None
 
 
 def come_of_age(state: State) -> None:
@@ -75,28 +79,28 @@ def come_of_age(state: State) -> None:
     Of the others kube-scheduler has not come to most, in a burst; were one to find no node after all, it
     would wait anew.
     """
-    if state.age_due is None or not has_come(state.age_due, now=state.now):
+    if state.reservations.age_due is None or not has_come(state.reservations.age_due, now=state.now):
         return
-    old = (uid for uid, at in state.young.items() if has_come(at, now=state.now))
+    old = (uid for uid, at in state.reservations.young.items() if has_come(at, now=state.now))
     due = list(islice(old, AGED_AT_ONCE))
     found: dict[tuple[Kind, NodeName], bool] = {}
-    until = state.node_room.work + WORK_AT_ONCE
+    until = state.usage.node_room.work + WORK_AT_ONCE
     for number, uid in enumerate(due):
-        if state.node_room.work > until:
+        if state.usage.node_room.work > until:
             due = due[:number]
-            state.overdue = True
+            state.cycle.overdue = True
             break
-        del state.young[uid]
-        if uid not in state.turns and not _finds_node(state, uid, found):
-            state.aged.add(uid)
-            state.due = True
-    state.overdue = state.overdue or len(due) == AGED_AT_ONCE
-    state.age_due = min(state.young.values(), default=None)
+        del state.reservations.young[uid]
+        if uid not in state.turns.of and not _finds_node(state, uid, found):
+            state.reservations.aged.add(uid)
+            state.cycle.due = True
+    state.cycle.overdue = state.cycle.overdue or len(due) == AGED_AT_ONCE
+    state.reservations.age_due = min(state.reservations.young.values(), default=None)
 
 
 def _finds_node(state: State, uid: PodUid, found: dict[tuple[Kind, NodeName], bool]) -> bool:
     """``found``: what is known of others that ask for the same."""
-    key, own = state.waits_at[uid].key, state.pods[uid].required_node
+    key, own = state.pending.waits_at[uid].key, state.pods.records[uid].required_node
     what = (key.size, key.constraints), own
     if what not in found:
         try:
@@ -113,10 +117,10 @@ def seek(state: State, record: PodRecord) -> Iterator[bool]:
     found: list[Candidate] = []
     together = Tally()
     size = record.facts.size
-    for name, node in list(state.nodes.items()):
+    for name, node in list(state.cluster.nodes.items()):
         yield False
-        if name not in state.kept and _takes(state, node, record):
-            free = state.node_room.free_on(name)
+        if name not in state.reservations.of and _takes(state, node, record):
+            free = state.usage.node_room.free_on(name)
             found.append(Candidate(left_on(free, size), name))
             together.add(Resource({each: max(0, free.get(each, 0)) for each in size.names()}))
     if found and all(together.get(name) >= amount for name, amount in size.items()):
@@ -132,17 +136,17 @@ def left_on(free: Mapping[str, int], size: Resource) -> float:
 
 def _takes(state: State, node: NodeFacts, record: PodRecord) -> bool:
     """Whether it would, had all managed pods left it."""
-    foreign = state.uses.get(node.name, _UNUSED).occupied
+    foreign = state.usage.uses.get(node.name, _UNUSED).occupied
     size = record.facts.size
     fits = all(
         node.allocatable.get(name) - foreign.get(name) >= amount for name, amount in size.items() if amount
     )
-    return fits and state.node_room.admits(node, record.facts.constraints)
+    return fits and state.usage.node_room.admits(node, record.facts.constraints)
 
 
 def _keep(state: State, record: PodRecord, name: NodeName) -> None:
     """What has changed during the search is looked at again."""
-    waits = record.uid in state.waits_at and record.uid not in state.turns
-    if waits and not record.keeps and name in state.nodes and name not in state.kept:
+    waits = record.uid in state.pending.waits_at and record.uid not in state.turns.of
+    if waits and not record.keeps and name in state.cluster.nodes and name not in state.reservations.of:
         record.sought_at = None
         keep(state, record, name)

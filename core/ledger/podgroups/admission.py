@@ -13,7 +13,8 @@ from core.ledger.node_reservation.reservation import node_for
 from core.ledger.podgroups.attempt import begin_attempt, candidates, may_begin, rests
 from core.ledger.podgroups.membership import has_turns, unopened
 from core.ledger.pods.record import PodRecord
-from core.ledger.state import State, WaitingKey
+from core.ledger.state.admission import WaitingKey
+from core.ledger.state.state import State
 from core.workload.nodes.room import Undecided
 from core.workload.pending_index import Kind
 from core.workload.pod_group import Group, GroupKey
@@ -54,8 +55,8 @@ class Muster:
     def those_under_way(self) -> Steps:
         """Before everybody else: groups that have begun, and those of which some are on nodes already."""
         state = self._state
-        for key in sorted(state.watched, key=lambda each: not state.pod_groups[each].urgent):
-            group = state.pod_groups.get(key)
+        for key in sorted(state.podgroups.watched, key=lambda each: not state.podgroups.known[each].urgent):
+            group = state.podgroups.known.get(key)
             if group is not None and not group.open and group.held < group.min_available:
                 self._seen.add(key)
                 yield from self._give(group)
@@ -69,7 +70,7 @@ class Muster:
     def the_late(self) -> Steps:
         """Groups that waited in vain before: behind everybody, in their order."""
         for key in self._late:
-            group = self._state.pod_groups.get(key)
+            group = self._state.podgroups.known.get(key)
             if group is not None and not group.open:
                 yield from self._give(group)
 
@@ -100,8 +101,8 @@ class Muster:
     def _place(self, record: PodRecord, full: set[Kind]) -> bool | None:
         """Give a member its turn, not waking it yet; False when there is no room for it, None when the search
         for a node has to go on."""
-        seat = self._state.waits_at.get(record.uid)
-        if seat is None or record.uid in self._state.turns:
+        seat = self._state.pending.waits_at.get(record.uid)
+        if seat is None or record.uid in self._state.turns.of:
             return False
         kind = seat.key.size, seat.key.constraints
         if kind in full or not has_leave(self._state, seat.key):
@@ -118,11 +119,11 @@ class Muster:
     def _conclude(self, group: Group, given: list[PodRecord], needed: int) -> Effects:
         """Wake them, if they are enough and nothing has happened to them meanwhile; else take it all back."""
         state = self._state
-        standing = [each for each in given if each.uid in state.turns and each.uid in state.pods]
-        if len(standing) < needed or not standing or state.pod_groups.get(group.key) is not group:
+        standing = [each for each in given if each.uid in state.turns.of and each.uid in state.pods.records]
+        if len(standing) < needed or not standing or state.podgroups.known.get(group.key) is not group:
             for record in standing:
                 end_turn(state, record.uid, used=True)
-            state.freed = state.freed or len(standing) < len(given)
+            state.cycle.freed = state.cycle.freed or len(standing) < len(given)
             return []
         begin_attempt(state, group)
         effects: Effects = []
@@ -133,8 +134,8 @@ class Muster:
 
 def has_leave(state: State, key: WaitingKey, *, with_root: bool = True) -> bool:
     """Whether queues and limits, and the cluster as a whole, have room for such an ask."""
-    leaf, application = state.tree.get(key.queue), state.applications.get(key.app)
+    leaf, application = state.config.tree.get(key.queue), state.applications.known.get(key.app)
     if leaf is None or application is None:
         return False
-    extra, claimant = state.given, application.claimant
+    extra, claimant = state.turns.given, application.claimant
     return state.room.refusal(leaf.chain, claimant, key.size, extra=extra, with_root=with_root) is None

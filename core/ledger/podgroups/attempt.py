@@ -13,7 +13,7 @@ from core.ledger.admission.turns import begin_lease, end_turn
 from core.ledger.podgroups.membership import end_wait, has_turns, members, terms_of
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.workload.nodes.affinity import admits
 from core.workload.pod_group import (
@@ -37,18 +37,18 @@ DEGRADED = "GangDegraded"
 
 def tend(state: State) -> None:
     """Draw the consequences of what an event did to groups."""
-    while state.stirred:
-        key = next(iter(state.stirred))
-        del state.stirred[key]
-        group = state.pod_groups.get(key)
+    while state.podgroups.touched:
+        key = next(iter(state.podgroups.touched))
+        del state.podgroups.touched[key]
+        group = state.podgroups.known.get(key)
         if group is not None:
             _tend(state, group)
 
 
 def _tend(state: State, group: Group) -> None:
     if not group.phases:
-        del state.pod_groups[group.key]
-        state.watched.pop(group.key, None)
+        del state.podgroups.known[group.key]
+        state.podgroups.watched.pop(group.key, None)
         return
     _note_completeness(state, group)
     if group.attempt is not None and group.count(*HOLDING):
@@ -56,7 +56,7 @@ def _tend(state: State, group: Group) -> None:
     if group.open:
         _let_go(state, group)
     elif group.lost:
-        state.group_numbers.losses += 1
+        state.podgroups.numbers.losses += 1
         fail(state, group, group.lost)
     elif group.count(*PLACED, Phase.WAITING) >= group.min_available:
         # Which stirs it again.
@@ -68,9 +68,9 @@ def _tend(state: State, group: Group) -> None:
 
 def _watch(state: State, group: Group) -> None:
     if is_watched(group):
-        state.watched[group.key] = None
+        state.podgroups.watched[group.key] = None
     else:
-        state.watched.pop(group.key, None)
+        state.podgroups.watched.pop(group.key, None)
 
 
 def is_watched(group: Group) -> bool:
@@ -90,9 +90,9 @@ def _note_completeness(state: State, group: Group) -> None:
 def call(state: State, group: Group) -> None:
     """See that the next pass looks at it."""
     for uid, phase in group.phases.items():
-        if phase is Phase.PENDING and uid in state.waits_at:
-            state.aged.add(uid)
-            state.due = True
+        if phase is Phase.PENDING and uid in state.pending.waits_at:
+            state.reservations.aged.add(uid)
+            state.cycle.due = True
             return
 
 
@@ -109,10 +109,10 @@ def _let_go(state: State, group: Group) -> None:
     for uid in has_turns(state, group) if group.attempt is not None else ():
         begin_lease(state, uid)
     if group.attempt is not None and group.complete_since is not None:
-        state.group_numbers.note_completed(max(0.0, state.now - group.complete_since))
+        state.podgroups.numbers.note_completed(max(0.0, state.now - group.complete_since))
     if (group.attempt is not None or group.urgent) and is_alone(state, group):
         # Others may have waited for it.
-        state.freed = True
+        state.cycle.freed = True
     group.attempt, group.wait_until, group.lost = None, None, ""
     group.timeouts, group.ignored, group.rests_until = 0, 0, None
     group.started, group.broken = True, False
@@ -132,7 +132,7 @@ def _note_degradation(state: State, group: Group) -> None:
     if group.broken:
         group.started = False
     unfinished = group.broken or group.there > group.count(*PLACED)
-    if group.degraded_since is None and not group.started and unfinished and state.pods_listed:
+    if group.degraded_since is None and not group.started and unfinished and state.pods.listed:
         group.degraded_since = state.now
         call(state, group)
 
@@ -141,7 +141,7 @@ def waiting_in_bind(state: State, group: Group) -> list[PodRecord]:
     """In the order in which they came."""
     if not group.counts[Phase.WAITING]:
         return []
-    return [state.pods[uid] for uid, phase in group.phases.items() if phase is Phase.WAITING]
+    return [state.pods.records[uid] for uid, phase in group.phases.items() if phase is Phase.WAITING]
 
 
 # -- an attempt ------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def fail(state: State, group: Group, why: str) -> None:
         end_turn(state, uid)
     group.attempt, group.wait_until, group.lost, group.came = None, None, "", False
     _watch(state, group)
-    state.freed = True
+    state.cycle.freed = True
 
 
 def give_up(state: State, group: Group, why: str) -> None:
@@ -181,7 +181,7 @@ def give_up(state: State, group: Group, why: str) -> None:
     if group.first is None:
         return
     group.timeouts += 1
-    state.group_numbers.timeouts += 1
+    state.podgroups.numbers.timeouts += 1
     _rest(state, group, rest_of(group.first.uid, group.timeouts))
     _post(state, group, "PodGroupTimeout", f"{why}; tried again later")
     fail(state, group, why)
@@ -189,7 +189,7 @@ def give_up(state: State, group: Group, why: str) -> None:
 
 def _rest(state: State, group: Group, seconds: float) -> None:
     group.rests_until = state.now + seconds
-    state.deferred = earliest(state.deferred, group.rests_until)
+    state.cycle.deferred = earliest(state.cycle.deferred, group.rests_until)
 
 
 def found_no_place(state: State, record: PodRecord, group: Group) -> None:
@@ -205,13 +205,13 @@ def found_no_place(state: State, record: PodRecord, group: Group) -> None:
 def _wait(state: State, group: Group) -> float:
     terms = terms_of(state, group)
     own = terms.timeout if terms is not None else None
-    return wait_of(group.there, deadline=state.settings.bind_deadline, own=own)
+    return wait_of(group.there, deadline=state.config.settings.bind_deadline, own=own)
 
 
 def moments_of(state: State) -> Iterator[float]:
     """When something ends by itself."""
-    for key in state.watched:
-        group = state.pod_groups[key]
+    for key in state.podgroups.watched:
+        group = state.podgroups.known[key]
         if group.attempt is not None:
             yield _deadline(state, group)
             if not _is_coming(state, group):
@@ -228,7 +228,7 @@ def _deadline(state: State, group: Group) -> float:
 
 def _lease_ends(state: State, group: Group) -> float:
     """While kube-scheduler works through others the members merely stand in its queue."""
-    return max(group.leased, state.asked_at) + state.settings.turn_lease
+    return max(group.leased, state.turns.asked_at) + state.config.settings.turn_lease
 
 
 def _is_coming(state: State, group: Group) -> bool:
@@ -236,13 +236,15 @@ def _is_coming(state: State, group: Group) -> bool:
     if group.held > group.count(*PLACED):
         return True
     pending = has_turns(state, group)
-    return bool(pending) and (group.came or not all(state.pods[uid].facts.asks_filter for uid in pending))
+    return bool(pending) and (
+        group.came or not all(state.pods.records[uid].facts.asks_filter for uid in pending)
+    )
 
 
 def expire_groups(state: State) -> None:
     """Attempts whose time is up, and groups that stayed degraded."""
-    for key in list(state.watched):
-        group = state.pod_groups[key]
+    for key in list(state.podgroups.watched):
+        group = state.podgroups.known[key]
         if group.attempt is not None:
             _expire_attempt(state, group)
         if group.urgent and group.degraded_since is not None:
@@ -265,28 +267,28 @@ def _expire_attempt(state: State, group: Group) -> None:
 
 def _drop_strays(state: State) -> None:
     """Turns that a pass gave to some members before it was broken off."""
-    if state.passing:
+    if state.cycle.passing:
         return
-    for uid in list(state.turns):
-        record = state.pods[uid]
-        group = state.pod_groups.get(record.pod_group) if record.pod_group is not None else None
+    for uid in list(state.turns.of):
+        record = state.pods.records[uid]
+        group = state.podgroups.known.get(record.pod_group) if record.pod_group is not None else None
         if group is not None and group.attempt is None and not group.open:
             end_turn(state, uid)
 
 
 def _report(state: State, group: Group) -> None:
     group.reported = True
-    state.group_numbers.degraded += 1
+    state.podgroups.numbers.degraded += 1
     _watch(state, group)
     placed = group.count(*PLACED)
     text = f"{placed} of {group.min_available} members are on nodes, which stay there"
     _post(state, group, DEGRADED, text)
-    state.freed = True
+    state.cycle.freed = True
 
 
 def _post(state: State, group: Group, reason: str, text: str) -> None:
     """A Warning event on the group's first pod."""
-    record = state.pods.get(group.first.uid) if group.first is not None else None
+    record = state.pods.records.get(group.first.uid) if group.first is not None else None
     if record is not None:
         post(state, record, reason, f"pod group {group.key.namespace}/{group.key.name}: {text}")
 
@@ -307,8 +309,8 @@ def may_begin(state: State, group: Group) -> bool:
     if not _is_covered(state, group):
         return False
     alone = is_alone(state, group)
-    for key in state.watched:
-        other = state.pod_groups[key]
+    for key in state.podgroups.watched:
+        other = state.podgroups.known[key]
         if other is group:
             continue
         goes_first = other.urgent and not group.urgent and other.complete and not rests(state, other)
@@ -326,7 +328,7 @@ def _is_covered(state: State, group: Group) -> bool:
     for name, amount in terms.least:
         holding = (uid for uid, phase in group.phases.items() if phase in HELD)
         held = sum(group.sizes[uid].get(name) for uid in holding)
-        if held + sum(max(0, free.get(name, 0)) for _, free in state.node_room) < amount:
+        if held + sum(max(0, free.get(name, 0)) for _, free in state.usage.node_room) < amount:
             return False
     return True
 
@@ -347,7 +349,7 @@ def _share_nodes(state: State, group: Group, other: Group) -> bool:
         return True
     return any(
         any(admits(node, each) for each in ours) and any(admits(node, each) for each in theirs)
-        for node in state.nodes.values()
+        for node in state.cluster.nodes.values()
     )
 
 
@@ -356,6 +358,6 @@ def candidates(state: State, group: Group) -> list[PodRecord]:
     wanting: list[PodUid] = [
         uid
         for uid, phase in group.phases.items()
-        if phase is Phase.PENDING and uid not in state.turns and uid in state.waits_at
+        if phase is Phase.PENDING and uid not in state.turns.of and uid in state.pending.waits_at
     ]
-    return sorted((state.pods[uid] for uid in wanting), key=lambda each: each.rank)
+    return sorted((state.pods.records[uid] for uid in wanting), key=lambda each: each.rank)

@@ -11,7 +11,7 @@ from core.ledger.effects import EndWait
 from core.ledger.gangs.index import REASON
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
 from core.workload.gangs.gang import GroupSource, PodGroup
@@ -32,7 +32,7 @@ def key_of(state: State, record: PodRecord) -> GroupKey | None:
     group = record.facts.pod_group
     if not isinstance(group, PodGroup) or not record.managed:
         return None
-    if group.source is not GroupSource.LABELS and group.source not in state.group_sources:
+    if group.source is not GroupSource.LABELS and group.source not in state.podgroups.sources:
         return None
     return GroupKey(record.facts.namespace, group.name)
 
@@ -42,7 +42,7 @@ def group_of(state: State, record: PodRecord) -> Group | None:
     if record.facts.pod_group is None:
         return None
     key = key_of(state, record)
-    return state.pod_groups.get(key) if key is not None else None
+    return state.podgroups.known.get(key) if key is not None else None
 
 
 def unopened(state: State, record: PodRecord) -> Group | None:
@@ -76,15 +76,15 @@ def note_member(state: State, record: PodRecord) -> None:
         _drop(state, record)
     if key is None:
         return
-    group = state.pod_groups.get(key)
+    group = state.podgroups.known.get(key)
     if group is None:
-        group = state.pod_groups[key] = Group(key)
+        group = state.podgroups.known[key] = Group(key)
     if record.pod_group is None:
         _join(state, record, group)
     if group.sizes[record.uid] != record.facts.size or group.min_available != least_of(state, group):
         group.measure(record.uid, record.facts.size)
         group.min_available = least_of(state, group)
-        state.stirred[key] = None
+        state.podgroups.touched[key] = None
     _choose_queue(state, record, group)
     _file(state, record, group)
 
@@ -106,7 +106,7 @@ def end_wait(state: State, record: PodRecord, why: str) -> None:
 
 def members(state: State, group: Group) -> Iterator[PodRecord]:
     """In no order that means anything."""
-    return (state.pods[uid] for uid in group.phases)
+    return (state.pods.records[uid] for uid in group.phases)
 
 
 def least_of(state: State, group: Group) -> int:
@@ -123,11 +123,11 @@ def least_of(state: State, group: Group) -> int:
 def terms_of(state: State, group: Group) -> Terms | None:
     """What the object says that its first member names, if there is one."""
     named = named_by_first(state, group)
-    return state.group_terms.get((named.source, group.key)) if named is not None else None
+    return state.podgroups.terms.get((named.source, group.key)) if named is not None else None
 
 
 def named_by_first(state: State, group: Group) -> PodGroup | None:
-    record = state.pods.get(group.first.uid) if group.first is not None else None
+    record = state.pods.records.get(group.first.uid) if group.first is not None else None
     named = record.facts.pod_group if record is not None else None
     return named if isinstance(named, PodGroup) else None
 
@@ -165,12 +165,12 @@ def _join(state: State, record: PodRecord, group: Group) -> None:
         group.first = age
     group.file(record.uid, Phase.AWAY)
     group.min_available = least_of(state, group)
-    state.stirred[group.key] = None
+    state.podgroups.touched[group.key] = None
 
 
 def _compare_with_first(state: State, record: PodRecord, group: Group) -> None:
     """Members that differ in what should be one thing are told once, and the group goes on (COS-1)."""
-    first = state.pods.get(group.first.uid) if group.first is not None else None
+    first = state.pods.records.get(group.first.uid) if group.first is not None else None
     if first is None or not group.is_gang:
         return
     if first.facts.priority != record.facts.priority:
@@ -211,12 +211,12 @@ def _file(state: State, record: PodRecord, group: Group) -> None:
     if before is Phase.POSTING and phase is not Phase.BOUND:
         group.broken = True
     group.file(record.uid, phase)
-    state.stirred[group.key] = None
+    state.podgroups.touched[group.key] = None
 
 
 def _drop(state: State, record: PodRecord) -> None:
     key, record.pod_group = record.pod_group, None
-    group = state.pod_groups[key] if key is not None else None
+    group = state.podgroups.known[key] if key is not None else None
     if group is None:
         return
     _note_loss(state, record, group)
@@ -226,16 +226,16 @@ def _drop(state: State, record: PodRecord) -> None:
     if group.first is not None and group.first.uid == record.uid:
         group.first = min(group.ages.values(), default=None)
         group.min_available = least_of(state, group)
-    state.stirred[group.key] = None
+    state.podgroups.touched[group.key] = None
 
 
 def _note_loss(state: State, record: PodRecord, group: Group) -> None:
     """Whoever had leave to come and goes takes the others' attempt with it (COS-6)."""
-    held = group.phases[record.uid] in HOLDING or record.uid in state.turns
+    held = group.phases[record.uid] in HOLDING or record.uid in state.turns.of
     if held and group.attempt is not None:
         group.lost = LEFT
 
 
 def has_turns(state: State, group: Group) -> list[PodUid]:
     """Members that have a turn and have not come yet."""
-    return [uid for uid, phase in group.phases.items() if phase is Phase.PENDING and uid in state.turns]
+    return [uid for uid, phase in group.phases.items() if phase is Phase.PENDING and uid in state.turns.of]

@@ -13,7 +13,7 @@ from core.ledger.outcomes import EvictionOutcome
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.registry import forget, refresh
 from core.ledger.preemption.execution import note_eviction
-from core.ledger.state import State
+from core.ledger.state.state import State
 
 DOUBTED = 30.0
 """Seconds, at least, that the watch has to show what a list did not."""
@@ -21,7 +21,7 @@ DOUBTED = 30.0
 
 def doubt_what_is_not_shown(state: State, uids: frozenset[PodUid]) -> None:
     """A list has ended. ``uids``: of the pods that it has."""
-    for record in state.pods.values():
+    for record in state.pods.records.values():
         if record.uid not in uids:
             record.shown = None
         if is_not_shown(record):
@@ -41,7 +41,7 @@ def is_not_shown(record: PodRecord) -> bool:
 
 def doubt(state: State, record: PodRecord) -> None:
     record.doubted_until = state.now + DOUBTED
-    state.doubted.add(record.uid)
+    state.pods.doubted.add(record.uid)
 
 
 def note_shown(state: State, record: PodRecord) -> None:
@@ -52,7 +52,7 @@ def note_shown(state: State, record: PodRecord) -> None:
 
 def _end_doubt(state: State, record: PodRecord) -> None:
     record.doubted_until = None
-    state.doubted.discard(record.uid)
+    state.pods.doubted.discard(record.uid)
 
 
 def note_binding(state: State, record: PodRecord) -> None:
@@ -67,10 +67,12 @@ def note_binding(state: State, record: PodRecord) -> None:
 
 def expire_doubts(state: State) -> None:
     """Undo what no watch has shown in time. An open bind call, or an opening, is waited for."""
-    for record in [state.pods[uid] for uid in sorted(state.doubted)] if state.caught_up else ():
+    for record in (
+        [state.pods.records[uid] for uid in sorted(state.pods.doubted)] if state.pods.caught_up else ()
+    ):
         if record.doubted_until is None or not has_come(record.doubted_until, now=state.now):
             continue
-        if record.binding or (record.opening and (record.waking or record.uid in state.unwoken)):
+        if record.binding or (record.opening and (record.waking or record.uid in state.turns.unwoken)):
             doubt(state, record)
         elif record.shown is None:
             forget(state, record)

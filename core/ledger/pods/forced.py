@@ -16,7 +16,7 @@ from core.ledger.gangs.index import unfile
 from core.ledger.gangs.lifecycle import begin
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.queues.users.identity import NO_GROUP
 from core.queues.users.limits import Tracked, entry_for
 from core.reasons import Refusal
@@ -31,7 +31,7 @@ def place_forced(state: State, application: Application, running: Sequence[PodRe
 
     The answer: pods to be taken in anew, as the one that defined their application was taken away.
     """
-    if not state.generation:
+    if not state.config.generation:
         return []
     chosen = verdict_for(state, application, forced=True)
     if isinstance(chosen, Refusal):
@@ -41,7 +41,7 @@ def place_forced(state: State, application: Application, running: Sequence[PodRe
         return _recover(state, application, running)
     application.forced, application.passed_over = True, chosen.passed_over
     settle_in(state, application, queue_for(state, application, chosen))
-    check(state, application, waits=any(state.pods[uid].is_ask for uid in application.pods))
+    check(state, application, waits=any(state.pods.records[uid].is_ask for uid in application.pods))
     return []
 
 
@@ -55,7 +55,7 @@ def _recover(state: State, application: Application, running: Sequence[PodRecord
         if application.originator is not None and application.originator[2] in taken:
             application.originator = _oldest(state, application)
         return []
-    left = sorted((state.pods[uid] for uid in application.pods), key=_seniority)
+    left = sorted((state.pods.records[uid] for uid in application.pods), key=_seniority)
     for record in left:
         unfile(state, record)
         take_out(state, record, application)
@@ -69,14 +69,14 @@ def _seniority(record: PodRecord) -> tuple[bool, int]:
 
 
 def _oldest(state: State, application: Application) -> tuple[float, int, PodUid] | None:
-    pods = (state.pods[uid] for uid in application.pods - application.holders)
+    pods = (state.pods.records[uid] for uid in application.pods - application.holders)
     return min(((each.facts.created, each.seq, each.uid) for each in pods), default=None)
 
 
 def _count_in_recovery(state: State, record: PodRecord, own: AppId) -> None:
     """Charge a pod that no queue takes, in an application that nothing else ever joins."""
     app_id = AppId(own.name, record.facts.namespace, recovered=True)
-    application = state.applications.get(app_id)
+    application = state.applications.known.get(app_id)
     if application is None:
         application = add_application(state, record, app_id)
         application.awaits_until = None
@@ -85,19 +85,19 @@ def _count_in_recovery(state: State, record: PodRecord, own: AppId) -> None:
     application.gang = application.gang or gang_of(state, record)
     join(state, record, application)
     if application.queue is None:
-        settle_in(state, application, state.tree.recovery_queue().path)
-    elif state.pods_listed:
+        settle_in(state, application, state.config.tree.recovery_queue().path)
+    elif state.pods.listed:
         # A placeholder is to be given back.
         begin(state, application)
-    state.identity_tally.recovered += 1
+    state.applications.tally.recovered += 1
     post(state, record, FORCED, f"it runs, and no queue takes it: it counts in {RECOVERY_QUEUE}")
 
 
 def tell_forced(state: State, record: PodRecord) -> None:
     """Say that a pod got its node without having been let in; after a start all that run come so."""
     application = state.application_of(record)
-    if state.pods_listed and application is not None and application.queue not in (None, RECOVERY_QUEUE):
-        state.identity_tally.forced += 1
+    if state.pods.listed and application is not None and application.queue not in (None, RECOVERY_QUEUE):
+        state.applications.tally.forced += 1
         post(state, record, FORCED, f"it has a node and was never let in: it counts in {application.queue}")
 
 
@@ -111,7 +111,7 @@ def let_in_what_runs(state: State) -> None:
     others with what it wants more, as one that was forced does (F-1).
     """
     counted: dict[QueuePath | Tracked, int] = {}
-    running = [each for each in state.applications.values() if each.started and each.queue is not None]
+    running = [each for each in state.applications.known.values() if each.started and each.queue is not None]
     for application in sorted(running, key=lambda each: (each.submitted, each.id)):
         bounds = list(_bounds(state, application))
         if application.let_in or all(not most or counted.get(place, 0) < most for place, most in bounds):
@@ -122,9 +122,9 @@ def let_in_what_runs(state: State) -> None:
 
 def _bounds(state: State, application: Application) -> Iterable[tuple[QueuePath | Tracked, int]]:
     """Where it counts as one that runs, with how many may; 0 for any number."""
-    leaf = state.tree.get(application.queue or "")
+    leaf = state.config.tree.get(application.queue or "")
     for queue in leaf.chain if leaf is not None else ():
         yield queue.path, queue.max_applications
         for tracked in application.claimant.tracked(queue.path):
-            entry = entry_for(state.limits, tracked)
+            entry = entry_for(state.config.limits, tracked)
             yield tracked, entry.max_applications if entry is not None else 0

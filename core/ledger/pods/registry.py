@@ -13,17 +13,17 @@ from core.ledger.pods.update import time_runs
 from core.ledger.preemption.execution import note_leaving
 from core.ledger.preemption.victims import unmark
 from core.ledger.recovery import recall
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.ledger.usage.charges import discharge, settle
 from core.workload.pod import PodFacts
 
 
 def new_record(state: State, facts: PodFacts) -> PodRecord:
-    state.arrivals += 1
-    record = PodRecord(facts, state.arrivals)
-    state.pods[facts.uid] = record
+    state.pods.arrivals += 1
+    record = PodRecord(facts, state.pods.arrivals)
+    state.pods.records[facts.uid] = record
     name = facts.namespace, facts.name
-    state.by_name[name] = (*state.by_name.get(name, ()), facts.uid)
+    state.pods.by_name[name] = (*state.pods.by_name.get(name, ()), facts.uid)
     recall(state, record)
     return record
 
@@ -36,7 +36,7 @@ def refresh(state: State, record: PodRecord) -> None:
         _forget_invention(state, record)
     enrol(state, record)
     if record.shown is not None and record.application is not None:
-        state.applications[record.application].vouched = True
+        state.applications.known[record.application].vouched = True
     note_labels(state, record)
     if record.node or record.facts.deleting:
         record.reservation = None
@@ -54,13 +54,13 @@ def _forget_invention(state: State, record: PodRecord) -> None:
     """
     application = application_of_bodies(state, taken_facts(record))
     for uid in sorted(application.pods) if application is not None else ():
-        forget(state, state.pods[uid])
+        forget(state, state.pods.records[uid])
 
 
 def delete_pod(state: State, uid: PodUid) -> None:
     """A pod is gone, or terminal: its uid is remembered, so that a late call for it is answered as such."""
     note_gone(state, uid, now=state.now)
-    record = state.pods.get(uid)
+    record = state.pods.records.get(uid)
     if record is not None:
         forget(state, record)
 
@@ -79,7 +79,7 @@ def forget(state: State, record: PodRecord) -> None:
     if facts.placeholder:
         holder_gone(state, record)
     leave(state, record)
-    del state.pods[facts.uid]
-    state.provisional.discard(facts.uid)
-    state.doubted.discard(facts.uid)
+    del state.pods.records[facts.uid]
+    state.pods.provisional.discard(facts.uid)
+    state.pods.doubted.discard(facts.uid)
     forget_name(state, (facts.namespace, facts.name), facts.uid)

@@ -11,7 +11,7 @@ from core.instants import has_come
 from core.ledger.pods.record import Labelled, PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.preemption.victims import write
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.workload.pod import APPLICATION, PodFacts
 
 RELABELLED = "Relabelled"
@@ -56,7 +56,7 @@ def note_labels(state: State, record: PodRecord) -> None:
 
 
 def _report(state: State, record: PodRecord, before: Labelled) -> None:
-    state.identity_tally.relabelled += 1
+    state.applications.tally.relabelled += 1
     write(state, record, (APPLICATION, json.dumps({"app": before.app_id, "queue": before.queue})))
     if record.relabel_told is None or has_come(record.relabel_told + TOLD_APART, now=state.now):
         record.relabel_told = state.now

@@ -2,7 +2,7 @@
 
 from core.ledger.effects import PostEvent
 from core.ledger.pods.record import PodRecord
-from core.ledger.state import State
+from core.ledger.state.state import State
 
 
 def post(

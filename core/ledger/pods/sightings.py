@@ -22,7 +22,7 @@ from core.ledger.pods.registry import delete_pod, forget, new_record, refresh
 from core.ledger.pods.update import is_older, is_same_pod, lasting, says_the_same
 from core.ledger.preemption.execution import note_leaving
 from core.ledger.recovery import resume
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.workload.pod import PodFacts
 
 PROVISIONAL = 30.0
@@ -40,11 +40,15 @@ def learn_pods(state: State, event: on.PodNews) -> None:
         case on.PodDeleted(uid):
             delete_pod(state, uid)
         case on.PodsListBegun():
-            state.listing, state.lists_begun, state.caught_up = True, state.lists_begun + 1, False
+            state.pods.listing, state.pods.lists_begun, state.pods.caught_up = (
+                True,
+                state.pods.lists_begun + 1,
+                False,
+            )
         case on.PodsListed(uids):
             _end_list(state, uids)
         case on.PodsCaughtUp():
-            state.caught_up = True
+            state.pods.caught_up = True
         case _:
             raise AssertionError(event)
 
@@ -53,10 +57,10 @@ def learn_pods(state: State, event: on.PodNews) -> None:
 
 
 def _see(state: State, facts: PodFacts) -> None:
-    if facts.uid in state.gone:
-        if not state.listing:
+    if facts.uid in state.pods.gone:
+        if not state.pods.listing:
             return
-        del state.gone[facts.uid]
+        del state.pods.gone[facts.uid]
     if facts.terminal:
         delete_pod(state, facts.uid)
         return
@@ -73,7 +77,7 @@ def _see(state: State, facts: PodFacts) -> None:
 
 def _known(state: State, facts: PodFacts) -> PodRecord | None:
     """The record of a pod; None also for one that only a body has told of, and told wrongly whose it is."""
-    record = state.pods.get(facts.uid)
+    record = state.pods.records.get(facts.uid)
     if record is None:
         return None
     rests_on_bodies = record.shown is None and not (record.binding or record.bound_to)
@@ -91,7 +95,7 @@ def _is_misled(state: State, record: PodRecord, facts: PodFacts) -> bool:
 def _learn(state: State, record: PodRecord, facts: PodFacts) -> bool:
     """Note what is shown of a known pod; whether that is what it is taken for now."""
     shown = record.shown
-    if shown is not None and not state.listing and is_older(facts, shown):
+    if shown is not None and not state.pods.listing and is_older(facts, shown):
         return False
     record.shown = facts = lasting(shown or record.facts, facts)
     if _body_stands(state, record, facts):
@@ -112,31 +116,31 @@ def _body_stands(state: State, record: PodRecord, facts: PodFacts) -> bool:
     """
     if record.provisional_until is None or facts.node or (facts.deleting and not record.facts.deleting):
         return False
-    ahead = not state.listing or record.vouched_in == state.lists_begun
+    ahead = not state.pods.listing or record.vouched_in == state.pods.lists_begun
     return ahead and is_older(facts, record.facts)
 
 
 def _confirm(state: State, record: PodRecord) -> None:
     record.provisional_until = None
-    state.provisional.discard(record.uid)
+    state.pods.provisional.discard(record.uid)
 
 
 def _end_list(state: State, uids: frozenset[PodUid]) -> None:
     """All items of a complete list have been seen: what it lacks is gone."""
-    for record in list(state.pods.values()):
+    for record in list(state.pods.records.values()):
         if record.uid not in uids and not _outlasts_list(state, record):
             delete_pod(state, record.uid)
-    if state.listing:
+    if state.pods.listing:
         doubt_what_is_not_shown(state, uids)
-    state.listing = False
-    if not state.pods_listed:
-        state.pods_listed = True
+    state.pods.listing = False
+    if not state.pods.listed:
+        state.pods.listed = True
         place_gangs(state)
         let_in_what_runs(state)
         begin_all(state)
         resume(state)
         resume_slots(state)
-        state.stirred.update(dict.fromkeys(state.pod_groups))
+        state.podgroups.touched.update(dict.fromkeys(state.podgroups.known))
 
 
 def _outlasts_list(state: State, record: PodRecord) -> bool:
@@ -144,7 +148,7 @@ def _outlasts_list(state: State, record: PodRecord) -> bool:
 
     A body told of it, or its Binding was accepted, since the list was requested; or its bind call is open.
     """
-    since = record.vouched_in == state.lists_begun and (record.shown is None or bool(record.bound_to))
+    since = record.vouched_in == state.pods.lists_begun and (record.shown is None or bool(record.bound_to))
     return bool(record.binding) or since
 
 
@@ -152,9 +156,9 @@ def _outlasts_list(state: State, record: PodRecord) -> bool:
 
 
 def _take_offer(state: State, facts: PodFacts) -> None:
-    if facts.uid in state.gone or facts.terminal or facts.node:
+    if facts.uid in state.pods.gone or facts.terminal or facts.node:
         return
-    record = state.pods.get(facts.uid)
+    record = state.pods.records.get(facts.uid)
     if record is None:
         record = new_record(state, facts)
         _believe_for_a_while(state, record)
@@ -166,7 +170,7 @@ def _take_offer(state: State, facts: PodFacts) -> None:
         record.facts = lasting(record.facts, replace(facts, size=size) if size != facts.size else facts)
         if record.shown is not None:
             _believe_for_a_while(state, record)
-    record.vouched_in = state.lists_begun
+    record.vouched_in = state.pods.lists_begun
     refresh(state, record)
 
 
@@ -175,7 +179,7 @@ def _take_read(state: State, facts: PodFacts) -> None:
 
     The watch alone tells that a pod has a node, or leaves.
     """
-    if facts.uid in state.gone or facts.terminal or facts.node or facts.deleting:
+    if facts.uid in state.pods.gone or facts.terminal or facts.node or facts.deleting:
         return
     record = _known(state, facts)
     if record is None:
@@ -191,14 +195,14 @@ def _take_read(state: State, facts: PodFacts) -> None:
 
 def _take_absence(state: State, uid: PodUid) -> None:
     """A pod that only bodies have told of does not exist."""
-    record = state.pods.get(uid)
+    record = state.pods.records.get(uid)
     if record is not None and record.shown is None and not (record.node or record.binding):
         forget(state, record)
 
 
 def _believe_for_a_while(state: State, record: PodRecord) -> None:
     record.provisional_until = state.now + PROVISIONAL
-    state.provisional.add(record.uid)
+    state.pods.provisional.add(record.uid)
 
 
 def expire_provisional(state: State) -> None:
@@ -206,7 +210,7 @@ def expire_provisional(state: State) -> None:
 
     Not while the API server has its Binding, or may get it.
     """
-    for record in [state.pods[uid] for uid in sorted(state.provisional)]:
+    for record in [state.pods.records[uid] for uid in sorted(state.pods.provisional)]:
         if record.provisional_until is None or not has_come(record.provisional_until, now=state.now):
             continue
         if record.shown is not None:

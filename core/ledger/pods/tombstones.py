@@ -2,20 +2,20 @@
 
 from core.ids import PodUid
 from core.instants import has_come
-from core.ledger.state import State
+from core.ledger.state.state import State
 
 REMEMBERED_GONE = 600.0
 """Seconds that a deleted uid is remembered."""
 
 
 def note_gone(state: State, uid: PodUid, *, now: float) -> None:
-    state.gone.pop(uid, None)
-    state.gone[uid] = now
+    state.pods.gone.pop(uid, None)
+    state.pods.gone[uid] = now
 
 
 def forget_gone(state: State) -> None:
     """The oldest are the first."""
-    gone = state.gone
+    gone = state.pods.gone
     while gone:
         uid, at = next(iter(gone.items()))
         if not has_come(at + REMEMBERED_GONE, now=state.now):
@@ -25,8 +25,8 @@ def forget_gone(state: State) -> None:
 
 def forget_name(state: State, name: tuple[str, str], uid: PodUid) -> None:
     """Free the name of a pod; another pod may have taken it before this one is known to be gone."""
-    others = tuple(each for each in state.by_name[name] if each != uid)
+    others = tuple(each for each in state.pods.by_name[name] if each != uid)
     if others:
-        state.by_name[name] = others
+        state.pods.by_name[name] = others
     else:
-        del state.by_name[name]
+        del state.pods.by_name[name]

@@ -11,7 +11,8 @@ from core.ids import AppId, PodUid, QueuePath
 from core.instants import earliest, has_come
 from core.ledger.pods.record import PodRecord
 from core.ledger.preemption.in_vain import report_wait, waits_until
-from core.ledger.state import Seat, State
+from core.ledger.state.admission import Seat
+from core.ledger.state.state import State
 from core.queues.properties import QueueProperties
 from core.queues.queue import NO_PRIORITY
 from core.workload.ask import Rank
@@ -34,7 +35,7 @@ def await_try(state: State, record: PodRecord) -> None:
     """An ask is there, or the document has changed: note when a plan may be made for it."""
     due = _first_try(state, record)
     if due is None:
-        state.tries.pop(record.uid, None)
+        state.preemption.attempts.pop(record.uid, None)
     else:
         _file(state, record.uid, max(due, state.now))
 
@@ -42,14 +43,14 @@ def await_try(state: State, record: PodRecord) -> None:
 def _first_try(state: State, record: PodRecord) -> float | None:
     facts = record.facts
     application = state.application_of(record)
-    leaf = state.tree.get(application.queue) if application is not None and application.queue else None
+    leaf = state.config.tree.get(application.queue) if application is not None and application.queue else None
     if leaf is None:
         return None
     if record.required_node:
         return state.now if record.tried_at is None else record.tried_at + REQUIRED_APART
-    if facts.never_preempts or not state.preempts or not any(each.guaranteed for each in leaf.chain):
+    if facts.never_preempts or not state.config.preempts or not any(each.guaranteed for each in leaf.chain):
         return None
-    if facts.complex and not state.settings.preemption.plans_complex:
+    if facts.complex and not state.config.settings.preemption.plans_complex:
         return None
     due = facts.created + leaf.properties.preemption_delay
     return due if record.tried_at is None else max(due, record.tried_at + TRIES_APART)
@@ -57,17 +58,17 @@ def _first_try(state: State, record: PodRecord) -> float | None:
 
 def forget_try(state: State, uid: PodUid) -> None:
     """It waits no more."""
-    state.tries.pop(uid, None)
-    state.trying.pop(uid, None)
-    if not state.tries:
-        state.tries_due = None
+    state.preemption.attempts.pop(uid, None)
+    state.preemption.trying.pop(uid, None)
+    if not state.preemption.attempts:
+        state.preemption.attempts_due = None
 
 
 def note_tried(state: State, record: PodRecord) -> None:
     """A plan is being made; the next one is due a while later."""
     record.tried_at = state.now
-    state.trying.pop(record.uid, None)
-    if record.uid in state.waits_at:
+    state.preemption.trying.pop(record.uid, None)
+    if record.uid in state.pending.waits_at:
         await_try(state, record)
 
 
@@ -76,31 +77,31 @@ def find_due(state: State) -> None:
 
     Which leaf goes first is not said here: see `core.decisions.preemption.due_order`.
     """
-    if state.tries_due is None or not has_come(state.tries_due, now=state.now):
+    if state.preemption.attempts_due is None or not has_come(state.preemption.attempts_due, now=state.now):
         return
     due: dict[QueuePath, list[Rank]] = {}
-    for uid, at in state.tries.items():
+    for uid, at in state.preemption.attempts.items():
         if has_come(at, now=state.now):
-            seat = state.waits_at[uid]
+            seat = state.pending.waits_at[uid]
             if _waits_for_queue(state, uid, seat):
                 continue
             due.setdefault(seat.key.queue, []).append(seat.rank)
-            state.tries[uid] = state.now + PUT_OFF
+            state.preemption.attempts[uid] = state.now + PUT_OFF
     for path in sorted(due):
         for rank in nsmallest(ATTEMPTS_PER_LEAF, due[path], key=partial(_order_in_leaf, state, path, {})):
-            del state.tries[rank[-1]]
-            state.trying[rank[-1]] = None
-    state.due_round += bool(due)
-    state.tries_due = min(state.tries.values(), default=None)
+            del state.preemption.attempts[rank[-1]]
+            state.preemption.trying[rank[-1]] = None
+    state.preemption.due_round += bool(due)
+    state.preemption.attempts_due = min(state.preemption.attempts.values(), default=None)
 
 
 def _order_in_leaf(
     state: State, path: QueuePath, keys: dict[AppId, OrderKey], rank: Rank
 ) -> tuple[OrderKey, Rank]:
     """``keys``: of applications that were ordered before."""
-    app_id = state.waits_at[rank[-1]].key.app
+    app_id = state.pending.waits_at[rank[-1]].key.app
     if app_id not in keys:
-        application, leaf = state.applications[app_id], state.tree.get(path)
+        application, leaf = state.applications.known[app_id], state.config.tree.get(path)
         properties = leaf.properties if leaf is not None else QueueProperties()
         applicant = Applicant(
             app_id,
@@ -120,15 +121,15 @@ def _order_in_leaf(
 
 def _waits_for_queue(state: State, uid: PodUid, seat: Seat) -> bool:
     """Put an ask off whose queue must wait, since plans for it were in vain (F-25)."""
-    leaf, record = state.tree.get(seat.key.queue), state.pods[uid]
+    leaf, record = state.config.tree.get(seat.key.queue), state.pods.records[uid]
     until = waits_until(state, leaf, record.facts.namespace) if leaf is not None else 0.0
     if leaf is None or has_come(until, now=state.now):
         return False
-    state.tries[uid] = until
+    state.preemption.attempts[uid] = until
     report_wait(state, record, leaf)
     return True
 
 
 def _file(state: State, uid: PodUid, due: float) -> None:
-    state.tries[uid] = due
-    state.tries_due = earliest(state.tries_due, due)
+    state.preemption.attempts[uid] = due
+    state.preemption.attempts_due = earliest(state.preemption.attempts_due, due)

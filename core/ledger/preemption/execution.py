@@ -30,7 +30,8 @@ from core.ledger.preemption.victims import (
     write_plan,
     write_victim,
 )
-from core.ledger.state import Offer, Stage, State
+from core.ledger.state.preemption import Offer, Stage
+from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.workload.budget import disruptions_left
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED
@@ -41,7 +42,7 @@ def note_preemption(state: State, event: on.PreemptionMark) -> None:
     if isinstance(event, on.QuotaReclaimed):
         _reclaim(state, event)
         return
-    record = state.pods.get(event.uid)
+    record = state.pods.records.get(event.uid)
     if record is None:
         return
     match event:
@@ -56,12 +57,12 @@ def note_preemption(state: State, event: on.PreemptionMark) -> None:
 
 
 def _commit(state: State, record: PodRecord, plan: Offer) -> None:
-    if not record.is_ask or state.kept.get(plan.node, record.uid) != record.uid:
+    if not record.is_ask or state.reservations.of.get(plan.node, record.uid) != record.uid:
         return
-    if state.offers.get(record.uid) is plan:
+    if state.preemption.offers.get(record.uid) is plan:
         # It is taken; its node is kept already.
-        del state.offers[record.uid]
-    elif record.keeps != plan.node or record.uid in state.offers:
+        del state.preemption.offers[record.uid]
+    elif record.keeps != plan.node or record.uid in state.preemption.offers:
         let_go(state, record)
         note_kept(state, record, plan.node)
     trigger(state, record, plan.plan)
@@ -90,15 +91,15 @@ def go_on(state: State, event: on.RecordWritten) -> None:
 
 
 def _ask_written(state: State, uid: PodUid, plan: str, *, reached: bool) -> None:
-    record = state.pods.get(uid)
+    record = state.pods.records.get(uid)
     if record is not None and record.triggered == plan and not reached:
         # Nobody was evicted; perhaps another instance is the one that acts.
         record.plans -= 1
         undo(state, record)
         return
     stands = record is not None and record.triggered == plan
-    for each in list(state.victims.get(uid, ())):
-        victim = state.pods[each]
+    for each in list(state.preemption.victims.get(uid, ())):
+        victim = state.pods.records[each]
         if not stands:
             spare(state, victim)
         else:
@@ -107,11 +108,11 @@ def _ask_written(state: State, uid: PodUid, plan: str, *, reached: bool) -> None
 
 
 def _victim_written(state: State, uid: PodUid, *, reached: bool) -> None:
-    record = state.pods.get(uid)
+    record = state.pods.records.get(uid)
     if record is None or record.preempted_for is None or record.facts.deleting:
         return
     if reached and stands(state, record.preempted_for):
-        stages = state.victims[record.preempted_for]
+        stages = state.preemption.victims[record.preempted_for]
         stages[uid] = Stage.MARKED
         send_off(state, record.preempted_for)
     else:
@@ -120,8 +121,8 @@ def _victim_written(state: State, uid: PodUid, *, reached: bool) -> None:
 
 def stands(state: State, preemptor: PodUid | QueuePath) -> bool:
     """Whether the plan of an ask, or the preemption of a queue, is still on."""
-    ask = state.pods.get(PodUid(preemptor))
-    return bool(ask.triggered) if ask is not None else state.tree.get(preemptor) is not None
+    ask = state.pods.records.get(PodUid(preemptor))
+    return bool(ask.triggered) if ask is not None else state.config.tree.get(preemptor) is not None
 
 
 def send_off(state: State, preemptor: PodUid | QueuePath, *, without: PodUid = NO_POD) -> None:
@@ -133,11 +134,17 @@ def send_off(state: State, preemptor: PodUid | QueuePath, *, without: PodUid = N
     if not stands(state, preemptor):
         spare_who_stay(state, PodUid(preemptor))
         return
-    stages = state.victims.get(preemptor, {})
+    stages = state.preemption.victims.get(preemptor, {})
     staying = [
-        state.pods[uid] for uid in stages if uid != without and not _has_begun_to_leave(state.pods[uid])
+        state.pods.records[uid]
+        for uid in stages
+        if uid != without and not _has_begun_to_leave(state.pods.records[uid])
     ]
-    guarded = [each for each in staying if _guard(state, each) is not None] if preemptor in state.pods else []
+    guarded = (
+        [each for each in staying if _guard(state, each) is not None]
+        if preemptor in state.pods.records
+        else []
+    )
     if any(stages[each.uid] is Stage.ASKED for each in guarded):
         return
     chosen = [min(guarded, key=lambda each: _guard(state, each) or 0)] if guarded else staying
@@ -154,21 +161,21 @@ def _has_begun_to_leave(record: PodRecord) -> bool:
 def _guard(state: State, record: PodRecord) -> int | None:
     """How many pods like this one its budget lets go now; None when nothing holds it back."""
     facts = record.facts
-    if state.settings.preemption.direct_delete:
+    if state.config.settings.preemption.direct_delete:
         return None
-    return disruptions_left(state.budgets, facts.namespace, facts.labels)
+    return disruptions_left(state.cluster.budgets, facts.namespace, facts.labels)
 
 
 def _evict(state: State, record: PodRecord) -> None:
     facts, preemptor = record.facts, PodUid(record.preempted_for or "")
-    kind = DeletePod if state.settings.preemption.direct_delete else EvictPod
+    kind = DeletePod if state.config.settings.preemption.direct_delete else EvictPod
     why = record.preempted_why
     state.outbox.append(kind(facts.uid, facts.namespace, facts.name, preemptor=preemptor, why=why))
 
 
 def note_eviction(state: State, event: on.PodEvicted) -> None:
     """How the eviction of a victim has ended; that it goes is seen by its deletionTimestamp."""
-    record = state.pods.get(event.uid)
+    record = state.pods.records.get(event.uid)
     if record is None:
         send_off(state, event.preemptor)
         return
@@ -186,8 +193,8 @@ def note_eviction(state: State, event: on.PodEvicted) -> None:
 
 def _told(state: State, record: PodRecord) -> str:
     """PRE-20, and the receipt."""
-    ask = state.pods.get(PodUid(record.preempted_for or ""))
-    if ask is None and state.tree.get(QueuePath(record.preempted_for or "")) is None:
+    ask = state.pods.records.get(PodUid(record.preempted_for or ""))
+    if ask is None and state.config.tree.get(QueuePath(record.preempted_for or "")) is None:
         return f"Preempted by a pod that is gone by now. {record.preempted_why}"
     if ask is None:
         return f"Preempted because the quota of {record.preempted_for} shrank. {record.preempted_why}"
@@ -198,7 +205,7 @@ def _told(state: State, record: PodRecord) -> str:
 
 def _give_up(state: State, record: PodRecord) -> None:
     """A victim stays: its plan is short of room, and another one is looked for."""
-    ask = state.pods.get(PodUid(record.preempted_for or ""))
+    ask = state.pods.records.get(PodUid(record.preempted_for or ""))
     spare(state, record)
     if ask is not None and ask.triggered:
         fall_short(state, ask)
@@ -206,9 +213,11 @@ def _give_up(state: State, record: PodRecord) -> None:
 
 def fall_short(state: State, ask: PodRecord) -> None:
     """Not all victims of a plan can be had: nobody else goes for it, and another one is looked for."""
-    if ask.uid in state.offers:
+    if ask.uid in state.preemption.offers:
         undo(state, ask)
-    elif any(is_leaving(state, state.pods[each]) for each in state.victims.get(ask.uid, ())):
+    elif any(
+        is_leaving(state, state.pods.records[each]) for each in state.preemption.victims.get(ask.uid, ())
+    ):
         # What they leave is kept.
         ask.triggered = ""
         write(state, ask, (TRIGGERED, None))
@@ -230,9 +239,9 @@ def note_leaving(state: State, record: PodRecord) -> None:
     if not record.facts.deleting:
         note_vanished(state, record)
     ask = PodUid(record.preempted_for or "")
-    offered = state.offers.get(ask)
+    offered = state.preemption.offers.get(ask)
     if offered is not None:
-        _commit(state, state.pods[ask], offered)
+        _commit(state, state.pods.records[ask], offered)
     if record.preempted_for is not None and not record.facts.deleting:
         tell(state, record, _told(state, record))
         send_off(state, record.preempted_for, without=record.uid)

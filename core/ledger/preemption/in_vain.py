@@ -11,7 +11,8 @@ In memory only: a restart forgives.
 from core.ids import QueuePath
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
-from core.ledger.state import InVain, Payer, State
+from core.ledger.state.preemption import InVain, Payer
+from core.ledger.state.state import State
 from core.queues.queue import Queue
 
 COUNTED_FOR = 600.0
@@ -27,16 +28,18 @@ _MOST_DOUBLINGS = 6
 
 def note_vanished(state: State, record: PodRecord) -> None:
     """A pod is being deleted, or is gone. Nothing unless it is an ask that others were made to go for."""
-    plans = record.plans + (record.uid in state.offers)
+    plans = record.plans + (record.uid in state.preemption.offers)
     leaf = _leaf_of(state, record)
     if record.node or not plans or leaf is None:
         return
     payer = payer_of(leaf, record.facts.namespace)
-    known = state.in_vain.get(payer, InVain())
+    known = state.preemption.in_vain.get(payer, InVain())
     recent = [each for each in known.moments if state.now - each < COUNTED_FOR]
     known = known._replace(moments=(*recent, *(state.now,) * plans)[-FREE - 1 :])
-    state.plans_in_vain += plans
-    state.in_vain[payer] = _waiting(state, record, payer, known) if known.until <= state.now else known
+    state.preemption.plans_in_vain += plans
+    state.preemption.in_vain[payer] = (
+        _waiting(state, record, payer, known) if known.until <= state.now else known
+    )
 
 
 def _waiting(state: State, record: PodRecord, payer: Payer, known: InVain) -> InVain:
@@ -49,22 +52,22 @@ def _waiting(state: State, record: PodRecord, payer: Payer, known: InVain) -> In
         f"Others had to go for this pod, which vanished before it was placed; so did {FREE} or more lately."
     )
     post(state, record, "PreemptionInVain", f"{text} The next plan of {payer.queue} waits {wait:.0f} s.")
-    state.waits_for_vain += 1
+    state.preemption.waits_for_vain += 1
     return known._replace(times=times + 1, until=state.now + wait, reported=False)
 
 
 def waits_until(state: State, leaf: Queue, namespace: str) -> float:
     """When plans may be made for asks of a leaf again; 0, or a moment that has passed, for now."""
-    known = state.in_vain.get(payer_of(leaf, namespace)) if state.in_vain else None
+    known = state.preemption.in_vain.get(payer_of(leaf, namespace)) if state.preemption.in_vain else None
     return known.until if known is not None else 0.0
 
 
 def report_wait(state: State, record: PodRecord, leaf: Queue) -> None:
     """Tell one ask per wait that it is due and must wait for its queue."""
     payer = payer_of(leaf, record.facts.namespace)
-    known = state.in_vain[payer]
+    known = state.preemption.in_vain[payer]
     if not known.reported:
-        state.in_vain[payer] = known._replace(reported=True)
+        state.preemption.in_vain[payer] = known._replace(reported=True)
         text = f"No plan is made for {payer.queue} for another {known.until - state.now:.0f} s: pods vanished"
         post(state, record, "PreemptionWaits", f"{text} before they were placed, after others had to go.")
 
@@ -78,16 +81,16 @@ def payer_of(leaf: Queue, namespace: str) -> Payer:
 
 def forgive(state: State) -> None:
     """Forget what counts no more."""
-    for payer, known in list(state.in_vain.items()):
+    for payer, known in list(state.preemption.in_vain.items()):
         last = max(known.until, *known.moments)
         if state.now - last >= COUNTED_FOR:
-            del state.in_vain[payer]
+            del state.preemption.in_vain[payer]
 
 
 def waiting_queues(state: State) -> dict[QueuePath, float]:
     """The queues that wait now, with the seconds that are left."""
     found: dict[QueuePath, float] = {}
-    for payer, known in state.in_vain.items():
+    for payer, known in state.preemption.in_vain.items():
         if known.until > state.now:
             found[payer.queue] = max(found.get(payer.queue, 0.0), known.until - state.now)
     return found
@@ -95,4 +98,4 @@ def waiting_queues(state: State) -> dict[QueuePath, float]:
 
 def _leaf_of(state: State, record: PodRecord) -> Queue | None:
     application = state.application_of(record)
-    return state.tree.get(application.queue) if application is not None and application.queue else None
+    return state.config.tree.get(application.queue) if application is not None and application.queue else None

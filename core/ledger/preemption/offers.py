@@ -10,7 +10,8 @@ from core.instants import has_come
 from core.ledger.node_reservation.reservation import let_go, note_kept
 from core.ledger.pods.record import PodRecord
 from core.ledger.preemption.victims import mark, running, unmark
-from core.ledger.state import Offer, Stage, State
+from core.ledger.state.preemption import Offer, Stage
+from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 
 OFFERED_FOR = 5.0
@@ -19,13 +20,17 @@ OFFERED_FOR = 5.0
 
 def offer(state: State, record: PodRecord, plan: Offer) -> None:
     """Count a plan from now on; nothing when another one is in flight for its ask or its node."""
-    if not record.is_ask or record.triggered or state.kept.get(plan.node, record.uid) != record.uid:
+    if (
+        not record.is_ask
+        or record.triggered
+        or state.reservations.of.get(plan.node, record.uid) != record.uid
+    ):
         return
     # Also the same node: what was written of it is taken off, as the offer may be withdrawn.
     let_go(state, record)
     note_kept(state, record, plan.node)
     record.triggered = plan.plan
-    state.offers[record.uid] = plan
+    state.preemption.offers[record.uid] = plan
     settle(state, record)
     for victim, why in running(state, plan.victims):
         mark(state, victim, record.uid, why, stage=Stage.OFFERED)
@@ -33,23 +38,23 @@ def offer(state: State, record: PodRecord, plan: Offer) -> None:
 
 def drop_offers(state: State) -> None:
     """Withdraw the offers that were not taken in time."""
-    for uid, plan in list(state.offers.items()):
+    for uid, plan in list(state.preemption.offers.items()):
         if has_come(plan.at + OFFERED_FOR, now=state.now):
-            let_go(state, state.pods[uid])
+            let_go(state, state.pods.records[uid])
 
 
 def spare_withdrawn(state: State) -> None:
     """Count the asks of withdrawn offers, and those who would have gone for them, as before the offer."""
-    for uid in state.withdrawn:
-        for each in sorted(state.victims.get(uid, ())):
-            if state.victims[uid][each] is Stage.OFFERED:
+    for uid in state.preemption.withdrawn:
+        for each in sorted(state.preemption.victims.get(uid, ())):
+            if state.preemption.victims[uid][each] is Stage.OFFERED:
                 _spare(state, each)
-        if uid in state.pods:
-            settle(state, state.pods[uid])
-    state.withdrawn.clear()
+        if uid in state.pods.records:
+            settle(state, state.pods.records[uid])
+    state.preemption.withdrawn.clear()
 
 
 def _spare(state: State, uid: PodUid) -> None:
-    victim = state.pods[uid]
+    victim = state.pods.records[uid]
     unmark(state, victim)
     settle(state, victim)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from core.ids import QueuePath
 from core.instants import has_come
 from core.ledger.pods.record import Charge, Held
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.queues.queue import Queue
 from core.queues.quota_change import QuotaTerms, is_due, start_after, start_after_growth, terms_of
 from core.resource import within
@@ -16,13 +16,13 @@ CHECKED_EVERY = 1.0
 
 def terms_now(state: State) -> Mapping[QueuePath, QuotaTerms]:
     """Of every queue, before a document is applied."""
-    return {queue.path: terms_of(queue) for queue in state.tree if not queue.is_root}
+    return {queue.path: terms_of(queue) for queue in state.config.tree if not queue.is_root}
 
 
 def note_terms(state: State, before: Mapping[QueuePath, QuotaTerms]) -> None:
     """A document was applied: what it makes of each queue's start."""
-    starts = state.quota_starts
-    for queue in state.tree:
+    starts = state.preemption.quota_starts
+    for queue in state.config.tree:
         old = before.get(queue.path)
         if old is None or queue.dynamic or queue.draining:
             starts.pop(queue.path, None)
@@ -32,7 +32,7 @@ def note_terms(state: State, before: Mapping[QueuePath, QuotaTerms]) -> None:
             terms_of(queue),
             start=starts.get(queue.path),
             allocated=queue.allocated,
-            running=queue.path in state.victims,
+            running=queue.path in state.preemption.victims,
             now=state.now,
         )
         _set(state, queue, start)
@@ -40,16 +40,16 @@ def note_terms(state: State, before: Mapping[QueuePath, QuotaTerms]) -> None:
 
 def note_growth(state: State, old: Charge | None, new: Charge) -> None:
     """Usage has grown without being asked: a recovery, or a resize in place."""
-    if not state.quota_preempts or new.held is not Held.ALLOCATED or new.queue is None:
+    if not state.config.quota_preempts or new.held is not Held.ALLOCATED or new.queue is None:
         return
     if old is not None and old.held is not Held.PENDING and old.size == new.size:
         return
-    leaf = state.tree.get(new.queue)
+    leaf = state.config.tree.get(new.queue)
     for queue in leaf.chain[:-1] if leaf is not None else ():
         if queue.properties.quota_preemption_delay and not queue.dynamic:
             start = start_after_growth(
                 terms_of(queue),
-                start=state.quota_starts.get(queue.path),
+                start=state.preemption.quota_starts.get(queue.path),
                 allocated=queue.allocated,
                 switched_on=True,
                 now=state.now,
@@ -59,39 +59,39 @@ def note_growth(state: State, old: Charge | None, new: Charge) -> None:
 
 def find_reclaims(state: State) -> None:
     """Whose moment has come, from the root down; one that begins hides all below it (QCP-3)."""
-    if state.quota_starts and state.quota_preempts:
-        _find_below(state, state.tree.root)
+    if state.preemption.quota_starts and state.config.quota_preempts:
+        _find_below(state, state.config.tree.root)
 
 
 def _find_below(state: State, parent: Queue) -> None:
     for path in sorted(parent.children):
         queue = parent.children[path]
-        start = state.quota_starts.get(path)
+        start = state.preemption.quota_starts.get(path)
         if is_due(queue, start, now=state.now):
-            state.reclaims[path] = None
+            state.preemption.reclaims[path] = None
             _put_off_below(state, queue)
             continue
         if start is not None and (has_come(start, now=state.now) or within(queue.max, queue.allocated)):
-            del state.quota_starts[path]
+            del state.preemption.quota_starts[path]
         _find_below(state, queue)
 
 
 def _put_off_below(state: State, parent: Queue) -> None:
     for queue in parent.children.values():
-        start = state.quota_starts.get(queue.path)
+        start = state.preemption.quota_starts.get(queue.path)
         if start is not None:
-            state.quota_starts[queue.path] = max(start, state.now + CHECKED_EVERY)
+            state.preemption.quota_starts[queue.path] = max(start, state.now + CHECKED_EVERY)
         _put_off_below(state, queue)
 
 
 def reclaimed(state: State, path: QueuePath) -> None:
     """One run per start, whatever came of it (QCP-3)."""
-    state.quota_starts.pop(path, None)
-    state.reclaims.pop(path, None)
+    state.preemption.quota_starts.pop(path, None)
+    state.preemption.reclaims.pop(path, None)
 
 
 def _set(state: State, queue: Queue, start: float | None) -> None:
     if start is None:
-        state.quota_starts.pop(queue.path, None)
+        state.preemption.quota_starts.pop(queue.path, None)
     else:
-        state.quota_starts[queue.path] = start
+        state.preemption.quota_starts[queue.path] = start

@@ -9,7 +9,8 @@ from core.ledger.effects import WriteRecord
 from core.ledger.node_reservation.reservation import kept_until, let_go, note_kept
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
-from core.ledger.state import Stage, State
+from core.ledger.state.preemption import Stage
+from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
 
@@ -28,14 +29,14 @@ def mark(
     """A pod is a victim from now on."""
     unmark(state, record)
     record.preempted_for, record.preempted_why = preemptor, why
-    state.victims.setdefault(preemptor, {})[record.uid] = stage
+    state.preemption.victims.setdefault(preemptor, {})[record.uid] = stage
     settle(state, record)
 
 
 def running(state: State, victims: Iterable[on.ChosenVictim]) -> Iterator[tuple[PodRecord, str]]:
     """Those of them that are still there, each with why it was chosen."""
     for chosen in victims:
-        victim = state.pods.get(chosen.uid)
+        victim = state.pods.records.get(chosen.uid)
         if victim is not None and victim.node:
             yield victim, chosen.why
 
@@ -46,10 +47,10 @@ def unmark(state: State, record: PodRecord) -> None:
     if preemptor is None:
         return
     record.preempted_for = None
-    victims = state.victims[preemptor]
+    victims = state.preemption.victims[preemptor]
     victims.pop(record.uid, None)
     if not victims:
-        del state.victims[preemptor]
+        del state.preemption.victims[preemptor]
 
 
 def spare(state: State, record: PodRecord) -> None:
@@ -78,8 +79,8 @@ def undo(state: State, record: PodRecord) -> None:
 
 def spare_who_stay(state: State, preemptor: PodUid) -> None:
     """Those victims of a plan that nobody has asked to go yet."""
-    for uid in sorted(state.victims.get(preemptor, ())):
-        victim = state.pods[uid]
+    for uid in sorted(state.preemption.victims.get(preemptor, ())):
+        victim = state.pods.records[uid]
         if not is_leaving(state, victim):
             spare(state, victim)
 
@@ -91,13 +92,13 @@ def is_leaving(state: State, victim: PodRecord) -> bool:
 
 
 def _stage_of(state: State, victim: PodRecord) -> Stage | None:
-    return state.victims.get(victim.preempted_for or NO_POD, {}).get(victim.uid)
+    return state.preemption.victims.get(victim.preempted_for or NO_POD, {}).get(victim.uid)
 
 
 def expire_kept(state: State) -> None:
     """Nodes on which the room has not come together for too long are for everybody again (CYC-2)."""
-    for uid in sorted(state.kept.values()):
-        record = state.pods[uid]
+    for uid in sorted(state.reservations.of.values()):
+        record = state.pods.records[uid]
         if has_come(kept_until(record), now=state.now):
             undo(state, record)
 
@@ -115,7 +116,7 @@ def write_plan(state: State, record: PodRecord) -> None:
 
 def write_victim(state: State, record: PodRecord) -> None:
     """On a victim: for whom it goes, and why that is right."""
-    ask = state.pods.get(PodUid(record.preempted_for or ""))
+    ask = state.pods.records.get(PodUid(record.preempted_for or ""))
     plan = f"/{ask.triggered}" if ask is not None and ask.triggered else ""
     write(state, record, (PREEMPTED_FOR, f"{record.preempted_for}{plan} {record.preempted_why}"))
 

@@ -19,7 +19,8 @@ from core.ledger.podgroups.membership import note_member
 from core.ledger.pods.record import Charge, Held, PodRecord, Standing
 from core.ledger.preemption.attempts import await_try, forget_try
 from core.ledger.preemption.quota_reclaim import note_growth
-from core.ledger.state import Seat, State, WaitingKey
+from core.ledger.state.admission import Seat, WaitingKey
+from core.ledger.state.state import State
 from core.ledger.usage.over_max import note_release, note_use
 from core.queues.priority import ask_comes, ask_goes
 from core.queues.queue import Queue
@@ -93,7 +94,7 @@ def _charge_beside(state: State, record: PodRecord) -> Charge | None:
     """A member that goes to another node than that of its placeholder has room there, while the quota is
     still the placeholder's (GANG-11)."""
     slot = record.slot
-    holder = state.pods.get(slot.placeholder) if slot is not None else None
+    holder = state.pods.records.get(slot.placeholder) if slot is not None else None
     if slot is None or holder is None or holder.node == slot.node:
         return None
     return Charge(Held.RESERVED, None, slot.node, record.facts.size)
@@ -102,7 +103,7 @@ def _charge_beside(state: State, record: PodRecord) -> Charge | None:
 def _queue_of(state: State, record: PodRecord) -> QueuePath | None:
     if record.application is None:
         return None
-    return state.applications[record.application].queue
+    return state.applications.known[record.application].queue
 
 
 def _is_kept_out(state: State, record: PodRecord) -> bool:
@@ -133,8 +134,8 @@ def discharge(state: State, record: PodRecord) -> None:
     _index_waiting(state, record, None)
     unfile(state, record)
     forget_unguarded(state, record.uid, gone=True)
-    state.unwoken.discard(record.uid)
-    state.reserved.discard(record.uid)
+    state.turns.unwoken.discard(record.uid)
+    state.usage.reserved.discard(record.uid)
     let_go(state, record, gone=True)
 
 
@@ -144,17 +145,17 @@ def holds(charge: Charge | None) -> bool:
 
 
 def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
-    old = state.charges.get(record.uid)
+    old = state.usage.charges.get(record.uid)
     if old == new:
         return
     # Most often a reservation becomes an allocation, which is the same to users and groups.
     people = old is None or not _keeps_room(old, new)
     if old is not None:
         _count(state, record, old, adding=False, people=people)
-        del state.charges[record.uid]
+        del state.usage.charges[record.uid]
     if new is not None:
         _count(state, record, new, adding=True, people=people)
-        state.charges[record.uid] = new
+        state.usage.charges[record.uid] = new
     for each in (old, new):
         if each is not None and each.queue is not None and record.application is not None:
             note_moved(state, each.queue, record.application)
@@ -166,14 +167,14 @@ def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
         if people and holds(new):
             note_use(state, record, new)
     if old is not None and holds(old) and people:
-        state.freed = True
+        state.cycle.freed = True
 
 
 def _note_room(state: State, record: PodRecord, *, was: bool, now: bool) -> None:
     """What that is to its application. Room of a placeholder is none of the application's own (GANG-8)."""
     if was == now or record.application is None:
         return
-    application = state.applications[record.application]
+    application = state.applications.known[record.application]
     if record.facts.placeholder:
         (room_held if now else room_left)(state, application)
     elif now:
@@ -185,7 +186,7 @@ def _note_room(state: State, record: PodRecord, *, was: bool, now: bool) -> None
 def _was_let_in(state: State, record: PodRecord) -> bool:
     """Whether a pod has its room by leave of ours: others may have bound it."""
     promised = record.reservation is not None or record.slot is not None or record.opening
-    return promised or record.uid in state.turns
+    return promised or record.uid in state.turns.of
 
 
 def _keeps_room(old: Charge, new: Charge | None) -> bool:
@@ -195,7 +196,7 @@ def _keeps_room(old: Charge, new: Charge | None) -> bool:
 
 def _count(state: State, record: PodRecord, charge: Charge, *, adding: bool, people: bool) -> None:
     """Count a charge in or out. ``people``: for users and groups too."""
-    leaf = state.tree.get(charge.queue) if charge.queue is not None else None
+    leaf = state.config.tree.get(charge.queue) if charge.queue is not None else None
     if leaf is not None:
         for counter in (_HELD_IN[charge.held], *_STANDING_IN.get(charge.standing, ())):
             for queue in leaf.chain:
@@ -203,13 +204,15 @@ def _count(state: State, record: PodRecord, charge: Charge, *, adding: bool, peo
         if charge.held is Held.PENDING:
             _count_priority(leaf, state.application_of(record), charge, adding=adding)
         if people and holds(charge) and record.application is not None:
-            _count_people(state, state.applications[record.application], leaf, charge.size, adding=adding)
+            _count_people(
+                state, state.applications.known[record.application], leaf, charge.size, adding=adding
+            )
     if charge.node:
         _count_on_node(state, record, charge, adding=adding)
     elif charge.held is Held.RESERVED and adding:
-        state.afloat.add(charge.size)
+        state.usage.afloat.add(charge.size)
     elif charge.held is Held.RESERVED:
-        state.afloat.subtract(charge.size)
+        state.usage.afloat.subtract(charge.size)
 
 
 def _count_priority(leaf: Queue, application: Application | None, charge: Charge, *, adding: bool) -> None:
@@ -233,55 +236,55 @@ def _count_people(
     paths = [queue.path for queue in leaf.chain]
     if adding:
         application.used.add(size)
-        state.book.add(application.claimant, paths, size)
+        state.usage.book.add(application.claimant, paths, size)
     else:
         application.used.subtract(size)
-        state.book.subtract(application.claimant, paths, size)
+        state.usage.book.subtract(application.claimant, paths, size)
 
 
 def recount_people(state: State) -> None:
     """Groups and usage anew, from what the pods hold; after a new document (UGM-10)."""
-    state.book = UsageBook()
-    for application in state.applications.values():
-        leaf = state.tree.get(application.queue) if application.queue is not None else None
+    state.usage.book = UsageBook()
+    for application in state.applications.known.values():
+        leaf = state.config.tree.get(application.queue) if application.queue is not None else None
         if leaf is None:
             continue
         paths = [queue.path for queue in leaf.chain]
-        application.group = state.limits.group_for(paths, application.groups or ())
+        application.group = state.config.limits.group_for(paths, application.groups or ())
         for uid in application.pods:
-            charge = state.charges.get(uid)
+            charge = state.usage.charges.get(uid)
             if charge is not None and holds(charge):
-                state.book.add(application.claimant, paths, charge.size)
+                state.usage.book.add(application.claimant, paths, charge.size)
         if application.started:
-            state.book.start(application.claimant, paths)
+            state.usage.book.start(application.claimant, paths)
 
 
 def _count_on_node(state: State, record: PodRecord, charge: Charge, *, adding: bool) -> None:
-    use = state.uses.setdefault(charge.node, NodeUse())
+    use = state.usage.uses.setdefault(charge.node, NodeUse())
     tally = use.occupied if charge.held is Held.OCCUPIED else use.allocated
     if charge.standing is Standing.EVICTABLE and charge.queue is not None:
         use.evictable.file(charge.queue, charge.priority, record.uid, charge.size, adding=adding)
     if adding:
         tally.add(charge.size)
         use.pods.add(record.uid)
-        state.node_room.take(charge.node, charge.size)
+        state.usage.node_room.take(charge.node, charge.size)
         return
     tally.subtract(charge.size)
-    state.node_room.give_back(charge.node, charge.size)
+    state.usage.node_room.give_back(charge.node, charge.size)
     use.pods.discard(record.uid)
     _drop_unused(state, charge.node)
 
 
 def _drop_unused(state: State, name: NodeName) -> None:
-    if not state.uses[name].pods:
-        del state.uses[name]
+    if not state.usage.uses[name].pods:
+        del state.usage.uses[name]
 
 
 def _index_reservation(state: State, record: PodRecord) -> None:
     if record.reservation is None:
-        state.reserved.discard(record.uid)
+        state.usage.reserved.discard(record.uid)
     else:
-        state.reserved.add(record.uid)
+        state.usage.reserved.add(record.uid)
 
 
 def waiting_key(record: PodRecord, charge: Charge | None) -> WaitingKey | None:
@@ -294,7 +297,7 @@ def waiting_key(record: PodRecord, charge: Charge | None) -> WaitingKey | None:
 
 
 def _index_waiting(state: State, record: PodRecord, charge: Charge | None) -> None:
-    seat, new = state.waits_at.get(record.uid), waiting_key(record, charge)
+    seat, new = state.pending.waits_at.get(record.uid), waiting_key(record, charge)
     if (seat and seat.key) == new:
         return
     if seat is not None:
@@ -307,29 +310,29 @@ def _index_waiting(state: State, record: PodRecord, charge: Charge | None) -> No
 
 def _enter(state: State, record: PodRecord, seat: Seat) -> None:
     key = seat.key
-    state.waiting.setdefault(key.queue, Lineup()).add(key.app, (key.size, key.constraints), seat.rank)
-    state.waits_at[record.uid] = seat
+    state.pending.waiting.setdefault(key.queue, Lineup()).add(key.app, (key.size, key.constraints), seat.rank)
+    state.pending.waits_at[record.uid] = seat
     tolerated = key.constraints.tolerations
-    state.tolerated[tolerated] = state.tolerated.get(tolerated, 0) + 1
+    state.usage.tolerated[tolerated] = state.usage.tolerated.get(tolerated, 0) + 1
     note_fresh(state, seat)
     await_age(state, record)
     await_try(state, record)
-    leaf = state.tree.get(key.queue)
+    leaf = state.config.tree.get(key.queue)
     if OWN_GATE in record.facts.gates or (leaf is not None and leaf.properties.unscheduled_backoff):
         # It will never ask by itself; or its application rests from now on, if no node takes it (CYC-4).
-        state.due = True
+        state.cycle.due = True
 
 
 def _leave(state: State, seat: Seat) -> None:
     key = seat.key
-    lineup = state.waiting[key.queue]
+    lineup = state.pending.waiting[key.queue]
     lineup.remove(key.app, (key.size, key.constraints), seat.rank)
     tolerated = key.constraints.tolerations
-    state.tolerated[tolerated] -= 1
-    if not state.tolerated[tolerated]:
-        del state.tolerated[tolerated]
-    del state.waits_at[seat.rank[-1]]
+    state.usage.tolerated[tolerated] -= 1
+    if not state.usage.tolerated[tolerated]:
+        del state.usage.tolerated[tolerated]
+    del state.pending.waits_at[seat.rank[-1]]
     forget_age(state, seat.rank[-1])
     forget_try(state, seat.rank[-1])
     if not lineup:
-        del state.waiting[key.queue]
+        del state.pending.waiting[key.queue]

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from core.ids import PodUid
 from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.pods.reports import post
-from core.ledger.state import Episode, OverMaxPlace, State
+from core.ledger.state.state import State
+from core.ledger.state.usage import Episode, OverMaxPlace
 from core.quantity import amount_text
 from core.queues.queue import Queue
 from core.queues.room import passed_limits, passed_queues
@@ -28,9 +29,9 @@ _NAME_SHOWN = 64
 def excess_of(state: State, place: OverMaxPlace) -> Resource | None:
     """The amounts above the max of a queue, or of a user or group in it; None when it is within."""
     if not isinstance(place, Tracked):
-        queue = state.tree.get(place)
+        queue = state.config.tree.get(place)
         return over_max(queue) if queue is not None and not queue.is_root else None
-    entry, usage = entry_for(state.limits, place), state.book.get(place)
+    entry, usage = entry_for(state.config.limits, place), state.usage.book.get(place)
     if entry is None or entry.max is None or usage is None:
         return None
     over = {name: usage.held.get(name) - cap for name, cap in entry.max.items() if usage.held.get(name) > cap}
@@ -45,11 +46,11 @@ def note_use(state: State, record: PodRecord, charge: Charge) -> None:
     """
     begun = []
     for place in _passed(state, record, charge):
-        known = state.over_max.get(place)
+        known = state.usage.over_max.get(place)
         if known is None:
             _begin(state, place, record)
         elif known.pod is None:
-            state.over_max[place] = known._replace(pod=record.uid)
+            state.usage.over_max[place] = known._replace(pod=record.uid)
         else:
             continue
         begun.append(place)
@@ -58,34 +59,34 @@ def note_use(state: State, record: PodRecord, charge: Charge) -> None:
 
 def note_release(state: State, record: PodRecord, charge: Charge) -> None:
     """Usage has shrunk by a charge: end the episodes that are over. Cost: O(depth)."""
-    if not state.over_max:
+    if not state.usage.over_max:
         return
-    leaf = state.tree.get(charge.queue) if charge.queue is not None else None
+    leaf = state.config.tree.get(charge.queue) if charge.queue is not None else None
     if leaf is not None:
         _end(state, _places(state, record, leaf))
 
 
 def recount_over_max(state: State) -> None:
     """Find all anew, after a document. What it brought above a max no pod did."""
-    _end(state, list(state.over_max))
+    _end(state, list(state.usage.over_max))
     for place in places_over_max(state):
-        if place not in state.over_max:
+        if place not in state.usage.over_max:
             _begin(state, place, None)
 
 
 def recount_queue(state: State, queue: Queue) -> None:
     """The same for one queue, whose max was set by its namespace."""
     _end(state, (queue.path,))
-    if excess_of(state, queue.path) is not None and queue.path not in state.over_max:
+    if excess_of(state, queue.path) is not None and queue.path not in state.usage.over_max:
         _begin(state, queue.path, None)
 
 
 def places_over_max(state: State) -> Iterator[OverMaxPlace]:
     """Every queue, user and group that is above a max now, whatever is noted of it. Cost: O(all of them)."""
-    for queue in state.tree:
+    for queue in state.config.tree:
         if excess_of(state, queue.path) is not None:
             yield queue.path
-    for tracked, _ in state.book:
+    for tracked, _ in state.usage.book:
         if excess_of(state, tracked) is not None:
             yield tracked
 
@@ -93,17 +94,17 @@ def places_over_max(state: State) -> Iterator[OverMaxPlace]:
 def report_unreported(state: State) -> None:
     """This instance acts from now on: report what nobody may have reported."""
     unreported: dict[PodUid, list[OverMaxPlace]] = {}
-    for place, known in state.over_max.items():
-        if known.pod in state.pods and not known.reported:
+    for place, known in state.usage.over_max.items():
+        if known.pod in state.pods.records and not known.reported:
             unreported.setdefault(known.pod, []).append(place)
     for uid, places in unreported.items():
-        _report(state, state.pods[uid], places)
+        _report(state, state.pods.records[uid], places)
 
 
 def doubt_reports(state: State) -> None:
     """This instance does not act any more: what it reported may not have been written."""
-    for place, known in state.over_max.items():
-        state.over_max[place] = known._replace(reported=False)
+    for place, known in state.usage.over_max.items():
+        state.usage.over_max[place] = known._replace(reported=False)
 
 
 def _places(state: State, record: PodRecord, leaf: Queue) -> Iterator[OverMaxPlace]:
@@ -116,25 +117,27 @@ def _places(state: State, record: PodRecord, leaf: Queue) -> Iterator[OverMaxPla
 
 def _passed(state: State, record: PodRecord, charge: Charge) -> list[OverMaxPlace]:
     """The places that are above a max in a resource of which the charge has some."""
-    leaf = state.tree.get(charge.queue) if charge.queue is not None else None
+    leaf = state.config.tree.get(charge.queue) if charge.queue is not None else None
     application = state.application_of(record)
     if leaf is None or application is None:
         return []
     found: list[OverMaxPlace] = [queue.path for queue, _ in passed_queues(leaf.chain, charge.size)]
-    limited = passed_limits(state.limits, state.book, leaf.chain, application.claimant, charge.size)
+    limited = passed_limits(
+        state.config.limits, state.usage.book, leaf.chain, application.claimant, charge.size
+    )
     return [*found, *(tracked for tracked, _ in limited)]
 
 
 def _begin(state: State, place: OverMaxPlace, record: PodRecord | None) -> None:
     kind = kind_of(place)
-    state.over_max[place] = Episode(record.uid if record is not None else None)
-    state.over_max_begun[kind] = state.over_max_begun.get(kind, 0) + 1
+    state.usage.over_max[place] = Episode(record.uid if record is not None else None)
+    state.usage.over_max_begun[kind] = state.usage.over_max_begun.get(kind, 0) + 1
 
 
 def _end(state: State, places: Iterable[OverMaxPlace]) -> None:
     for place in places:
-        if place in state.over_max and excess_of(state, place) is None:
-            del state.over_max[place]
+        if place in state.usage.over_max and excess_of(state, place) is None:
+            del state.usage.over_max[place]
 
 
 def kind_of(place: OverMaxPlace) -> str:
@@ -147,7 +150,7 @@ def _report(state: State, record: PodRecord, places: Sequence[OverMaxPlace]) -> 
     if not places or not state.acts:
         return
     for place in places:
-        state.over_max[place] = state.over_max[place]._replace(reported=True)
+        state.usage.over_max[place] = state.usage.over_max[place]._replace(reported=True)
     more = f"; and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
     told = "; ".join(_told(state, place) for place in places[:_SHOWN])
     post(state, record, OVER_MAX, f"{told}{more}. Nothing that needs more of it is admitted meanwhile")

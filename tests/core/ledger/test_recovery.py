@@ -74,7 +74,7 @@ def test_a_plan_of_which_only_a_part_was_written_evicts_nobody() -> None:
     other = make_pod("other", queue="root.a", cpu=1000, node="n1")
     ledger = standing_by(RECORDED, small, other)
     assert not any(isinstance(effect, EvictPod) for effect in took_over(ledger))
-    assert (kept(ledger), dict(ledger._state.victims)) == ({}, {})
+    assert (kept(ledger), dict(ledger._state.preemption.victims)) == ({}, {})
 
 
 @pytest.mark.rule("PRE-20")
@@ -84,7 +84,7 @@ def test_what_such_a_plan_has_sent_away_already_counts_for_the_next_one() -> Non
     ledger = standing_by(RECORDED, small, other)
     assert took_over(ledger) == [WriteRecord(ASK.uid, "default", "ask", ((TRIGGERED, None),))]
     assert kept(ledger) == {"n1": "uid-ask"}
-    assert ledger.snapshot.coming(ledger._state.pods[ASK.uid])["vcore"] == 1000
+    assert ledger.snapshot.coming(ledger._state.pods.records[ASK.uid])["vcore"] == 1000
 
 
 @pytest.mark.rule("PRE-20")
@@ -108,10 +108,10 @@ def test_what_this_instance_believed_and_is_written_no_more_is_forgotten() -> No
     """It was in its first list; the one that acted has taken it off since."""
     ledger = standing_by()
     ledger.apply(on.PodDeleted(VICTIM.uid), now=START)
-    ledger._state.pods_listed = False
+    ledger._state.pods.listed = False
     seen = replace(RECORDED, uid=PodUid("uid-other"), name="other")
     ledger.apply(on.PodObserved(seen), now=START)
-    ledger.apply(on.PodsListed(frozenset(ledger._state.pods)), now=START)
+    ledger.apply(on.PodsListed(frozenset(ledger._state.pods.records)), now=START)
     assert kept(ledger) == {"n1": "uid-other"}
     ledger.apply(
         on.PodObserved(replace(seen, reserved_node=NodeName(""), triggered="", version=3)), now=START
@@ -144,7 +144,7 @@ def test_a_nomination_of_ours_is_known_again() -> None:
 
 def test_nobody_rests_because_another_instance_was_asked() -> None:
     ledger = standing_by()
-    record = ledger._state.pods[ASK.uid]
+    record = ledger._state.pods.records[ASK.uid]
     record.overlooked, record.passed_over, record.rests_until = 4, True, START + 60
     took_over(ledger)
     assert (record.overlooked, record.passed_over, record.rests_until) == (0, False, None)
@@ -154,7 +154,7 @@ def test_before_the_first_list_there_is_nothing_to_take_up() -> None:
     ledger = Ledger()
     assert took_over(ledger) == []
     ledger = standing_by()
-    ledger._state.pods_listed = False
+    ledger._state.pods.listed = False
     ledger.apply(on.PodObserved(RECORDED), now=START)
     assert took_over(ledger) == []
 
@@ -163,8 +163,8 @@ def test_before_the_first_list_there_is_nothing_to_take_up() -> None:
 def test_a_node_that_could_not_be_kept_is_not_sought_again_at_once(instance: str) -> None:
     """One that stands by would seek without end."""
     ledger = standing_by()
-    record = ledger._state.pods[ASK.uid]
-    ledger._state.kept[N1], record.keeps = ASK.uid, N1
+    record = ledger._state.pods.records[ASK.uid]
+    ledger._state.reservations.of[N1], record.keeps = ASK.uid, N1
     reached = instance == "acts"
     ledger.apply(on.RecordWritten(ASK.uid, ((RESERVED_NODE, "n1"),), reached=reached), now=START)
     assert record.sought_at == (None if reached else START)

@@ -166,7 +166,7 @@ def test_turns_of_a_large_group_which_ends_as_one_are_in_nobodys_way() -> None:
     run_passes(ledger)
     assert ledger.snapshot.turns() == EXPIRED_AT_ONCE + 2
     single = PodUid(f"uid-p{EXPIRED_AT_ONCE + 1:03}")
-    assert list(ledger._state.turns)[-1] == single
+    assert list(ledger._state.turns.of)[-1] == single
     tick(ledger, ledger.snapshot.settings.turn_lease)
     assert not ledger.snapshot.has_turn(single)
     assert not ledger.snapshot.overdue

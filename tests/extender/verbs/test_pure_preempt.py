@@ -286,7 +286,7 @@ def test_a_victim_is_told_once_why_it_goes_also_when_it_is_gone_before_the_answe
 @pytest.mark.rule("PRE-20")
 def test_after_a_restart_a_victim_is_told_what_is_written_on_it() -> None:
     stage = Stage()
-    stage.rig.engine._ledger._state.pods_listed = False
+    stage.rig.engine._ledger._state.pods.listed = False
     stage.learn(on.PodDeleted(PodUid("uid-v1")))
     stage.ask(complex=False, reserved_node="n1", triggered="1-uid-ask")
     stage.learn(

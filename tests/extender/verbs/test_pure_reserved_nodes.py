@@ -23,7 +23,7 @@ def rig() -> Rig:
     rig = Rig()
     large = make_pod("large", app="large")
     rig.engine.learn(on.PodObserved(large))
-    keep(rig.ledger._state, rig.ledger._state.pods[large.uid], NodeName("n1"))
+    keep(rig.ledger._state, rig.ledger._state.pods.records[large.uid], NodeName("n1"))
     return rig
 
 

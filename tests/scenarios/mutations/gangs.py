@@ -11,7 +11,7 @@ from core.ledger.gangs.index import formation_of, progress_of
 from core.ledger.gangs.lifecycle import begin
 from core.ledger.outcomes import CreationOutcome
 from core.ledger.pods.record import Charge, PodRecord
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.reasons import Code
 from core.resource import Resource
 from core.workload.application import Application
@@ -32,7 +32,7 @@ NOBODY_IS_LIMITED = answering("limit_of_user", None)
 
 def _any_pod_defines(rule: Rule, state: State, record: PodRecord, *args: Any) -> None:
     rule(state, record, *args)
-    application = state.applications[record.application or AppId("", "default")]
+    application = state.applications.known[record.application or AppId("", "default")]
     if application.gang is None:
         application.gang = gang_of(state, record)
         begin(state, application)

@@ -73,9 +73,9 @@ def _undrained(rule: Rule, branch: Any, lineup: Any) -> None:
 
 def _as_first_seen(rule: Rule, state: Any, record: PodRecord, *args: Any) -> Any:
     """An application keeps the time of the pod that it was seen with first."""
-    known = {each.id: each.submitted for each in state.applications.values()}
+    known = {each.id: each.submitted for each in state.applications.known.values()}
     found = rule(state, record, *args)
-    for each in state.applications.values():
+    for each in state.applications.known.values():
         each.submitted = known.get(each.id, each.submitted)
     return found
 

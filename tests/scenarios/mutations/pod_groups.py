@@ -7,7 +7,7 @@ from core.decisions.decision import BindNow, BindWaits
 from core.ledger.events import BindCalled
 from core.ledger.podgroups.membership import group_of
 from core.ledger.pods.record import PodRecord
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.workload.gangs.gang import PodGroup
 from core.workload.pod_group import Group, Phase
 from tests.scenarios.mutations.seam import Mutate, Rule, answering, both, replaced

@@ -8,7 +8,7 @@ import msgspec
 from core.decisions.decision import Ignored
 from core.ledger.events import NodeDeleted, NodeObserved
 from core.ledger.pods.record import Charge, Held, PodRecord
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.resource import Resource
 from core.workload.pod import PodFacts
 from tests.scenarios.mutations.seam import Mutate, Rule, answering, both, replaced
@@ -38,7 +38,7 @@ def _late(rule: Rule, state: State, record: PodRecord) -> Charge | None:
 
 def _first_size(rule: Rule, state: State, record: PodRecord) -> Charge | None:
     charge: Charge | None = rule(state, record)
-    known = state.charges.get(record.uid)
+    known = state.usage.charges.get(record.uid)
     return charge._replace(size=known.size) if charge is not None and known is not None else charge
 
 

@@ -43,7 +43,7 @@ NOT_KEPT = both(
 
 def _only_of_nodes(rule: Rule, state: Any, uid: Any) -> None:
     """An ask that is deleted stays."""
-    record = state.pods.get(uid)
+    record = state.pods.records.get(uid)
     if record is None or record.node:
         rule(state, uid)
 

@@ -7,7 +7,7 @@ from typing import Any
 from core.ids import DEFAULT_QUEUE, AppId, QueuePath
 from core.ledger.applications.placement import settle_in
 from core.ledger.pods.record import PodRecord
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.queues.headroom import Shortfall
 from core.queues.placement.rules import Chosen
 from core.queues.queue import Queue
@@ -56,7 +56,7 @@ def _whatever_its_namespace(rule: Rule, pod: PodFacts, *, unique: bool) -> AppId
 
 def _all_of_it(rule: Rule, state: State, application: Application, running: Any) -> list[PodRecord]:
     """What waits goes to the recovery queue with what runs."""
-    settle_in(state, application, state.tree.recovery_queue().path)
+    settle_in(state, application, state.config.tree.recovery_queue().path)
     return []
 
 

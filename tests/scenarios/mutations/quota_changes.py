@@ -6,7 +6,7 @@ from typing import Any
 
 from core.decisions.preemption.receipts import Victim
 from core.ids import QueuePath
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.queues.queue import Queue
 from core.queues.quota_change import is_due
 from core.resource import Resource
@@ -39,15 +39,15 @@ def _of_all_types(rule: Rule, old: Any, new: Any, *, start: float | None, **more
 def _begin_again(rule: Rule, state: State, path: Any) -> None:
     """A run that is over is followed by another."""
     rule(state, path)
-    state.quota_starts[path] = state.now + 10.0
+    state.preemption.quota_starts[path] = state.now + 10.0
 
 
 def _from_below(state: State, parent: Queue) -> None:
     """Children first, and their parent as well."""
     for path, queue in sorted(parent.children.items()):
         _from_below(state, queue)
-        if is_due(queue, state.quota_starts.get(path), now=state.now):
-            state.reclaims[path] = None
+        if is_due(queue, state.preemption.quota_starts.get(path), now=state.now):
+            state.preemption.reclaims[path] = None
 
 
 # -- how much, where and whom ------------------------------
@@ -95,7 +95,7 @@ QUOTA_CHANGE: dict[str, Mutate] = {
     "quota-change-first-max": starting(_of_all_types),
     "quota-change-of-a-parent": replaced("shares_of_excess", _alike),
     "quota-change-of-a-parent-first": replaced(
-        "quota_changes_due", lambda rule, state: _from_below(state, state.tree.root)
+        "quota_changes_due", lambda rule, state: _from_below(state, state.config.tree.root)
     ),
     "quota-change-of-two-types": starting(_of_all_types),
     "quota-change-once": replaced("quota_change_is_over", _begin_again),

@@ -145,7 +145,7 @@ def test_a_mutation_is_made_of_replacements_of_rows(mutation: object) -> None:
         ("from core import ids", "imports core.ids"),
         ("import core.ids", "imports core.ids"),
         ("from core.ids import _hidden", "imports core.ids._hidden"),
-        ("self._state.pods", "reads private _state"),
+        ("self._state.pods.records", "reads private _state"),
         ("from unittest.mock import patch", "imports from unittest.mock"),
         ("path = 'core.ids:parent_path'", "names core.ids:parent_path"),
         ("setattr(Queue, 'template', None)", "uses setattr"),

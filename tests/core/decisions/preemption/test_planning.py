@@ -64,7 +64,7 @@ def test_a_node_that_is_kept_for_another_ask_takes_no_part() -> None:
     world.asks("other", "root.b")
     for name, victims in (("other", {"n2-0"}), ("ask", {"n1-0"})):
         state = world.ledger._state
-        record = state.pods[PodUid(name)]
+        record = state.pods.records[PodUid(name)]
         keep(state, record, NodeName("n1"))
         assert world.victims() == victims
         let_go(state, record)

@@ -42,7 +42,7 @@ def time_passes(ledger: Ledger, *, until: float) -> None:
 
 
 def have_turns(ledger: Ledger) -> set[str]:
-    names = (str(uid).removeprefix("uid-") for uid in ledger._state.turns)
+    names = (str(uid).removeprefix("uid-") for uid in ledger._state.turns.of)
     return set(names)
 
 
@@ -82,7 +82,7 @@ def test_a_group_that_rests_beside_an_ask() -> None:
     created(ledger, "s", app="other")
     find_no_node(ledger, "p", "q", "r", at=START, pod_group=group)
     find_no_node(ledger, "s", at=START, app="other")
-    rest = ledger._state.pod_groups[GroupKey("default", "g")].rests_until
+    rest = ledger._state.podgroups.known[GroupKey("default", "g")].rests_until
     assert rest is not None
     assert rest > START + 2.5
     time_passes(ledger, until=START + 2)

@@ -6,18 +6,11 @@ from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.pods.record import Charge, Held
-from core.ledger.state import (
-    Episode,
-    InLine,
-    Offer,
-    Place,
-    Role,
-    Seat,
-    Stage,
-    State,
-    Turn,
-    WaitingKey,
-)
+from core.ledger.state.admission import Seat, Turn, WaitingKey
+from core.ledger.state.gangs import InLine, Place, Role
+from core.ledger.state.preemption import Offer, Stage
+from core.ledger.state.state import State
+from core.ledger.state.usage import Episode
 from core.queues.spec import NodeSortSpec
 from core.queues.users.limits import Claimant
 from core.reasons import Code, Refusal, Said
@@ -82,7 +75,7 @@ def busy_ledger() -> Ledger:
 
 def _queue(name: str, held: str) -> Callable[[State], object]:
     def corrupt(state: State) -> None:
-        queue = state.tree.get(name)
+        queue = state.config.tree.get(name)
         assert queue is not None
         getattr(queue, held).add(ONE)
 
@@ -90,59 +83,59 @@ def _queue(name: str, held: str) -> Callable[[State], object]:
 
 
 def _applications_of_queue(state: State) -> None:
-    queue = state.tree.get("root.a")
+    queue = state.config.tree.get("root.a")
     assert queue is not None
     queue.applications.add(AppId("ghost", "default"))
 
 
 def _root_max(state: State) -> None:
-    state.tree.root.max = Limit({"vcore": 1})
+    state.config.tree.root.max = Limit({"vcore": 1})
 
 
 def _stray_charge(state: State) -> None:
-    state.charges[PodUid("ghost")] = Charge(Held.PENDING, QueuePath("root.a"), NodeName(""), ONE)
+    state.usage.charges[PodUid("ghost")] = Charge(Held.PENDING, QueuePath("root.a"), NodeName(""), ONE)
 
 
 def _lost_charge(state: State) -> None:
-    del state.charges[PodUid("uid-bound")]
+    del state.usage.charges[PodUid("uid-bound")]
 
 
 def _lost_application(state: State) -> None:
-    state.pods[PodUid("uid-bound")].application = None
+    state.pods.records[PodUid("uid-bound")].application = None
 
 
 def _lost_seat(state: State) -> None:
-    state.waits_at.pop(PodUid("uid-waiting"))
+    state.pending.waits_at.pop(PodUid("uid-waiting"))
 
 
 def _application(state: State, name: str, *uids: str) -> None:
-    state.applications[AppId(name, "default")] = Application(
+    state.applications.known[AppId(name, "default")] = Application(
         AppId(name, "default"), "", pods={PodUid(uid) for uid in uids}
     )
 
 
 def _move(state: State, name: str) -> None:
-    state.applications[AppId(name, "default")].queue = QueuePath("root.b")
+    state.applications.known[AppId(name, "default")].queue = QueuePath("root.b")
 
 
 def _await(state: State, namespace: str, uid: str) -> None:
-    state.unclassified[namespace] = {PodUid(uid)}
+    state.pods.unclassified[namespace] = {PodUid(uid)}
 
 
 def _lost_residents(state: State) -> None:
-    queue = state.tree.get("root.a")
+    queue = state.config.tree.get("root.a")
     assert queue is not None
     queue.applications.clear()
 
 
 def _wrong_charge(state: State) -> None:
     uid = PodUid("uid-bound")
-    state.charges[uid] = state.charges[uid]._replace(size=ONE)
+    state.usage.charges[uid] = state.usage.charges[uid]._replace(size=ONE)
 
 
 def _wrong_seat(state: State) -> None:
-    key, rank = state.waits_at[PodUid("uid-waiting")]
-    state.waits_at[PodUid("uid-waiting")] = Seat(key, (99, *rank[1:]))
+    key, rank = state.pending.waits_at[PodUid("uid-waiting")]
+    state.pending.waits_at[PodUid("uid-waiting")] = Seat(key, (99, *rank[1:]))
 
 
 def _ghost_turn(state: State) -> Turn:
@@ -150,25 +143,25 @@ def _ghost_turn(state: State) -> Turn:
         WaitingKey(QueuePath("root.a"), ONE, AppId("ghost", "default"), ANYWHERE),
         (0, 0.0, 0, PodUid("ghost")),
     )
-    return Turn(seat, START, (state.tree.root,), GHOST, NodeName("n1"))
+    return Turn(seat, START, (state.config.tree.root,), GHOST, NodeName("n1"))
 
 
 def _ghost_promise(state: State) -> None:
-    state.promised.setdefault(QueuePath("root.a"), Promises()).add(AppId("ghost", "default"), 7, ONE)
+    state.turns.promised.setdefault(QueuePath("root.a"), Promises()).add(AppId("ghost", "default"), 7, ONE)
 
 
 def _wrong_verdict(state: State) -> None:
     heavy = Constraints(tuple((f"key-{at}", "value") for at in range(LIGHT + 1)))
-    assert not state.node_room.admits(state.nodes[NodeName("n1")], heavy)
-    state.node_room._judged[heavy][NodeName("n1")] = True
+    assert not state.usage.node_room.admits(state.cluster.nodes[NodeName("n1")], heavy)
+    state.usage.node_room._judged[heavy][NodeName("n1")] = True
 
 
 def _empty_group(state: State) -> None:
-    state.waiting[QueuePath("root.b")] = Lineup()
+    state.pending.waiting[QueuePath("root.b")] = Lineup()
 
 
 def _stray_rank(state: State) -> None:
-    lineup = next(iter(state.waiting.values()))
+    lineup = next(iter(state.pending.waiting.values()))
     lineup.add(AppId("app-1", "default"), (ONE, ANYWHERE), (0, 0.0, 0, PodUid("ghost")))
 
 
@@ -176,7 +169,7 @@ def _ranking(corrupt: Callable[[NodeRanking], object]) -> Callable[[State], obje
     """Of nodes that somebody has asked about."""
 
     def corrupted(state: State) -> None:
-        corrupt(state.node_room.ranked(state.node_sort, state.nodes))
+        corrupt(state.usage.node_room.ranked(state.config.node_sort, state.cluster.nodes))
 
     return corrupted
 
@@ -200,7 +193,7 @@ def _ghost_place() -> Place:
 
 def _formation(corrupt: Callable[[Formation], object]) -> Callable[[State], object]:
     def corrupted(state: State) -> None:
-        formation = state.applications[AppId("gang", "default")].formation
+        formation = state.applications.known[AppId("gang", "default")].formation
         assert formation is not None
         corrupt(formation)
 
@@ -222,233 +215,323 @@ FORMATION: list[tuple[str, Callable[[Formation], object]]] = [
 
 CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     *[
-        ("tree", f"{held} of {path}", _queue(path, held))
+        ("config.tree", f"{held} of {path}", _queue(path, held))
         for path in ("root", "root.p", "root.a")
         for held in COUNTERS
     ],
-    ("tree", "applications of root.a", _lost_residents),
-    ("charges", "charge of uid-bound", _wrong_charge),
-    ("uses", "pods on n7: any", lambda state: state.uses.__setitem__(NodeName("n7"), NodeUse())),
-    ("applications", "pods of default/ghost: any", lambda state: _application(state, "ghost")),
-    ("namesakes", "applications of id app-1", lambda state: state.namesakes["app-1"].clear()),
-    ("namesakes", "applications of id nope", lambda state: state.namesakes.update({"nope": set()})),
+    ("config.tree", "applications of root.a", _lost_residents),
+    ("usage.charges", "charge of uid-bound", _wrong_charge),
+    ("usage.uses", "pods on n7: any", lambda state: state.usage.uses.__setitem__(NodeName("n7"), NodeUse())),
+    ("applications.known", "pods of default/ghost: any", lambda state: _application(state, "ghost")),
     (
-        "guests",
+        "applications.namesakes",
+        "applications of id app-1",
+        lambda state: state.applications.namesakes["app-1"].clear(),
+    ),
+    (
+        "applications.namesakes",
+        "applications of id nope",
+        lambda state: state.applications.namesakes.update({"nope": set()}),
+    ),
+    (
+        "applications.guests",
         "where pods of other/app-1 belong",
-        lambda state: state.guests.update({AppId("app-1", "other"): AppId("app-1", "default")}),
+        lambda state: state.applications.guests.update({AppId("app-1", "other"): AppId("app-1", "default")}),
     ),
     (
-        "applications",
+        "applications.known",
         "pods of other namespaces in default/app-1",
-        lambda state: state.applications[AppId("app-1", "default")].guests.update(other=1),
+        lambda state: state.applications.known[AppId("app-1", "default")].guests.update(other=1),
     ),
-    ("timers", "timer of default/app-1", lambda state: state.timers.update({AppId("app-1", "default"): 0.0})),
     (
-        "tree",
+        "applications.timers",
+        "timer of default/app-1",
+        lambda state: state.applications.timers.update({AppId("app-1", "default"): 0.0}),
+    ),
+    (
+        "config.tree",
         "completing in root.a",
-        lambda state: state.tree.get("root.a").completing.add(AppId("app-1", "default")),  # type: ignore[union-attr]
+        lambda state: state.config.tree.get("root.a").completing.add(AppId("app-1", "default")),  # type: ignore[union-attr]
     ),
     (
-        "unplaced",
+        "applications.unplaced",
         "applications without a queue: default/app-1",
-        lambda state: state.unplaced.add(AppId("app-1", "default")),
+        lambda state: state.applications.unplaced.add(AppId("app-1", "default")),
     ),
-    ("applications", "charge of uid-bound", lambda state: _move(state, "app-1")),
+    ("applications.known", "charge of uid-bound", lambda state: _move(state, "app-1")),
     (
-        "applications",
+        "applications.known",
         "pods of default/other: uid-bound",
         lambda state: _application(state, "other", "uid-bound"),
     ),
-    ("unclassified", "unclassified index: uid-bound", lambda state: _await(state, "default", "uid-bound")),
-    ("unclassified", "unclassified index: uid-early", lambda state: _await(state, "default", "uid-early")),
-    ("waits_at", "waiting: uid-waiting", _wrong_seat),
-    ("waiting", "waiting in root.b: any", _empty_group),
-    ("waiting", "waiting: ghost", _stray_rank),
     (
-        "waiting",
-        "waiting in root.a: sizes",
-        lambda state: next(iter(state.waiting.values())).sizes.update({ONE: 9}),
+        "pods.unclassified",
+        "unclassified index: uid-bound",
+        lambda state: _await(state, "default", "uid-bound"),
     ),
-    ("tree", "applications of root.a", _applications_of_queue),
-    ("tree", "asked of root.a", lambda state: state.tree.get("root.a").asked.update({7: 1})),  # type: ignore[union-attr]
-    ("tree", "priority of root", lambda state: setattr(state.tree.root, "priority", 7)),
-    ("tree", "shown to root", lambda state: state.tree.root.shown.update({7: 1})),
-    ("tree", "priority of root", lambda state: setattr(state.tree.root, "raw_priority", 7)),
-    ("given", "given by turns", lambda state: state.given.add((state.tree.root,), GHOST, ONE)),
-    ("promised", "promised by turns", _ghost_promise),
-    ("turns", "turn of ghost", lambda state: state.turns.update({PodUid("ghost"): _ghost_turn(state)})),
-    ("unwoken", "unwoken: uid-waiting", lambda state: state.unwoken.add(PodUid("uid-waiting"))),
-    ("unguarded", "unguarded index of uid-ungated", lambda state: state.unguarded.placing.clear()),
     (
-        "unguarded",
+        "pods.unclassified",
+        "unclassified index: uid-early",
+        lambda state: _await(state, "default", "uid-early"),
+    ),
+    ("pending.waits_at", "waiting: uid-waiting", _wrong_seat),
+    ("pending.waiting", "waiting in root.b: any", _empty_group),
+    ("pending.waiting", "waiting: ghost", _stray_rank),
+    (
+        "pending.waiting",
+        "waiting in root.a: sizes",
+        lambda state: next(iter(state.pending.waiting.values())).sizes.update({ONE: 9}),
+    ),
+    ("config.tree", "applications of root.a", _applications_of_queue),
+    ("config.tree", "asked of root.a", lambda state: state.config.tree.get("root.a").asked.update({7: 1})),  # type: ignore[union-attr]
+    ("config.tree", "priority of root", lambda state: setattr(state.config.tree.root, "priority", 7)),
+    ("config.tree", "shown to root", lambda state: state.config.tree.root.shown.update({7: 1})),
+    ("config.tree", "priority of root", lambda state: setattr(state.config.tree.root, "raw_priority", 7)),
+    (
+        "turns.given",
+        "given by turns",
+        lambda state: state.turns.given.add((state.config.tree.root,), GHOST, ONE),
+    ),
+    ("turns.promised", "promised by turns", _ghost_promise),
+    ("turns.of", "turn of ghost", lambda state: state.turns.of.update({PodUid("ghost"): _ghost_turn(state)})),
+    ("turns.unwoken", "unwoken: uid-waiting", lambda state: state.turns.unwoken.add(PodUid("uid-waiting"))),
+    ("unguarded.placing", "unguarded index of uid-ungated", lambda state: state.unguarded.placing.clear()),
+    (
+        "unguarded.unplaced",
         "unguarded index of uid-ungated",
         lambda state: state.unguarded.unplaced.update({PodUid("uid-ungated"): None}),
     ),
     (
-        "unguarded",
+        "unguarded.placing",
         "unguarded index of uid-bound",
         lambda state: state.unguarded.placing.update({PodUid("uid-bound"): START}),
     ),
     (
-        "unguarded",
+        "unguarded.bypasses",
         "unguarded index: ghost",
         lambda state: state.unguarded.bypasses.update({PodUid("ghost"): None}),
     ),
-    ("fresh", "fresh: ghost", lambda state: state.fresh.update({PodUid("ghost"): _ghost_turn(state).seat})),
-    ("tree", "fresh of root.a", lambda state: state.tree.get("root.a").fresh.add(ONE)),  # type: ignore[union-attr]
     (
-        "applications",
+        "turns.fresh",
+        "fresh: ghost",
+        lambda state: state.turns.fresh.update({PodUid("ghost"): _ghost_turn(state).seat}),
+    ),
+    ("config.tree", "fresh of root.a", lambda state: state.config.tree.get("root.a").fresh.add(ONE)),  # type: ignore[union-attr]
+    (
+        "applications.known",
         "asked by default/app-1",
-        lambda state: state.applications[AppId("app-1", "default")].asked.update({7: 1}),
+        lambda state: state.applications.known[AppId("app-1", "default")].asked.update({7: 1}),
     ),
     (
-        "applications",
+        "applications.known",
         "used by default/app-1",
-        lambda state: state.applications[AppId("app-1", "default")].used.add(ONE),
+        lambda state: state.applications.known[AppId("app-1", "default")].used.add(ONE),
     ),
-    ("tree", "running", lambda state: state.tree.root.running.clear()),
-    ("book", "usage of users and groups", lambda state: state.book.add(GHOST, [QueuePath("root")], ONE)),
-    ("book", "usage of users and groups", lambda state: state.book.start(GHOST, [QueuePath("root")])),
+    ("config.tree", "running", lambda state: state.config.tree.root.running.clear()),
     (
-        "applications",
+        "usage.book",
+        "usage of users and groups",
+        lambda state: state.usage.book.add(GHOST, [QueuePath("root")], ONE),
+    ),
+    (
+        "usage.book",
+        "usage of users and groups",
+        lambda state: state.usage.book.start(GHOST, [QueuePath("root")]),
+    ),
+    (
+        "applications.known",
         "group of default/app-1",
-        lambda state: setattr(state.applications[AppId("app-1", "default")], "group", "ghosts"),
+        lambda state: setattr(state.applications.known[AppId("app-1", "default")], "group", "ghosts"),
     ),
     (
-        "applications",
+        "applications.known",
         "running",
-        lambda state: state.applications[AppId("app-1", "default")].enter(AppState.ACCEPTED, now=START),
+        lambda state: state.applications.known[AppId("app-1", "default")].enter(AppState.ACCEPTED, now=START),
     ),
-    ("tree", "max of root", _root_max),
-    ("charges", "charges: ghost", _stray_charge),
-    ("charges", "charge of uid-bound", _lost_charge),
-    ("uses", "allocated on n1", lambda state: state.uses[NodeName("n1")].allocated.add(ONE)),
-    ("node_room", "room on n1", lambda state: state.node_room.take(NodeName("n1"), ONE)),
-    ("node_room", "order of n1", lambda state: state.node_room._order.clear()),
+    ("config.tree", "max of root", _root_max),
+    ("usage.charges", "charges: ghost", _stray_charge),
+    ("usage.charges", "charge of uid-bound", _lost_charge),
+    ("usage.uses", "allocated on n1", lambda state: state.usage.uses[NodeName("n1")].allocated.add(ONE)),
+    ("usage.node_room", "room on n1", lambda state: state.usage.node_room.take(NodeName("n1"), ONE)),
+    ("usage.node_room", "order of n1", lambda state: state.usage.node_room._order.clear()),
     (
-        "node_room",
+        "usage.node_room",
         "room: places of nobody",
-        lambda state: state.node_room._order.append((99, NodeName("n7"))),
+        lambda state: state.usage.node_room._order.append((99, NodeName("n7"))),
     ),
-    *[("node_room", named, _ranking(corrupt)) for named, corrupt in RANKING],
-    ("node_room", "left behind []", lambda state: state.node_room.barred._left.clear()),
-    ("node_room", "nodes behind bars", lambda state: state.node_room.barred._nodes.clear()),
+    *[("usage.node_room", named, _ranking(corrupt)) for named, corrupt in RANKING],
+    ("usage.node_room", "left behind []", lambda state: state.usage.node_room.barred._left.clear()),
+    ("usage.node_room", "nodes behind bars", lambda state: state.usage.node_room.barred._nodes.clear()),
     (
-        "node_room",
+        "usage.node_room",
         "left behind",
-        lambda state: state.node_room.barred.change(NodeName("n1"), {}, ONE.items(), 1),
+        lambda state: state.usage.node_room.barred.change(NodeName("n1"), {}, ONE.items(), 1),
     ),
-    ("node_room", "nodes behind bars", lambda state: state.node_room.barred._nodes.update({frozenset(): 7})),
-    ("node_room", "bars of n1", lambda state: state.node_room.barred._bars.clear()),
-    ("node_room", "verdict on n1", _wrong_verdict),
-    ("afloat", "reserved on no node", lambda state: state.afloat.add(ONE)),
-    ("tolerated", "tolerated", lambda state: state.tolerated.clear()),
-    ("uses", "occupied on n1", lambda state: state.uses[NodeName("n1")].occupied.add(ONE)),
-    ("uses", "pods on n1", lambda state: state.uses[NodeName("n1")].pods.add(PodUid("ghost"))),
-    ("uses", "pods on n1", lambda state: state.uses[NodeName("n1")].pods.clear()),
-    ("uses", "evictable on n1", lambda state: state.uses[NodeName("n1")].evictable.groups.clear()),
-    ("capacity", "capacity", lambda state: state.capacity.add(ONE)),
     (
-        "applications",
+        "usage.node_room",
+        "nodes behind bars",
+        lambda state: state.usage.node_room.barred._nodes.update({frozenset(): 7}),
+    ),
+    ("usage.node_room", "bars of n1", lambda state: state.usage.node_room.barred._bars.clear()),
+    ("usage.node_room", "verdict on n1", _wrong_verdict),
+    ("usage.afloat", "reserved on no node", lambda state: state.usage.afloat.add(ONE)),
+    ("usage.tolerated", "tolerated", lambda state: state.usage.tolerated.clear()),
+    ("usage.uses", "occupied on n1", lambda state: state.usage.uses[NodeName("n1")].occupied.add(ONE)),
+    ("usage.uses", "pods on n1", lambda state: state.usage.uses[NodeName("n1")].pods.add(PodUid("ghost"))),
+    ("usage.uses", "pods on n1", lambda state: state.usage.uses[NodeName("n1")].pods.clear()),
+    (
+        "usage.uses",
+        "evictable on n1",
+        lambda state: state.usage.uses[NodeName("n1")].evictable.groups.clear(),
+    ),
+    ("usage.capacity", "capacity", lambda state: state.usage.capacity.add(ONE)),
+    (
+        "applications.known",
         "pods of default/app-1",
-        lambda state: state.applications[AppId("app-1", "default")].pods.clear(),
+        lambda state: state.applications.known[AppId("app-1", "default")].pods.clear(),
     ),
-    ("applications", "application of uid-bound", _lost_application),
-    ("by_name", "name index of uid-bound", lambda state: state.by_name.pop(("default", "bound"))),
+    ("applications.known", "application of uid-bound", _lost_application),
+    ("pods.by_name", "name index of uid-bound", lambda state: state.pods.by_name.pop(("default", "bound"))),
     (
-        "by_name",
+        "pods.by_name",
         "name index",
-        lambda state: state.by_name.__setitem__(("default", "bound"), (PodUid("uid-waiting"),)),
+        lambda state: state.pods.by_name.__setitem__(("default", "bound"), (PodUid("uid-waiting"),)),
     ),
-    ("reserved", "reserved index of uid-reserved", lambda state: state.reserved.clear()),
-    ("reserved", "reserved index: ghost", lambda state: state.reserved.add(PodUid("ghost"))),
-    ("provisional", "provisional index of uid-provisional", lambda state: state.provisional.clear()),
-    ("doubted", "doubted index of uid-waiting", lambda state: state.doubted.add(PodUid("uid-waiting"))),
-    ("doubted", "doubted index: ghost", lambda state: state.doubted.add(PodUid("ghost"))),
-    ("provisional", "provisional index: ghost", lambda state: state.provisional.add(PodUid("ghost"))),
-    ("unclassified", "unclassified index of uid-early", lambda state: state.unclassified.clear()),
+    ("usage.reserved", "reserved index of uid-reserved", lambda state: state.usage.reserved.clear()),
+    ("usage.reserved", "reserved index: ghost", lambda state: state.usage.reserved.add(PodUid("ghost"))),
     (
-        "unclassified",
+        "pods.provisional",
+        "provisional index of uid-provisional",
+        lambda state: state.pods.provisional.clear(),
+    ),
+    (
+        "pods.doubted",
+        "doubted index of uid-waiting",
+        lambda state: state.pods.doubted.add(PodUid("uid-waiting")),
+    ),
+    ("pods.doubted", "doubted index: ghost", lambda state: state.pods.doubted.add(PodUid("ghost"))),
+    (
+        "pods.provisional",
+        "provisional index: ghost",
+        lambda state: state.pods.provisional.add(PodUid("ghost")),
+    ),
+    ("pods.unclassified", "unclassified index of uid-early", lambda state: state.pods.unclassified.clear()),
+    (
+        "pods.unclassified",
         "unclassified index: ghost",
-        lambda state: state.unclassified["unseen"].add(PodUid("ghost")),
+        lambda state: state.pods.unclassified["unseen"].add(PodUid("ghost")),
     ),
     (
-        "kept",
+        "reservations.of",
         "kept for uid-waiting",
-        lambda state: setattr(state.pods[PodUid("uid-waiting")], "keeps", NodeName("n1")),
+        lambda state: setattr(state.pods.records[PodUid("uid-waiting")], "keeps", NodeName("n1")),
     ),
     (
-        "victims",
+        "preemption.victims",
         "victims for ghost",
-        lambda state: state.victims.update({PodUid("ghost"): {PodUid("uid-bound"): Stage.CHOSEN}}),
+        lambda state: state.preemption.victims.update({PodUid("ghost"): {PodUid("uid-bound"): Stage.CHOSEN}}),
     ),
-    ("victims", "victim: uid-victim", lambda state: state.victims.clear()),
+    ("preemption.victims", "victim: uid-victim", lambda state: state.preemption.victims.clear()),
     (
-        "victims",
+        "preemption.victims",
         "victims for uid-waiting: offered",
-        lambda state: state.victims[PodUid("uid-waiting")].update({PodUid("uid-victim"): Stage.OFFERED}),
+        lambda state: state.preemption.victims[PodUid("uid-waiting")].update(
+            {PodUid("uid-victim"): Stage.OFFERED}
+        ),
     ),
     (
-        "offers",
+        "preemption.offers",
         "offer for uid-waiting",
-        lambda state: state.offers.update({PodUid("uid-waiting"): Offer("1-a", NodeName("n1"), (), START)}),
+        lambda state: state.preemption.offers.update(
+            {PodUid("uid-waiting"): Offer("1-a", NodeName("n1"), (), START)}
+        ),
     ),
-    ("tries", "try of ghost", lambda state: state.tries.update({PodUid("ghost"): START})),
-    ("trying", "try of ghost", lambda state: state.trying.update({PodUid("ghost"): None})),
-    ("young", "age of ghost", lambda state: state.young.update({PodUid("ghost"): START})),
-    ("aged", "age of ghost", lambda state: state.aged.add(PodUid("ghost"))),
-    ("kept", "keeper of n1", lambda state: state.kept.update({NodeName("n1"): PodUid("uid-waiting")})),
-    ("places", "place of uid-member", lambda state: state.places.pop(PodUid("uid-member"))),
-    ("places", "place of ghost", lambda state: state.places.update({PodUid("ghost"): _ghost_place()})),
-    ("slots_at", "slot of ghost", lambda state: state.slots_at.update({PodUid("ghost"): NodeName("n1")})),
-    ("opening", "link of ghost", lambda state: state.opening.update({PodUid("ghost"): START})),
     (
-        "line",
+        "preemption.attempts",
+        "try of ghost",
+        lambda state: state.preemption.attempts.update({PodUid("ghost"): START}),
+    ),
+    (
+        "preemption.trying",
+        "try of ghost",
+        lambda state: state.preemption.trying.update({PodUid("ghost"): None}),
+    ),
+    (
+        "reservations.young",
+        "age of ghost",
+        lambda state: state.reservations.young.update({PodUid("ghost"): START}),
+    ),
+    ("reservations.aged", "age of ghost", lambda state: state.reservations.aged.add(PodUid("ghost"))),
+    (
+        "reservations.of",
+        "keeper of n1",
+        lambda state: state.reservations.of.update({NodeName("n1"): PodUid("uid-waiting")}),
+    ),
+    ("gangs.places", "place of uid-member", lambda state: state.gangs.places.pop(PodUid("uid-member"))),
+    (
+        "gangs.places",
+        "place of ghost",
+        lambda state: state.gangs.places.update({PodUid("ghost"): _ghost_place()}),
+    ),
+    (
+        "gangs.slots_at",
+        "slot of ghost",
+        lambda state: state.gangs.slots_at.update({PodUid("ghost"): NodeName("n1")}),
+    ),
+    ("gangs.opening", "link of ghost", lambda state: state.gangs.opening.update({PodUid("ghost"): START})),
+    (
+        "gangs.line",
         "gangs in line",
-        lambda state: state.line.append(InLine(False, 0, START, AppId("ghost", "default"))),
+        lambda state: state.gangs.line.append(InLine(False, 0, START, AppId("ghost", "default"))),
     ),
     (
-        "in_line",
+        "gangs.in_line",
         "gangs in line",
-        lambda state: state.in_line.update(g=InLine(False, 0, START, AppId("g", "default"))),
+        lambda state: state.gangs.in_line.update(g=InLine(False, 0, START, AppId("g", "default"))),
     ),
-    ("slots", "slots on n1", lambda state: state.slots.update({NodeName("n1"): {PodUid("ghost")}})),
-    ("forming", "gang of default/gang is due", lambda state: state.forming.clear()),
     (
-        "forming",
+        "gangs.slots",
+        "slots on n1",
+        lambda state: state.gangs.slots.update({NodeName("n1"): {PodUid("ghost")}}),
+    ),
+    ("gangs.forming", "gang of default/gang is due", lambda state: state.gangs.forming.clear()),
+    (
+        "gangs.forming",
         "gang of default/ghost is due",
-        lambda state: state.forming.update({AppId("ghost", "default"): START}),
+        lambda state: state.gangs.forming.update({AppId("ghost", "default"): START}),
     ),
     (
-        "applications",
+        "applications.known",
         "placeholders of default/gang",
-        lambda state: state.applications[AppId("gang", "default")].holders.clear(),
+        lambda state: state.applications.known[AppId("gang", "default")].holders.clear(),
     ),
     (
-        "applications",
+        "applications.known",
         "placeholders of default/gang with room",
-        lambda state: setattr(state.applications[AppId("gang", "default")], "holding", 7),
+        lambda state: setattr(state.applications.known[AppId("gang", "default")], "holding", 7),
     ),
-    *[("applications", named, _formation(corrupt)) for named, corrupt in FORMATION],
-    ("waits_at", "waiting index of uid-waiting", _lost_seat),
-    ("waiting", "waiting: uid-waiting", lambda state: state.waiting.clear()),
-    ("pod_groups", "pod group g", lambda state: state.pod_groups.update({GHOSTS: Group(GHOSTS)})),
+    *[("applications.known", named, _formation(corrupt)) for named, corrupt in FORMATION],
+    ("pending.waits_at", "waiting index of uid-waiting", _lost_seat),
+    ("pending.waiting", "waiting: uid-waiting", lambda state: state.pending.waiting.clear()),
+    ("podgroups.known", "pod group g", lambda state: state.podgroups.known.update({GHOSTS: Group(GHOSTS)})),
     (
-        "daemon_pods",
+        "cluster.daemon_pods",
         "required node of uid-agent",
-        lambda state: setattr(state.pods[PodUid("uid-agent")], "required_node", NodeName("")),
+        lambda state: setattr(state.pods.records[PodUid("uid-agent")], "required_node", NodeName("")),
     ),
-    ("daemon_pods", "DaemonSet index of uid-agent", lambda state: state.daemon_pods.clear()),
+    ("cluster.daemon_pods", "DaemonSet index of uid-agent", lambda state: state.cluster.daemon_pods.clear()),
     (
-        "daemon_pods",
+        "cluster.daemon_pods",
         "pods of DaemonSet default/ghosts",
-        lambda state: state.daemon_pods.update({DaemonSetKey("default", "ghosts"): {PodUid("uid-agent")}}),
+        lambda state: state.cluster.daemon_pods.update(
+            {DaemonSetKey("default", "ghosts"): {PodUid("uid-agent")}}
+        ),
     ),
-    ("watched", "watched: g", lambda state: state.watched.update({GHOSTS: None})),
+    ("podgroups.watched", "watched: g", lambda state: state.podgroups.watched.update({GHOSTS: None})),
     (
-        "over_max",
+        "usage.over_max",
         "above a max: root.a",
-        lambda state: state.over_max.update({QueuePath("root.a"): Episode(None)}),
+        lambda state: state.usage.over_max.update({QueuePath("root.a"): Episode(None)}),
     ),
 ]
 """The field of the state that is made wrong in a `busy_ledger`, what the audit says first of it, and how."""

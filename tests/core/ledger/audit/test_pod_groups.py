@@ -7,21 +7,21 @@ import pytest
 
 from core.ids import PodUid
 from core.ledger.audit.rounds import audit
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.workload.pod_group import Group, Phase
 from tests.builders import START, make_ledger
 from tests.core.ledger.podgroups.play import KEY, A, seen
 
 
 def group_in(state: State) -> Group:
-    return state.pod_groups[KEY]
+    return state.podgroups.known[KEY]
 
 
 CORRUPTIONS: list[tuple[str, Callable[[State], object]]] = [
-    ("pod group of uid-p", lambda state: setattr(state.pods[PodUid("uid-p")], "pod_group", None)),
+    ("pod group of uid-p", lambda state: setattr(state.pods.records[PodUid("uid-p")], "pod_group", None)),
     ("phase of uid-p", lambda state: group_in(state).phases.update({PodUid("uid-p"): Phase.BOUND})),
-    ("pod group of uid-p: any", lambda state: state.pod_groups.clear()),
-    ("waits in bind: uid-p", lambda state: setattr(state.pods[PodUid("uid-p")], "waits_bind", True)),
+    ("pod group of uid-p: any", lambda state: state.podgroups.known.clear()),
+    ("waits in bind: uid-p", lambda state: setattr(state.pods.records[PodUid("uid-p")], "waits_bind", True)),
     (
         "pod group default/g: strangers",
         lambda state: group_in(state).phases.update({PodUid("x"): Phase.AWAY}),
@@ -35,7 +35,7 @@ CORRUPTIONS: list[tuple[str, Callable[[State], object]]] = [
     ("pod group default/g: complete", lambda state: setattr(group_in(state), "complete", True)),
     ("pod group default/g: watched", lambda state: setattr(group_in(state), "attempt", START)),
     ("pod group default/g: attempt while open", lambda state: setattr(group_in(state), "min_available", 0)),
-    ("pod group default/g: stirred", lambda state: state.stirred.update({KEY: None})),
+    ("pod group default/g: stirred", lambda state: state.podgroups.touched.update({KEY: None})),
     ("pod group default/g: any", lambda state: group_in(state).phases.clear()),
 ]
 

@@ -342,11 +342,11 @@ def test_a_nomination_of_ours_does_not_stop_the_time_of_a_reservation() -> None:
 def restarted(*pods: PodFacts) -> tuple[Ledger, list[Effect]]:
     """A ledger whose first list has those pods."""
     ledger = cluster(3000, 3000, 3000)
-    ledger._state.pods_listed = False
+    ledger._state.pods.listed = False
     effects: list[Effect] = []
     for pod in pods:
         effects += ledger.apply(on.PodObserved(pod), now=START)
-    known = frozenset(ledger._state.pods)
+    known = frozenset(ledger._state.pods.records)
     return ledger, effects + list(ledger.apply(on.PodsListed(known), now=START))
 
 
@@ -374,4 +374,4 @@ def test_nobody_can_keep_a_node_for_himself_by_writing_so_on_a_pod() -> None:
     assert isinstance(effect, WriteRecord)
     assert dict(effect.entries) == {RESERVED_NODE: None, TRIGGERED: None, PREEMPTED_FOR: None}
     assert kept(ledger) == {}
-    assert ledger._state.victims == {}
+    assert ledger._state.preemption.victims == {}

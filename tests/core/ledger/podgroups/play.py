@@ -30,7 +30,7 @@ def named(*names: str) -> list[str]:
 
 
 def group_of(ledger: Ledger, name: str = "g") -> Group:
-    return ledger._state.pod_groups[GroupKey("default", name)]
+    return ledger._state.podgroups.known[GroupKey("default", name)]
 
 
 def code(ledger: Ledger, name: str) -> Code | None:

@@ -70,7 +70,7 @@ def test_turns_of_a_group_that_is_broken_off_are_taken_back() -> None:
         seen(ledger, f"p{at}", least=40)
     ledger.apply(on.PassDue(), now=START)
     assert ledger.snapshot.turns()
-    ledger._pass, ledger._state.passing = None, False
+    ledger._pass, ledger._state.cycle.passing = None, False
     passed(ledger, START)
     assert ledger.snapshot.turns() == 0
 
@@ -142,7 +142,7 @@ def restarted(*bound: str, pending: Iterable[str] = ("q", "r"), least: int = 3) 
     """A ledger of a process that finds some on their nodes."""
     ledger = make_ledger(A)
     state = ledger._state
-    state.pods_listed = False
+    state.pods.listed = False
     for name in bound:
         seen(ledger, name, node="n1", least=least)
     for name in pending:

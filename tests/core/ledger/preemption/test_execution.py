@@ -108,7 +108,7 @@ def test_where_the_second_may_not_go_only_the_first_has_gone_and_its_room_is_kep
     plan.answer("y-two", EvictionOutcome.BUDGET)
     assert plan.asked() == []
     assert (plan.spared(), plan.ledger_kept) == (["a", "y-two"], {"n1": ASK})
-    assert plan.ledger.snapshot.coming(plan.ledger._state.pods[ASK])["vcore"] == 1000
+    assert plan.ledger.snapshot.coming(plan.ledger._state.pods.records[ASK])["vcore"] == 1000
     record = plan.ledger.snapshot.pod(ASK)
     assert record is not None
     assert record.triggered == ""

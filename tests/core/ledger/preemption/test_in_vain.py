@@ -98,7 +98,7 @@ def test_each_wait_is_twice_as_long_up_to_ten_minutes_and_ten_quiet_ones_forgive
     assert waits == [FIRST_WAIT, 30, 60, 120, 240, 480, LONGEST_WAIT, LONGEST_WAIT, LONGEST_WAIT]
     world.now += COUNTED_FOR
     world.tell(on.CleanerDue())
-    assert world.ledger._state.in_vain == {}
+    assert world.ledger._state.preemption.in_vain == {}
     world.vanishes()
     assert world.waits() == {}
 
@@ -154,7 +154,7 @@ def test_one_that_was_placed_or_had_no_plan_costs_nothing() -> None:
         assert record is not None
         world.tell(on.PodObserved(replace(record.facts, node=NodeName("n1"), version=2)))
         world.tell(on.PodDeleted(uid))
-        world.ledger._state.gone.clear()
+        world.ledger._state.pods.gone.clear()
     assert world.ledger.snapshot.in_vain() == (0, 0, {})
 
 

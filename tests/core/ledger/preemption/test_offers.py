@@ -174,7 +174,7 @@ def test_a_node_kept_for_an_ask_so_far_is_given_up_for_that_of_its_offer() -> No
     """Also on the ask itself: after a restart nothing would be kept for it on either."""
     world = Offering()
     state = world.ledger._state
-    keep(state, state.pods[ONE], NodeName("n1"))
+    keep(state, state.pods.records[ONE], NodeName("n1"))
     plan = world.offer(ONE)
     (*_, last) = [each for each in world.effects if isinstance(each, WriteRecord)]
     assert dict(last.entries) == {RESERVED_NODE: None, TRIGGERED: None}

@@ -1,0 +1,181 @@
+"""Audit of usage: counters of queues, nodes, users and groups, and usage above a max."""
+
+from collections.abc import Iterator
+
+from core.ids import AppId, NodeName, PodUid, QueuePath
+from core.ledger.audit.drift import KEYS_PER_STEP, Step, amounts, compare, compare_tallies, each
+from core.ledger.pods.record import Charge, Held, Standing
+from core.ledger.state.state import State
+from core.ledger.state.usage import OverMaxPlace
+from core.ledger.usage.charges import holds
+from core.ledger.usage.over_max import excess_of
+from core.queues.queue import Queue
+from core.queues.users.limits import UsageBook
+from core.resource import Limit, Tally
+from core.workload.application import Application
+from core.workload.nodes.node import Evictable
+
+
+def usage_steps(state: State) -> Iterator[Step]:
+    """Steps of the audit of all counters."""
+    yield from _queue_steps(state)
+    yield from each(state.usage.uses, lambda name: _node_drifts(state, name))
+    yield _capacity_drifts(state)
+    yield from _people_steps(state)
+    yield from _over_max_steps(state)
+
+
+def _queue_steps(state: State) -> Iterator[Step]:
+    """Adds up copies that were taken in one step, so that a busy ledger does not disturb the sum."""
+    charges, afloat = list(state.usage.charges.values()), state.usage.afloat.copy()
+    counters = {
+        (queue.path, name): tally.copy()
+        for queue in state.config.tree
+        for name, tally in _counters(queue).items()
+    }
+    chains = {queue.path: [each.path for each in queue.chain] for queue in state.config.tree}
+    yield []
+    sums: dict[tuple[QueuePath, str], Tally] = {}
+    on_no_node = Tally()
+    for start in range(0, len(charges), KEYS_PER_STEP):
+        some = charges[start : start + KEYS_PER_STEP]
+        _add_up(some, chains, sums)
+        for charge in some:
+            if charge.held is Held.RESERVED and not charge.node:
+                on_no_node.add(charge.size)
+        yield []
+    yield compare_tallies("reserved on no node", on_no_node, afloat)
+    for key in sorted(counters.keys() | sums.keys()):
+        path, name = key
+        yield compare_tallies(f"{name} of {path}", sums.get(key, Tally()), counters.get(key, Tally()))
+
+
+_STANDINGS = (Standing.PREEMPTING, Standing.TRIGGERED, Standing.BYPASSED)
+
+
+def _counters(queue: Queue) -> dict[str, Tally]:
+    names = (Held.PENDING, Held.RESERVED, Held.ALLOCATED, *_STANDINGS)
+    return {name.value: getattr(queue, name.value) for name in names}
+
+
+def _add_up(
+    charges: list[Charge],
+    chains: dict[QueuePath, list[QueuePath]],
+    sums: dict[tuple[QueuePath, str], Tally],
+) -> None:
+    for charge in charges:
+        for path in chains.get(charge.queue, ()) if charge.queue else ():
+            sums.setdefault((path, charge.held.value), Tally()).add(charge.size)
+            if charge.standing in _STANDINGS:
+                sums.setdefault((path, charge.standing.value), Tally()).add(charge.size)
+
+
+# -- nodes: the sums of what stands on them -------------------------------------------------------------
+
+
+def _node_drifts(state: State, name: NodeName) -> Step:
+    use = state.usage.uses.get(name)
+    if use is None:
+        return []
+    allocated, occupied, strangers = Tally(), Tally(), []
+    evictable = Evictable()
+    for uid in sorted(use.pods):
+        charge = state.usage.charges.get(uid)
+        if charge is None or charge.node != name:
+            strangers.append(uid)
+        else:
+            (occupied if charge.held is Held.OCCUPIED else allocated).add(charge.size)
+            if charge.standing is Standing.EVICTABLE and charge.queue is not None:
+                evictable.file(charge.queue, charge.priority, uid, charge.size, adding=True)
+    return [
+        *compare(f"pods on {name}: any", True, bool(use.pods)),
+        *compare(f"pods on {name}: strangers", [], strangers),
+        *compare_tallies(f"allocated on {name}", allocated, use.allocated),
+        *compare_tallies(f"occupied on {name}", occupied, use.occupied),
+        *compare(f"evictable on {name}", _groups_text(evictable), _groups_text(use.evictable)),
+    ]
+
+
+def _groups_text(evictable: Evictable) -> list[tuple[str, int, list[PodUid], dict[str, int]]]:
+    return sorted(
+        (rung.queue, rung.priority, sorted(group.pods), amounts(Tally(group.total)))
+        for rung, group in evictable.groups.items()
+    )
+
+
+def _capacity_drifts(state: State) -> Step:
+    capacity = Tally()
+    for node in state.cluster.nodes.values():
+        capacity.add(node.allocatable)
+    amounts = {name: amount for name, amount in capacity.items() if amount > 0}
+    return [
+        *compare_tallies("capacity", capacity, state.usage.capacity),
+        *compare("max of root", Limit(amounts) if amounts else None, state.config.tree.root.max),
+    ]
+
+
+# -- users and groups: what their pods hold, and which applications were given something --------------------
+
+
+def _people_steps(state: State) -> Iterator[Step]:
+    """Adds up copies that were taken in one step, as for the queues."""
+    charges, expected = dict(state.usage.charges), UsageBook()
+    applications = state.applications.known.values()
+    claims = [(each.claimant, each.started, _paths(state, each), tuple(each.pods)) for each in applications]
+    running = {queue.path: sorted(queue.running) for queue in state.config.tree if queue.running}
+    actual = _book_text(state.usage.book)
+    yield _group_drifts_of_applications(state)
+    started: dict[QueuePath, list[AppId]] = {}
+    for claimant, runs, paths, pods in claims:
+        for start in range(0, len(pods), KEYS_PER_STEP):
+            for uid in pods[start : start + KEYS_PER_STEP]:
+                charge = charges.get(uid)
+                if charge is not None and holds(charge):
+                    expected.add(claimant, paths, charge.size)
+            yield []
+        if runs:
+            expected.start(claimant, paths)
+            for path in paths:
+                started.setdefault(path, []).append(claimant.application)
+    yield compare("usage of users and groups", _book_text(expected), actual)
+    yield compare("running", {path: sorted(apps) for path, apps in started.items()}, running)
+
+
+def _paths(state: State, application: Application) -> list[QueuePath]:
+    leaf = state.config.tree.get(application.queue) if application.queue is not None else None
+    return [queue.path for queue in leaf.chain] if leaf is not None else []
+
+
+def _book_text(book: UsageBook) -> list[tuple[str, str, str, dict[str, int], list[AppId]]]:
+    return sorted(
+        (each.kind, each.name, each.path, amounts(usage.held), sorted(usage.applications))
+        for each, usage in book
+    )
+
+
+def _group_drifts_of_applications(state: State) -> Step:
+    found: Step = []
+    for application in state.applications.known.values():
+        paths = _paths(state, application)
+        if paths:
+            group = state.config.limits.group_for(paths, application.groups or ())
+            found += compare(f"group of {application.id}", group, application.group)
+    return found
+
+
+# -- usage above a max -----------------------------------------------------------------------------------
+
+
+def _over_max_steps(state: State) -> Iterator[Step]:
+    known = [
+        *(queue.path for queue in state.config.tree),
+        *(tracked for tracked, _ in state.usage.book),
+        *state.usage.over_max,
+    ]
+    yield from each(dict.fromkeys(known), lambda place: _over_max_drifts(state, place))
+
+
+def _over_max_drifts(state: State, place: OverMaxPlace) -> Step:
+    return compare(
+        f"above a max: {place}", excess_of(state, place) is not None, place in state.usage.over_max
+    )

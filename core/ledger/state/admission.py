@@ -1,0 +1,102 @@
+"""State of admission: pending asks, the turns that were given, and what the next cycle is for."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from core.ids import AppId, NodeName, PodUid, QueuePath
+from core.queues.queue import Queue
+from core.queues.room import Extra
+from core.queues.users.limits import Claimant
+from core.resource import Resource
+from core.workload.ask import Rank
+from core.workload.nodes.affinity import Constraints
+from core.workload.pending_index import Kind, Lineup
+from core.workload.promises import Promises
+
+
+class WaitingKey(NamedTuple):
+    """Asks of one application, size and constraints on nodes fit alike."""
+
+    queue: QueuePath
+    size: Resource
+    app: AppId
+    constraints: Constraints
+
+
+class Seat(NamedTuple):
+    """Where an ask waits, with the rank it was filed under: what it is told later may rank it elsewhere."""
+
+    key: WaitingKey
+    rank: Rank
+
+
+class Turn(NamedTuple):
+    """Leave to be placed, since ``at``. What it holds is taken back from where it was given."""
+
+    seat: Seat
+    at: float
+    chain: tuple[Queue, ...]
+    claimant: Claimant
+    node: NodeName
+
+
+@dataclass(slots=True)
+class Pending:
+    """Index of pending asks. Derived."""
+
+    #: Asks by queue, application and kind.
+    waiting: dict[QueuePath, Lineup] = field(default_factory=dict)
+    #: Place of each ask in that index.
+    waits_at: dict[PodUid, Seat] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Turns:
+    """Asks that may be placed now."""
+
+    #: Turn of each of them.
+    of: dict[PodUid, Turn] = field(default_factory=dict)
+    #: Quota that turns hold, by queue and claimant.
+    given: Extra = field(default_factory=Extra)
+    #: Quota that turns hold, by leaf and application.
+    promised: dict[QueuePath, Promises] = field(default_factory=dict)
+    #: Leaves, with applications, in which anything was counted since the running cycle looked last.
+    moved: dict[QueuePath, dict[AppId, None]] = field(default_factory=dict)
+    #: Asks with a turn whose wake-up has to wait.
+    unwoken: set[PodUid] = field(default_factory=set)
+    #: Asks that no cycle has looked at.
+    fresh: dict[PodUid, Seat] = field(default_factory=dict)
+    #: Time of the last call of kube-scheduler about any pod, in seconds.
+    asked_at: float = 0.0
+
+
+@dataclass(slots=True)
+class CycleRequest:
+    """Reasons for a scheduling cycle, and what the last ones found."""
+
+    #: True if capacity was freed since the last cycle began.
+    freed: bool = False
+    #: True if an ask waits for a cycle.
+    due: bool = False
+    #: True while a cycle goes on.
+    passing: bool = False
+    #: Time at which the next cycle has something to do, in seconds; None when nothing waits for a time.
+    deferred: float | None = None
+    #: Kinds of asks that cycles found no node for.
+    nowhere: set[Kind] = field(default_factory=set)
+    #: True if more timers have expired than one event handles.
+    overdue: bool = False
+
+
+@dataclass(slots=True)
+class Unguarded:
+    """Pods that kube-scheduler may place without a filter call (F-2)."""
+
+    #: When each becomes overdue, in seconds; in the order of that moment. Derived, but for the moment.
+    placing: dict[PodUid, float] = field(default_factory=dict)
+    #: Those of which that was reported. Derived, together with ``placing``.
+    unplaced: dict[PodUid, None] = field(default_factory=dict)
+    #: Pods that were never admitted and are not reported yet, placed or not (F-7).
+    bypasses: dict[PodUid, None] = field(default_factory=dict)
+    #: Number of reports of pods that were never admitted, since the start.
+    reported: int = 0

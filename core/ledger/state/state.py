@@ -1,0 +1,65 @@
+"""Everything the ledger remembers, in parts that have one owner each. No behaviour."""
+
+from dataclasses import dataclass, field
+
+from core.ledger.effects import Effect
+from core.ledger.pods.record import PodRecord
+from core.ledger.state.admission import CycleRequest, Pending, Turns, Unguarded
+from core.ledger.state.applications import Applications
+from core.ledger.state.cluster import Cluster
+from core.ledger.state.configuration import Configuration
+from core.ledger.state.gangs import Gangs
+from core.ledger.state.node_reservation import NodeReservations
+from core.ledger.state.podgroups import PodGroups
+from core.ledger.state.pods import Pods
+from core.ledger.state.preemption import Preemption
+from core.ledger.state.usage import Usage
+from core.queues.room import Room
+from core.workload.application import Application
+
+
+@dataclass(slots=True)
+class State:
+    """State of the ledger. ``core.ledger.audit`` recomputes what a part calls derived."""
+
+    #: Time of the event that is being applied, in seconds since the epoch.
+    now: float = 0.0
+    #: True if this instance acts, False while another one leads.
+    acts: bool = True
+    #: Effects to hand out when the event is applied.
+    outbox: list[Effect] = field(default_factory=list)
+    #: Document and settings in force.
+    config: Configuration = field(default_factory=Configuration)
+    #: Records of pods.
+    pods: Pods = field(default_factory=Pods)
+    #: Nodes and other objects.
+    cluster: Cluster = field(default_factory=Cluster)
+    #: Charges and counters.
+    usage: Usage = field(default_factory=Usage)
+    #: Applications and users.
+    applications: Applications = field(default_factory=Applications)
+    #: Index of pending asks.
+    pending: Pending = field(default_factory=Pending)
+    #: Asks that may be placed now.
+    turns: Turns = field(default_factory=Turns)
+    #: Reasons for the next scheduling cycle.
+    cycle: CycleRequest = field(default_factory=CycleRequest)
+    #: Pods for which filter is not called.
+    unguarded: Unguarded = field(default_factory=Unguarded)
+    #: Nodes held for one pod.
+    reservations: NodeReservations = field(default_factory=NodeReservations)
+    #: Victims, offers and attempts.
+    preemption: Preemption = field(default_factory=Preemption)
+    #: Gangs and their placeholders.
+    gangs: Gangs = field(default_factory=Gangs)
+    #: Pod groups.
+    podgroups: PodGroups = field(default_factory=PodGroups)
+
+    def application_of(self, record: PodRecord) -> Application | None:
+        """None for a pod that is in none yet, or in none at all."""
+        return self.applications.known.get(record.application) if record.application is not None else None
+
+    @property
+    def room(self) -> Room:
+        """What decides whether an ask fits, besides its queues."""
+        return Room(self.config.limits, self.usage.book)

@@ -1,0 +1,52 @@
+"""State of usage: what each pod is charged, and the counters that charges add up to."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from core.ids import NodeName, PodUid, QueuePath
+from core.ledger.pods.record import Charge
+from core.queues.users.limits import Tracked, UsageBook
+from core.resource import Tally
+from core.workload.nodes.affinity import Toleration
+from core.workload.nodes.node import NodeUse
+from core.workload.nodes.room import NodeRoom
+
+OverMaxPlace = QueuePath | Tracked
+"""A queue, or a user or group in one."""
+
+
+class Episode(NamedTuple):
+    """Usage above a max, for as long as that lasts.
+
+    ``pod``: the one whose charge brought it there, None when the max was lowered; ``reported``: by an event
+    of this instance.
+    """
+
+    pod: PodUid | None
+    reported: bool = False
+
+
+@dataclass(slots=True)
+class Usage:
+    """Charges and counters. All but one is derived, so the audit recomputes it. Queues have counters too."""
+
+    #: Charge of each pod that is charged.
+    charges: dict[PodUid, Charge] = field(default_factory=dict)
+    #: Usage of each node.
+    uses: dict[NodeName, NodeUse] = field(default_factory=dict)
+    #: Allocatable amounts of all nodes.
+    capacity: Tally = field(default_factory=Tally)
+    #: Free amounts of nodes, indexed for the question which nodes take an ask.
+    node_room: NodeRoom = field(default_factory=NodeRoom)
+    #: Reserved quota that is on no node yet.
+    afloat: Tally = field(default_factory=Tally)
+    #: Usage of users and groups.
+    book: UsageBook = field(default_factory=UsageBook)
+    #: Number of asks that wait with the same tolerations.
+    tolerated: dict[tuple[Toleration, ...], int] = field(default_factory=dict)
+    #: Pods with a quota reservation.
+    reserved: set[PodUid] = field(default_factory=set)
+    #: Queues, users and groups above a max (F-24).
+    over_max: dict[OverMaxPlace, Episode] = field(default_factory=dict)
+    #: Number of times that usage has passed a max, by kind, since the start. Not derived.
+    over_max_begun: dict[str, int] = field(default_factory=dict)
