@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.ids import AppId
+from core.instants import has_come
 from core.ledger.applications.lifecycle import fire
 from core.ledger.gangs.definition import gang_of
 from core.ledger.gangs.index import formation_of, progress_of
@@ -63,11 +64,13 @@ def _from_the_beginning(rule: Rule, gang: Gang, *, lifetime: float, now: float) 
 def _never(rule: Rule, state: State, application: Application, formation: Formation) -> None:
     """The time passes, and nothing happens."""
     formation.due = None
+    rule(state, application, formation)
 
 
 def _fails_late(rule: Rule, state: State, application: Application, formation: Formation) -> None:
     """A hard gang fails after its start, too."""
-    fire(state, application, Move.FAIL)
+    if formation.due is not None and has_come(formation.due, now=state.now):
+        fire(state, application, Move.FAIL)
     rule(state, application, formation)
 
 
@@ -77,6 +80,12 @@ def _softly(rule: Rule, annotations: Any) -> Any:
     return (
         replace(gang, policy=replace(gang.policy, style=GangStyle.SOFT)) if isinstance(gang, Gang) else gang
     )
+
+
+def _without_time(rule: Rule, annotations: Any) -> Any:
+    """Whatever time it gives itself."""
+    gang = rule(annotations)
+    return replace(gang, policy=replace(gang.policy, timeout=0)) if isinstance(gang, Gang) else gang
 
 
 def _as_before(rule: Rule, state: State, record: PodRecord) -> Charge | None:
@@ -115,7 +124,7 @@ def _also_fair(rule: Rule, *args: Any) -> Any:
     return None if refusal is not None and refusal.code is Code.GANG_NOT_FIFO else refusal
 
 
-def _large_if_broken(rule: Rule, state: Any, record: PodRecord) -> Any:
+def _large_if_broken(rule: Rule, state: State, record: PodRecord) -> Any:
     """What cannot be read is a gang nevertheless."""
     broken = isinstance(record.facts.gang, Misdefined)
     return Gang((), Resource({})) if broken else rule(state, record)
@@ -133,7 +142,7 @@ def _without_labels(rule: Rule, *args: Any, **more: Any) -> Any:
 
 GANG: dict[str, Mutate] = {
     "gang-defined-by-its-first-pod": replaced("joins_application", _any_pod_defines),
-    "gang-fewer-members-than-placeholders": replaced("gang_times_out", _never),
+    "gang-fewer-members-than-placeholders": replaced("gang_advances", _never),
     "gang-from-its-first-placeholder-to-its-end": ASKS_AT_ONCE,
     "gang-in-a-fair-queue": replaced("refusal_of_gang", _also_fair),
     "gang-in-a-state-aware-queue": NOT_STARTED,
@@ -167,9 +176,9 @@ GANG: dict[str, Mutate] = {
     "gang-that-runs-outlives-a-restart": answering("awaits_pods_of_gang", False),
     "gang-timed-out-hard": replaced("gang_annotations", _softly),
     "gang-timed-out-soft": NOT_COUNTED,
-    "gang-timed-out-while-it-runs": replaced("gang_times_out", _fails_late),
+    "gang-timed-out-while-it-runs": replaced("gang_advances", _fails_late),
     "gang-whose-job-is-deleted-before-its-start": both(
-        NO_GARBAGE_COLLECTED, answering("gang_disbands", None)
+        NO_GARBAGE_COLLECTED, answering("placeholders_released", None)
     ),
     "gang-whose-members-fail": answering("rejected_pods_fail", None),
     "gang-whose-placeholder-somebody-deletes": NOT_COUNTED,
@@ -177,7 +186,7 @@ GANG: dict[str, Mutate] = {
     "gang-whose-placeholders-go-where-the-group-says": _bare("nodeSelector", "tolerations"),
     "gang-whose-placeholders-somebody-deletes-before-its-start": replaced("placeholder_is_gone", _made_again),
     "gang-whose-time-is-less-by-its-age": replaced("gang_begins", _whatever_its_age),
-    "gang-whose-time-was-over-before": answering("gang_is_elapsed", False),
+    "gang-whose-time-was-over-before": replaced("gang_annotations", _without_time),
     "gang-with-broken-task-groups": replaced("gang_of_pod", _large_if_broken),
     "gang-with-exactly-its-room": NOTHING_TAKEN_OVER,
 }

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.ledger.pods.record import PodRecord
+from core.ledger.state import State
 from core.queues.properties import PRIORITY_OFFSET, SORT_POLICY, QueueProperties, SortPolicy
 from core.queues.queue import NO_PRIORITY, Queue
 from core.resource import Limit, Resource
@@ -71,7 +72,7 @@ def _undrained(rule: Rule, branch: Any, lineup: Any) -> None:
         rule(branch, lineup)
 
 
-def _as_first_seen(rule: Rule, state: Any, record: PodRecord, *args: Any) -> Any:
+def _as_first_seen(rule: Rule, state: State, record: PodRecord, *args: Any) -> Any:
     """An application keeps the time of the pod that it was seen with first."""
     known = {each.id: each.submitted for each in state.applications.known.values()}
     found = rule(state, record, *args)

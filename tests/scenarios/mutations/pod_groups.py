@@ -68,7 +68,7 @@ COSCHEDULING: dict[str, Mutate] = {
     "coscheduling-killed-between-two-bindings": replaced("pod_groups_under_way", _nobody),
     "coscheduling-larger-than-its-queue": answering("size_of_gang", None),
     "coscheduling-last-one-comes-during-the-wait": NO_WAIT,
-    "coscheduling-member-deleted-while-it-waits": answering("pod_group_loses_member", None),
+    "coscheduling-member-deleted-while-it-waits": answering("pod_group_fails", None),
     "coscheduling-member-in-another-queue": replaced("pod_group_phase", _wherever),
     "coscheduling-members-are-adjacent": NO_GROUPS,
     "coscheduling-more-members-than-needed": answering("pod_group_minimum", 4),

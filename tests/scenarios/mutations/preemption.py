@@ -7,8 +7,10 @@ from typing import Any
 from core.decisions.preemption.receipts import NoPlan, Stop, Victim
 from core.decisions.preemption.selection import SIZE
 from core.ids import PodUid
+from core.ledger.pods.record import PodRecord
+from core.ledger.state import State
 from core.ledger.view import Snapshot
-from core.queues.fence import Bound, Reach
+from core.queues.fence import Reach
 from core.queues.properties import PreemptionPolicy, QueueProperties
 from tests.scenarios.mutations.seam import Mutate, Rule, answering, both, replaced
 
@@ -29,12 +31,12 @@ APART = 15.0
 """Seconds between two attempts for one ask."""
 
 
-def _from_the_start(rule: Rule, state: Any, record: Any) -> float | None:
+def _from_the_start(rule: Rule, state: State, record: PodRecord) -> float | None:
     """Asks without any guarantee are tried too."""
     return rule(state, record) or (record.tried_at or record.facts.created + APART) + APART
 
 
-def _seldom(rule: Rule, state: Any, record: Any) -> float | None:
+def _seldom(rule: Rule, state: State, record: PodRecord) -> float | None:
     """Attempts are a minute apart."""
     due: float | None = rule(state, record)
     return due if due is None or record.tried_at is None else max(due, record.tried_at + 60.0)
@@ -60,16 +62,6 @@ OWN_QUEUE_TOO = both(
 )
 
 
-def unbound(*bounds: Bound) -> Mutate:
-    """Those do not end the way up."""
-
-    def by(rule: Rule, *args: Any) -> Bound | None:
-        found: Bound | None = rule(*args)
-        return None if found in bounds else found
-
-    return replaced("bound_of_search", by)
-
-
 def _never_just_filled(rule: Rule, cap: Any, used: Any) -> bool:
     return bool(rule(cap, used)) and all(used.get(name) < amount for name, amount in cap.items())
 
@@ -82,10 +74,18 @@ def _fenced_ones_too(rule: Rule, fence: Any, ask: Any, **more: Any) -> Any:
             yield each
 
 
-def _never_disabled(rule: Rule, values: Any, *, is_leaf: bool) -> QueueProperties:
-    found: QueueProperties = rule(values, is_leaf=is_leaf)
-    open_ = found.preemption is not PreemptionPolicy.DISABLED
-    return found if open_ else replace(found, preemption=PreemptionPolicy.DEFAULT)
+def without(policy: PreemptionPolicy) -> Mutate:
+    """A queue of that policy is like any other."""
+
+    def by(rule: Rule, values: Any, *, is_leaf: bool) -> QueueProperties:
+        found: QueueProperties = rule(values, is_leaf=is_leaf)
+        plain = found.preemption is not policy
+        return found if plain else replace(found, preemption=PreemptionPolicy.DEFAULT)
+
+    return replaced("queue_properties", by)
+
+
+UNFENCED = without(PreemptionPolicy.FENCE)
 
 
 # -- guarantees and priorities ------------------------------
@@ -165,7 +165,9 @@ def _by_rank(rule: Rule, order: Any, snapshot: Snapshot) -> PodUid | None:
     return min(asks, key=lambda record: record.rank).uid if asks else None
 
 
-def _as_often_as_it_likes(rule: Rule, snapshot: Any, record: Any, *args: Any, **more: Any) -> NoPlan | None:
+def _as_often_as_it_likes(
+    rule: Rule, snapshot: Snapshot, record: PodRecord, *args: Any, **more: Any
+) -> NoPlan | None:
     found: NoPlan | None = rule(snapshot, record, *args, **more)
     counted = found is not None and found.stop is Stop.TRIGGERED and not record.triggered
     return None if counted else found
@@ -186,8 +188,8 @@ PREEMPTION: dict[str, Mutate] = {
     "guarantee-at-equal-priority": replaced(
         "reach_allows", lambda rule, reach, priority: rule(reach, priority + 1)
     ),
-    "guarantee-behind-its-own-fence": unbound(Bound.FENCE),
-    "guarantee-below-a-full-parent": unbound(Bound.MAX),
+    "guarantee-behind-its-own-fence": UNFENCED,
+    "guarantee-below-a-full-parent": answering("effective_max", None),
     "guarantee-below-a-parent-just-filled": replaced("within", _never_just_filled),
     "guarantee-below-a-shared-parent": shared_ancestor(True),
     "guarantee-below-a-shared-parent-by-setting": shared_ancestor(False),
@@ -215,8 +217,8 @@ PREEMPTION: dict[str, Mutate] = {
         "pod_facts", lambda rule, pod: replace(rule(pod), never_preempts=False)
     ),
     "guarantee-not-from-its-own-queue": OWN_QUEUE_TOO,
-    "guarantee-not-from-outside-the-fence": unbound(Bound.FENCE),
-    "guarantee-of-a-disabled-queue": replaced("queue_properties", _never_disabled),
+    "guarantee-not-from-outside-the-fence": UNFENCED,
+    "guarantee-of-a-disabled-queue": without(PreemptionPolicy.DISABLED),
     "guarantee-of-a-parent-of-victims": NO_LAW_2,
     "guarantee-of-a-part-of-what-is-asked": replaced(
         "is_below_guarantee",

@@ -5,6 +5,9 @@ from typing import Any
 
 from core.decisions.preemption.receipts import NoPlan, Stop, Victim
 from core.decisions.required_node import kind_of
+from core.ids import PodUid
+from core.ledger.pods.record import PodRecord
+from core.ledger.state import State
 from core.ledger.view import Snapshot
 from tests.scenarios.mutations.seam import Mutate, Rule, answering, both, replaced
 
@@ -41,7 +44,7 @@ NOT_KEPT = both(
 )
 
 
-def _only_of_nodes(rule: Rule, state: Any, uid: Any) -> None:
+def _only_of_nodes(rule: Rule, state: State, uid: PodUid) -> None:
     """An ask that is deleted stays."""
     record = state.pods.records.get(uid)
     if record is None or record.node:
@@ -51,13 +54,13 @@ def _only_of_nodes(rule: Rule, state: Any, uid: Any) -> None:
 # -- pods of one node ------------------------------
 
 
-def _by_the_switch(rule: Rule, snapshot: Snapshot, record: Any, leaf: Any) -> Any:
+def _by_the_switch(rule: Rule, snapshot: Snapshot, record: PodRecord, leaf: Any) -> Any:
     if snapshot.preempts:
         return rule(snapshot, record, leaf)
     return NoPlan(record.uid, Stop.SWITCHED_OFF, "PRE-1", "")
 
 
-def _not_its_own(rule: Rule, pod: Any, ask: Any, *, strict: bool) -> str:
+def _not_its_own(rule: Rule, pod: PodRecord, ask: PodRecord, *, strict: bool) -> str:
     return "its own" if pod.application == ask.application else rule(pod, ask, strict=strict)
 
 
@@ -65,7 +68,7 @@ def _as_documented(rule: Rule, victim: Victim) -> int:
     return 2 if victim.originator else 3 if victim.opted_out else 1
 
 
-def _again(rule: Rule, snapshot: Any, record: Any, leaf: Any) -> Any:
+def _again(rule: Rule, snapshot: Any, record: PodRecord, leaf: Any) -> Any:
     """As if it had not chosen before."""
     before, record.triggered = record.triggered, ""
     try:

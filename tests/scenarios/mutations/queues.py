@@ -21,6 +21,12 @@ from tests.scenarios.mutations.seam import Mutate, Rule, answering, both, replac
 
 NO_QUOTA = both(answering("shortfall", None), answering("passed_queues", ()))
 
+EACH_NAMESPACE_BY_ITSELF = replaced(
+    "settings",
+    lambda rule, keys, overrides: rule(keys, {**overrides, "applications_across_namespaces": "never"}),
+)
+"""Whatever ``paddock.applications.acrossNamespaces`` says."""
+
 # -- documents ------------------------------
 
 
@@ -122,9 +128,7 @@ def placed(by: Callable[..., Any]) -> Mutate:
 
 QUEUES: dict[str, Mutate] = {
     "access-denied": answering("may_submit", True),
-    "application-across-namespaces-of-one-user": replaced(
-        "application_of_another_namespace", lambda rule, state, record, own: own
-    ),
+    "application-across-namespaces-of-one-user": EACH_NAMESPACE_BY_ITSELF,
     "application-of-another-namespace": replaced("application_id", _whatever_its_namespace),
     "application-stays-in-its-first-queue": replaced("application_id", _per_queue),
     "cleaner-runs-every-ten-seconds": answering("unused_queues_go", None),

@@ -19,7 +19,6 @@ class Entry(NamedTuple):
 RULE_ENTRIES: dict[str, Entry] = {
     # placement and applications
     "application_id": Entry("core.workload.application:application_id", "F-15 POD-5"),
-    "application_of_another_namespace": Entry("core.ledger.applications.membership:_host_of", "F-15"),
     "joins_application": Entry("core.ledger.applications.membership:join", "GANG-1 SORT-6"),
     "queue_of_application": Entry(
         "core.queues.placement.rules:decide_queue", "PL-4 PL-6 PL-9 PL-10 PL-12 Q-9"
@@ -31,7 +30,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "rejected_pods_fail": Entry("core.ledger.applications.rejection:mark_failed", "APP-8 APP-9"),
     "application_runs": Entry("core.ledger.applications.lifecycle:run", "APP-3 APP-4"),
     # documents and queues
-    "settings": Entry("extender.configuration.settings:settings_from", "DIV-23 PRE-17 PRE-18 SRC-4"),
+    "settings": Entry("extender.configuration.settings:settings_from", "DIV-23 F-15 PRE-17 PRE-18 SRC-4"),
     "problems_of_document": Entry("extender.queueconfig.problems:reported", "CFG-24"),
     "partition_of_document": Entry("extender.queueconfig.translation:partition_spec_from", "PRE-1 Q-2 QCP-1"),
     "document_is_applied": Entry("core.queues.tree:QueueTree.apply", "APPLY-5"),
@@ -39,7 +38,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "dynamic_queue_inherits": Entry("core.queues.queue:Queue.inherit", "PRI-10"),
     "child_template": Entry("core.queues.queue:Queue.template", "PRI-10 TPL-2 TPL-5"),
     "inherited_properties": Entry("core.queues.properties:inherited", "DIV-5 DIV-16 PRE-2 PRE-3 PRI-10 Q-5"),
-    "queue_properties": Entry("core.queues.properties:properties_from", "PRE-2 PRI-9 SORT-4 SORT-8"),
+    "queue_properties": Entry("core.queues.properties:properties_from", "LAW-7 PRE-2 PRI-9 SORT-4 SORT-8"),
     "namespace_quota": Entry("core.queues.tree:QueueTree.limit", "GANG-6 NS-5"),
     "unused_queues_go": Entry("extender.engine.engine:Engine.clean", "Q-10"),
     # usage, headroom and limits
@@ -93,7 +92,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "node_is_nominated": Entry("core.ledger.node_reservation.reservation:nominate", "PRE-22"),
     # gangs
     "gang_of_pod": Entry("core.ledger.gangs.definition:gang_of", "POD-8 POD-12"),
-    "gang_annotations": Entry("extender.wire.annotations.gang:gang_from", "GANG-16"),
+    "gang_annotations": Entry("extender.wire.annotations.gang:gang_from", "GANG-16 GANG-17"),
     "awaits_pods_of_gang": Entry("core.ledger.gangs.definition:awaits_pods", "GANG-6"),
     "size_of_gang": Entry("core.workload.gangs.room:refusal_of_size", "COS-24 GANG-6"),
     "refusal_of_gang": Entry("core.workload.gangs.room:refusal_of_gang", "GANG-7"),
@@ -103,9 +102,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     ),
     "gang_begins": Entry("core.workload.gangs.progress:formation_of", "GANG-15 GANG-25"),
     "gang_goes_on": Entry("core.ledger.gangs.lifecycle:_take_up", "GANG-5"),
-    "gang_is_elapsed": Entry("core.ledger.gangs.lifecycle:_is_elapsed", "GANG-17"),
-    "gang_times_out": Entry("core.ledger.gangs.lifecycle:_run_out", "GANG-14 GANG-16"),
-    "gang_disbands": Entry("core.ledger.gangs.lifecycle:_disband", "GANG-21"),
+    "gang_advances": Entry("core.ledger.gangs.lifecycle:advance", "GANG-14 GANG-16"),
     "placeholder_names": Entry("core.workload.gangs.progress:names_of", "GANG-20"),
     "placeholder_created": Entry("core.ledger.gangs.lifecycle:note_created", "GANG-4"),
     "placeholder_pod": Entry("extender.wire.placeholder:placeholder_pod", "GANG-3 GANG-22"),
@@ -113,7 +110,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "placeholder_covers_member": Entry("core.resource.amounts:Resource.covers", "GANG-11"),
     "placeholder_taken_over": Entry("core.ledger.gangs.matching:link_next", "GANG-12 GANG-25"),
     "placeholder_left_over": Entry("core.ledger.gangs.release:left_over", "GANG-16 GANG-18 GANG-19"),
-    "placeholders_released": Entry("core.ledger.gangs.release:release_all", "APP-6"),
+    "placeholders_released": Entry("core.ledger.gangs.release:release_all", "APP-6 GANG-21"),
     "task_group_closes": Entry("core.ledger.gangs.matching:close", "GANG-13"),
     "originator_of_gang": Entry("core.ledger.gangs.release:originator_of", "GANG-25"),
     # pod groups
@@ -122,7 +119,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "pod_group_phase": Entry("core.ledger.podgroups.membership:phase_of", "COS-1"),
     "pod_group_minimum": Entry("core.ledger.podgroups.membership:least_of", "COS-4"),
     "pod_group_member_goes": Entry("core.ledger.podgroups.membership:forget_member", "COS-2 COS-14"),
-    "pod_group_loses_member": Entry("core.ledger.podgroups.membership:_note_loss", "COS-6"),
+    "pod_group_fails": Entry("core.ledger.podgroups.attempt:fail", "COS-6"),
     "pod_group_is_tended": Entry("core.ledger.podgroups.attempt:_tend", "COS-2"),
     "pod_group_quota": Entry("core.ledger.podgroups.admission:has_leave", "COS-3"),
     "pod_group_takes_pod": Entry("core.ledger.podgroups.admission:Muster.takes", "COS-1"),
@@ -145,7 +142,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "guarantee_against_others": Entry("core.decisions.preemption.judging:undercut", "LAW-2"),
     "usage_in_plan": Entry("core.queues.whatif:WhatIf.used", "DIV-14 PRE-21"),
     "reachable_queues": Entry("core.queues.fence:reach", "DIV-6 LAW-3 LAW-7"),
-    "bound_of_search": Entry("core.queues.fence:_bound", "LAW-7 PRE-6"),
+    "effective_max": Entry("core.queues.headroom:effective_max", "PRE-6"),
     "reach_allows": Entry("core.queues.fence:Reach.allows", "LAW-6 PRE-6"),
     "within": Entry("core.resource.comparisons:within", "PRE-6"),
     # plans of preemption
