@@ -35,13 +35,13 @@ from extender.telemetry.logs import DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.reporting import Reporting
 from extender.telemetry.stalls import watch_stalls
-from extender.telemetry.witness import Telling
+from extender.telemetry.witness import DecisionWitness
 from extender.verbs.bind import BindVerb
-from extender.verbs.confirmation import Confirming
+from extender.verbs.confirmation import Confirmation
 from extender.verbs.leading import fenced
 from extender.verbs.pure import PureVerbs
 from extender.views.journal import Journal
-from extender.views.recent_plans import Preemptions
+from extender.views.recent_plans import RecentPlans
 from extender.views.story import story_of
 from extender.wire.calls.extender_v1 import NO_PREEMPTION, NO_PRIORITIES
 
@@ -89,9 +89,9 @@ class App:
         self.synced = asyncio.Event()
         self._offers: asyncio.Queue[Offer] = asyncio.Queue()
         self.metrics = Metrics(lambda: self.engine.snapshot)
-        self._preemptions = Preemptions()
+        self._preemptions = RecentPlans()
         decisions = DecisionLog(_later)
-        witness = Telling(self._journal, log, decisions, self.metrics, self._preemptions)
+        witness = DecisionWitness(self._journal, log, decisions, self.metrics, self._preemptions)
         self.engine = Engine(
             Outward(self._clock, _later, self._perform, witness, lambda: self._leadership.held)
         )
@@ -125,7 +125,7 @@ class App:
             placeholders=lambda: self.configuration.settings.placeholders,
         )
         self._host_groups = HostGroups(self.engine.learn)
-        self._confirming = Confirming(
+        self._confirming = Confirmation(
             self.engine,
             lambda namespace, name, within: self._effector.read_pod(namespace, name, within=within),
             clock=time.monotonic,

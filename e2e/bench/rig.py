@@ -13,10 +13,10 @@ from extender.engine.outward import Outward
 from extender.http.middleware import Measure
 from extender.telemetry.logs import DecisionLog, configure_logs
 from extender.telemetry.metrics import Metrics
-from extender.telemetry.witness import Telling
+from extender.telemetry.witness import DecisionWitness
 from extender.verbs.pure import PureVerbs
 from extender.views.journal import Journal
-from extender.views.recent_plans import Preemptions
+from extender.views.recent_plans import RecentPlans
 
 Later = Callable[[float, Callable[[], None]], object]
 
@@ -37,7 +37,7 @@ def rig(*, later: Later | None = None, perform: Callable[[Effect], None] = lambd
     engines: list[Engine] = []
     metrics = Metrics(lambda: engines[0].snapshot)
     log = DecisionLog(loop.call_later, nowhere)
-    witness = Telling(Journal(), configure_logs(nowhere), log, metrics, Preemptions())
+    witness = DecisionWitness(Journal(), configure_logs(nowhere), log, metrics, RecentPlans())
     engine = Engine(Outward(time.time, later or loop.call_later, perform, witness))
     engines.append(engine)
 

@@ -31,7 +31,7 @@ _NO_TEXT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EntryPlace:
     """Where an entry of a ConfigMap stands: its half, ``data`` or ``binaryData``, and the line of its key."""
 
     half: str
@@ -48,7 +48,7 @@ class Manifest:
     """``places``: by the key that an entry sets; ``problems``: what the API server would refuse."""
 
     flat: FlatConfig
-    places: Mapping[str, Place]
+    places: Mapping[str, EntryPlace]
     problems: tuple[Problem, ...]
 
 
@@ -75,7 +75,7 @@ def manifest_from(text: bytes) -> Manifest | None:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    place: Place
+    place: EntryPlace
     value: Value
 
     @property
@@ -113,7 +113,7 @@ class _ConfigMap:
             values = self.body.get(half)
             if isinstance(values, MapValue):
                 for key, value in values.items():
-                    yield _Entry(Place(half, str(key), self.above + values.lines[key]), value)
+                    yield _Entry(EntryPlace(half, str(key), self.above + values.lines[key]), value)
 
     def problems(self) -> Iterator[Problem]:
         yield from self.repeated

@@ -9,12 +9,12 @@ import msgspec
 from aiohttp import web
 
 from extender.http.door import DOOR, Door, guard
-from extender.http.intake import Limits
+from extender.http.intake import BodyLimits
 
 MOST_BYTES = 17 * 2**20
 """Of a document to validate: one more MiB than a document may have."""
 
-_DOCUMENT = Limits(MOST_BYTES, MOST_BYTES)
+_DOCUMENT = BodyLimits(MOST_BYTES, MOST_BYTES)
 
 
 @dataclass(frozen=True, slots=True)

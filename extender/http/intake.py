@@ -39,7 +39,7 @@ class BodyFault(PaddockError):
     fault, status, told_as_status = "body", 400, False
 
 
-class TooLarge(BodyFault):
+class BodyTooLarge(BodyFault):
     fault = "too large"
 
     def __init__(self, size: str, most: int) -> None:
@@ -65,7 +65,7 @@ class Busy(BodyFault):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class BodyLimits:
     """Bytes of the longest body taken. ``whole_objects``: of one that lists whole Nodes or pods."""
 
     names: int
@@ -82,14 +82,14 @@ class Intake:
     _waiting: int = 0
     _large: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def body_of(self, request: web.BaseRequest, limits: Limits) -> bytes:
+    async def body_of(self, request: web.BaseRequest, limits: BodyLimits) -> bytes:
         """The whole body. Raises `BodyFault`; not a byte is read of one that says it is too large."""
         encoding = request.headers.get("Content-Encoding", "identity")
         if encoding.strip().lower() not in ("", "identity"):
             raise Encoded("a body with a Content-Encoding is not taken")
         length = request.content_length
         if length is not None and length > limits.whole_objects:
-            raise TooLarge(f" of {length} bytes", limits.whole_objects)
+            raise BodyTooLarge(f" of {length} bytes", limits.whole_objects)
         try:
             return await self._read(request.content, limits)
         except TimeoutError as error:
@@ -97,13 +97,13 @@ class Intake:
         except _BROKEN_OFF as error:
             raise Incomplete(f"body did not arrive whole: {type(error).__name__}") from error
 
-    async def _read(self, content: aiohttp.StreamReader, limits: Limits) -> bytes:
+    async def _read(self, content: aiohttp.StreamReader, limits: BodyLimits) -> bytes:
         body = bytearray()
         async with asyncio.timeout(self.within):
             if await self._take_small(content, body, min(SMALL, limits.whole_objects)):
                 return bytes(body)
         if len(body) > limits.whole_objects:
-            raise TooLarge("", limits.whole_objects)
+            raise BodyTooLarge("", limits.whole_objects)
         await self._await_turn()
         try:
             async with asyncio.timeout(self.within):
@@ -138,11 +138,11 @@ class Intake:
             self._waiting -= 1
 
 
-async def _take_large(content: aiohttp.StreamReader, body: bytearray, limits: Limits) -> None:
+async def _take_large(content: aiohttp.StreamReader, body: bytearray, limits: BodyLimits) -> None:
     most = limits.names
     while chunk := await content.readany():
         body += chunk
         if len(body) > most < limits.whole_objects and any(mark in body for mark in _WHOLE_OBJECTS):
             most = limits.whole_objects
         if len(body) > most:
-            raise TooLarge("", most)
+            raise BodyTooLarge("", most)

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from core.errors import PaddockError
 from extender.http.door import Door, Handle
-from extender.http.intake import BodyFault, Limits
+from extender.http.intake import BodyFault, BodyLimits
 from extender.verbs.faults import CallFault, DeadlinePassed, NotReady
 from extender.verbs.leading import NotLeading
 from extender.wire.calls.extender_v1 import BadBody, faulted
@@ -31,7 +31,7 @@ _WITH_ERROR_FIELD = ("filter", "bind")
 
 
 def handler_of(
-    verb: str, answer: Answer, door: Door, limits: Limits, *, measure: Measure, on_bug: OnBug
+    verb: str, answer: Answer, door: Door, limits: BodyLimits, *, measure: Measure, on_bug: OnBug
 ) -> Handle:
     """A request handler around one verb. It never raises, whatever comes in, unless its caller hangs up."""
 

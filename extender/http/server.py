@@ -10,7 +10,7 @@ from aiohttp import web
 
 from extender.http.connections import Connections, Guarded
 from extender.http.door import DOOR, Door
-from extender.http.intake import Limits
+from extender.http.intake import BodyLimits
 from extender.http.middleware import Answer, Measure, OnBug, handler_of
 
 MOST_BYTES = 128 * 2**20
@@ -61,7 +61,7 @@ def verbs_app(
     """``POST /v1/<verb>`` for each verb, behind a door of its own unless one is given."""
     app = web.Application()
     app[DOOR] = door = door or Door()
-    large, small = Limits(min(MOST_NAMES, most_bytes), most_bytes), Limits(MOST_BIND, MOST_BIND)
+    large, small = BodyLimits(min(MOST_NAMES, most_bytes), most_bytes), BodyLimits(MOST_BIND, MOST_BIND)
     for verb, answer in verbs.items():
         limits = small if verb == "bind" else large
         handler = handler_of(verb, answer, door, limits, measure=measure, on_bug=on_bug)

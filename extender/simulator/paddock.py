@@ -32,9 +32,9 @@ from extender.simulator.cluster.effector import act
 from extender.simulator.cluster.world import News, World
 from extender.simulator.scenario.objects import Json
 from extender.simulator.scheduler.extender_calls import CallFailed, bind_error
-from extender.verbs.bind import BindVerb, Outcome
+from extender.verbs.bind import BindOutcome, BindVerb
 from extender.verbs.pure import PureVerbs
-from extender.views.recent_plans import Preemptions
+from extender.views.recent_plans import RecentPlans
 from extender.wire.calls.extender_v1 import BOUND, faulted
 from extender.wire.translate import POD, pod_from
 
@@ -49,7 +49,7 @@ class Life:
         self._world = world
         self._after_effect = after_effect
         self.on_decision: Callable[[str, PodRecord, object], None] | None = None
-        self.preemptions = Preemptions()
+        self.preemptions = RecentPlans()
         self.ended, self.acts = False, True
         self.effects: deque[Effect] = deque()
         self._passes: deque[Callable[[], None]] = deque()
@@ -254,11 +254,11 @@ class Life:
 
     # -- Binder ----------------------------------------------------------------------------------
 
-    async def post(self, binding: PostBinding, *, within: float) -> Outcome:
+    async def post(self, binding: PostBinding, *, within: float) -> BindOutcome:
         """Post a Binding; it takes its time and comes about whether or not anybody still waits."""
         if self.ended:
-            return Outcome(False, message="Paddock has ended")
-        arrived: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+            return BindOutcome(False, message="Paddock has ended")
+        arrived: asyncio.Future[BindOutcome] = asyncio.get_running_loop().create_future()
         delay = self._world.bind_delay
         if delay:
             clock = self._world.clock
@@ -270,24 +270,24 @@ class Life:
         try:
             return await asyncio.wait_for(asyncio.shield(arrived), within)
         except TimeoutError:
-            return Outcome(False, certain=False, message="the API server did not answer in time")
+            return BindOutcome(False, certain=False, message="the API server did not answer in time")
 
-    def _arrive(self, binding: PostBinding, arrived: "asyncio.Future[Outcome]") -> None:
+    def _arrive(self, binding: PostBinding, arrived: "asyncio.Future[BindOutcome]") -> None:
         outcome = self._bound(binding)
         if not self.ended:
             self._done(binding)
         if not self.ended and not arrived.done():
             arrived.set_result(outcome)
 
-    def _bound(self, binding: PostBinding) -> Outcome:
+    def _bound(self, binding: PostBinding) -> BindOutcome:
         pod = self._world.api.pod_named(binding.namespace, binding.name)
         try:
             self._world.api.bind(pod, binding.uid, binding.node)
         except Refusal as refusal:
             if pod is not None and pod.uid == binding.uid and refusal.node == binding.node:
-                return Outcome(True)
-            return Outcome(False, message=str(refusal))
-        return Outcome(True)
+                return BindOutcome(True)
+            return BindOutcome(False, message=str(refusal))
+        return BindOutcome(True)
 
     async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:
         pod = self._world.api.pod_named(namespace, name)

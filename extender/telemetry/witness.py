@@ -14,7 +14,7 @@ from core.ledger.pods.record import PodRecord
 from extender.telemetry.logs import Decided, DecisionLog, Logger
 from extender.telemetry.metrics import Metrics
 from extender.views.journal import Journal
-from extender.views.recent_plans import Preemptions
+from extender.views.recent_plans import RecentPlans
 from extender.views.story import described
 
 _EVICTED = {
@@ -25,7 +25,7 @@ _EVICTED = {
 }
 
 
-class Telling:
+class DecisionWitness:
     """The engine's witness."""
 
     def __init__(
@@ -34,7 +34,7 @@ class Telling:
         log: Logger,
         decisions: DecisionLog,
         metrics: Metrics,
-        preemptions: Preemptions,
+        preemptions: RecentPlans,
     ) -> None:
         self._journal = journal
         self._preemptions = preemptions

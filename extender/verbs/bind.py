@@ -25,7 +25,7 @@ HUNG_UP = "the caller has hung up; nothing was sent"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BindOutcome:
     """How a Binding ended. ``certain``: when not bound, whether it can still come about."""
 
     bound: bool
@@ -36,7 +36,7 @@ class Outcome:
 class Binder(Protocol):
     """Who talks to the API server for a bind call."""
 
-    async def post(self, binding: PostBinding, *, within: float) -> Outcome:
+    async def post(self, binding: PostBinding, *, within: float) -> BindOutcome:
         """Post a Binding and see it through, for at most ``within`` seconds."""
         ...
 

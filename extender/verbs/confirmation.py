@@ -35,7 +35,7 @@ Read = Callable[[str, str, float], Awaitable[PodFacts | None]]
 """The pod of a namespace and name as the API server has it, None without one. Raises `PaddockError`."""
 
 
-class Confirming:
+class Confirmation:
     """``count(outcome)``: confirmed, disproved, unread or not believed; ``warn(message)``: at most one a
     minute; ``clock``: seconds that never go back.
     """

@@ -25,7 +25,7 @@ from core.ledger import events as on
 from core.reasons import Code, Refusal
 from core.workload.pod import PodFacts
 from extender.engine.engine import Engine
-from extender.verbs.confirmation import Confirming
+from extender.verbs.confirmation import Confirmation
 from extender.verbs.faults import CallFault, NotReady, Unshown
 from extender.verbs.leading import Lead, NotLeading, Unled
 from extender.wire.calls import extender_v1 as v1
@@ -49,7 +49,7 @@ class PureVerbs:
         engine: Engine,
         *,
         asked: Callable[[], None] = lambda: None,
-        confirming: Confirming | None = None,
+        confirming: Confirmation | None = None,
         lead: Lead | None = None,
         waits_for: Callable[[], str] = str,
     ) -> None:

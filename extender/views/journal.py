@@ -11,7 +11,7 @@ LINES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StoryLine:
     """One thing that happened. ``at``: seconds since the epoch; ``times``: how often in a row."""
 
     at: float
@@ -26,7 +26,7 @@ class Journal:
     def __init__(self, *, pods: int = PODS, lines: int = LINES) -> None:
         self._pods = pods
         self._lines = lines
-        self._stories: OrderedDict[PodUid, deque[Line]] = OrderedDict()
+        self._stories: OrderedDict[PodUid, deque[StoryLine]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._stories)
@@ -42,8 +42,8 @@ class Journal:
         times = 1
         if story and (story[-1].what, story[-1].detail) == (what, detail):
             times = story.pop().times + 1
-        story.append(Line(now, what, detail, times))
+        story.append(StoryLine(now, what, detail, times))
 
-    def story(self, uid: PodUid) -> Sequence[Line]:
+    def story(self, uid: PodUid) -> Sequence[StoryLine]:
         """Oldest first; empty for a pod not heard of, or not any more."""
         return tuple(self._stories.get(uid, ()))

@@ -12,7 +12,7 @@ from core.decisions.preemption.receipts import Plan
 KEPT = 200
 
 
-class Preemptions:
+class RecentPlans:
     """The last plans and refusals; of one ask and one reason that comes again and again only the last."""
 
     def __init__(self, *, most: int = KEPT) -> None:

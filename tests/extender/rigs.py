@@ -25,7 +25,7 @@ from extender.engine.engine import Engine
 from extender.engine.outward import Outward
 from extender.http.door import Door as Guards
 from extender.http.server import MOST_BYTES, Address, listen, verbs_app
-from extender.verbs.bind import BindVerb, Outcome
+from extender.verbs.bind import BindOutcome, BindVerb
 from extender.verbs.pure import PureVerbs
 from extender.wire.annotations.gang import POD_GROUP_MIN, POD_GROUP_NAME
 from extender.wire.translate import POD, pod_from
@@ -62,17 +62,17 @@ class Witnessing:
 class PlayedApi:
     """An API server as the bind verb sees it: ``outcomes`` are given out in order, then success."""
 
-    outcomes: list[Outcome | BaseException] = field(default_factory=list)
+    outcomes: list[BindOutcome | BaseException] = field(default_factory=list)
     pods: dict[tuple[str, str], PodFacts] = field(default_factory=dict)
     posted: list[PostBinding] = field(default_factory=list)
     open: asyncio.Event | None = None
     """While set to an event that is not set, posts wait for it."""
 
-    async def post(self, binding: PostBinding, *, within: float) -> Outcome:
+    async def post(self, binding: PostBinding, *, within: float) -> BindOutcome:
         self.posted.append(binding)
         if self.open is not None:
             await self.open.wait()
-        outcome = self.outcomes.pop(0) if self.outcomes else Outcome(True)
+        outcome = self.outcomes.pop(0) if self.outcomes else BindOutcome(True)
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome

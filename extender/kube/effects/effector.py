@@ -61,7 +61,7 @@ from extender.kube.effects.bodies import (
 from extender.kube.effects.effect_order import is_quiet, key_of, pod_of
 from extender.kube.effects.placeholders import NotTaken, NotYetTaken, create
 from extender.kube.effects.pods import read_pod, read_pod_at_last
-from extender.verbs.bind import Outcome
+from extender.verbs.bind import BindOutcome
 from extender.verbs.leading import NotLeading
 from extender.wire.placeholder import PlaceholderSettings
 
@@ -335,7 +335,7 @@ class Effector:
 
     # -- for a bind call ---------------------------------------------------------------------------------
 
-    async def post(self, binding: PostBinding, *, within: float) -> Outcome:
+    async def post(self, binding: PostBinding, *, within: float) -> BindOutcome:
         """Post a Binding and see it through (design section 10).
 
         Once a request may have reached the server, the answer is what the pod shows: a POST with the uid
@@ -346,12 +346,12 @@ class Effector:
         while True:
             left = until - asyncio.get_running_loop().time()
             if left <= 0:
-                return Outcome(False, certain=not sent, message="the API server did not answer in time")
+                return BindOutcome(False, certain=not sent, message="the API server did not answer in time")
             try:
                 path, body = binding_path(binding), binding_body(binding)
                 await self._client.post(path, body, timeout=left, may_go=may_go)
             except HeldBack:
-                return Outcome(False, certain=not sent, message=str(NotLeading()))
+                return BindOutcome(False, certain=not sent, message=str(NotLeading()))
             except Unreachable as error:
                 sent = sent or error.sent
                 await self._sleep(min(_FIRST_PAUSE, left))
@@ -362,12 +362,12 @@ class Effector:
                 return await self._after_conflict(binding, error, until)
             except ApiError as error:
                 certain = not sent or isinstance(error, NotFound)
-                return Outcome(False, certain=certain, message=error.message)
+                return BindOutcome(False, certain=certain, message=error.message)
             else:
                 self._count("PostBinding", "done")
-                return Outcome(True)
+                return BindOutcome(True)
 
-    async def _after_conflict(self, binding: PostBinding, error: Conflict, until: float) -> Outcome:
+    async def _after_conflict(self, binding: PostBinding, error: Conflict, until: float) -> BindOutcome:
         """A pod that is bound to the same node already is a success: it may have been our own doing."""
         self._count("PostBinding", "conflict")
         while (left := until - asyncio.get_running_loop().time()) > 0:
@@ -379,8 +379,8 @@ class Effector:
                 break
             else:
                 bound = pod is not None and (pod.uid, pod.node) == (binding.uid, binding.node)
-                return Outcome(bound, message="" if bound else error.message)
-        return Outcome(False, certain=False, message=error.message)
+                return BindOutcome(bound, message="" if bound else error.message)
+        return BindOutcome(False, certain=False, message=error.message)
 
     async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:
         """The pod as the API server has it now, None when there is none. Raises `KubeError`.

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Telling(Generic[T]):
+class EventSink(Generic[T]):
     """A reflector's sink that makes events of what it is told."""
 
     learn: Learn
@@ -140,8 +140,8 @@ def _name(meta: ObjectMeta) -> str:
     return meta.name
 
 
-def _namespace_sink(learn: Learn) -> Telling[NamespaceFacts]:
-    return Telling(
+def _namespace_sink(learn: Learn) -> EventSink[NamespaceFacts]:
+    return EventSink(
         learn,
         on.NamespaceObserved,
         on.NamespaceDeleted,
@@ -149,8 +149,8 @@ def _namespace_sink(learn: Learn) -> Telling[NamespaceFacts]:
     )
 
 
-def _priority_class_sink(learn: Learn) -> Telling[PriorityClassFacts]:
-    return Telling(
+def _priority_class_sink(learn: Learn) -> EventSink[PriorityClassFacts]:
+    return EventSink(
         learn,
         on.PriorityClassObserved,
         on.PriorityClassDeleted,
@@ -158,8 +158,8 @@ def _priority_class_sink(learn: Learn) -> Telling[PriorityClassFacts]:
     )
 
 
-def _budget_sink(learn: Learn) -> Telling[BudgetFacts]:
-    return Telling(
+def _budget_sink(learn: Learn) -> EventSink[BudgetFacts]:
+    return EventSink(
         learn,
         on.BudgetObserved,
         lambda key: on.BudgetDeleted(*namespace_and_name(key)),
@@ -167,8 +167,8 @@ def _budget_sink(learn: Learn) -> Telling[BudgetFacts]:
     )
 
 
-def _node_sink(learn: Learn) -> Telling[NodeFacts]:
-    return Telling(
+def _node_sink(learn: Learn) -> EventSink[NodeFacts]:
+    return EventSink(
         learn,
         on.NodeObserved,
         lambda name: on.NodeDeleted(NodeName(name)),
@@ -176,8 +176,8 @@ def _node_sink(learn: Learn) -> Telling[NodeFacts]:
     )
 
 
-def _pod_sink(learn: Learn) -> Telling[PodFacts]:
-    return Telling(
+def _pod_sink(learn: Learn) -> EventSink[PodFacts]:
+    return EventSink(
         learn,
         on.PodObserved,
         lambda uid: on.PodDeleted(PodUid(uid)),

@@ -9,7 +9,7 @@ class NodeMetadata(Wire, frozen=True):
     labels: dict[str, str] | None = None
 
 
-class Taint(Wire, frozen=True):
+class WireTaint(Wire, frozen=True):
     key: str = ""
     value: str = ""
     effect: str = ""
@@ -17,7 +17,7 @@ class Taint(Wire, frozen=True):
 
 class NodeSpec(Wire, frozen=True):
     unschedulable: bool = False
-    taints: list[Taint] | None = None
+    taints: list[WireTaint] | None = None
 
 
 class NodeStatus(Wire, frozen=True):

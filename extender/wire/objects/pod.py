@@ -38,7 +38,7 @@ class PodMetadata(Wire, frozen=True):
     owner_references: list[OwnerReference] | None = None
 
 
-class Resources(Wire, frozen=True):
+class WireResources(Wire, frozen=True):
     """A ``resources`` block. Its limits are not read: only requests count (RES-3)."""
 
     requests: Quantities | None = None
@@ -51,7 +51,7 @@ class ContainerPort(Wire, frozen=True):
 class Container(Wire, frozen=True):
     name: str = ""
     restart_policy: str | None = None
-    resources: Resources | None = None
+    resources: WireResources | None = None
     ports: list[ContainerPort] | None = None
 
 
@@ -140,7 +140,7 @@ class PodSpec(Wire, frozen=True):
     priority_class_name: str = ""
     preemption_policy: str | None = None
     overhead: Quantities | None = None
-    resources: Resources | None = None
+    resources: WireResources | None = None
     containers: list[Container] | None = None
     init_containers: list[Container] | None = None
     scheduling_gates: list[SchedulingGate] | None = None
@@ -169,7 +169,7 @@ class PodCondition(Wire, frozen=True):
 class ContainerStatus(Wire, frozen=True):
     name: str = ""
     allocated_resources: Quantities | None = None
-    resources: Resources | None = None
+    resources: WireResources | None = None
 
 
 class PodStatus(Wire, frozen=True):

@@ -13,14 +13,14 @@ from extender.wire.objects.pod import PodMetadata, Quantities, Wire
 from extender.wire.objects.sizing import amounts_of
 
 
-class GangPolicy(Wire, frozen=True):
+class WireGangPolicy(Wire, frozen=True):
     min_count: int = 0
 
 
 class SchedulingPolicy(Wire, frozen=True):
     """``gang``: None under the policy ``basic``, which asks for nothing."""
 
-    gang: GangPolicy | None = None
+    gang: WireGangPolicy | None = None
 
 
 class PodGroupSpec(Wire, frozen=True):

@@ -15,7 +15,7 @@ from core.errors import QuantityError
 from core.quantity import canonical, kubernetes_amount
 from core.resource import ZERO, Resource
 from extender.wire.objects.node import WireNode
-from extender.wire.objects.pod import Container, ContainerStatus, Quantities, Quantity, Resources, WirePod
+from extender.wire.objects.pod import Container, ContainerStatus, Quantities, Quantity, WirePod, WireResources
 
 MARKER_PREFIX: Final = "paddock.dev/"
 FILTER_MARKER: Final = "paddock.dev/filter"
@@ -115,7 +115,9 @@ class _ContainerValues:
         return value if in_effect is None else value.largest(_requested(in_effect, name))
 
 
-def _requested(resources: Resources | None, container: str, names: frozenset[str] | None = None) -> Resource:
+def _requested(
+    resources: WireResources | None, container: str, names: frozenset[str] | None = None
+) -> Resource:
     """``names``: those that are read; None for all."""
     if resources is None:
         return ZERO

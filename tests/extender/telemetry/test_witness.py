@@ -12,9 +12,9 @@ from core.ledger.ledger import Ledger
 from core.ledger.pods.record import PodRecord
 from extender.telemetry.logs import DecisionLog, configure_logs
 from extender.telemetry.metrics import Metrics
-from extender.telemetry.witness import Telling
+from extender.telemetry.witness import DecisionWitness
 from extender.views.journal import Journal
-from extender.views.recent_plans import Preemptions
+from extender.views.recent_plans import RecentPlans
 from tests.builders import START, make_pod
 
 UNSCORED = "no node policy is named: kube-scheduler chooses by itself"
@@ -29,7 +29,9 @@ class Told:
         self.metrics = Metrics(lambda: Ledger().snapshot)
         self.planned: list[Callable[[], None]] = []
         log = DecisionLog(lambda _, call: self.planned.append(call), self.stream)
-        self.witness = Telling(self.journal, configure_logs(self.stream), log, self.metrics, Preemptions())
+        self.witness = DecisionWitness(
+            self.journal, configure_logs(self.stream), log, self.metrics, RecentPlans()
+        )
 
     def decided(self, verdict: object) -> None:
         record = PodRecord(make_pod("p"), seq=0, managed=True)

@@ -11,7 +11,7 @@ from core.ledger.effects import PostBinding
 from core.ledger.ledger import Ledger
 from core.workload.pod import NamespaceFacts
 from extender.kube.connection.api import Unreachable
-from extender.verbs.bind import Outcome
+from extender.verbs.bind import BindOutcome
 from extender.verbs.faults import CallFault, DeadlinePassed, NotReady
 from tests.builders import make_node, make_partition, make_pod, make_queue, usage
 from tests.extender.reflector_bench import until
@@ -119,7 +119,7 @@ async def test_a_fault_is_not_told_when_the_caller_has_hung_up() -> None:
 async def test_a_refused_binding_gives_its_room_back() -> None:
     rig = Rig(make_queue("root.a", max={"vcore": 1000}))
     rig.filter("p")
-    rig.api.outcomes = [Outcome(False, message="no such node")]
+    rig.api.outcomes = [BindOutcome(False, message="no such node")]
     with pytest.raises(CallFault, match="no such node"):
         await rig.bind("p")
     assert usage(rig.ledger, "root.a") == (0, 0, 1000)
@@ -128,9 +128,9 @@ async def test_a_refused_binding_gives_its_room_back() -> None:
 
 
 @pytest.mark.parametrize(
-    "lost", [Outcome(False, certain=False, message="no answer"), Unreachable("cut", sent=True)]
+    "lost", [BindOutcome(False, certain=False, message="no answer"), Unreachable("cut", sent=True)]
 )
-async def test_a_binding_that_may_still_come_about_keeps_its_room(lost: Outcome | BaseException) -> None:
+async def test_a_binding_that_may_still_come_about_keeps_its_room(lost: BindOutcome | BaseException) -> None:
     rig = Rig(make_queue("root.a", max={"vcore": 1000}))
     rig.filter("p")
     rig.api.outcomes = [lost]
@@ -184,7 +184,7 @@ async def test_an_unknown_unmanaged_pod_is_bound_as_it_is() -> None:
 async def test_an_unmanaged_pod_s_failure_is_told() -> None:
     rig = Rig()
     rig.api.pods["default", "x"] = make_pod("x", scheduler_name="other", app="", queue="")
-    rig.api.outcomes = [Outcome(False, message="no such node")]
+    rig.api.outcomes = [BindOutcome(False, message="no such node")]
     with pytest.raises(CallFault, match="no such node"):
         await rig.bind("x")
 
@@ -267,7 +267,7 @@ async def test_after_the_deadline_nothing_is_sent() -> None:
     rig = Rig()
     rig.filter("p")
     rig.api.open = asyncio.Event()
-    rig.api.outcomes = [Outcome(False, certain=False, message="no answer")]
+    rig.api.outcomes = [BindOutcome(False, certain=False, message="no answer")]
     rig.bind_verb.deadline = 0.05
     first = asyncio.create_task(rig.bind("p"))
     await until(lambda: bool(rig.api.posted))

@@ -13,7 +13,7 @@ from core.workload.pod import OWN_GATE, PodFacts
 from extender.kube.connection.api import BadName, segment
 from extender.kube.effects.bodies import events_path, pod_path
 from extender.verbs.bind import BindVerb
-from extender.verbs.confirmation import DISPROVED, MOST_UNCONFIRMED, WARY_FOR, Confirming
+from extender.verbs.confirmation import DISPROVED, MOST_UNCONFIRMED, WARY_FOR, Confirmation
 from extender.verbs.faults import CallFault, Unshown
 from extender.verbs.pure import PureVerbs
 from extender.wire.calls.extender_v1 import BadBody
@@ -202,7 +202,7 @@ class Watchful:
         self.counts: list[str] = []
         self.warnings: list[str] = []
         self.rig = rig_with()
-        self.confirming = Confirming(
+        self.confirming = Confirmation(
             self.rig.engine,
             lambda namespace, name, within: self.rig.api.read_pod(namespace, name, within=within),
             clock=lambda: self.time,

@@ -13,7 +13,7 @@ from core.ledger.effects import OpenGate, PostBinding
 from extender.kube.connection.client import ApiClient, connect
 from extender.kube.connection.fencing import HeldBack
 from extender.kube.effects.effector import Effector
-from extender.verbs.bind import BindVerb, Outcome
+from extender.verbs.bind import BindOutcome, BindVerb
 from extender.verbs.leading import NotLeading, fenced
 from extender.verbs.pure import PureVerbs
 from extender.wire.calls.extender_v1 import NO_PRIORITIES
@@ -119,7 +119,7 @@ class Stand:
             sleep=_at_once,
         )
 
-    async def post(self, *may: bool, fenced: bool = True) -> Outcome:
+    async def post(self, *may: bool, fenced: bool = True) -> BindOutcome:
         self.may = list(may)
         binding = PostBinding(PodUid("uid-p"), "default", "p", NodeName("n1"), fenced)
         return await self.effector.post(binding, within=5.0)

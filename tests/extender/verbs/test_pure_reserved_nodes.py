@@ -9,7 +9,7 @@ from core.ledger import events as on
 from core.ledger.node_reservation.reservation import keep
 from core.reasons import Code
 from extender.wire.calls.extender_v1 import BadBody
-from extender.wire.objects.pod import Container, PodMetadata, PodSpec, Resources, WirePod
+from extender.wire.objects.pod import Container, PodMetadata, PodSpec, WirePod, WireResources
 from extender.wire.translate import pod_from
 from tests.builders import AGENTS, OF_AGENTS, make_pod
 from tests.extender.rigs import Rig, filter_body
@@ -97,9 +97,9 @@ def test_the_code_is_that_of_the_decision(rig: Rig) -> None:
 )
 def test_markers_say_for_which_pods_filter_is_called(markers: tuple[str, ...], asked: bool) -> None:
     requests = dict.fromkeys(markers, "1")
-    spec = PodSpec(containers=[Container(resources=Resources(requests=requests)), Container()])
+    spec = PodSpec(containers=[Container(resources=WireResources(requests=requests)), Container()])
     assert pod_from(WirePod(spec=spec)).asks_filter is asked
-    late = PodSpec(init_containers=[Container(resources=Resources(requests=requests))])
+    late = PodSpec(init_containers=[Container(resources=WireResources(requests=requests))])
     assert pod_from(WirePod(spec=late)).asks_filter is asked
 
 

@@ -16,7 +16,7 @@ from core.decisions.preemption.receipts import (
 )
 from core.ids import NodeName, PodUid, QueuePath
 from core.resource import Resource
-from extender.views.recent_plans import Preemptions
+from extender.views.recent_plans import RecentPlans
 from tests.builders import START
 from tests.extender.telemetry.test_witness import Told
 
@@ -47,7 +47,7 @@ def refused(text: str = "left to its guarantee: none", law: str = "LAW-4") -> No
 
 
 def test_a_plan_is_shown_with_its_receipt() -> None:
-    kept = Preemptions()
+    kept = RecentPlans()
     kept.note(PLAN, pod="default/ask", how="tick", now=START)
     (entry,) = kept.latest_first()
     assert (entry["pod"], entry["by"], entry["node"], entry["victims"]) == (
@@ -60,7 +60,7 @@ def test_a_plan_is_shown_with_its_receipt() -> None:
 
 
 def test_the_last_is_the_first_and_a_refusal_that_comes_again_is_one() -> None:
-    kept = Preemptions()
+    kept = RecentPlans()
     for outcome in (refused(), refused("another number"), PLAN, refused(), refused(law="LAW-7")):
         kept.note(outcome, pod="default/ask", how="tick", now=START)
     assert [entry.get("law", "plan") for entry in kept.latest_first()] == ["LAW-7", "LAW-4", "plan", "LAW-4"]
@@ -68,7 +68,7 @@ def test_the_last_is_the_first_and_a_refusal_that_comes_again_is_one() -> None:
 
 
 def test_their_number_is_bounded() -> None:
-    kept = Preemptions(most=3)
+    kept = RecentPlans(most=3)
     for number in range(5):
         kept.note(PLAN, pod=f"default/ask-{number}", how="tick", now=START)
     assert [entry["pod"] for entry in kept.latest_first()] == [f"default/ask-{at}" for at in (4, 3, 2)]

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from core.resource import Resource
-from extender.wire.objects.node import NodeMetadata, Taint, WireNode
+from extender.wire.objects.node import NodeMetadata, WireNode, WireTaint
 from extender.wire.objects.pod import OwnerReference, WirePod
 from extender.wire.objects.sizing import node_size, pod_size
 
@@ -140,7 +140,7 @@ def test_a_whole_node_is_read_field_by_field() -> None:
     assert node.metadata == NodeMetadata("n", "3", {"zone": "a"})
     assert (node.spec.unschedulable, node.spec.taints) == (
         True,
-        [Taint(key="k", value="v", effect="NoSchedule")],
+        [WireTaint(key="k", value="v", effect="NoSchedule")],
     )
     assert node.status.allocatable == {"cpu": "1"}
 
