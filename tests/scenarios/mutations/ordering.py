@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.ledger.pods.record import PodRecord
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.queues.properties import PRIORITY_OFFSET, SORT_POLICY, QueueProperties, SortPolicy
 from core.queues.queue import NO_PRIORITY, Queue
 from core.resource import Limit, Resource

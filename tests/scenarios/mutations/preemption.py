@@ -8,7 +8,7 @@ from core.decisions.preemption.receipts import NoPlan, Stop, Victim
 from core.decisions.preemption.selection import SIZE
 from core.ids import PodUid
 from core.ledger.pods.record import PodRecord
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.ledger.view import Snapshot
 from core.queues.fence import Reach
 from core.queues.properties import PreemptionPolicy, QueueProperties

@@ -7,7 +7,7 @@ from core.decisions.preemption.receipts import NoPlan, Stop, Victim
 from core.decisions.required_node import kind_of
 from core.ids import PodUid
 from core.ledger.pods.record import PodRecord
-from core.ledger.state import State
+from core.ledger.state.state import State
 from core.ledger.view import Snapshot
 from tests.scenarios.mutations.seam import Mutate, Rule, answering, both, replaced
 
