@@ -36,7 +36,7 @@ SLOTS_APART = 0.05
 BOUND_AFTER = 0.01
 """Seconds from a wake-up to the Binding that it leads to."""
 
-_SLICE, _TELLING = "_run_pass", "_tell_gated"
+_SLICE, _REPORTING = "_run_pass", "_report_gated"
 """Calls that `extender.engine.slices` plans: a slice of a pass, and telling some pods why they wait."""
 
 CPU_TARGET_MS, WAIT_TARGET_MS = 100, 5
@@ -76,7 +76,7 @@ class Background:
         while self._planned:
             planned, self._planned = self._planned, []
             for kind, call in planned:
-                if kind != _TELLING:
+                if kind != _REPORTING:
                     self._timed(kind, call)
             if not engine.snapshot.passing:
                 break
@@ -193,7 +193,7 @@ async def _show_calls() -> None:
         meanwhile=percentiles([end - start for start, end in meanwhile]),
         waited_for_passes=percentiles(_waited(meanwhile, background.slices)),
         cpu_of_a_slice=percentiles(slices),
-        cpu_of_telling_some_why_they_wait=percentiles(background.cpu[_TELLING]),
+        cpu_of_telling_some_why_they_wait=percentiles(background.cpu[_REPORTING]),
         slices_a_second=round(len(slices) / seconds),
         passes_take_of_a_core=round(sum(slices) / seconds, 3),
     )

@@ -16,7 +16,7 @@ from extender.configuration.settings import KEYS, SettingsError, settings_from
 from extender.configuration.sources import checksum
 from extender.queueconfig.load import DEFAULT_DOCUMENT, check_document
 from extender.queueconfig.problems import ConfigError, Problem, path_text, reported, shown
-from extender.queueconfig.surprises.warnings import told, warnings_of
+from extender.queueconfig.surprises.warnings import bounded, warnings_of
 from extender.wire.service_keys import (
     PLACEHOLDER_FS_GROUP,
     PLACEHOLDER_GROUP,
@@ -61,7 +61,7 @@ def check_text(text: bytes, *, name: str) -> Verdict:
     except ConfigError as error:
         return Verdict(name, error.problems)
     if scheduler is not None:
-        return Verdict(name, reported(scheduler.problems), told(scheduler.warnings))
+        return Verdict(name, reported(scheduler.problems), bounded(scheduler.warnings))
     if manifest is None:
         return Verdict(name, check_document(text), warnings_of(text))
     flat, lines = manifest.flat, _Lines(text, manifest)
@@ -70,7 +70,7 @@ def check_text(text: bytes, *, name: str) -> Verdict:
     warnings = chain(
         lines.placed(warnings_of(document)), _surprising_keys(manifest), _unfit_for_placeholders(manifest)
     )
-    return Verdict(name, reported(problems), told(warnings))
+    return Verdict(name, reported(problems), bounded(warnings))
 
 
 class _Lines:
@@ -111,16 +111,16 @@ def _at(manifest: Manifest, key: str, rule: str, message: str) -> Problem:
 
 def _surprising_keys(manifest: Manifest) -> Iterator[Problem]:
     """Entries of the ConfigMaps that nothing comes of (SRC-2 to SRC-4)."""
-    flat, told = manifest.flat, set()
+    flat, reported_paths = manifest.flat, set()
     if not flat.has_document and flat.settings.get(_BUILT_IN) not in TRUE:
         yield Problem("", "SRC-3", f"there is no document under {flat.document_key}: {_NO_DOCUMENT}")
     for keys, message in ((flat.unreadable, _UNREADABLE), (flat.emptied, _EMPTIED)):
         for key in keys:
             path = path_text(("binaryData", key))
-            told.add(path)
+            reported_paths.add(path)
             yield Problem(path, "SRC-2", message)
     for key, place in manifest.places.items():
-        if place.path in told or key in KEYS or key == flat.document_key:
+        if place.path in reported_paths or key in KEYS or key == flat.document_key:
             continue
         if key in flat.settings:
             yield from _without_effect(manifest, key)

@@ -23,7 +23,7 @@ from extender.engine.engine import Engine
 from extender.queueconfig.load import DEFAULT_DOCUMENT, load_document
 
 _PLAIN_KEY = "queues.yaml"
-_KEPT = "the queues and settings that it held stay in force until a restart; put it back"
+_STAYS = "the queues and settings that it held stay in force until a restart; put it back"
 _BUILT_IN = (
     "YuniKorn's built-in queues, without limits, count only where paddock.config.builtinDefault is true"
 )
@@ -115,7 +115,7 @@ class Configuration:
         self._on_missing = on_missing
         self._in_force: _InForce | None = None
         self._offered = Unpacked(None, None)
-        self._told_held: tuple[str, ...] = ()
+        self._reported_held: tuple[str, ...] = ()
         self._prepared: _Read | None = None
         self.settings = settings_from({}, overrides)
         self.error = self.missing = ""
@@ -223,7 +223,7 @@ class Configuration:
         if self._in_force is None:
             self._note_missing(source, "")
         self._apply(flat, settings, partition)
-        self._told_held = held
+        self._reported_held = held
         self._on_applied(source, held)
 
     def _wait_for_document(self, flat: FlatConfig, settings: Settings, source: Source) -> None:
@@ -239,7 +239,7 @@ class Configuration:
         of_file = "holds no document any more" if source.kind == "File" else ""
         named = [(source.lost(loss), of_file or loss.how) for loss in losses]
         what = " and ".join(f"{each.shown} {how}" for each, how in named) or emptied
-        self._note_missing(named[-1][0] if named else source, f"{what}: {_KEPT}" if what else "")
+        self._note_missing(named[-1][0] if named else source, f"{what}: {_STAYS}" if what else "")
 
     def _note_missing(self, source: Source, message: str) -> None:
         if message != self.missing:
@@ -256,7 +256,7 @@ class Configuration:
         return settings, tuple(sorted([*changed, *(key for key in held if offered[key] != held[key])]))
 
     def _is_in_force(self, flat: FlatConfig, settings: Settings, held: tuple[str, ...]) -> bool:
-        return (flat.checksum, settings, held) == (self.checksum, self.settings, self._told_held)
+        return (flat.checksum, settings, held) == (self.checksum, self.settings, self._reported_held)
 
     def _partition(self, flat: FlatConfig, settings: Settings) -> PartitionSpec:
         """Read and tried against the running tree; the same document again is the same (SRC-9).

@@ -24,12 +24,12 @@ def retained(before: Unpacked, now: Unpacked, document_key: str) -> tuple[Unpack
     defaults = _how_lost(before.defaults, now.defaults, document_key)
     configs = _how_lost(before.configs, now.configs, document_key)
     losses = tuple(Loss(first, how) for first, how in ((True, defaults), (False, configs)) if how)
-    kept = replace(
+    retained_maps = replace(
         now,
         defaults=before.defaults if defaults else now.defaults,
         configs=before.configs if configs else now.configs,
     )
-    return kept, losses
+    return retained_maps, losses
 
 
 def _how_lost(before: Entries | None, now: Entries | None, document_key: str) -> str:

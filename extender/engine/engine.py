@@ -91,7 +91,7 @@ class Engine:
     # -- questions ---------------------------------------------------------------------------------
 
     def is_managed(self, pod: PodFacts) -> bool | None:
-        """Whose pod this is, also before the caches are synced; None when it cannot be told yet."""
+        """Whose pod this is, also before the caches are synced; None when it is not known yet."""
         known = self.snapshot.pod(pod.uid)
         if known is not None and known.classified:
             return known.managed
@@ -106,21 +106,21 @@ class Engine:
         self.learn(on.FilterCalled(uid))
         verdict = decide_admission(self.snapshot, uid, now=self.now, offered=offered)
         if isinstance(verdict, Admitted | Refused):
-            self._keep(verdict.events)
-        self._tell("filter", uid, verdict)
+            self._learn_all(verdict.events)
+        self._report("filter", uid, verdict)
         return verdict
 
     def preempt(self, uid: PodUid, candidates: Collection[NodeName]) -> Preemption:
         """Whom may kube-scheduler evict for this pod, on one of the nodes it names?"""
         verdict = decide_preemption(self.snapshot, uid, lambda: self.planner.offer(uid, candidates))
-        self._tell("preempt", uid, verdict)
+        self._report("preempt", uid, verdict)
         return verdict
 
     def unprotected(self, uid: PodUid, victims: Mapping[NodeName, Sequence[PodUid]]) -> list[NodeName]:
         """Nodes on which a pod in no queue may evict whom kube-scheduler names: all, unless guarantees are to
         hold against it too."""
         snapshot = self.snapshot
-        self._tell("preempt", uid, Ignored())
+        self._report("preempt", uid, Ignored())
         if not snapshot.settings.preemption.protect_from_foreign:
             return list(victims)
         return [node for node, uids in victims.items() if undercut(snapshot, uids) is None]
@@ -128,22 +128,22 @@ class Engine:
     def score(self, uid: PodUid, nodes: Sequence[NodeName]) -> Scoring:
         """How good is each of the nodes for this pod?"""
         verdict = decide_scores(self.snapshot, uid, nodes)
-        self._tell("prioritize", uid, verdict)
+        self._report("prioritize", uid, verdict)
         return verdict
 
     def bind(self, uid: PodUid, node: NodeName) -> Binding:
         """May this Binding be posted? If so, its node is charged when this returns."""
         verdict = decide_binding(self.snapshot, uid, node, now=self.now)
         if isinstance(verdict, BindNow | BindWaits | Refused):
-            self._keep(verdict.events)
-        self._tell("bind", uid, verdict)
+            self._learn_all(verdict.events)
+        self._report("bind", uid, verdict)
         return verdict
 
-    def _keep(self, events: tuple[on.Event, ...]) -> None:
+    def _learn_all(self, events: tuple[on.Event, ...]) -> None:
         for event in events:
             self.learn(event)
 
-    def _tell(self, verb: str, uid: PodUid, verdict: object) -> None:
+    def _report(self, verb: str, uid: PodUid, verdict: object) -> None:
         record = self.snapshot.pod(uid)
         if record is not None:
             self._outward.witness.decided(verb, record, verdict, now=self.now)

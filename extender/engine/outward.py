@@ -1,4 +1,4 @@
-"""What the engine needs of the world outside, and who is told what it does."""
+"""The engine's border: what it needs from outside, and the witness of what it does."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from extender.engine.planner import Audience
 
 
 class Witness(Audience, Protocol):
-    """Who is told what was decided and learned: metrics, logs, stories. Must be quick and must not fail."""
+    """Receiver of everything decided and learned: metrics, logs, stories. Must be quick and must not fail."""
 
     def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None: ...
 

@@ -1,7 +1,7 @@
 """Who is evicted so that a queue gets its guarantee: plans made when they are due, in slices between verbs.
 
 Nothing is decided here: `core.decisions.preemption.planning` plans, and the laws are asked once more before a
-plan is carried out. A breach of them is a bug of ours: nothing is done, and it is told.
+plan is carried out. A breach of them is a bug of ours: nothing is done, and it is reported.
 """
 
 from collections.abc import Callable, Collection
@@ -28,7 +28,7 @@ WHY_LENGTH = 400
 
 
 class Audience(Protocol):
-    """Who is told of plans, of what stopped them, and of breaches, which there must not be."""
+    """Receiver of plans, of what stopped them, and of breaches, which there must not be."""
 
     def planned(self, outcome: Outcome, *, pod: str, how: str, now: float) -> None:
         """``pod``: namespace and name of the ask; ``how``: by a tick of ours, or in a preempt call."""
@@ -112,7 +112,7 @@ class Planner:
         if isinstance(outcome, Plan):
             now = self._clock()
             self._learn(on.PlanCommitted(outcome.uid, _id(outcome, now), outcome.node, _victims(outcome)))
-        self._tell(outcome, "tick")
+        self._report(outcome, "tick")
 
     def _reclaim(self, path: QueuePath) -> None:
         """Whom a queue over its max gives up (QCP-9); once per start, whatever comes of it."""
@@ -138,7 +138,7 @@ class Planner:
             return NoPlan(outcome.uid, Stop.STALE, breaches[0].law, breaches[0].text)
         return outcome
 
-    def _tell(self, outcome: Outcome, how: str) -> None:
+    def _report(self, outcome: Outcome, how: str) -> None:
         self._audience.planned(outcome, pod=self._name(outcome.uid), how=how, now=self._clock())
 
     def _name(self, uid: PodUid) -> str:
@@ -169,7 +169,7 @@ class Planner:
         if isinstance(outcome, Plan) and not self._offerable(outcome, now):
             self._settle(outcome)
             return None
-        self._tell(outcome, "verb")
+        self._report(outcome, "verb")
         if isinstance(outcome, NoPlan):
             return None
         self._learn(on.PlanOffered(uid, _id(outcome, now), outcome.node, _victims(outcome)))

@@ -13,22 +13,22 @@ from core.ledger import events as on
 from core.ledger.view import Snapshot
 
 PASSES_APART = 0.02
-"""Seconds between the end of a pass and the next, so that a burst of news does not cost a pass for each."""
+"""Seconds between the end of a pass and the next, so that a burst of events does not cost a pass for each."""
 
 ROUNDS_APART = 3
 """Rounds of the loop between two slices of a pass or a plan: in these a call that came is answered."""
 
-ASKED_LATELY = 1.0
+ASKED_RECENTLY = 1.0
 """Seconds without a call after which one round is enough. With gates alone nobody calls, and how fast they
 open is how fast pods are bound."""
 
-TOLD_AT_ONCE, LOOKED_AT = 10, 30
-"""Pods at our gate that are told why they wait in one go, and that are looked at for it, at most; more of
-them `TOLD_APART` seconds later."""
+REPORTED_AT_ONCE, CHECKED_AT_ONCE = 10, 30
+"""The most pods at our gate for which a reason to wait is reported at once, and which are checked for one.
+The next follow `REPORTS_APART` seconds later."""
 
-TOLD_APART = 0.05
+REPORTS_APART = 0.05
 
-TELL_DELAY = 1.0
+REPORT_DELAY = 1.0
 """Seconds from a pass to the first of them."""
 
 
@@ -48,8 +48,8 @@ class Slices:
         self._later = later
         self._pass_planned = False
         self._passed_at = self._asked_at = float("-inf")
-        self._to_tell: list[PodUid] = []
-        self._telling = self._passed_since = self._catching_up = False
+        self._to_report: list[PodUid] = []
+        self._reporting = self._passed_since = self._catching_up = False
 
     def asked(self) -> None:
         """A verb is being called, for whatever pod."""
@@ -84,7 +84,7 @@ class Slices:
 
     def _give_way(self, call: Callable[[], None]) -> None:
         """Go on with something at once, but after the verbs that have come meanwhile."""
-        self._after(ROUNDS_APART if self._clock() - self._asked_at < ASKED_LATELY else 1, call)
+        self._after(ROUNDS_APART if self._clock() - self._asked_at < ASKED_RECENTLY else 1, call)
 
     def _after(self, rounds: int, call: Callable[[], None]) -> None:
         self._later(0.0, call if rounds == 1 else partial(self._after, rounds - 1, call))
@@ -96,24 +96,24 @@ class Slices:
             self._learn(on.PassDue())
             if not self._snapshot().passing:
                 self._passed_since = True
-                self._tell_later(TELL_DELAY)
+                self._report_later(REPORT_DELAY)
 
-    def _tell_later(self, seconds: float) -> None:
-        if not self._telling and (self._to_tell or self._passed_since):
-            self._telling = True
-            self._later(seconds, self._tell_gated)
+    def _report_later(self, seconds: float) -> None:
+        if not self._reporting and (self._to_report or self._passed_since):
+            self._reporting = True
+            self._later(seconds, self._report_gated)
 
-    def _tell_gated(self) -> None:
+    def _report_gated(self) -> None:
         """Go through all pods at our gate, some at a time, and again when there was a pass meanwhile."""
-        if not self._to_tell:
-            self._to_tell, self._passed_since = self._snapshot().gated()[::-1], False
-        now, told = self._clock(), 0
-        for _ in range(min(LOOKED_AT, len(self._to_tell))):
-            held = decide_gate(self._snapshot(), self._to_tell.pop(), now=now)
+        if not self._to_report:
+            self._to_report, self._passed_since = self._snapshot().gated()[::-1], False
+        now, reported = self._clock(), 0
+        for _ in range(min(CHECKED_AT_ONCE, len(self._to_report))):
+            held = decide_gate(self._snapshot(), self._to_report.pop(), now=now)
             if held is not None:
                 self._learn(held)
-                told += 1
-            if told == TOLD_AT_ONCE:
+                reported += 1
+            if reported == REPORTED_AT_ONCE:
                 break
-        self._telling = False
-        self._tell_later(TOLD_APART if self._to_tell else TELL_DELAY)
+        self._reporting = False
+        self._report_later(REPORTS_APART if self._to_report else REPORT_DELAY)

@@ -61,11 +61,11 @@ def reported(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
     That one has the rule of the last, so that leaving out a kind of rules leaves it out as well.
     """
-    kept = tuple(islice(problems, MAX_REPORTED + 1))
-    if len(kept) <= MAX_REPORTED:
-        return kept
+    first = tuple(islice(problems, MAX_REPORTED + 1))
+    if len(first) <= MAX_REPORTED:
+        return first
     message = f"more than {MAX_REPORTED} problems, the others are not listed; solve these and check again"
-    return (*kept[:MAX_REPORTED], Problem("", kept[MAX_REPORTED - 1].rule, message))
+    return (*first[:MAX_REPORTED], Problem("", first[MAX_REPORTED - 1].rule, message))
 
 
 def path_text(at: Location) -> str:

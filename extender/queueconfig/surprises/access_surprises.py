@@ -36,8 +36,8 @@ def _dropped_names(text: str, at: Location) -> Iterator[Finding]:
     users, _, groups = text.partition(" ")
     if acl.everybody:
         return
-    for kind, listed, kept in (("users", users, acl.users), ("groups", groups, acl.groups)):
-        dropped = [name for name in listed.split(",") if name and name not in kept]
+    for kind, listed, counted in (("users", users, acl.users), ("groups", groups, acl.groups)):
+        dropped = [name for name in listed.split(",") if name and name not in counted]
         if dropped:
             named = ", ".join(shown(name) for name in dropped[:_SHOWN_NAMES])
             more = f" and {len(dropped) - _SHOWN_NAMES} more" if len(dropped) > _SHOWN_NAMES else ""

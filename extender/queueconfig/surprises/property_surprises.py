@@ -98,8 +98,8 @@ def not_taken_over(partition: PartitionNode) -> Iterator[Finding]:
     """Properties that configured leaves inherit and dynamic ones below the same queue do not (Q-6)."""
     parents = creation_parents(partition)
     if parents:
-        told: set[Location] = set()
-        yield from _lost_below(partition.root, {}, frozenset(), parents, told)
+        reported: set[Location] = set()
+        yield from _lost_below(partition.root, {}, frozenset(), parents, reported)
 
 
 def _lost_below(
@@ -107,20 +107,20 @@ def _lost_below(
     carried: Mapping[str, Location],
     template: frozenset[str],
     parents: frozenset[QueuePath],
-    told: set[Location],
+    reported: set[Location],
 ) -> Iterator[Finding]:
     """``carried``: the properties in force here that matter to a leaf, with where they stand."""
     carried = _carried(queue, carried)
     template = _keys_of_template(queue.section.childtemplate, template)
     lost = [at for key, at in carried.items() if key not in template] if queue.path in parents else []
     for at in lost:
-        if at not in told:
-            told.add(at)
+        if at not in reported:
+            reported.add(at)
             message = "dynamic queues made below do not inherit this; set it in the childtemplate too"
             yield Finding(at, "Q-6", message)
     for child in queue.children:
         if not child.is_leaf:
-            yield from _lost_below(child, carried, template, parents, told)
+            yield from _lost_below(child, carried, template, parents, reported)
 
 
 def _carried(queue: QueueNode, above: Mapping[str, Location]) -> Mapping[str, Location]:
@@ -128,9 +128,9 @@ def _carried(queue: QueueNode, above: Mapping[str, Location]) -> Mapping[str, Lo
     if not own:
         return above
     below = properties_from(inherited(own, {}), is_leaf=True)
-    kept = {key: at for key, at in above.items() if key not in own}
+    from_above = {key: at for key, at in above.items() if key not in own}
     at = (*queue.at, "properties")
-    return kept | {key: (*at, key) for key in own if key in _READ and _matters(below, key)}
+    return from_above | {key: (*at, key) for key in own if key in _READ and _matters(below, key)}
 
 
 def _matters(below: known.QueueProperties, key: str) -> bool:

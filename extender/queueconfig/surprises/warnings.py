@@ -19,7 +19,7 @@ RESOLVERS = ("", "os")
 
 
 def warnings_of(text: str | bytes) -> tuple[Problem, ...]:
-    """Every surprise of a document by line, bounded as `told` does it; none of one that cannot be parsed."""
+    """Every surprise of a document by line, as many as `bounded` allows; none if it cannot be parsed."""
     try:
         parsed = parse(text)
     except ConfigError:
@@ -27,16 +27,16 @@ def warnings_of(text: str | bytes) -> tuple[Problem, ...]:
     sections = parsed.document.partitions
     partitions = [partition_from(section, ("partitions", place)) for place, section in enumerate(sections)]
     found = parsed.located(tuple(islice(surprises(partitions), MAX_REPORTED + 1)))
-    return told(sorted(found, key=lambda problem: problem.line or 0))
+    return bounded(sorted(found, key=lambda problem: problem.line or 0))
 
 
-def told(warnings: Iterable[Problem]) -> tuple[Problem, ...]:
+def bounded(warnings: Iterable[Problem]) -> tuple[Problem, ...]:
     """The first `MAX_REPORTED` warnings, and after them one that says so when there are more."""
-    kept = tuple(islice(warnings, MAX_REPORTED + 1))
-    if len(kept) <= MAX_REPORTED:
-        return kept
+    first = tuple(islice(warnings, MAX_REPORTED + 1))
+    if len(first) <= MAX_REPORTED:
+        return first
     message = f"more than {MAX_REPORTED} warnings, the others are not listed"
-    return (*kept[:MAX_REPORTED], Problem("", kept[MAX_REPORTED - 1].rule, message))
+    return (*first[:MAX_REPORTED], Problem("", first[MAX_REPORTED - 1].rule, message))
 
 
 def surprises(partitions: Sequence[PartitionNode]) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from core.ledger.admission.cycle import WORK_PER_SLICE
 from core.ledger.effects import OpenGate, SetCondition
 from core.ledger.node_reservation.search import AGED_AT_ONCE
 from core.workload.pod import OWN_GATE
-from extender.engine.slices import ASKED_LATELY, ROUNDS_APART, TOLD_AT_ONCE
+from extender.engine.slices import ASKED_RECENTLY, REPORTED_AT_ONCE, ROUNDS_APART
 from tests.builders import make_ledger, make_pod, make_queue
 from tests.extender.rigs import Rig
 
@@ -41,7 +41,7 @@ def test_a_call_that_came_during_a_slice_is_read_and_answered_before_the_next() 
 def test_where_nobody_calls_gates_open_without_a_pause() -> None:
     rig = gates_to_open()
     rig.engine.asked()
-    rig.time += ASKED_LATELY
+    rig.time += ASKED_RECENTLY
     assert rounds_apart(rig) == {1}
 
 
@@ -77,17 +77,17 @@ def test_of_what_has_expired_some_is_taken_at_a_time_until_none_is_left() -> Non
 
 def test_few_at_a_time_are_told_why_they_wait() -> None:
     rig = Rig(ledger=make_ledger(make_queue("root.a", max={"vcore": 0, "memory": 1}), nodes=3))
-    gated(rig, 2 * TOLD_AT_ONCE + 1)
-    assert told_by_each(rig) == [TOLD_AT_ONCE, TOLD_AT_ONCE, 1]
+    gated(rig, 2 * REPORTED_AT_ONCE + 1)
+    assert told_by_each(rig) == [REPORTED_AT_ONCE, REPORTED_AT_ONCE, 1]
 
 
 def test_who_comes_while_others_are_told_is_told_as_well() -> None:
     rig = Rig(ledger=make_ledger(make_queue("root.a", max={"vcore": 0, "memory": 1}), nodes=3))
-    gated(rig, 3 * TOLD_AT_ONCE)
+    gated(rig, 3 * REPORTED_AT_ONCE)
     while not any(isinstance(effect, SetCondition) for effect in rig.effects):
         rig.planned.pop(0)()
     rig.engine.learn(on.PodObserved(make_pod("late", app="late", gates=(OWN_GATE,))))
-    assert told_by_each(rig) == [TOLD_AT_ONCE, TOLD_AT_ONCE, 1]
+    assert told_by_each(rig) == [REPORTED_AT_ONCE, REPORTED_AT_ONCE, 1]
 
 
 def told_by_each(rig: Rig) -> list[int]:
