@@ -1,0 +1,1 @@
+"""The command ``paddock check``: verdicts on queue documents, manifests, scheduler configurations. Pure."""

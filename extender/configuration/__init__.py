@@ -1,0 +1,1 @@
+"""From ConfigMaps, files, flags and environment to the queues and settings in force."""

@@ -1,0 +1,1 @@
+"""The host and the process: clocks, users' groups, the garbage collector."""

@@ -1,0 +1,1 @@
+"""The listeners: connections, bodies, routes, and the mapping of faults to answers."""

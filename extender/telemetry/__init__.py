@@ -1,0 +1,1 @@
+"""Metrics, the log, and the witness that feeds both."""

@@ -1,0 +1,1 @@
+"""Effects of the core, carried out on the API server."""

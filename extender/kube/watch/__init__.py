@@ -1,0 +1,1 @@
+"""Collections of the API server, followed and turned into events."""

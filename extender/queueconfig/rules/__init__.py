@@ -1,0 +1,1 @@
+"""Rules that a well-shaped queue document must obey, by subject."""
