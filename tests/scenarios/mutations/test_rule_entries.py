@@ -180,7 +180,8 @@ def test_a_mutation_of_no_row_is_refused() -> None:
 
 
 def test_a_function_is_replaced_wherever_it_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    place = resolved("may_submit")
+    monkeypatch.setitem(rule_entries.RULE_ENTRIES, "planted", Entry("core.instants:has_come", "Q-1"))
+    place = resolved("planted")
 
     def holders() -> int:
         return sum(
@@ -190,8 +191,15 @@ def test_a_function_is_replaced_wherever_it_is_imported(monkeypatch: pytest.Monk
     known = [name for name in sys.modules if name.startswith(PRODUCT)]
     before = holders()
     assert before > 1
-    switch_off(replaced("may_submit", lambda rule, *args: "replaced"), monkeypatch)
+    switch_off(replaced("planted", lambda rule, *args: "replaced"), monkeypatch)
     assert holders() == 0
-    assert resolved("may_submit").rule() == "replaced"
+    assert resolved("planted").rule() == "replaced"
+
+
+def test_a_replacement_ends_with_its_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = next(iter(RULE_ENTRIES))
+    before = resolved(key).rule
+    switch_off(replaced(key, lambda rule, *args: "replaced"), monkeypatch)
+    assert resolved(key).rule is not before
     monkeypatch.undo()
-    assert holders() == before
+    assert resolved(key).rule is before
