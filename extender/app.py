@@ -16,7 +16,7 @@ from core.ledger.effects import EndWait, LookUpGroups, PostEvent
 from core.queues.tree import over_max
 from extender.checking.verdict import validation_of
 from extender.configuration.missing_notice import MissingNotice
-from extender.configuration.reload import Configuration, Source
+from extender.configuration.reload import LiveConfiguration, Source
 from extender.configuration.sources import ConfigMapData
 from extender.engine.engine import CLEAN_EVERY, Engine
 from extender.engine.outward import Outward
@@ -96,7 +96,7 @@ class App:
             Outward(self._clock, _later, self._perform, witness, lambda: self._leadership.held)
         )
         self._seconds = {verb: self.metrics.verb_seconds.labels(verb) for verb in VERBS}
-        self.configuration = Configuration(
+        self.configuration = LiveConfiguration(
             self.engine,
             overrides=options.overrides,
             on_refused=self._refused,
@@ -284,7 +284,7 @@ class App:
         while True:
             await asyncio.sleep(TICK)
             self.engine.pass_time()
-            self._missing_notice.look()
+            self._missing_notice.check()
             if self._clock() - cleaned >= CLEAN_EVERY:
                 cleaned = self._clock()
                 self.engine.clean()

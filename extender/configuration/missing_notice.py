@@ -29,9 +29,9 @@ class MissingNotice:
         """Something is missing, or nothing any more: then ``message`` is empty."""
         self._source, self._message = source, message
         self._due = self._posted_at + APART
-        self.look()
+        self.check()
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Post what is due; to be called every now and then."""
         now = self._clock()
         if self._source is not None and self._message and now >= self._due:

@@ -1,4 +1,4 @@
-"""Configuration on its way from its sources to the ledger; the last good document is kept."""
+"""The configuration on its way from its sources to the ledger; the last good document is kept."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -83,7 +83,7 @@ def _read(text: str, *, zero_blocks: bool) -> _Read:
         return _Read(text, zero_blocks, error)
 
 
-class Configuration:
+class LiveConfiguration:
     """The active configuration and the fate of the latest one offered.
 
     ``error``: why the latest was refused, empty when it was not; ``missing``: what should be in the sources

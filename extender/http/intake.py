@@ -34,9 +34,9 @@ _BROKEN_OFF = (web.RequestPayloadError, aiohttp.ClientError, HttpProcessingError
 
 class BodyFault(PaddockError):
     """A body that is not taken. ``fault``: as metrics name it; ``status``: of the HTTP answer;
-    ``told_as_status``: also to verbs that answer faults with 200, as no scheduler sends such a body."""
+    ``always_a_status``: also to verbs that answer faults with 200, as no scheduler sends such a body."""
 
-    fault, status, told_as_status = "body", 400, False
+    fault, status, always_a_status = "body", 400, False
 
 
 class BodyTooLarge(BodyFault):
@@ -53,11 +53,11 @@ class Incomplete(BodyFault):
 class Encoded(BodyFault):
     """An encoded body may unpack to a thousand times its size."""
 
-    fault, status, told_as_status = "encoded body", 415, True
+    fault, status, always_a_status = "encoded body", 415, True
 
 
 class Slow(BodyFault):
-    fault, status, told_as_status = "slow body", 408, True
+    fault, status, always_a_status = "slow body", 408, True
 
 
 class Busy(BodyFault):

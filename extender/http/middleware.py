@@ -76,7 +76,7 @@ def _ok(body: bytes) -> web.Response:
 
 
 def _body_fault(verb: str, error: BodyFault) -> web.Response:
-    if error.told_as_status:
+    if error.always_a_status:
         return _status(str(error), error.status)
     return _fault(verb, str(error), status=error.status)
 

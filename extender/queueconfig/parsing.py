@@ -39,7 +39,7 @@ SECTIONS: dict[str, type[schema.Section]] = {
     "limits": schema.LimitEntry,
     "resources": schema.Resources,
     "childtemplate": schema.ChildTemplate,
-    "preemption": schema.Preemption,
+    "preemption": schema.PreemptionSection,
     "nodesortpolicy": schema.NodeSortPolicy,
     "usergroupresolver": schema.UserGroupResolver,
 }

@@ -163,7 +163,7 @@ class PlacementRule(Section):
     value: Text = ""
 
 
-class Preemption(Section):
+class PreemptionSection(Section):
     """None means the default: preemption on, quota preemption off."""
 
     enabled: Switch | None = None
@@ -186,7 +186,7 @@ class PartitionSection(Section):
     queues: list[QueueSection] | None = None
     placementrules: Annotated[list[PlacementRule], BeforeValidator(_list)] = Field(default_factory=list)
     limits: Annotated[list[LimitEntry], BeforeValidator(_list)] = Field(default_factory=list)
-    preemption: Annotated[Preemption, BeforeValidator(_mapping)] = Preemption()
+    preemption: Annotated[PreemptionSection, BeforeValidator(_mapping)] = PreemptionSection()
     nodesortpolicy: Annotated[NodeSortPolicy, BeforeValidator(_mapping)] = Field(
         default_factory=NodeSortPolicy
     )

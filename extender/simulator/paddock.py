@@ -21,7 +21,7 @@ from core.ledger.effects import Effect, EndWait, LookUpGroups, PostBinding, Post
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import Snapshot
 from core.workload.pod import PodFacts
-from extender.configuration.reload import Configuration, Source
+from extender.configuration.reload import LiveConfiguration, Source
 from extender.configuration.sources import CONFIGS_NAME, ConfigMapData
 from extender.engine.engine import CLEAN_EVERY, Engine
 from extender.engine.outward import Outward
@@ -60,7 +60,7 @@ class Life:
         self.engine = Engine(
             Outward(lambda: world.clock.seconds, self._later, self.perform, self, lambda: self.acts)
         )
-        self.configuration = Configuration(
+        self.configuration = LiveConfiguration(
             self.engine,
             # An empty document of a scenario is the built-in one, as it always was.
             overrides={"builtin_default": True},

@@ -5,7 +5,7 @@ import time
 from extender.telemetry.logs import Logger
 from extender.telemetry.metrics import Metrics
 
-CLOSED_TOLD_EVERY = 10.0
+CLOSED_REPORTED_EVERY = 10.0
 """Seconds between two log lines about closed connections."""
 
 
@@ -15,7 +15,7 @@ class Reporting:
     def __init__(self, metrics: Metrics, log: Logger) -> None:
         self._metrics = metrics
         self._log = log
-        self._closed_told = float("-inf")
+        self._closed_reported_at = float("-inf")
 
     def listed(self, kind: str, items: int, seconds: float) -> None:
         self._metrics.relists.labels(kind).inc()
@@ -37,6 +37,6 @@ class Reporting:
         """A connection was closed before its request was whole; of many, one line in ten seconds."""
         self._metrics.closed.labels(port, why).inc()
         now = time.monotonic()
-        if now - self._closed_told >= CLOSED_TOLD_EVERY:
-            self._closed_told = now
+        if now - self._closed_reported_at >= CLOSED_REPORTED_EVERY:
+            self._closed_reported_at = now
             self._log.warning("connection closed", port=port, reason=why)

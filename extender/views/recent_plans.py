@@ -9,13 +9,13 @@ from core.decisions.preemption.judging import Breach
 from core.decisions.preemption.planning import Outcome
 from core.decisions.preemption.receipts import Plan
 
-KEPT = 200
+MOST = 200
 
 
 class RecentPlans:
     """The last plans and refusals; of one ask and one reason that comes again and again only the last."""
 
-    def __init__(self, *, most: int = KEPT) -> None:
+    def __init__(self, *, most: int = MOST) -> None:
         self._entries: deque[dict[str, Any]] = deque(maxlen=most)
 
     def note(self, outcome: Outcome, *, pod: str, how: str, now: float) -> None:

@@ -79,17 +79,17 @@ def _gang(snapshot: Snapshot, record: PodRecord) -> Mapping[str, Any] | None:
     wrong = [each.why for each in (facts.gang, group) if isinstance(each, Misdefined)]
     if gang is None and not isinstance(group, PodGroup) and not wrong:
         return None
-    told: dict[str, Any] = {"wrong": wrong}
+    shown: dict[str, Any] = {"wrong": wrong}
     if gang is not None:
-        told |= _task_groups(gang, facts.task_group)
+        shown |= _task_groups(gang, facts.task_group)
     if application is not None and application.formation is not None:
-        told |= _formation(application.formation)
+        shown |= _progress_of_gang(application.formation)
     if record.slot is not None:
-        told |= {"takesOver": record.slot.placeholder, "on": record.slot.node}
+        shown |= {"takesOver": record.slot.placeholder, "on": record.slot.node}
     if isinstance(group, PodGroup):
-        told |= {"podGroup": group.name, "minAvailable": group.min_available}
-        told |= _progress(snapshot, record)
-    return told
+        shown |= {"podGroup": group.name, "minAvailable": group.min_available}
+        shown |= _progress(snapshot, record)
+    return shown
 
 
 def _progress(snapshot: Snapshot, record: PodRecord) -> Mapping[str, Any]:
@@ -97,7 +97,7 @@ def _progress(snapshot: Snapshot, record: PodRecord) -> Mapping[str, Any]:
     group = snapshot.pod_group_of(record)
     if group is None:
         return {}
-    told: dict[str, Any] = {
+    shown: dict[str, Any] = {
         "minAvailable": group.min_available,
         "standing": standing_of_group(group),
         "queue": group.queue or "",
@@ -105,10 +105,10 @@ def _progress(snapshot: Snapshot, record: PodRecord) -> Mapping[str, Any]:
         "timeouts": group.timeouts,
     }
     if group.wait_until is not None:
-        told["waitsUntil"] = _stamp(group.wait_until)
+        shown["waitsUntil"] = _stamp(group.wait_until)
     if group.rests_until is not None:
-        told["restsUntil"] = _stamp(group.rests_until)
-    return told
+        shown["restsUntil"] = _stamp(group.rests_until)
+    return shown
 
 
 def _task_groups(gang: Gang, named: str) -> Mapping[str, Any]:
@@ -124,7 +124,7 @@ def _task_groups(gang: Gang, named: str) -> Mapping[str, Any]:
     }
 
 
-def _formation(formation: Formation) -> Mapping[str, Any]:
+def _progress_of_gang(formation: Formation) -> Mapping[str, Any]:
     """How far its gang has come. Times in seconds since the epoch, as text."""
     return {
         "phase": formation.phase.value,

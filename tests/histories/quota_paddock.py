@@ -23,7 +23,7 @@ from core.ledger.outcomes import EvictionOutcome
 from core.resource import Resource
 from core.workload.nodes.node import NodeFacts
 from core.workload.pod import OWN_GATE, NamespaceFacts, PodFacts
-from extender.configuration.reload import Configuration, Source
+from extender.configuration.reload import LiveConfiguration, Source
 from extender.configuration.sources import ConfigMapData
 from extender.engine.engine import Engine
 from extender.engine.outward import Outward
@@ -70,7 +70,7 @@ class Paddock:
         self.position = self._order = 0
         self.ledger = Ledger()
         self.engine = Engine(Outward(self._clock, self._later, self._perform, self), self.ledger)
-        self.configuration = Configuration(
+        self.configuration = LiveConfiguration(
             self.engine, overrides={}, on_refused=lambda *_: None, on_applied=lambda *_: None
         )
         for name in NAMESPACES:

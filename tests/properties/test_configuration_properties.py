@@ -3,7 +3,7 @@
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from extender.configuration.reload import Configuration, Source
+from extender.configuration.reload import LiveConfiguration, Source
 from extender.configuration.sources import ConfigMapData
 from tests.extender.configuration.test_reload import document
 from tests.extender.rigs import Rig
@@ -49,7 +49,7 @@ def test_what_is_in_force_is_the_last_document_that_won(
     history: list[tuple[dict[str, str] | None, dict[str, str] | None]],
 ) -> None:
     rig = Rig()
-    configuration = Configuration(
+    configuration = LiveConfiguration(
         rig.engine, overrides={}, on_refused=lambda *_: None, on_applied=lambda *_: None
     )
     wins: list[str | None] = [None, None]

@@ -75,7 +75,7 @@ QUIET_RATE, QUIET_WORKERS = 200.0, 4
 """The same of events and conditions, which move no pod: of a backlog, they are many."""
 
 QUEUED = 20_000
-TRIES = 4
+ATTEMPTS = 4
 _FIRST_PAUSE = 0.2
 _CALL_TIMEOUT = 10.0
 
@@ -156,7 +156,7 @@ class Effector:
         while True:
             effect = self._next()
             if effect is None:
-                await self._rest()
+                await self._pause()
                 continue
             if self._queue or self._events:
                 self._wake_one()
@@ -167,7 +167,7 @@ class Effector:
             self._quiet -= quiet
             self._busy.discard(pod_of(effect))
 
-    async def _rest(self) -> None:
+    async def _pause(self) -> None:
         """Until there is something new, or another worker has found more than it can do itself."""
         woken = asyncio.get_running_loop().create_future()
         self._idle.append(woken)
@@ -204,7 +204,7 @@ class Effector:
 
     async def _carry_out(self, effect: Effect) -> None:
         errors: list[KubeError] = []
-        for attempt in range(TRIES):
+        for attempt in range(ATTEMPTS):
             if not self._may_act():
                 self._end(effect, "not leading", certain=not any(map(may_have_reached, errors)))
                 return
@@ -234,7 +234,7 @@ class Effector:
             else:
                 self._end(effect, _DONE)
                 return
-        self._tell_failure(effect, str(errors[-1]))
+        self._report_failure(effect, str(errors[-1]))
         self._end(effect, "failed", certain=await self._is_undone(effect, errors))
 
     async def _is_undone(self, effect: Effect, errors: list[KubeError]) -> bool:
@@ -263,7 +263,7 @@ class Effector:
                 return pod is None or pod.uid != uid or bool(pod.node)
         return False
 
-    def _tell_failure(self, effect: Effect, why: str) -> None:
+    def _report_failure(self, effect: Effect, why: str) -> None:
         if isinstance(effect, LookUpGroups | EndWait):
             return
         kind, now = type(effect).__name__, asyncio.get_running_loop().time()
@@ -317,9 +317,9 @@ class Effector:
                 created = _CREATION_OUTCOMES.get(how, CreationOutcome.FAILED)
                 self._learn(on.PlaceholderCreated(effect.app, effect.name, created, why))
             case _:
-                self._tell(effect, reached=how == _DONE, certain=certain)
+                self._report_outcome(effect, reached=how == _DONE, certain=certain)
 
-    def _tell(self, effect: Effect, *, reached: bool, certain: bool) -> None:
+    def _report_outcome(self, effect: Effect, *, reached: bool, certain: bool) -> None:
         """How an effect ended, where the ledger waits for it."""
         match effect:
             case WakePod() | OpenGate():

@@ -24,12 +24,12 @@ def daemon_set_reflector(
         path="/apis/apps/v1/daemonsets",
         decode=lambda raw: daemon_set_from(DAEMON_SET.decode(raw)),
         key=lambda meta: meta.full_name,
-        sink=_Sink(learn),
-        reporter=_ToldOnce(reporter),
+        sink=_DaemonSetSink(learn),
+        reporter=_ReportedOnce(reporter),
     )
 
 
-class _Sink:
+class _DaemonSetSink:
     def __init__(self, learn: Callable[[on.Event], None]) -> None:
         self._learn = learn
 
@@ -47,15 +47,15 @@ def _key_of(full_name: str) -> DaemonSetKey:
     return DaemonSetKey(*namespace_and_name(full_name))
 
 
-class _ToldOnce:
+class _ReportedOnce:
     """A reporter that says once, until there is a list, that the right to list is missing."""
 
     def __init__(self, reporter: Reporter) -> None:
         self._reporter = reporter
-        self._told = False
+        self._reported = False
 
     def listed(self, kind: str, items: int, seconds: float) -> None:
-        self._told = False
+        self._reported = False
         self._reporter.listed(kind, items, seconds)
 
     def undecodable(self, kind: str, name: str, error: str) -> None:
@@ -63,6 +63,6 @@ class _ToldOnce:
 
     def interrupted(self, kind: str, error: KubeError, pause: float) -> None:
         forbidden = isinstance(error, ApiError) and error.status in _FORBIDDEN
-        if not (forbidden and self._told):
+        if not (forbidden and self._reported):
             self._reporter.interrupted(kind, error, pause)
-        self._told = self._told or forbidden
+        self._reported = self._reported or forbidden

@@ -21,10 +21,10 @@ from extender.wire.objects.pod_group import POD_GROUP, PodGroupFacts, pod_group_
 
 Learn = Callable[[on.Event], None]
 
-LOOK_EVERY = 60.0
+CHECKED_EVERY = 60.0
 """Seconds between two questions for what is served."""
 
-LOOK_AGAIN = 1.0
+CHECKED_AGAIN = 1.0
 """The same while there was no answer yet."""
 
 VERSIONS: Mapping[GroupSource, tuple[str, ...]] = {
@@ -45,7 +45,7 @@ class _Version(msgspec.Struct):
     version: str = ""
 
 
-class _Group(msgspec.Struct):
+class _ServedGroup(msgspec.Struct):
     versions: list[_Version] | None = None
 
 
@@ -88,14 +88,14 @@ class PodGroupFeed:
         """Look, and look again, until cancelled."""
         async with asyncio.TaskGroup() as group:
             while True:
-                answered = [await self._look(source, group) for source in VERSIONS]
+                answered = [await self._check(source, group) for source in VERSIONS]
                 if all(answered):
                     self.error = ""
                     await self._until_listed()
                     self.synced.set()
-                await self._rest(self._pause)
+                await self._pause(self._until_next)
 
-    async def _rest(self, seconds: float) -> None:
+    async def _pause(self, seconds: float) -> None:
         """Until it is time, or what is followed is not served any more."""
         waits = [asyncio.ensure_future(each) for each in (self.sleep(seconds), self._missed.wait())]
         try:
@@ -106,16 +106,16 @@ class PodGroupFeed:
         self._missed.clear()
 
     @property
-    def _pause(self) -> float:
-        return LOOK_EVERY if self.synced.is_set() else LOOK_AGAIN
+    def _until_next(self) -> float:
+        return CHECKED_EVERY if self.synced.is_set() else CHECKED_AGAIN
 
-    async def _look(self, source: GroupSource, group: asyncio.TaskGroup) -> bool:
+    async def _check(self, source: GroupSource, group: asyncio.TaskGroup) -> bool:
         """Begin or end to follow one kind. False when the API server did not say what it serves."""
         try:
             path = await self._path_of(source)
         except KubeError as error:
             self.error = str(error)
-            self.reporter.interrupted(f"{RESOURCE}.{source.value}", error, self._pause)
+            self.reporter.interrupted(f"{RESOURCE}.{source.value}", error, self._until_next)
             return False
         known = self._following.get(source)
         if known is not None and known.path != path:
@@ -137,7 +137,7 @@ class PodGroupFeed:
     async def _path_of(self, source: GroupSource) -> str:
         """Where the first version that is known and served is listed; empty when there is none."""
         try:
-            group = await self._asked(f"/apis/{source.value}", _Group)
+            group = await self._asked(f"/apis/{source.value}", _ServedGroup)
             served = {each.version for each in group.versions or ()}
             for version in VERSIONS[source]:
                 if version not in served:
@@ -164,7 +164,7 @@ class PodGroupFeed:
             path=path,
             decode=lambda raw: pod_group_facts_from(source, POD_GROUP.decode(raw)),
             key=lambda meta: meta.full_name,
-            sink=_Sink(source, self.learn),
+            sink=_PodGroupSink(source, self.learn),
             reporter=_Answered(self.reporter, answered, self._missed),
             kind=f"{RESOURCE}.{source.value}",
         )
@@ -193,7 +193,7 @@ class _Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sink:
+class _PodGroupSink:
     """A reflector's sink that makes events of PodGroup objects."""
 
     source: GroupSource

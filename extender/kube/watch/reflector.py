@@ -213,9 +213,9 @@ class Reflector(Generic[T]):
     async def _set_mark(self) -> None:
         """After a list: when the watch has come to here, it has told all that happened until now."""
         self._mark, self._mark_due = await self._version_now(), False
-        self._look_for_mark()
+        self._check_for_mark()
 
-    def _look_for_mark(self) -> None:
+    def _check_for_mark(self) -> None:
         if self._mark and _has_come(self._mark, self._version):
             self._mark = ""
             self._caught_up()
@@ -346,7 +346,7 @@ class Reflector(Generic[T]):
             self._on_event(event, meta)
         if meta.resource_version:
             self._version = meta.resource_version
-            self._look_for_mark()
+            self._check_for_mark()
         self.error = ""
 
     def _on_event(self, event: _Event, meta: ObjectMeta) -> None:

@@ -8,7 +8,7 @@ from core.queues import properties as known
 from core.queues.properties import inherited, properties_from, readable
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
 from extender.queueconfig.problems import Finding, Location, shown
-from extender.queueconfig.schema import ChildTemplate, Preemption
+from extender.queueconfig.schema import ChildTemplate, PreemptionSection
 from extender.queueconfig.surprises.creation import creation_parents
 
 _DELAY = "a duration above zero, such as 30s"
@@ -49,7 +49,7 @@ def properties(partition: PartitionNode) -> Iterator[Finding]:
                 yield Finding(where, "TPL-1", "an empty key or value is dropped from a template; remove it")
 
 
-def _idle_keys(preemption: Preemption) -> Mapping[str, str]:
+def _idle_keys(preemption: PreemptionSection) -> Mapping[str, str]:
     """Properties that wait for a switch of the partition, with the reason."""
     idle = {}
     if preemption.enabled is False:

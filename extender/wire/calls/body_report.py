@@ -22,16 +22,16 @@ class _Metadata(BaseModel):
     annotations: dict[str, str] | None = None
 
 
-class _Resources(BaseModel):
+class _ResourcesShape(BaseModel):
     requests: dict[str, str | int | float | None] | None = None
 
 
 class _Container(BaseModel):
     name: str = ""
-    resources: _Resources | None = None
+    resources: _ResourcesShape | None = None
 
 
-class _Spec(BaseModel):
+class _SpecShape(BaseModel):
     scheduler_name: str = Field(default="", alias="schedulerName")
     node_name: str = Field(default="", alias="nodeName")
     priority: int | None = None
@@ -41,7 +41,7 @@ class _Spec(BaseModel):
 
 class _Pod(BaseModel):
     metadata: _Metadata
-    spec: _Spec = Field(default_factory=_Spec)
+    spec: _SpecShape = Field(default_factory=_SpecShape)
     status: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -63,12 +63,12 @@ class _FilterArgs(BaseModel):
     Nodes: _Nodes | None = None
 
 
-class _MetaPod(BaseModel):
+class _MetaPodShape(BaseModel):
     UID: str
 
 
-class _MetaVictims(BaseModel):
-    Pods: list[_MetaPod | None] | None = None
+class _MetaVictimsShape(BaseModel):
+    Pods: list[_MetaPodShape | None] | None = None
     NumPDBViolations: int = 0
 
 
@@ -79,11 +79,11 @@ class _Victims(BaseModel):
 
 class _PreemptArgs(BaseModel):
     Pod: _Pod
-    NodeNameToMetaVictims: dict[str, _MetaVictims | None] | None = None
+    NodeNameToMetaVictims: dict[str, _MetaVictimsShape | None] | None = None
     NodeNameToVictims: dict[str, _Victims | None] | None = None
 
 
-class _BindArgs(BaseModel):
+class _BindArgsShape(BaseModel):
     PodName: str
     PodNamespace: str
     PodUID: str
@@ -93,7 +93,7 @@ class _BindArgs(BaseModel):
 _TWINS: Mapping[str, type[BaseModel]] = {
     "filter": _FilterArgs,
     "preempt": _PreemptArgs,
-    "bind": _BindArgs,
+    "bind": _BindArgsShape,
     "pod": _Pod,
 }
 

@@ -7,7 +7,7 @@ import pytest
 
 from core.ledger import events as on
 from extender.configuration import reload
-from extender.configuration.reload import Configuration, Source
+from extender.configuration.reload import LiveConfiguration, Source
 from extender.configuration.sources import ConfigMapData
 from extender.queueconfig.load import load_document
 from tests.builders import make_pod, usage
@@ -38,7 +38,7 @@ class Bench:
         self.rig = Rig()
         self.refused: list[tuple[str, str]] = []
         self.applied: list[tuple[str, tuple[str, ...]]] = []
-        self.configuration = Configuration(
+        self.configuration = LiveConfiguration(
             self.rig.engine,
             overrides=overrides,
             on_refused=lambda source, message: self.refused.append((source.name, message)),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from extender.configuration.missing_notice import APART, REPEATED, MissingNotice
-from extender.configuration.reload import Configuration, Source
+from extender.configuration.reload import LiveConfiguration, Source
 from extender.configuration.sources import ConfigMapData
 from tests.builders import make_pod
 from tests.extender.configuration.test_reload import CONFIGS, FILE, document
@@ -34,7 +34,7 @@ class Bench:
         self.missing: list[tuple[str, str]] = []
         self.refused: list[str] = []
         self.applied: list[str] = []
-        self.configuration = Configuration(
+        self.configuration = LiveConfiguration(
             self.rig.engine,
             overrides=overrides,
             on_refused=lambda _, message: self.refused.append(message),
@@ -295,7 +295,7 @@ class Notice:
     def at(self, now: float, message: str | None = None) -> None:
         self.now = now
         if message is None:
-            self.notice.look()
+            self.notice.check()
         else:
             self.notice.changed(CONFIGS, message)
 

@@ -20,7 +20,7 @@ from core.ledger.effects import (
 from core.workload.pod import OWN_GATE
 from extender.kube.effects import effector as module
 from extender.kube.effects.bodies import WAKE_ANNOTATION
-from extender.kube.effects.effector import QUIET_RATE, QUIET_WORKERS, RATE, TRIES, WORKERS
+from extender.kube.effects.effector import ATTEMPTS, QUIET_RATE, QUIET_WORKERS, RATE, WORKERS
 from tests.extender.fake_api import Answer, Request
 from tests.extender.fake_objects import refusal
 from tests.extender.kube.effects.effector_bench import PODS, Bench, bench
@@ -290,7 +290,7 @@ async def test_trouble_without_end_is_given_up(bench: Bench) -> None:
     async with bench.running():
         bench.effector.perform(wake())
         await bench.settled(1)
-    assert len(bench.writes()) == TRIES
+    assert len(bench.writes()) == ATTEMPTS
     assert bench.learned == [on.PodWoken(PodUid("uid-p"), reached=False, certain=False)]
     assert bench.outcomes == {("WakePod", "failed"): 1}
 
@@ -313,7 +313,7 @@ async def test_after_an_error_of_the_server_the_pod_says_whether_its_gate_is_ope
 @pytest.mark.rule("F-2")
 async def test_an_opening_whose_answer_is_lost_for_good_may_have_been_done(bench: Bench) -> None:
     bench.api.apply(PODS, gated_body([{"name": OWN_GATE}]))
-    bench.api.fail_next(500, method="PATCH", times=TRIES - 1)
+    bench.api.fail_next(500, method="PATCH", times=ATTEMPTS - 1)
     bench.api.lose_next_reply(method="PATCH")
     async with bench.running():
         bench.effector.perform(OpenGate(PodUid("uid-p"), "default", "p"))

@@ -6,7 +6,7 @@ from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import NominateNode, WakePod, WriteRecord
 from extender.kube.effects import effector as module
-from extender.kube.effects.effector import REPORTED_EVERY, TRIES
+from extender.kube.effects.effector import ATTEMPTS, REPORTED_EVERY
 from tests.extender.fake_api import Request
 from tests.extender.fake_objects import refusal
 from tests.extender.kube.effects.effector_bench import PODS, Bench, bench
@@ -69,7 +69,7 @@ async def test_nobody_knows_whether_it_is_too_late_when_the_pod_cannot_be_read(b
     assert bench.outcomes == {("NominateNode", "failed"): 1}
 
 
-@pytest.mark.parametrize(("status", "tries"), [(403, 1), (500, TRIES)])
+@pytest.mark.parametrize(("status", "tries"), [(403, 1), (500, ATTEMPTS)])
 async def test_why_an_effect_failed_is_told(bench: Bench, status: int, tries: int) -> None:
     bench.api.apply(PODS, pod_body("p"))
     bench.api.fail_next(status, method="PATCH", times=tries)

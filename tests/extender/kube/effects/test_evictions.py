@@ -9,7 +9,7 @@ from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, EvictPod
 from core.ledger.outcomes import EvictionOutcome
-from extender.kube.effects.effector import TRIES
+from extender.kube.effects.effector import ATTEMPTS
 from tests.extender.fake_api import Request
 from tests.extender.fake_objects import refusal
 from tests.extender.kube.effects.effector_bench import PODS, Bench, bench
@@ -102,7 +102,7 @@ async def test_a_pod_of_two_budgets_is_forbidden_too(bench: Bench) -> None:
     async def several(_: Request) -> web.Response:
         return refusal(500, SEVERAL)
 
-    bench.api.break_next(several, method="POST", times=TRIES)
+    bench.api.break_next(several, method="POST", times=ATTEMPTS)
     await tried(bench, evict())
     assert len(bench.writes("POST")) == 1
     assert bench.learned == [told(EvictionOutcome.BUDGET)]
@@ -136,7 +136,7 @@ async def test_trouble_without_end_has_failed(bench: Bench, make: Make, method: 
     bench.api.apply(PODS, pod_body("p"))
     bench.api.fail_next(503, method=method, times=100)
     await tried(bench, make())
-    assert len(bench.writes(method)) == TRIES
+    assert len(bench.writes(method)) == ATTEMPTS
     assert bench.learned == [told(EvictionOutcome.FAILED)]
     assert bench.outcomes.keys() == {(type(make()).__name__, "failed")}
 

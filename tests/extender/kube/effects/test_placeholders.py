@@ -8,7 +8,7 @@ from core.ledger import events as on
 from core.ledger.effects import CreatePlaceholder
 from core.ledger.outcomes import CreationOutcome
 from extender.kube.effects import effector as module
-from extender.kube.effects.effector import TRIES
+from extender.kube.effects.effector import ATTEMPTS
 from extender.wire.placeholder import PlaceholderSettings, placeholder_pod
 from tests.builders import make_gang, make_placeholder
 from tests.extender.fake_api import Request
@@ -132,7 +132,7 @@ async def test_one_that_goes_while_it_is_looked_at_is_asked_for_again(bench: Ben
 async def test_trouble_without_end_has_failed(bench: Bench, status: int) -> None:
     bench.api.fail_next(status, method="POST", times=100)
     assert await tried(bench) == told(CreationOutcome.FAILED)
-    assert len(bench.writes("POST")) == TRIES
+    assert len(bench.writes("POST")) == ATTEMPTS
     assert bench.outcomes == {("CreatePlaceholder", "failed"): 1}
 
 
