@@ -53,7 +53,7 @@ def decide_admission(
         return GONE
     if record.node:
         return Faulted(f"pod is already bound to {record.node}")
-    if not record.managed:
+    if not record.membership.managed:
         return Ignored()
     refusal = None if is_promised(record) else refusal_of(snapshot, record, in_turn=in_turn)
     besides: tuple[NodeName, ...] = ()
@@ -63,7 +63,7 @@ def decide_admission(
         refusal = NODE_RESERVED if names and len(besides) == len(names) else None
     if refusal is None:
         return Admitted((PodAdmitted(uid, record.facts.version),), besides)
-    said = said_next(record.said, refusal, generation=snapshot.generation, now=now)
+    said = said_next(record.admission.said, refusal, generation=snapshot.generation, now=now)
     return Refused(refusal, said, (PodRefused(uid, refusal, said),))
 
 
@@ -76,7 +76,9 @@ def refusal_of(
     that go first. What pods hold that were never admitted does not count against another such pod, or
     two of them would wait for each other for ever (F-7).
     """
-    application = snapshot.application(record.application) if record.application else None
+    application = (
+        snapshot.application(record.membership.application) if record.membership.application else None
+    )
     queue = snapshot.queue_of(record)
     if application is not None and application.refusal is not None:
         return application.refusal
@@ -129,7 +131,7 @@ def kept_from(snapshot: Snapshot, uid: PodUid, names: Iterable[NodeName]) -> tup
     own = slot_node(record)
     if own:
         return tuple(name for name in names if name != own)
-    needed = record.required_node
+    needed = record.daemon.required_node
     return tuple(
         name
         for name in names
@@ -147,13 +149,13 @@ def decide_preemption(snapshot: Snapshot, uid: PodUid, offer: Callable[[], Offer
     record = snapshot.pod(uid)
     if record is None or record.facts.deleting or record.node:
         return GONE if record is None or record.facts.deleting else Faulted("pod is already bound")
-    if not record.managed:
+    if not record.membership.managed:
         return Ignored()
     if snapshot.unopened(record) is not None or record.bypasses:
         # Victims for one member would go in vain when the others find no room. One that was never admitted
         # gets none.
         return Withheld()
-    offered = None if record.reservation else offer()
+    offered = None if record.admission.reservation else offer()
     if offered is not None:
         return offered
     refusal = None if is_promised(record) else refusal_of(snapshot, record, with_root=False, in_turn=False)

@@ -51,15 +51,17 @@ def _overtaken(snapshot: Snapshot, record: PodRecord, *, now: float) -> Refused 
     Usage counts the reservation, so a queue that holds no more than its max refuses none. A Binding that may
     be under way already is seen through, and a member takes no more than its placeholder had.
     """
-    application = snapshot.application(record.application) if record.application else None
+    application = (
+        snapshot.application(record.membership.application) if record.membership.application else None
+    )
     queue = snapshot.queue_of(record)
-    holds_more = is_promised(record) and not (record.binding or slot_node(record))
+    holds_more = is_promised(record) and not (record.placement.binding or slot_node(record))
     if not holds_more or application is None or queue is None:
         return None
     refusal = snapshot.room.excess(queue.chain, application.claimant, record.facts.size)
     if refusal is None:
         return None
-    said = said_next(record.said, refusal, generation=snapshot.generation, now=now)
+    said = said_next(record.admission.said, refusal, generation=snapshot.generation, now=now)
     return Refused(
         refusal, said, (PodRefused(record.uid, refusal, said), BindFailed(record.uid, certain=True))
     )

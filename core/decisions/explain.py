@@ -50,7 +50,7 @@ def _state(record: PodRecord) -> str:
         return "bound"
     if record.facts.deleting:
         return "leaving"
-    if not record.managed:
+    if not record.membership.managed:
         return "unmanaged"
     if is_promised(record):
         return "reserved"

@@ -14,10 +14,12 @@ def decide_gate(snapshot: Snapshot, uid: PodUid, *, now: float) -> GateHeld | No
     """What to tell a pod whose gate stays shut; None for one that does not wait there, or has a turn."""
     record = snapshot.pod(uid)
     waits = record is not None and record.is_ask and record.is_gated
-    if record is None or not waits or record.opening or snapshot.has_turn(uid):
+    if record is None or not waits or record.admission.opening or snapshot.has_turn(uid):
         return None
-    said = said_next(record.said, why_gated(snapshot, record), generation=snapshot.generation, now=now)
-    if said == record.said and record.gate_told == said.text:
+    said = said_next(
+        record.admission.said, why_gated(snapshot, record), generation=snapshot.generation, now=now
+    )
+    if said == record.admission.said and record.admission.gate_told == said.text:
         return None
     return GateHeld(uid, said)
 

@@ -40,8 +40,8 @@ def plan_required_node(snapshot: Snapshot, record: PodRecord, leaf: Queue) -> Pl
 
     An ask that has had victims chosen once waits for their room (RNP-5).
     """
-    node, uid = record.required_node, record.uid
-    if record.triggered:
+    node, uid = record.daemon.required_node, record.uid
+    if record.preemption.triggered:
         return NoPlan(uid, Stop.TRIGGERED, "RNP-5", "victims were chosen for it before")
     known = snapshot.nodes.get(node)
     if known is None:
@@ -81,7 +81,7 @@ def _candidates(snapshot: Snapshot, record: PodRecord, node: NodeName) -> tuple[
 
 def _spared(pod: PodRecord, ask: PodRecord, *, strict: bool) -> str:
     """``strict``: those of equal priority stay, too."""
-    if pod.required_node:
+    if pod.daemon.required_node:
         return "bound to this node"
     if pod.facts.priority > ask.facts.priority:
         return "more important"

@@ -23,7 +23,7 @@ def decide_scores(snapshot: Snapshot, uid: PodUid, names: Sequence[NodeName]) ->
     has the lowest score. Cost: a look at each node, and ranking those that have changed since the last call.
     """
     record = snapshot.pod(uid)
-    if record is None or not record.managed or not snapshot.synced:
+    if record is None or not record.membership.managed or not snapshot.synced:
         return Ignored()
     if not scores_nodes(snapshot):
         return Unscored()
@@ -74,9 +74,11 @@ def _own_rank(snapshot: Snapshot, record: PodRecord, offered: Set[NodeName]) -> 
 
 
 def _own_node(record: PodRecord) -> NodeName:
-    if record.binding:
-        return record.binding
-    return record.noted if record.reservation is not None or record.is_unguarded else NO_NODE
+    if record.placement.binding:
+        return record.placement.binding
+    return (
+        record.admission.noted if record.admission.reservation is not None or record.is_unguarded else NO_NODE
+    )
 
 
 def _with(available: Mapping[str, int], size: Resource) -> Mapping[str, int]:

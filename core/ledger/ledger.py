@@ -208,7 +208,7 @@ class Ledger:
             case on.GateHeld(_, said):
                 tell_why(self._state, record, said)
             case on.GateToldNot():
-                record.gate_told = ""
+                record.admission.gate_told = ""
 
     def _on_pass_due(self) -> tuple[Effect, ...]:
         """One slice of a pass over the waiting asks; `Snapshot.pass_wanted` says whether more is left."""
@@ -252,6 +252,6 @@ class Ledger:
     def _expire_reservations(self, now: float) -> None:
         state = self._state
         for record in [state.pods.records[uid] for uid in sorted(state.usage.reserved)]:
-            if record.reservation is not None and record.reservation.is_over(now):
-                record.reservation = None
+            if record.admission.reservation is not None and record.admission.reservation.is_over(now):
+                record.admission.reservation = None
                 settle(state, record)

@@ -31,9 +31,9 @@ def recall(state: State, record: PodRecord) -> None:
     """
     if record.is_gated and record.facts.gate_opened:
         write(state, record, (GATE_OPENED, None))
-    record.believed = not state.pods.listed
+    record.seen.believed = not state.pods.listed
     recall_labels(state, record)
-    if record.believed:
+    if record.seen.believed:
         _believe(state, record)
         return
     forged = [(key, None) for key, value in _records_of(record.facts) if value]
@@ -43,12 +43,14 @@ def recall(state: State, record: PodRecord) -> None:
 
 def resume(state: State) -> None:
     """All pods have been seen: go on where the process before this one stopped."""
-    triggered = {uid for uid in state.reservations.of.values() if state.pods.records[uid].triggered}
+    triggered = {
+        uid for uid in state.reservations.of.values() if state.pods.records[uid].preemption.triggered
+    }
     for preemptor in sorted({*state.preemption.victims, *triggered}):
         ask = state.pods.records.get(PodUid(preemptor))
-        if ask is not None and ask.triggered:
+        if ask is not None and ask.preemption.triggered:
             _spare_former(state, ask)
-        if ask is not None and ask.triggered and not _comes_together(state, ask):
+        if ask is not None and ask.preemption.triggered and not _comes_together(state, ask):
             # Not all of its victims were marked: a plan that is made now finds what is needed beside them.
             fall_short(state, ask)
         else:
@@ -59,14 +61,14 @@ def _spare_former(state: State, ask: PodRecord) -> None:
     """Victims of a former plan, whose marks have outlived it, do not go for the one that is carried out."""
     for uid in sorted(state.preemption.victims.get(ask.uid, ())):
         plan = state.pods.records[uid].facts.preempted_plan
-        if plan and plan != ask.triggered:
+        if plan and plan != ask.preemption.triggered:
             spare(state, state.pods.records[uid])
 
 
 def _comes_together(state: State, ask: PodRecord) -> bool:
     """Whether an ask has its room when those that say so have left its node; so it is when the node is not
     known yet."""
-    node = ask.keeps
+    node = ask.node_reservation.node
     if node not in state.cluster.nodes:
         return True
     leaving = [state.pods.records[uid] for uid in state.preemption.victims.get(ask.uid, ())]
@@ -94,7 +96,11 @@ def take_over(state: State) -> None:
     dissolve(state)
     promised = [record for record in records if _is_promised(record)]
     for record in records:
-        record.overlooked, record.passed_over, record.rests_until = 0, False, None
+        record.admission.overlooked, record.admission.passed_over, record.admission.rests_until = (
+            0,
+            False,
+            None,
+        )
         end_turn(state, record.uid)
     for record in promised:
         _forget(state, record)
@@ -118,14 +124,19 @@ def stand_by(state: State) -> None:
 def _is_promised(record: PodRecord) -> bool:
     """Something is, by what we know or by what is written on it."""
     facts = record.facts
-    known = record.keeps or record.triggered or record.preempted_for
-    return bool(known or record.nominated or facts.nominated or any(value for _, value in _records_of(facts)))
+    known = record.node_reservation.node or record.preemption.triggered or record.preemption.preempted_for
+    return bool(
+        known
+        or record.node_reservation.nominated
+        or facts.nominated
+        or any(value for _, value in _records_of(facts))
+    )
 
 
 def _forget(state: State, record: PodRecord) -> None:
     drop(state, record)
     unmark(state, record)
-    record.plans = 0
+    record.preemption.plans = 0
 
 
 def _believe(state: State, record: PodRecord) -> None:
@@ -135,17 +146,22 @@ def _believe(state: State, record: PodRecord) -> None:
     else:
         remember(state, record)
     _believe_mark(state, record)
-    if record.reservation is None and record.is_ask and is_under_way(record):
+    if record.admission.reservation is None and record.is_ask and is_under_way(record):
         # A nominated node that we did not write: PreBind is under way.
-        record.reservation = Reservation(state.config.settings.reservation_ttl, None, record.facts.version)
+        record.admission.reservation = Reservation(
+            state.config.settings.reservation_ttl, None, record.facts.version
+        )
 
 
 def _believe_mark(state: State, record: PodRecord) -> None:
     facts = record.facts
     if not facts.preempted_for:
         return
-    record.preempted_for, record.preempted_why = PodUid(facts.preempted_for), facts.preempted_why
-    state.preemption.victims.setdefault(record.preempted_for, {})[record.uid] = Stage.MARKED
+    record.preemption.preempted_for, record.preemption.preempted_why = (
+        PodUid(facts.preempted_for),
+        facts.preempted_why,
+    )
+    state.preemption.victims.setdefault(record.preemption.preempted_for, {})[record.uid] = Stage.MARKED
     if not record.node:
         unmark(state, record)
         write(state, record, (PREEMPTED_FOR, None))

@@ -22,11 +22,13 @@ def moments(state: State) -> Iterator[float | None]:
     yield from (end for uid, end in leases(state) if unopened(state, state.pods.records[uid]) is None)
     yield from moments_of(state)
     for uid in state.usage.reserved:
-        reservation = state.pods.records[uid].reservation
+        reservation = state.pods.records[uid].admission.reservation
         yield reservation.ends if reservation is not None else None
-    yield from (state.pods.records[uid].provisional_until for uid in state.pods.provisional)
+    yield from (state.pods.records[uid].seen.provisional_until for uid in state.pods.provisional)
     yield from (
-        (state.pods.records[uid].doubted_until for uid in state.pods.doubted) if state.pods.caught_up else ()
+        (state.pods.records[uid].seen.doubted_until for uid in state.pods.doubted)
+        if state.pods.caught_up
+        else ()
     )
     yield from (known.until for known in state.applications.resolved.values())
     yield from (kept_until(state.pods.records[uid]) for uid in state.reservations.of.values())

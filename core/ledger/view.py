@@ -112,7 +112,7 @@ class Snapshot:
         state, room = self._state, Tally()
         for uid in state.preemption.victims.get(record.uid, ()):
             victim = state.pods.records[uid]
-            if record.keeps and victim.node == record.keeps and is_leaving(state, victim):
+            if victim.node == (record.node_reservation.node or None) and is_leaving(state, victim):
                 room.add(victim.facts.size)
         return dict(room.items())
 

@@ -116,7 +116,8 @@ class Crowd:
         record = snapshot.pod(uid)
         if not isinstance(verdict, Admitted) or record is None:
             return
-        bound = replace(self.waiting.pop(uid), node=record.noted, gates=(), version=next(self._versions))
+        node, version = record.admission.noted, next(self._versions)
+        bound = replace(self.waiting.pop(uid), node=node, gates=(), version=version)
         if bound.size.get("vcore") == SIZES[0]:
             self.small.append(bound)
         self.engine.learn(on.PodObserved(bound))

@@ -93,8 +93,8 @@ class Engine:
     def is_managed(self, pod: PodFacts) -> bool | None:
         """Whose pod this is, also before the caches are synced; None when it is not known yet."""
         known = self.snapshot.pod(pod.uid)
-        if known is not None and known.classified:
-            return known.managed
+        if known is not None and known.membership.classified:
+            return known.membership.managed
         snapshot = self.snapshot
         verdict = is_managed(
             pod, snapshot.namespace(pod.namespace), scheduler_names=snapshot.settings.scheduler_names

@@ -186,7 +186,9 @@ class Planner:
         if not plan.on_its_node or plan.breaks_budgets:
             return False
         records = [self._snapshot().pod(victim.uid) for victim in plan.victims]
-        return all(each is not None and has_come(each.placed_at + SETTLED, now=now) for each in records)
+        return all(
+            each is not None and has_come(each.placement.placed_at + SETTLED, now=now) for each in records
+        )
 
 
 def _id(plan: Plan, now: float) -> str:

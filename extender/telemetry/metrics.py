@@ -124,12 +124,12 @@ class _QueueSeries(Collector):
             ("paddock_pods", sum(1 for _ in snapshot.pods()), "Live pods known"),
             (
                 "paddock_pods_with_resource_claims",
-                sum(1 for record in snapshot.pods() if record.managed and record.facts.claims),
+                sum(1 for record in snapshot.pods() if record.membership.managed and record.facts.claims),
                 "Managed pods whose claimed devices no quota sees",
             ),
             (
                 "paddock_pods_of_no_daemon_set",
-                sum(1 for record in snapshot.pods() if record.managed and record.is_unproved),
+                sum(1 for record in snapshot.pods() if record.membership.managed and record.is_unproved),
                 "Managed pods that name a DaemonSet as their controller which has not made them",
             ),
             ("paddock_waiting_pods", snapshot.waiting(), "Asks refused last"),

@@ -52,7 +52,7 @@ class DecisionWitness:
         self._counter(verb, code).inc()
         facts = record.facts
         self._journal.note(facts.uid, f"{verb}: {code}", detail, now=now)
-        application = record.application.name if record.application else ""
+        application = record.membership.application.name if record.membership.application else ""
         self._decisions.add(
             Decided(verb, code, detail, facts.namespace, facts.name, facts.uid, application), now=now
         )

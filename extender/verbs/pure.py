@@ -142,11 +142,11 @@ class PureVerbs:
             raise CallFault("pod is gone, or on a node")
         if (record.facts.namespace, record.facts.name) != (meta.namespace or "default", meta.name):
             raise CallFault(f"uid belongs to pod {record.facts.namespace}/{record.facts.name}")
-        if record.managed and not engine.snapshot.synced:
+        if record.membership.managed and not engine.snapshot.synced:
             raise NotReady(self._waits_for())
-        if record.managed and not self._lead.held:
+        if record.membership.managed and not self._lead.held:
             raise NotLeading(self._lead.problem)
-        return record.managed
+        return record.membership.managed
 
     def _believe(self, facts: PodFacts, *, known: bool) -> None:
         """Learn what a body says, for as long as nothing disproves it (F-18). Raises `Unshown`."""

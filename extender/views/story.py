@@ -37,18 +37,20 @@ def story_of(snapshot: Snapshot, journal: Journal, namespace: str, name: str) ->
         "namespace": namespace,
         "name": name,
         "uid": record.uid,
-        "managed": record.managed,
-        "application": record.application.name if record.application else "",
-        "applicationNamespace": record.application.namespace if record.application else "",
+        "managed": record.membership.managed,
+        "application": record.membership.application.name if record.membership.application else "",
+        "applicationNamespace": record.membership.application.namespace
+        if record.membership.application
+        else "",
         "queue": queue.path if queue else "",
-        "fellBack": record.fell_back or "",
+        "fellBack": record.membership.fell_back or "",
         "relabelled": snapshot.identities.relabelling(record),
         "node": record.node,
         "daemonSet": _daemon_set(record),
         "size": _amounts(record.facts.size),
         "notCounted": _not_counted(record.facts.claims),
         "gang": _gang(snapshot, record),
-        "told": record.said.text if record.said and record.refused else "",
+        "told": record.admission.said.text if record.admission.said and record.admission.refused else "",
         "verdict": _verdict(explain(snapshot, record)),
         "story": [
             {"at": _stamp(line.at), "what": line.what, "detail": line.detail, "times": line.times}
@@ -59,9 +61,9 @@ def story_of(snapshot: Snapshot, journal: Journal, namespace: str, name: str) ->
 
 def _daemon_set(record: PodRecord) -> str:
     """Whether it is of the DaemonSet that it names (RNP-1, F-10)."""
-    if record.daemon_set is None:
+    if record.daemon.daemon_set is None:
         return ""
-    name = f"{record.daemon_set.namespace}/{record.daemon_set.name}"
+    name = f"{record.daemon.daemon_set.namespace}/{record.daemon.daemon_set.name}"
     return f"{name} has not made it: it counts as any other pod" if record.is_unproved else name
 
 
@@ -73,7 +75,9 @@ def _not_counted(claims: int) -> str:
 def _gang(snapshot: Snapshot, record: PodRecord) -> Mapping[str, Any] | None:
     """Where it belongs among pods that start together, and what is wrong with what it says of them."""
     facts = record.facts
-    application = snapshot.application(record.application) if record.application else None
+    application = (
+        snapshot.application(record.membership.application) if record.membership.application else None
+    )
     gang = application.gang if application is not None else None
     group = facts.pod_group
     wrong = [each.why for each in (facts.gang, group) if isinstance(each, Misdefined)]
@@ -84,8 +88,8 @@ def _gang(snapshot: Snapshot, record: PodRecord) -> Mapping[str, Any] | None:
         shown |= _task_groups(gang, facts.task_group)
     if application is not None and application.formation is not None:
         shown |= _progress_of_gang(application.formation)
-    if record.slot is not None:
-        shown |= {"takesOver": record.slot.placeholder, "on": record.slot.node}
+    if record.gang.slot is not None:
+        shown |= {"takesOver": record.gang.slot.placeholder, "on": record.gang.slot.node}
     if isinstance(group, PodGroup):
         shown |= {"podGroup": group.name, "minAvailable": group.min_available}
         shown |= _progress(snapshot, record)

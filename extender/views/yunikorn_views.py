@@ -187,7 +187,7 @@ def _request(application: Application, record: PodRecord) -> dict[str, Any]:
 def _allocation(application: Application, record: PodRecord) -> dict[str, Any]:
     view = _pod(application, record)
     view["requestTime"] = _nanoseconds(record.facts.created)
-    view["nodeId"] = record.node or (record.binding if record.binding != NO_NODE else "")
+    view["nodeId"] = record.node or (record.placement.binding if record.placement.binding != NO_NODE else "")
     view["placeholderUsed"] = bool(record.facts.replaces)
     return _without_empty(view)
 

@@ -101,11 +101,11 @@ def test_being_admitted_breaks_the_30_s() -> None:
     filtered(ledger, pod.uid, now=START + 4)
     record = ledger.snapshot.pod(pod.uid)
     assert record is not None
-    assert record.said is not None
-    assert (record.refused, record.said.rival) == (False, None)
+    assert record.admission.said is not None
+    assert (record.admission.refused, record.admission.said.rival) == (False, None)
     ledger.apply(lowered, now=START + 5)
     filtered(ledger, pod.uid, now=START + 2 + CODE_SETTLES + 1)
-    assert record.said.text == "QuotaExceeded: root.a max vcore=1"
+    assert record.admission.said.text == "QuotaExceeded: root.a max vcore=1"
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ class Slices(World):
         """kube-scheduler binds where there is room."""
         for uid in self.one(sorted(self.ledger._state.usage.reserved)):
             view = self.view()
-            node = self.ledger._state.pods.records[uid].noted or node_for(
+            node = self.ledger._state.pods.records[uid].admission.noted or node_for(
                 view, replace(view.pods[uid], node="")
             )
             if node is not None:

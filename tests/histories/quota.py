@@ -195,7 +195,7 @@ class World(Tenants):
         if record is None or not record.is_confirmed or record.facts.gates:
             paddock.read(pod)
         record = paddock.engine.snapshot.pod(pod.uid)
-        reserved = record is not None and record.reservation is not None
+        reserved = record is not None and record.admission.reservation is not None
         verdict = paddock.engine.bind(pod.uid, node)
         self.say(f"bind {pod.uid}: {type(verdict).__name__}")
         paddock.promised.pop(pod.uid, None)

@@ -101,7 +101,11 @@ def view_of(ledger: Ledger, document: PartitionSpec, *, now: float) -> View:
     state, pods = ledger._state, {}
     for record in ledger.snapshot.pods():
         facts, turn = record.facts, state.turns.of.get(record.uid)
-        app = ledger.snapshot.application(record.application) if record.application else None
+        app = (
+            ledger.snapshot.application(record.membership.application)
+            if record.membership.application
+            else None
+        )
         assert app is not None
         assert app.queue is not None
         pods[record.uid] = Pod(
@@ -114,10 +118,12 @@ def view_of(ledger: Ledger, document: PartitionSpec, *, now: float) -> View:
             dict(facts.constraints.selector).get("zone", ""),
             turn.node
             if turn
-            else record.node or record.binding or (record.noted if record.reservation else ""),
-            held=bool(record.node or record.reservation or turn),
-            late=record.passed_over or record.overlooked > 1,
-            rests=record.rests_until is not None and record.rests_until > now,
+            else record.node
+            or record.placement.binding
+            or (record.admission.noted if record.admission.reservation else ""),
+            held=bool(record.node or record.admission.reservation or turn),
+            late=record.admission.passed_over or record.admission.overlooked > 1,
+            rests=record.admission.rests_until is not None and record.admission.rests_until > now,
         )
     apps = {
         app.id: App(app.id, app.state, app.submitted, app.let_in) for app in ledger.snapshot.applications()

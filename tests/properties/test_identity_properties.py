@@ -141,7 +141,7 @@ def whose(ledger: Ledger) -> dict[str, tuple[str, str]]:
     found = {}
     for record in ledger.snapshot.pods():
         queue = ledger.snapshot.queue_of(record)
-        found[record.facts.name] = (str(record.application), queue.path if queue else "")
+        found[record.facts.name] = (str(record.membership.application), queue.path if queue else "")
     return found
 
 
@@ -187,5 +187,5 @@ def test_a_restart_finds_the_same_in_whatever_order_namespaces_are_listed(steps:
         live, then = cluster.ledger.snapshot.pod(pod.uid), after.snapshot.pod(pod.uid)
         assert live is not None
         assert then is not None
-        if live.application is not None and then.application is not None:
-            assert live.application[:2] == then.application[:2]
+        if live.membership.application is not None and then.membership.application is not None:
+            assert live.membership.application[:2] == then.membership.application[:2]

@@ -143,7 +143,7 @@ def test_no_ask_that_fits_is_left_asleep(history: History) -> None:
         uid
         for uid in ledger._state.pending.waits_at
         if (record := ledger.snapshot.pod(uid))
-        and (record.refused or OWN_GATE in record.facts.gates)
+        and (record.admission.refused or OWN_GATE in record.facts.gates)
         and not ledger.snapshot.has_turn(uid)
         and refusal_of(ledger.snapshot, record) is None
     ]

@@ -163,7 +163,7 @@ class World:
         return [
             record.uid
             for record in snapshot.pods()
-            if not record.node and record.overlooked == 0 and refusal_of(snapshot, record) is None
+            if not record.node and record.admission.overlooked == 0 and refusal_of(snapshot, record) is None
         ]
 
 

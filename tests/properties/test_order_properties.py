@@ -169,7 +169,7 @@ def shown(ledger: Ledger, queue: Queue) -> int:
     snapshot = ledger.snapshot
     raw = max((shown(ledger, child) for child in queue.children.values()), default=MIN)
     for record in snapshot.pods():
-        if record.is_ask and record.reservation is None and snapshot.queue_of(record) is queue:
+        if record.is_ask and record.admission.reservation is None and snapshot.queue_of(record) is queue:
             raw = max(raw, record.facts.priority)
     own = queue.spec.properties if not queue.is_root else {}
     if raw == MIN or queue.is_root:
@@ -181,7 +181,9 @@ def shown(ledger: Ledger, queue: Queue) -> int:
 def asked_most(ledger: Ledger, application: Application) -> int:
     """PRI-2: the best of an application's asks that wait in a queue."""
     records = (ledger.snapshot.pod(uid) for uid in application.pods)
-    waiting = [each for each in records if each is not None and each.is_ask and each.reservation is None]
+    waiting = [
+        each for each in records if each is not None and each.is_ask and each.admission.reservation is None
+    ]
     placed = application.queue is not None
     return max((each.facts.priority for each in waiting if placed), default=MIN)
 

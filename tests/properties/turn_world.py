@@ -139,7 +139,7 @@ class World:
                 self.call([uid for uid in self.pending if self.ledger.snapshot.has_turn(uid)], at)
             case ("bind", int(at)):
                 for uid in picked(sorted(self.ledger._state.usage.reserved), at):
-                    node = self.ledger._state.pods.records[uid].noted or "n0"
+                    node = self.ledger._state.pods.records[uid].admission.noted or "n0"
                     bind_called(self.ledger, uid, node, now=self.now)
                     self.ledger.apply(on.PodBound(uid, NodeName(node)), now=self.now)
             case ("delete", int(at)):
@@ -208,7 +208,7 @@ class World:
             f"{spec.path} {spec.max} {spec.guaranteed} {spec.properties}" for spec in self.document.queues
         ]
         pods = [
-            f"{record.facts} turn={snapshot.has_turn(record.uid)} {record.reservation}"
+            f"{record.facts} turn={snapshot.has_turn(record.uid)} {record.admission.reservation}"
             for record in snapshot.pods()
         ]
         return "\n".join([*queues, *map(str, snapshot.nodes.values()), *pods, *map(str, self.history)])

@@ -36,7 +36,7 @@ class Case:
     def free_on(self, snapshot: Snapshot, node: NodeName) -> Mapping[str, int]:
         """What is free for the ask, or will be when those are gone that go for it; only to be read."""
         free = snapshot.free_on(node)
-        if self.coming and node == self.record.keeps:
+        if self.coming and node == self.record.node_reservation.node:
             free = with_room(free, self.coming)
         return free if node != self.held_on or not node else with_room(free, dict(self.size.items()))
 
@@ -79,7 +79,9 @@ def _held(snapshot: Snapshot, record: PodRecord) -> tuple[bool, NodeName]:
 def victim_of(snapshot: Snapshot, record: PodRecord, queue: QueuePath) -> Victim:
     """A running pod as one that may go."""
     facts = record.facts
-    application = snapshot.application(record.application) if record.application else None
+    application = (
+        snapshot.application(record.membership.application) if record.membership.application else None
+    )
     first = application.originator if application is not None else None
     return Victim(
         record.uid,

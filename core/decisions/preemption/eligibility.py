@@ -20,7 +20,7 @@ def barred(snapshot: Snapshot, record: PodRecord, queue: Queue, *, now: float) -
         return NoPlan(uid, Stop.SWITCHED_OFF, "PRE-1", "preemption.enabled of the partition is false")
     if facts.never_preempts:
         return NoPlan(uid, Stop.NEVER_PREEMPTS, "PRE-4", "its preemptionPolicy is Never")
-    if record.triggered or record.plans >= PLANS_AT_MOST:
+    if record.preemption.triggered or record.preemption.plans >= PLANS_AT_MOST:
         return NoPlan(uid, Stop.TRIGGERED, "PRE-5", "victims were chosen for it before")
     no = held_back(snapshot, record, queue, now=now)
     if no is not None:
@@ -43,16 +43,21 @@ def held_back(snapshot: Snapshot, record: PodRecord, queue: Queue, *, now: float
 
 def tried_lately(record: PodRecord, *, now: float) -> NoPlan | None:
     """Whether the last attempt is less than 15 s ago (PRE-5)."""
-    if record.tried_at is None or has_come(record.tried_at + TRIES_APART, now=now):
+    if record.preemption.tried_at is None or has_come(record.preemption.tried_at + TRIES_APART, now=now):
         return None
     return NoPlan(
-        record.uid, Stop.TRIED_LATELY, "PRE-5", f"tried {max(0.0, now - record.tried_at):.0f} s ago"
+        record.uid,
+        Stop.TRIED_LATELY,
+        "PRE-5",
+        f"tried {max(0.0, now - record.preemption.tried_at):.0f} s ago",
     )
 
 
 def limited(snapshot: Snapshot, record: PodRecord, queue: Queue) -> NoPlan | None:
     """Limits of users, groups and numbers of applications never start a preemption (CYC-5)."""
-    application = snapshot.application(record.application) if record.application else None
+    application = (
+        snapshot.application(record.membership.application) if record.membership.application else None
+    )
     if application is None or is_promised(record):
         return None
     refusal = snapshot.room.personal_refusal(queue.chain, application.claimant, record.facts.size)
@@ -72,5 +77,7 @@ def is_pending(snapshot: Snapshot, record: PodRecord | None) -> bool:
 
 def is_in_back_off(snapshot: Snapshot, record: PodRecord) -> bool:
     """Whether its application is in back-off, which comes before every other check (QUO-7)."""
-    application = snapshot.application(record.application) if record.application else None
+    application = (
+        snapshot.application(record.membership.application) if record.membership.application else None
+    )
     return application is not None and snapshot.backs_off(application)

@@ -65,7 +65,7 @@ def outdated(snapshot: Snapshot, plan: Plan) -> str:
         return "the ask does not wait any more"
     if plan.node not in snapshot.nodes:
         return f"node {plan.node} is gone"
-    if plan.kind is Kind.REQUIRED_NODE and record.required_node != plan.node:
+    if plan.kind is Kind.REQUIRED_NODE and record.daemon.required_node != plan.node:
         return "no DaemonSet has made it for this node"
     if snapshot.kept.get(plan.node, plan.uid) != plan.uid:
         return f"node {plan.node} is kept for another"
@@ -142,9 +142,9 @@ def _of_victim(
     )
     yield Finding("LAW-2", text), laws.keeps_guarantee(usage, below, victim.size)
     record = snapshot.pod(victim.uid)
-    app = record.application if record is not None else None
+    app = record.membership.application if record is not None else None
     name = app.name if app is not None else "none"
-    yield Finding("LAW-3", f"application {name}"), laws.is_of_another(app, case.record.application)
+    yield Finding("LAW-3", f"application {name}"), laws.is_of_another(app, case.record.membership.application)
     rest = remaining(usage, leaf, case.leaf)
     yield (
         Finding("LAW-5", f"left to its queue's guarantee: {numbers(rest)}"),

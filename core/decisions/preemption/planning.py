@@ -101,7 +101,7 @@ class Planning:
             return NoPlan(self._uid, Stop.NOT_AN_ASK, "PRE-5", "it does not wait in a queue")
         if is_in_back_off(snapshot, record):
             return NoPlan(self._uid, Stop.BACKS_OFF, "CYC-4", "its application is in back-off")
-        if record.required_node:
+        if record.daemon.required_node:
             held = held_back(snapshot, record, leaf, now=self._now)
             return held or plan_required_node(snapshot, record, leaf)
         no = (

@@ -148,7 +148,9 @@ def candidates_on(
             leaf = case.reach[rung.queue].leaf
             for uid in group.pods:
                 record = snapshot.pod(uid)
-                if record is not None and laws.is_of_another(record.application, case.record.application):
+                if record is not None and laws.is_of_another(
+                    record.membership.application, case.record.membership.application
+                ):
                     found.append((victim_of(snapshot, record, rung.queue), leaf))
     found = [each for each in found if not open_.rules_out(each[0])]
     found.sort(key=lambda each: each[0].order)
@@ -183,7 +185,7 @@ def candidates_in(
         if (application := snapshot.application(app_id)) is not None
     ]
     for *_, application, leaf in sorted(applications, key=lambda each: each[:2], reverse=True):
-        if not laws.is_of_another(application.id, case.record.application):
+        if not laws.is_of_another(application.id, case.record.membership.application):
             continue
         for uid in sorted(application.pods):
             yield _candidate(snapshot, open_, leaf, uid, but), leaf

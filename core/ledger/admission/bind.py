@@ -19,8 +19,12 @@ def note_bind(state: State, event: on.BindCalled | on.PodBound | on.BindFailed) 
         case on.BindCalled():
             _note_call(state, record, event)
         case on.PodBound(_, node):
-            record.bound_to, record.binding, record.reservation = node, NO_NODE, None
-            record.waits_bind, record.vouched_in = False, state.pods.lists_begun
+            record.placement.bound_to, record.placement.binding, record.admission.reservation = (
+                node,
+                NO_NODE,
+                None,
+            )
+            record.placement.waits_bind, record.seen.vouched_in = False, state.pods.lists_begun
             note_binding(state, record)
         case on.BindFailed(_, certain):
             _end_bind(record, state.now, certain=certain)
@@ -29,16 +33,16 @@ def note_bind(state: State, event: on.BindCalled | on.PodBound | on.BindFailed) 
 
 def _note_call(state: State, record: PodRecord, event: on.BindCalled) -> None:
     group = unopened(state, record) if event.waits else None
-    record.binding, record.waits_bind = event.node, group is not None
-    if record.reservation is not None:
-        record.reservation = record.reservation.running(False, now=state.now)
+    record.placement.binding, record.placement.waits_bind = event.node, group is not None
+    if record.admission.reservation is not None:
+        record.admission.reservation = record.admission.reservation.running(False, now=state.now)
     if group is not None:
         note_arrival(state, group)
 
 
 def _end_bind(record: PodRecord, now: float, *, certain: bool) -> None:
-    record.binding, record.waits_bind = NO_NODE, False
+    record.placement.binding, record.placement.waits_bind = NO_NODE, False
     if certain:
-        record.reservation = None
-    elif record.reservation is not None:
-        record.reservation = record.reservation.running(time_runs(record), now=now)
+        record.admission.reservation = None
+    elif record.admission.reservation is not None:
+        record.admission.reservation = record.admission.reservation.running(time_runs(record), now=now)

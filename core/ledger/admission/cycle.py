@@ -172,9 +172,10 @@ class TurnPass:
         kept = sorted((state.pods.records[uid].rank, name) for name, uid in state.reservations.of.items())
         for rank, name in kept:
             record, seat = state.pods.records.get(rank[-1]), state.pending.waits_at.get(rank[-1])
-            if record is not None and record.is_unguarded and record.keeps == name:
+            if record is not None and record.is_unguarded and record.node_reservation.node == name:
                 yield _KEPT, self._tend_unguarded(record, name)
-            if record is None or seat is None or record.keeps != name or record.uid in state.turns.of:
+            held = record.node_reservation.node if record is not None else NO_NODE
+            if record is None or seat is None or held != name or record.uid in state.turns.of:
                 continue
             # An offer stands: kube-scheduler may be carrying it out, and cannot be told otherwise.
             offered = record.uid in state.preemption.offers
@@ -204,7 +205,7 @@ class TurnPass:
 
     def _comes_together(self, record: PodRecord, seat: Seat) -> bool:
         """Whether the room on a kept node may still be made: by its victims, or by pods that end."""
-        if record.triggered:
+        if record.preemption.triggered:
             return record.uid in self._state.preemption.victims
         return has_leave(self._state, seat.key, with_root=False)
 
@@ -274,12 +275,12 @@ class TurnPass:
             lane.drop()
             return 1, []
         record = self._ask(seat, late)
-        if record is None or record.keeps or self._muster.takes(record):
-            lane.reserved += record is not None and bool(record.keeps)
+        if record is None or record.node_reservation.node or self._muster.takes(record):
+            lane.reserved += record is not None and bool(record.node_reservation.node)
             lane.advance()
             return 1, []
         try:
-            node = self._node_for(seat.key, own=record.required_node)
+            node = self._node_for(seat.key, own=record.daemon.required_node)
         except Undecided:
             return 1, []
         if node is None:
@@ -329,10 +330,12 @@ class TurnPass:
         record = state.pods.records.get(uid)
         if record is None or state.pending.waits_at.get(uid) != seat or uid in state.turns.of:
             return None
-        if record.rests_until is not None and not has_come(record.rests_until, now=state.now):
-            look_again(state, record.rests_until)
+        if record.admission.rests_until is not None and not has_come(
+            record.admission.rests_until, now=state.now
+        ):
+            look_again(state, record.admission.rests_until)
             return None
-        if record.passed_over or record.overlooked > FORGIVEN:
+        if record.admission.passed_over or record.admission.overlooked > FORGIVEN:
             late.append((seat.rank, seat))
             return None
         return record
@@ -387,9 +390,9 @@ class TurnPass:
         if self._is_overtaken():
             return 1, []
         try:
-            node = self._node_for(seat.key, own=record.required_node)
+            node = self._node_for(seat.key, own=record.daemon.required_node)
         except Undecided:
             heappush(late, (seat.rank, seat))
             return 1, []
-        record.passed_over = False
+        record.admission.passed_over = False
         return (1, []) if node is None else (TURN, list(give_turn(self._state, record, seat, node)))

@@ -33,24 +33,24 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
         case on.PodAdmitted(_, version):
             _reserve(state, record, version)
         case on.PodRefused(_, _, said):
-            record.said, record.refused, record.let_through = said, True, False
-            record.slot = record.slot.after_refusal() if record.slot is not None else None
+            record.admission.said, record.admission.refused, record.admission.let_through = said, True, False
+            record.gang.slot = record.gang.slot.after_refusal() if record.gang.slot is not None else None
             _note_refusal(state, record, event.refusal)
     settle(state, record)
 
 
 def _note_call(state: State, record: PodRecord) -> None:
     """A Binding that was already sent may still come about, so its room is kept over a new call."""
-    record.slot = record.slot.after_try(state.now) if record.slot is not None else None
+    record.gang.slot = record.gang.slot.after_try(state.now) if record.gang.slot is not None else None
     _end_waits(state, record)
-    if state.cycle.passing and (record.passed_over or record.rests_until is not None):
+    if state.cycle.passing and (record.admission.passed_over or record.admission.rests_until is not None):
         # It is back in its rank, which the pass that goes on has gone past.
         look_anew(state, record.uid)
-    record.overlooked, record.passed_over, record.rests_until = 0, False, None
-    record.waking = False
-    if not record.binding:
-        record.reservation = None
-        record.noted = record.noted if record.is_unguarded else NO_NODE
+    record.admission.overlooked, record.admission.passed_over, record.admission.rests_until = 0, False, None
+    record.admission.waking = False
+    if not record.placement.binding:
+        record.admission.reservation = None
+        record.admission.noted = record.admission.noted if record.is_unguarded else NO_NODE
 
 
 def _end_waits(state: State, record: PodRecord) -> None:
@@ -59,7 +59,7 @@ def _end_waits(state: State, record: PodRecord) -> None:
     The others of the group go with it: their calls may be of the former one too, and its nodes be given away.
     """
     group = unopened(state, record)
-    if record.waits_bind and group is not None:
+    if record.placement.waits_bind and group is not None:
         group.lost = "kube-scheduler has begun anew"
     end_wait(state, record, "kube-scheduler tries the pod anew")
 
@@ -79,14 +79,14 @@ def _note_refusal(state: State, record: PodRecord, refusal: Refusal) -> None:
 
 
 def _reserve(state: State, record: PodRecord, version: int) -> None:
-    record.refused, record.let_through = False, True
-    if record.said is not None:
-        record.said = replace(record.said, rival=None)
-    if record.reservation is None and record.is_ask:
+    record.admission.refused, record.admission.let_through = False, True
+    if record.admission.said is not None:
+        record.admission.said = replace(record.admission.said, rival=None)
+    if record.admission.reservation is None and record.is_ask:
         turn = state.turns.of.get(record.uid)
-        record.noted = turn.node if turn is not None else record.noted
+        record.admission.noted = turn.node if turn is not None else record.admission.noted
         whole = Reservation(_ttl(state, record), state.now, version)
-        record.reservation = whole.running(time_runs(record), now=state.now)
+        record.admission.reservation = whole.running(time_runs(record), now=state.now)
 
 
 def _ttl(state: State, record: PodRecord) -> float:

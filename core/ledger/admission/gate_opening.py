@@ -14,7 +14,7 @@ def charge_opened(state: State, effects: Iterable[object]) -> None:
     """Turn the turns of pods whose gates are being opened into charges."""
     for effect in effects:
         record = state.pods.records.get(effect.uid) if isinstance(effect, OpenGate) else None
-        if record is not None and record.opening:
+        if record is not None and record.admission.opening:
             settle(state, record)
 
 
@@ -26,14 +26,14 @@ def note_woken(state: State, event: on.PodWoken) -> None:
     """
     record = state.pods.records.get(event.uid)
     if record is not None:
-        record.waking = False
+        record.admission.waking = False
     if event.reached:
         begin_lease(state, event.uid)
         return
     again = state.now + WAKES_APART
-    if record is not None and record.opening:
+    if record is not None and record.admission.opening:
         if event.certain:
-            record.opening = False
+            record.admission.opening = False
             settle(state, record)
         elif record.is_gated:
             state.turns.unwoken.add(event.uid)

@@ -14,18 +14,18 @@ OPENED = "its turn has come"
 
 def tell_why(state: State, record: PodRecord, said: Said) -> None:
     """Write why a pod waits, if that is not what it says already."""
-    if not record.is_gated or record.opening or record.uid in state.turns.of:
+    if not record.is_gated or record.admission.opening or record.uid in state.turns.of:
         return
-    record.said = said
-    if said.text not in (record.gate_told, record.facts.gate_told):
+    record.admission.said = said
+    if said.text not in (record.admission.gate_told, record.facts.gate_told):
         _write(state, record, False, said.code.value, said.text)
-    record.gate_told = said.text
+    record.admission.gate_told = said.text
 
 
 def tell_opened(state: State, record: PodRecord) -> None:
     """Its gate is being opened."""
-    if record.gate_told or record.facts.gate_told:
-        record.gate_told = ""
+    if record.admission.gate_told or record.facts.gate_told:
+        record.admission.gate_told = ""
         _write(state, record, True, "Admitted", OPENED)
 
 

@@ -17,20 +17,20 @@ FAILED_ELSEWHERE = 2.0
 def note_refusal(state: State, record: PodRecord, facts: PodFacts) -> None:
     """A former life of this process refused it, or the instance that acts: nothing but a wake-up of ours
     makes kube-scheduler try it again."""
-    if record.said is None and not record.refused and tells_of_refusal(facts.unscheduled):
-        record.refused = state.cycle.due = True
+    if record.admission.said is None and not record.admission.refused and tells_of_refusal(facts.unscheduled):
+        record.admission.refused = state.cycle.due = True
 
 
 def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
     """A failure text that is new and not our refusal says that no node takes an ask that we let through, or
     whose turn it is."""
     text = facts.unscheduled
-    ours = record.said is not None and record.said.text in text
+    ours = record.admission.said is not None and record.admission.said.text in text
     if not text or text == record.facts.unscheduled or ours:
         return
-    if record.reservation is not None and facts.version > record.reservation.version:
-        record.reservation = record.reservation.cut_to(FAILED_ELSEWHERE, now=state.now)
-    record.slot = record.slot.after_try(state.now) if record.slot is not None else None
+    if record.admission.reservation is not None and facts.version > record.admission.reservation.version:
+        record.admission.reservation = record.admission.reservation.cut_to(FAILED_ELSEWHERE, now=state.now)
+    record.gang.slot = record.gang.slot.after_try(state.now) if record.gang.slot is not None else None
     if record.is_unguarded and not record.is_gated:
         _note_failure_unguarded(state, record)
     if _may_predate_turn(state, record, text):
@@ -44,8 +44,8 @@ def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
 
 def _note_failure_unguarded(state: State, record: PodRecord) -> None:
     """Its quota stays charged (F-2), but the node on which it was expected is for everybody."""
-    record.noted = NO_NODE
-    if not record.triggered:
+    record.admission.noted = NO_NODE
+    if not record.preemption.triggered:
         let_go(state, record)
 
 
@@ -59,4 +59,4 @@ def _may_predate_turn(state: State, record: PodRecord, text: str) -> bool:
         return False
     # An attempt may be under way while the pod is woken, and its failure be written after that. And
     # kube-scheduler may hear of the wake-up before it hears of the pod that left.
-    return record.waking or record.uid in state.turns.unwoken or contradicts_turn(text)
+    return record.admission.waking or record.uid in state.turns.unwoken or contradicts_turn(text)

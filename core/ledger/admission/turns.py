@@ -68,15 +68,15 @@ def note_moved(state: State, leaf: QueuePath, app: AppId) -> None:
 def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
     """Wake an ask that has a turn; one that was woken a moment ago, a little later."""
     facts, gated = record.facts, record.is_gated
-    if not (gated or record.refused):
+    if not (gated or record.admission.refused):
         state.turns.unwoken.discard(record.uid)
         return ()
-    if record.woken_at is not None and not _may_wake(state, record):
-        state.cycle.deferred = earliest(state.cycle.deferred, record.woken_at + WAKES_APART)
+    if record.admission.woken_at is not None and not _may_wake(state, record):
+        state.cycle.deferred = earliest(state.cycle.deferred, record.admission.woken_at + WAKES_APART)
         state.turns.unwoken.add(record.uid)
         return ()
     state.turns.unwoken.discard(record.uid)
-    record.woken_at, record.waking = state.now, True
+    record.admission.woken_at, record.admission.waking = state.now, True
     if gated:
         _note_opening(state, record)
         tell_opened(state, record)
@@ -86,15 +86,17 @@ def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
 
 def _may_wake(state: State, record: PodRecord) -> bool:
     """Whether the last time was long enough ago."""
-    return record.woken_at is None or has_come(record.woken_at + WAKES_APART, now=state.now)
+    return record.admission.woken_at is None or has_come(
+        record.admission.woken_at + WAKES_APART, now=state.now
+    )
 
 
 def _note_opening(state: State, record: PodRecord) -> None:
     """From this moment the gate may be open: where filter is not called the pod is charged (F-2)."""
     turn = state.turns.of.get(record.uid)
     if not record.facts.asks_filter:
-        record.opening = True
-        record.noted = turn.node if turn is not None else record.noted
+        record.admission.opening = True
+        record.admission.noted = turn.node if turn is not None else record.admission.noted
 
 
 def wake_deferred(state: State) -> list[WakePod | OpenGate]:
@@ -155,20 +157,20 @@ def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> Non
     """
     if not end_turn(state, record.uid):
         return
-    record.overlooked = max(record.overlooked + 1, FORGIVEN + 1 if found_no_place else 0)
-    record.passed_over = True
-    if record.overlooked > FORGIVEN:
+    record.admission.overlooked = max(record.admission.overlooked + 1, FORGIVEN + 1 if found_no_place else 0)
+    record.admission.passed_over = True
+    if record.admission.overlooked > FORGIVEN:
         if record.uid not in state.preemption.offers:
             let_go(state, record)
-        doublings = min(record.overlooked - FORGIVEN - 1, _MOST_DOUBLINGS)
-        record.rests_until = state.now + min(LONGEST_REST, FIRST_REST * 2.0**doublings)
-        state.cycle.deferred = earliest(state.cycle.deferred, record.rests_until)
+        doublings = min(record.admission.overlooked - FORGIVEN - 1, _MOST_DOUBLINGS)
+        record.admission.rests_until = state.now + min(LONGEST_REST, FIRST_REST * 2.0**doublings)
+        state.cycle.deferred = earliest(state.cycle.deferred, record.admission.rests_until)
 
 
 def turns_leave_no_node(state: State, record: PodRecord) -> bool:
     """Whether nodes have no room for an ask besides what turns hold on them."""
     size, constraints = record.facts.size, record.facts.constraints
-    if not state.turns.of or record.keeps:
+    if not state.turns.of or record.node_reservation.node:
         return False
     try:
         if (
@@ -200,7 +202,7 @@ def leases(state: State) -> list[tuple[PodUid, float]]:
     return [
         (uid, turn.at + lease)
         for uid, turn in state.turns.of.items()
-        if others_wait or state.pods.records[uid].refused
+        if others_wait or state.pods.records[uid].admission.refused
     ]
 
 

@@ -28,8 +28,8 @@ def file_unguarded(state: State, record: PodRecord) -> None:
     """Bring the index in line with what is now known of a pod."""
     filed, uid = state.unguarded, record.uid
     if record.facts.gate_opened and not record.is_gated:
-        record.opening = False
-    if not (record.managed and record.is_unguarded):
+        record.admission.opening = False
+    if not (record.membership.managed and record.is_unguarded):
         if uid in filed.placing or uid in filed.unplaced:
             forget_unguarded(state, uid)
         return
@@ -62,14 +62,14 @@ def note_unadmitted(state: State, record: PodRecord) -> None:
         was_pending
         and state.acts
         and record.facts.asks_filter
-        and not (record.believed or record.let_through)
+        and not (record.seen.believed or record.admission.let_through)
     ):
         _note_bypass(state, record)
 
 
 def _note_bypass(state: State, record: PodRecord) -> None:
-    if not record.bypass_noted:
-        record.bypass_noted = True
+    if not record.admission.bypass_noted:
+        record.admission.bypass_noted = True
         state.unguarded.bypasses[record.uid] = None
 
 

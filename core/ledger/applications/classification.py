@@ -29,7 +29,7 @@ def classify(state: State, record: PodRecord) -> None:
 
     Only a pod whose namespace has not been shown yet is decided again, when it is.
     """
-    if record.classified:
+    if record.membership.classified:
         return
     facts = record.facts
     verdict = is_managed(
@@ -37,9 +37,9 @@ def classify(state: State, record: PodRecord) -> None:
         state.cluster.namespaces.get(facts.namespace),
         scheduler_names=state.config.settings.scheduler_names,
     )
-    record.managed = bool(verdict)
-    record.classified = verdict is not None
-    if not record.classified:
+    record.membership.managed = bool(verdict)
+    record.membership.classified = verdict is not None
+    if not record.membership.classified:
         state.pods.unclassified.setdefault(facts.namespace, set()).add(facts.uid)
 
 
@@ -57,7 +57,11 @@ def enrol(state: State, record: PodRecord) -> None:
 
     A pod behind somebody else's gate is no ask yet and creates nothing (POD-20).
     """
-    comes = record.application is None and record.managed and bool(record.node or record.is_ask)
+    comes = (
+        record.membership.application is None
+        and record.membership.managed
+        and bool(record.node or record.is_ask)
+    )
     if comes:
         join(state, record, application_for(state, record))
     application = state.application_of(record)
@@ -95,9 +99,9 @@ def leave(state: State, record: PodRecord) -> None:
         waiting_for_namespace.discard(record.uid)
         if not waiting_for_namespace:
             del state.pods.unclassified[record.facts.namespace]
-    if record.application is None:
+    if record.membership.application is None:
         return
-    application = state.applications.known[record.application]
+    application = state.applications.known[record.membership.application]
     take_out(state, record, application)
     if application.pods:
         idle(state, application)
@@ -146,15 +150,15 @@ def _tell_fallback(state: State, record: PodRecord, application: Application) ->
     The first pod of an application decides; what others name is looked at here alone.
     """
     facts = record.facts
-    if record.fell_back is not None or application.queue is None or facts.placeholder:
+    if record.membership.fell_back is not None or application.queue is None or facts.placeholder:
         return
     why = application.passed_over
     if facts.queue != application.requested:
         request = request_for(state, application, facts.queue[:LONGEST_LOOKED_AT], forced=False)
         why = why_passed_over(state.config.tree, state.config.rules, request) if facts.queue else ""
-    record.fell_back = f"fell back to {application.queue}: {why}" if why else ""
+    record.membership.fell_back = f"fell back to {application.queue}: {why}" if why else ""
     if why and not record.node:
-        post(state, record, FELL_BACK, record.fell_back)
+        post(state, record, FELL_BACK, record.membership.fell_back)
 
 
 def place_overdue(state: State) -> None:

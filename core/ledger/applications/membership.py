@@ -61,7 +61,7 @@ def application_of_bodies(state: State, facts: PodFacts) -> Application | None:
 
 
 def _is_bound(state: State, uid: PodUid) -> bool:
-    return bool(state.pods.records[uid].binding or state.pods.records[uid].bound_to)
+    return bool(state.pods.records[uid].placement.binding or state.pods.records[uid].placement.bound_to)
 
 
 def add_application(state: State, record: PodRecord, app_id: AppId) -> Application:
@@ -85,7 +85,7 @@ def add_application(state: State, record: PodRecord, app_id: AppId) -> Applicati
 
 def taken_facts(record: PodRecord) -> PodFacts:
     """A pod's facts, with the labels that it had when it was taken in before a restart (F-23)."""
-    taken = record.taken_as
+    taken = record.membership.taken_as
     if taken is None or (taken.app_id, taken.queue) == (record.facts.app_id, record.facts.queue):
         return record.facts
     return replace(record.facts, app_id=taken.app_id, queue=taken.queue)
@@ -107,9 +107,9 @@ def _unique_ids(state: State, name: str) -> bool:
 
 def join(state: State, record: PodRecord, application: Application) -> None:
     """Take a pod into an application."""
-    record.application = application.id
+    record.membership.application = application.id
     application.pods.add(record.uid)
-    application.vouched = application.vouched or record.shown is not None
+    application.vouched = application.vouched or record.seen.shown is not None
     application.submitted = min(application.submitted, record.facts.created)
     if record.facts.placeholder:
         application.holders.add(record.uid)
@@ -130,7 +130,7 @@ def take_out(state: State, record: PodRecord, application: Application) -> None:
     application.pods.discard(record.uid)
     application.holders.discard(record.uid)
     _forget_guest(state, application, record.facts.namespace)
-    record.application = None
+    record.membership.application = None
 
 
 # -- across namespaces -------------------------------------------------------------------------------------

@@ -27,8 +27,8 @@ def tell(state: State, record: PodRecord, application: Application) -> None:
         return
     if record.node or record.facts.deleting:
         return
-    if record.rejected_for != refusal.text:
-        record.rejected_for = refusal.text
+    if record.membership.rejected_for != refusal.text:
+        record.membership.rejected_for = refusal.text
         post(state, record, EVENT, refusal.text)
     if state.config.settings.mark_failed and application.queue is None:
         mark_failed(state, record, REASON, refusal.text)
@@ -36,8 +36,10 @@ def tell(state: State, record: PodRecord, application: Application) -> None:
 
 def mark_failed(state: State, record: PodRecord, reason: str, message: str) -> None:
     """Ask for a pod's phase to be Failed, unless that was asked a moment ago."""
-    if record.failing_since is None or has_come(record.failing_since + MARKED_APART, now=state.now):
-        record.failing_since = state.now
+    if record.membership.failing_since is None or has_come(
+        record.membership.failing_since + MARKED_APART, now=state.now
+    ):
+        record.membership.failing_since = state.now
         facts = record.facts
         state.outbox.append(MarkFailed(facts.uid, facts.namespace, facts.name, reason, message))
 
@@ -48,7 +50,7 @@ def marks_due(state: State) -> Iterator[float]:
         return
     for app_id in state.applications.unplaced:
         for uid in state.applications.known[app_id].pods:
-            since = state.pods.records[uid].failing_since
+            since = state.pods.records[uid].membership.failing_since
             if since is not None:
                 yield since + MARKED_APART
 

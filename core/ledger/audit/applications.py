@@ -33,7 +33,7 @@ def _member_drifts(state: State, app_id: AppId, uid: PodUid) -> Step:
     if application is None or uid not in application.pods:
         return []
     record = state.pods.records.get(uid)
-    return compare(f"pods of {app_id}: {uid}", app_id, record.application if record else None)
+    return compare(f"pods of {app_id}: {uid}", app_id, record.membership.application if record else None)
 
 
 def _application_drifts(state: State, app_id: AppId) -> Step:

@@ -16,14 +16,16 @@ def daemon_set_steps(state: State) -> Iterator[Step]:
 
 
 def _pod_drifts(state: State, record: PodRecord | None) -> Step:
-    if record is None or (record.daemon_set is None and record.facts.daemon_set is None):
+    if record is None or (record.daemon.daemon_set is None and record.facts.daemon_set is None):
         return []
     key = controller_of(record)
     filed = key is not None and record.uid in state.cluster.daemon_pods.get(key, ())
     return [
-        *compare(f"DaemonSet of {record.uid}", key, record.daemon_set),
+        *compare(f"DaemonSet of {record.uid}", key, record.daemon.daemon_set),
         *compare(f"DaemonSet index of {record.uid}", key is not None, filed),
-        *compare(f"required node of {record.uid}", required_node_of(state, record), record.required_node),
+        *compare(
+            f"required node of {record.uid}", required_node_of(state, record), record.daemon.required_node
+        ),
     ]
 
 
@@ -32,5 +34,7 @@ def _index_drifts(state: State, key: DaemonSetKey) -> Step:
     filed = state.cluster.daemon_pods.get(key)
     if filed is None:
         return []
-    naming = {uid for uid in filed if uid in state.pods.records and state.pods.records[uid].daemon_set == key}
+    naming = {
+        uid for uid in filed if uid in state.pods.records and state.pods.records[uid].daemon.daemon_set == key
+    }
     return compare(f"pods of DaemonSet {key.namespace}/{key.name}", sorted(naming) or ["some"], sorted(filed))

@@ -33,7 +33,7 @@ def _place_drifts(state: State, uid: PodUid) -> Step:
 
 def _slot_drifts(state: State, uid: PodUid) -> Step:
     record = state.pods.records.get(uid)
-    slot = record.slot if record is not None and not record.node else None
+    slot = record.gang.slot if record is not None and not record.node else None
     linked = linked_at(record) if record is not None else None
     return [
         *compare(f"slot of {uid}", slot.node if slot is not None else None, state.gangs.slots_at.get(uid)),

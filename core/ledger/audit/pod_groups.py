@@ -28,7 +28,7 @@ def _member_drifts(state: State, record: PodRecord | None) -> Step:
         *compare(f"pod group of {record.uid}", key, record.pod_group),
         *compare(f"pod group of {record.uid}: any", key is not None, group is not None),
         *compare(f"phase of {record.uid}", expected, filed),
-        *compare(f"waits in bind: {record.uid}", filed is Phase.WAITING, record.waits_bind),
+        *compare(f"waits in bind: {record.uid}", filed is Phase.WAITING, record.placement.waits_bind),
     ]
 
 

@@ -56,7 +56,7 @@ def _kept_drifts(state: State, name: NodeName) -> Step:
     """A node is kept for an ask that says so."""
     uid = state.reservations.of.get(name)
     record = state.pods.records.get(uid) if uid is not None else None
-    expected = record.keeps if record is not None else NO_NODE
+    expected = record.node_reservation.node if record is not None else NO_NODE
     return compare(f"keeper of {name}", expected, NO_NODE if uid is None else name)
 
 
@@ -67,7 +67,7 @@ def _victims_drifts(state: State, preemptor: PodUid | QueuePath) -> Step:
     marked = {
         uid
         for uid in filed
-        if uid in state.pods.records and state.pods.records[uid].preempted_for == preemptor
+        if uid in state.pods.records and state.pods.records[uid].preemption.preempted_for == preemptor
     }
     return [
         *compare(f"victims for {preemptor}", sorted(marked) if marked else ["some"], sorted(filed)),
@@ -80,7 +80,11 @@ def _offer_drifts(state: State, uid: PodUid) -> Step:
     offer, record = state.preemption.offers.get(uid), state.pods.records.get(uid)
     if offer is None:
         return []
-    counted = (record.triggered, record.keeps) if record is not None and record.is_ask else ("", NO_NODE)
+    counted = (
+        (record.preemption.triggered, record.node_reservation.node)
+        if record is not None and record.is_ask
+        else ("", NO_NODE)
+    )
     return compare(f"offer for {uid}", (offer.plan, offer.node), counted)
 
 
@@ -96,16 +100,24 @@ def _pod_drifts(state: State, uid: PodUid) -> Step:
     return [
         *compare(f"charge of {uid}", expected, state.usage.charges.get(uid)),
         *compare(f"waiting index of {uid}", waiting_key(record, expected), seat and seat.key),
-        *compare(f"reserved index of {uid}", record.reservation is not None, uid in state.usage.reserved),
+        *compare(
+            f"reserved index of {uid}", record.admission.reservation is not None, uid in state.usage.reserved
+        ),
         *compare(f"provisional index of {uid}", _is_provisional(record), uid in state.pods.provisional),
-        *compare(f"doubted index of {uid}", record.doubted_until is not None, uid in state.pods.doubted),
+        *compare(f"doubted index of {uid}", record.seen.doubted_until is not None, uid in state.pods.doubted),
         *compare(f"shown facts of {uid}", True, _is_provisional(record) or _is_as_shown(record)),
-        *compare(f"unclassified index of {uid}", not record.classified, _is_unclassified(state, record)),
+        *compare(
+            f"unclassified index of {uid}", not record.membership.classified, _is_unclassified(state, record)
+        ),
         *compare(f"name index of {uid}", True, uid in state.pods.by_name.get(_name(record), ())),
         *compare(f"gone: {uid}", False, uid in state.pods.gone),
-        *compare(f"kept for {uid}", record.keeps, _kept_for(state, record)),
-        *compare(f"victim: {uid}", record.preempted_for is not None, _is_victim(state, record)),
-        *compare(f"unguarded index of {uid}", record.managed and record.is_unguarded, _is_filed(state, uid)),
+        *compare(f"kept for {uid}", record.node_reservation.node, _kept_for(state, record)),
+        *compare(f"victim: {uid}", record.preemption.preempted_for is not None, _is_victim(state, record)),
+        *compare(
+            f"unguarded index of {uid}",
+            record.membership.managed and record.is_unguarded,
+            _is_filed(state, uid),
+        ),
         *_membership_drifts(state, record),
         *_place_drifts(state, record, expected),
     ]
@@ -121,23 +133,25 @@ def _is_noted(state: State, uid: PodUid) -> bool:
 
 
 def _is_victim(state: State, record: PodRecord) -> bool:
-    preemptor = record.preempted_for
+    preemptor = record.preemption.preempted_for
     return preemptor is not None and record.uid in state.preemption.victims.get(preemptor, ())
 
 
 def _kept_for(state: State, record: PodRecord) -> NodeName:
     """Only an ask keeps a node, and that one for itself."""
-    keeps = record.is_ask and state.reservations.of.get(record.keeps) == record.uid
-    return record.keeps if keeps else NO_NODE
+    keeps = record.is_ask and state.reservations.of.get(record.node_reservation.node) == record.uid
+    return record.node_reservation.node if keeps else NO_NODE
 
 
 def _is_provisional(record: PodRecord) -> bool:
-    return record.provisional_until is not None
+    return record.seen.provisional_until is not None
 
 
 def _is_as_shown(record: PodRecord) -> bool:
     """Only what a body has told, or what a list lacks, may differ from what is shown."""
-    return record.facts is record.shown or (record.shown is None and record.doubted_until is not None)
+    return record.facts is record.seen.shown or (
+        record.seen.shown is None and record.seen.doubted_until is not None
+    )
 
 
 def _is_unclassified(state: State, record: PodRecord) -> bool:
@@ -150,12 +164,12 @@ def _name(record: PodRecord) -> tuple[str, str]:
 
 def _membership_drifts(state: State, record: PodRecord) -> Step:
     """A managed ask or allocation is in exactly the application it says."""
-    if record.application is None:
-        belongs = record.managed and (bool(record.node) or record.is_ask)
+    if record.membership.application is None:
+        belongs = record.membership.managed and (bool(record.node) or record.is_ask)
         return compare(f"application of {record.uid}", False, belongs)
-    application = state.applications.known.get(record.application)
+    application = state.applications.known.get(record.membership.application)
     member = application is not None and record.uid in application.pods
-    return compare(f"pods of {record.application}: {record.uid}", True, member)
+    return compare(f"pods of {record.membership.application}: {record.uid}", True, member)
 
 
 def _place_drifts(state: State, record: PodRecord, charge: Charge | None) -> Step:
@@ -210,7 +224,7 @@ def _unclassified_drifts(state: State, namespace: str, uid: PodUid) -> Step:
     if uid not in state.pods.unclassified.get(namespace, ()):
         return []
     record = state.pods.records.get(uid)
-    awaits = record is not None and not record.classified and record.facts.namespace == namespace
+    awaits = record is not None and not record.membership.classified and record.facts.namespace == namespace
     return compare(f"unclassified index: {uid}", True, awaits)
 
 

@@ -78,7 +78,7 @@ def _turn_drifts(state: State, uid: PodUid) -> Step:
 def _is_opening(state: State, uid: PodUid) -> bool:
     """Whether the removal of its gate is to be requested again."""
     record = state.pods.records.get(uid)
-    return record is not None and record.opening
+    return record is not None and record.admission.opening
 
 
 def _age_drifts(state: State, uid: PodUid) -> Step:

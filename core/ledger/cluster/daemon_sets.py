@@ -30,25 +30,25 @@ def learn_daemon_sets(state: State, event: on.DaemonSetNews) -> None:
 def note_controller(state: State, record: PodRecord) -> None:
     """File a pod under the DaemonSet that it names now, and believe it or not."""
     key = controller_of(record)
-    if key is None and record.daemon_set is None:
+    if key is None and record.daemon.daemon_set is None:
         return
-    if key != record.daemon_set:
+    if key != record.daemon.daemon_set:
         forget_controller(state, record)
         if key is not None:
             state.cluster.daemon_pods.setdefault(key, set()).add(record.uid)
-            record.daemon_set = key
-    record.required_node = required_node_of(state, record)
+            record.daemon = record.daemon._replace(daemon_set=key)
+    record.daemon = record.daemon._replace(required_node=required_node_of(state, record))
 
 
 def forget_controller(state: State, record: PodRecord) -> None:
     """Take a pod out of the index."""
-    if record.daemon_set is None:
+    if record.daemon.daemon_set is None:
         return
-    pods = state.cluster.daemon_pods[record.daemon_set]
+    pods = state.cluster.daemon_pods[record.daemon.daemon_set]
     pods.discard(record.uid)
     if not pods:
-        del state.cluster.daemon_pods[record.daemon_set]
-    record.daemon_set = None
+        del state.cluster.daemon_pods[record.daemon.daemon_set]
+    record.daemon = record.daemon._replace(daemon_set=None)
 
 
 def controller_of(record: PodRecord) -> DaemonSetKey | None:
@@ -73,9 +73,9 @@ def _verify_all(state: State, key: DaemonSetKey) -> None:
     for uid in sorted(state.cluster.daemon_pods.get(key, ())):
         record = state.pods.records[uid]
         found = required_node_of(state, record)
-        if found == record.required_node:
+        if found == record.daemon.required_node:
             continue
-        record.required_node = found
+        record.daemon = record.daemon._replace(required_node=found)
         settle(state, record)
         if uid in state.pending.waits_at:
             await_try(state, record)

@@ -38,43 +38,55 @@ def awaits_gang(state: State, record: PodRecord) -> bool:
         return False
     if formation.phase is not Phase.STARTED:
         return True
-    if record.slot is not None:
-        return record.slot.opened is None
+    if record.gang.slot is not None:
+        return record.gang.slot.opened is None
     progress = formation.groups.get(record.facts.task_group)
-    return progress is not None and not progress.closed and not record.forgone
+    return progress is not None and not progress.closed and not record.gang.forgone
 
 
 def refusal_of_gang_pod(state: State, record: PodRecord) -> Refusal | None:
     """Why a pod must wait for its gang, or None."""
     formation = formation_of(state, record)
-    if formation is None or record.application is None or not awaits_gang(state, record):
+    if formation is None or record.membership.application is None or not awaits_gang(state, record):
         return None
     if formation.phase is Phase.FAILING:
-        return Refusal(Code.RESERVATION_TIMEOUT, record.application.name, formation.failure)
+        return Refusal(Code.RESERVATION_TIMEOUT, record.membership.application.name, formation.failure)
     if formation.phase is Phase.STARTED:
-        return Refusal(Code.WAITING_FOR_PLACEHOLDER, record.application.name, record.facts.task_group)
+        return Refusal(
+            Code.WAITING_FOR_PLACEHOLDER, record.membership.application.name, record.facts.task_group
+        )
     needed = sum(each.needed for each in formation.groups.values())
-    return Refusal(Code.GANG_INCOMPLETE, record.application.name, f"of {needed} placeholders")
+    return Refusal(Code.GANG_INCOMPLETE, record.membership.application.name, f"of {needed} placeholders")
 
 
 def place_of(state: State, record: PodRecord) -> Place | None:
     """Where a pod should be filed."""
     formation = formation_of(state, record)
-    if formation is None or record.application is None:
+    if formation is None or record.membership.application is None:
         return None
     role = _role(state, record, formation)
-    return Place(role, record.application, record.facts.task_group, record.rank) if role else None
+    return Place(role, record.membership.application, record.facts.task_group, record.rank) if role else None
 
 
 def _role(state: State, record: PodRecord, formation: Formation) -> Role | None:
     group = record.facts.task_group
     if record.facts.placeholder:
-        if record.released or record.yields_to or record.facts.deleting or group not in formation.groups:
+        if (
+            record.gang.released
+            or record.gang.yields_to
+            or record.facts.deleting
+            or group not in formation.groups
+        ):
             return Role.LEAVING
         return Role.HELD if record.node else Role.PENDING
-    if record.node or record.reservation is not None or not record.is_ask or not awaits_gang(state, record):
+    if (
+        record.node
+        or record.admission.reservation is not None
+        or not record.is_ask
+        or not awaits_gang(state, record)
+    ):
         return None
-    if formation.phase is Phase.STARTED and record.slot is None and group in formation.groups:
+    if formation.phase is Phase.STARTED and record.gang.slot is None and group in formation.groups:
         return Role.WANTING
     return Role.WAITING
 
@@ -87,7 +99,11 @@ def file(state: State, record: PodRecord) -> None:
         _move(state, record.uid, new, adding=True)
         if old is not None and new is not None and (old.role, new.role) == (Role.PENDING, Role.HELD):
             _tell_allocated(state, record)
-    if record.slot is not None or record.uid in state.gangs.slots_at or record.uid in state.gangs.opening:
+    if (
+        record.gang.slot is not None
+        or record.uid in state.gangs.slots_at
+        or record.uid in state.gangs.opening
+    ):
         _file_slot(state, record)
 
 
@@ -99,7 +115,7 @@ def _tell_allocated(state: State, record: PodRecord) -> None:
 def unfile(state: State, record: PodRecord) -> None:
     """It is gone."""
     _move(state, record.uid, state.gangs.places.get(record.uid), adding=False)
-    record.slot = None
+    record.gang.slot = None
     _file_slot(state, record)
 
 
@@ -129,7 +145,7 @@ def _move(state: State, uid: PodUid, place: Place | None, *, adding: bool) -> No
 
 def _file_slot(state: State, record: PodRecord) -> None:
     """The nodes on which room is there for one member only."""
-    slot, known = record.slot, state.gangs.slots_at.get(record.uid)
+    slot, known = record.gang.slot, state.gangs.slots_at.get(record.uid)
     wanted = slot.node if slot is not None and not record.node else None
     _file_opening(state, record)
     if known == wanted:
@@ -156,17 +172,17 @@ def _file_opening(state: State, record: PodRecord) -> None:
 
 def linked_at(record: PodRecord) -> float | None:
     """When a member was linked with its placeholder, while that is still there."""
-    slot = record.slot
+    slot = record.gang.slot
     return slot.linked if slot is not None and slot.opened is None and not record.node else None
 
 
 def is_promised(record: PodRecord) -> bool:
     """True for a pending pod whose quota is held for it, since filter or since its gate was opened."""
     admitted = record.is_unguarded and not record.bypasses
-    return record.reservation is not None or bool(slot_node(record)) or admitted
+    return record.admission.reservation is not None or bool(slot_node(record)) or admitted
 
 
 def slot_node(record: PodRecord) -> NodeName:
     """Where room is held for a member whose placeholder has gone."""
-    slot = record.slot
+    slot = record.gang.slot
     return slot.node if slot is not None and slot.opened is not None else NO_NODE

@@ -85,13 +85,13 @@ def begin_all(state: State) -> None:
 def _take_up(state: State, application: Application, formation: Formation) -> None:
     """What is known already of a gang that had begun before (GANG-5, GANG-20)."""
     first = originator_of(state, application)
-    noted = first.facts.gang_noted if first is not None and first.believed else ""
+    noted = first.facts.gang_noted if first is not None and first.seen.believed else ""
     members = [state.pods.records[uid] for uid in sorted(application.pods - application.holders)]
     if noted in (Phase.ORDINARY, Phase.FAILING):
         formation.phase = Phase.RESUMING if noted == Phase.ORDINARY else Phase.FAILING
         formation.noted, formation.failure = True, _words(application)
         fire(state, application, Move.RESUME if noted == Phase.ORDINARY else Move.FAIL)
-    elif noted == Phase.STARTED or any(each.node or each.slot for each in members):
+    elif noted == Phase.STARTED or any(each.node or each.gang.slot for each in members):
         formation.phase, formation.noted = Phase.STARTED, True
         formation.due = state.now + formation.lifetime if application.holders else None
         _recount(formation, members)
@@ -105,7 +105,7 @@ def _recount(formation: Formation, members: list[PodRecord]) -> None:
         if progress is not None and member.facts.replaces and member.node:
             progress.replaced += 1
     for progress in formation.groups.values():
-        taking = sum(each.slot is not None and not each.node for each in members)
+        taking = sum(each.gang.slot is not None and not each.node for each in members)
         seen = progress.count + progress.replaced
         progress.count = max(progress.needed, seen)
         progress.timed_out = max(0, progress.needed - seen - taking)
@@ -327,7 +327,7 @@ def _run_out(state: State, application: Application, formation: Formation) -> No
         _time_out(state, application, formation)
     else:
         for uid in sorted(application.holders):
-            if not state.pods.records[uid].yields_to:
+            if not state.pods.records[uid].gang.yields_to:
                 say(state, state.pods.records[uid], PLACEHOLDER_TIMED_OUT, "no member came for it in time")
         release_all(state, application)
 
@@ -378,7 +378,7 @@ def _fail_members(state: State, formation: Formation) -> None:
     message = f"{TIMED_OUT}: {formation.failure}"
     for uid in sorted(formation.waiting):
         record = state.pods.records[uid]
-        if record.failing_since is None:
+        if record.membership.failing_since is None:
             post(state, record, EVENT, message)
         mark_failed(state, record, TIMED_OUT, message)
     formation.retry_at = state.now + MARKED_APART if formation.waiting else None

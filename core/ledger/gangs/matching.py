@@ -109,7 +109,8 @@ def _is_stalled(state: State, app: AppId) -> bool:
         return False
     latest = islice(reversed(state.gangs.opening.items()), AT_ONCE)
     return any(
-        state.pods.records[uid].application == app and has_come(linked + COUNTED_FOR, now=state.now)
+        state.pods.records[uid].membership.application == app
+        and has_come(linked + COUNTED_FOR, now=state.now)
         for uid, linked in latest
     )
 
@@ -129,8 +130,8 @@ def _match_group(state: State, formation: Formation, progress: Progress) -> None
         chosen = _choose(state, member, progress)
         if chosen is None:
             in_vain.add((facts.size, facts.constraints))
-            if progress.held and member.application is not None:
-                state.gangs.elsewhere[member.application] = None
+            if progress.held and member.membership.application is not None:
+                state.gangs.elsewhere[member.membership.application] = None
                 try_again(state, formation)
         else:
             _link(state, member, *chosen)
@@ -166,7 +167,7 @@ def _choose(state: State, member: PodRecord, progress: Progress) -> tuple[PodRec
 
 
 def _link(state: State, member: PodRecord, holder: PodRecord, node: NodeName) -> None:
-    member.slot, holder.yields_to = Slot(holder.uid, node, state.now), member.uid
+    member.gang.slot, holder.gang.yields_to = Slot(holder.uid, node, state.now), member.uid
     settle(state, holder)
     settle(state, member)
     write(state, member, (RESERVED_NODE, str(node)), (REPLACES, str(holder.uid)))

@@ -28,15 +28,15 @@ def release_all(state: State, application: Application) -> None:
     formation.swept = True
     for uid in sorted(application.holders):
         record = state.pods.records[uid]
-        if not record.yields_to:
+        if not record.gang.yields_to:
             release(state, record)
 
 
 def release(state: State, record: PodRecord) -> None:
     """Take a placeholder back; asked for once, and again when that failed."""
-    if record.released or record.facts.deleting or not state.acts:
+    if record.gang.released or record.facts.deleting or not state.acts:
         return
-    record.released = True
+    record.gang.released = True
     settle(state, record)
     delete(state, record)
 

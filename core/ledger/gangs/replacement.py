@@ -88,11 +88,11 @@ def slots_due(state: State) -> Iterator[float]:
     """When members whose room is there are to be looked at."""
     for uid in state.gangs.slots_at:
         member = state.pods.records[uid]
-        if member.slot is None or member.slot.opened is None or member.binding:
+        if member.gang.slot is None or member.gang.slot.opened is None or member.placement.binding:
             continue
         if not _is_bound_soon(member):
-            yield _late_at(member.slot, member.slot.opened)
-        again = _call_again_at(member, member.slot)
+            yield _late_at(member.gang.slot, member.gang.slot.opened)
+        again = _call_again_at(member, member.gang.slot)
         if again is not None:
             yield again
 
@@ -105,12 +105,12 @@ def room_taken(state: State, node: NodeName) -> None:
 
 def _call_again_at(member: PodRecord, slot: Slot) -> float | None:
     """When it is woken once more, if only a wake-up makes kube-scheduler try it."""
-    if not (member.refused or OWN_GATE in member.facts.gates):
+    if not (member.admission.refused or OWN_GATE in member.facts.gates):
         return None
-    if member.woken_at is None:
+    if member.admission.woken_at is None:
         # It had not been refused when its room was there, and was tried before its node was known.
         return slot.opened
-    return member.woken_at + TRIED_APART * 4.0 ** max(0, slot.called - 1)
+    return member.admission.woken_at + TRIED_APART * 4.0 ** max(0, slot.called - 1)
 
 
 def _repeat(state: State, application: Application, formation: Formation) -> None:
@@ -121,9 +121,9 @@ def _repeat(state: State, application: Application, formation: Formation) -> Non
         return
     for uid in sorted(application.holders):
         record = state.pods.records[uid]
-        if record.facts.deleting or record.eviction is not None:
+        if record.facts.deleting or record.preemption.eviction is not None:
             continue
-        if record.released or (record.yields_to and _is_written(state, record.yields_to)):
+        if record.gang.released or (record.gang.yields_to and _is_written(state, record.gang.yields_to)):
             delete(state, record)
             try_again(state, formation)
 
@@ -140,11 +140,11 @@ def note_member_written(state: State, event: on.RecordWritten) -> None:
     """The member says whose room it takes: the placeholder may go, or nothing comes of it."""
     entries = dict(event.entries)
     member = state.pods.records.get(event.uid)
-    if member is None or member.slot is None or entries.get(REPLACES) != member.slot.placeholder:
+    if member is None or member.gang.slot is None or entries.get(REPLACES) != member.gang.slot.placeholder:
         return
     if not event.reached:
-        _unlink(state, member, member.slot)
-    elif OWN_GATE in member.facts.gates and (nomination := nominate(member, member.slot.node)):
+        _unlink(state, member, member.gang.slot)
+    elif OWN_GATE in member.facts.gates and (nomination := nominate(member, member.gang.slot.node)):
         state.outbox.extend(nomination)
     else:
         _make_room(state, member)
@@ -153,16 +153,16 @@ def note_member_written(state: State, event: on.RecordWritten) -> None:
 def note_member_nominated(state: State, event: on.NodeNominated) -> None:
     """A gated member is nominated before its placeholder goes; another one may have been tried meanwhile."""
     member = state.pods.records.get(event.uid)
-    if member is None or member.slot is None or event.node != member.slot.node:
+    if member is None or member.gang.slot is None or event.node != member.gang.slot.node:
         return
-    if member.slot.opened is None:
+    if member.gang.slot.opened is None:
         _make_room(state, member)
     else:
         _watch(state, member)
 
 
 def _make_room(state: State, member: PodRecord) -> None:
-    holder = state.pods.records.get(member.slot.placeholder) if member.slot is not None else None
+    holder = state.pods.records.get(member.gang.slot.placeholder) if member.gang.slot is not None else None
     if holder is None:
         _open(state, member)
     elif not holder.facts.deleting:
@@ -175,20 +175,20 @@ def note_released(state: State, event: on.PodEvicted) -> None:
     formation = formation_of(state, record) if record is not None else None
     if record is None or formation is None or not record.facts.placeholder:
         return
-    if record.eviction is None and record.application is not None:
+    if record.preemption.eviction is None and record.membership.application is not None:
         try_again(state, formation)
-        state.gangs.touched[record.application] = None
+        state.gangs.touched[record.membership.application] = None
 
 
 def holder_gone(state: State, record: PodRecord) -> None:
     """A placeholder is gone, and what it held is free in the ledger."""
-    if record.application is None:
+    if record.membership.application is None:
         return
-    member = state.pods.records.get(record.yields_to) if record.yields_to else None
-    if member is None or member.slot is None or member.slot.placeholder != record.uid:
-        left_over(state, record.application, record)
-    elif member.slot.node not in state.cluster.nodes:
-        left_over(state, record.application, record)
+    member = state.pods.records.get(record.gang.yields_to) if record.gang.yields_to else None
+    if member is None or member.gang.slot is None or member.gang.slot.placeholder != record.uid:
+        left_over(state, record.membership.application, record)
+    elif member.gang.slot.node not in state.cluster.nodes:
+        left_over(state, record.membership.application, record)
         _wait_again(state, member)
     else:
         _open(state, member)
@@ -196,23 +196,23 @@ def holder_gone(state: State, record: PodRecord) -> None:
 
 def member_gone(state: State, record: PodRecord) -> None:
     """A member that was about to take room over is gone."""
-    slot = record.slot
+    slot = record.gang.slot
     if slot is None or record.node:
         return
     holder = state.pods.records.get(slot.placeholder)
     if holder is not None:
         _give_back(state, holder)
-    elif record.application is not None:
-        left_over(state, record.application, record)
+    elif record.membership.application is not None:
+        left_over(state, record.membership.application, record)
 
 
 def _give_back(state: State, holder: PodRecord) -> None:
     """It may be taken over by another, unless it is on its way out already."""
-    holder.yields_to = NO_POD
+    holder.gang.yields_to = NO_POD
     formation, progress = formation_of(state, holder), progress_of(state, holder)
     if formation is not None:
         formation.swept = False
-    if progress is not None and progress.closed and not (holder.released or holder.facts.deleting):
+    if progress is not None and progress.closed and not (holder.gang.released or holder.facts.deleting):
         _reopen(state, holder, progress)
     settle(state, holder)
 
@@ -220,7 +220,7 @@ def _give_back(state: State, holder: PodRecord) -> None:
 def _reopen(state: State, holder: PodRecord, progress: Progress) -> None:
     """There is a placeholder after all: members wait for it again."""
     progress.closed = False
-    application = state.applications.known.get(holder.application) if holder.application else None
+    application = state.application_of(holder)
     for uid in sorted(application.pods if application is not None else ()):
         record = state.pods.records[uid]
         if record.facts.task_group == progress.group.name and record.is_ask:
@@ -229,7 +229,7 @@ def _reopen(state: State, holder: PodRecord, progress: Progress) -> None:
 
 def _wait_again(state: State, member: PodRecord) -> None:
     """The node on which it was to take room over is lost (GANG-19)."""
-    member.slot = None
+    member.gang.slot = None
     take_back(state, member)
     write(state, member, (RESERVED_NODE, None), (REPLACES, None))
     settle(state, member)
@@ -237,27 +237,27 @@ def _wait_again(state: State, member: PodRecord) -> None:
 
 def _open(state: State, member: PodRecord) -> None:
     """From now on the member holds the room."""
-    if member.slot is not None:
-        member.slot = member.slot._replace(opened=state.now)
+    if member.gang.slot is not None:
+        member.gang.slot = member.gang.slot._replace(opened=state.now)
         settle(state, member)
-        _call(state, member, member.slot)
+        _call(state, member, member.gang.slot)
 
 
 def _call(state: State, member: PodRecord, slot: Slot) -> None:
     """Make kube-scheduler try a member whose room is there."""
-    member.slot = slot._replace(called=slot.called + 1)
+    member.gang.slot = slot._replace(called=slot.called + 1)
     state.outbox.extend(nominate(member, slot.node))
-    member.woken_at = None
+    member.admission.woken_at = None
     wakes = wake(state, member)
     state.outbox.extend(wakes)
     charge_opened(state, wakes)
-    member.woken_at = state.now if wakes else None
+    member.admission.woken_at = state.now if wakes else None
 
 
 def _watch(state: State, member: PodRecord) -> None:
     """Give room back that its member does not take, or that somebody else took."""
-    slot = member.slot
-    if slot is None or slot.opened is None or member.binding:
+    slot = member.gang.slot
+    if slot is None or slot.opened is None or member.placement.binding:
         return
     late = has_come(_late_at(slot, slot.opened), now=state.now) and not _is_bound_soon(member)
     again = _call_again_at(member, slot)
@@ -275,7 +275,7 @@ def _is_taken(state: State, member: PodRecord, name: NodeName) -> bool:
     if all(free.get(kind, 0) >= 0 for kind in kinds):
         return False
     there = [state.pods.records[uid] for uid in state.usage.uses.get(name, NodeUse()).pods]
-    certain = [each.facts.size for each in there if each.node or each.binding or each.slot is not None]
+    certain = [each.facts.size for each in there if each.node or each.placement.binding or each.gang.slot]
     room = state.cluster.nodes[name].allocatable
     return any(sum(size.get(kind) for size in certain) > room.get(kind) for kind in kinds)
 
@@ -287,21 +287,21 @@ def _late_at(slot: Slot, opened: float) -> float:
 
 def _is_bound_soon(member: PodRecord) -> bool:
     """It was let through, and its time stands still: PreBind is under way."""
-    return member.reservation is not None and member.reservation.ends is None
+    return member.admission.reservation is not None and member.admission.reservation.ends is None
 
 
 def _cancel(state: State, member: PodRecord, slot: Slot) -> None:
     """A take-over comes to nothing: the member is an ordinary ask now, with first claim on its node."""
     progress = progress_of(state, member)
-    member.slot, member.forgone = None, True
+    member.gang.slot, member.gang.forgone = None, True
     state.gangs.tally.cancelled += 1
     if progress is not None:
         progress.timed_out += 1
     take_back(state, member)
-    claims = slot.node in state.cluster.nodes and slot.node not in state.reservations.of and not member.keeps
-    if claims and member.reservation is None:
+    is_free = slot.node in state.cluster.nodes and slot.node not in state.reservations.of
+    if is_free and not member.node_reservation.node and member.admission.reservation is None:
         note_kept(state, member, slot.node)
-    write(state, member, (RESERVED_NODE, member.keeps or None), (REPLACES, None))
+    write(state, member, (RESERVED_NODE, member.node_reservation.node or None), (REPLACES, None))
     settle(state, member)
     state.cycle.freed = True
 
@@ -310,31 +310,31 @@ def _unlink(state: State, member: PodRecord, slot: Slot) -> None:
     """Nothing has happened yet: member and placeholder wait again. What was asked for may be there all the
     same, and a later start must not believe it."""
     formation = formation_of(state, member)
-    member.slot = None
+    member.gang.slot = None
     write(state, member, (RESERVED_NODE, None), (REPLACES, None))
     holder = state.pods.records.get(slot.placeholder)
     if holder is not None:
         _give_back(state, holder)
     settle(state, member)
-    if formation is not None and member.application is not None:
+    if formation is not None and member.membership.application is not None:
         formation.rests_until = state.now + AGAIN
-        state.gangs.touched[member.application] = None
+        state.gangs.touched[member.membership.application] = None
 
 
 def note_placed(state: State, record: PodRecord) -> None:
     """A member is on its node: its take-over is complete."""
-    slot = record.slot
+    slot = record.gang.slot
     if slot is None or not record.node:
         return
     progress = progress_of(state, record)
-    record.slot, record.nominated = None, NO_NODE
+    record.gang.slot, record.node_reservation.nominated = None, NO_NODE
     state.gangs.tally.taken_over += 1
     if progress is not None:
         progress.replaced += 1
     holder = state.pods.records.get(slot.placeholder)
     if holder is not None:
         # It went elsewhere before its placeholder was gone.
-        holder.yields_to = NO_POD
+        holder.gang.yields_to = NO_POD
         settle(state, holder)
         release(state, holder)
 
@@ -345,12 +345,12 @@ def note_placed(state: State, record: PodRecord) -> None:
 def dissolve(state: State) -> None:
     """Forget what was made of the gangs; it is made anew of what is on the objects."""
     for record in state.pods.records.values():
-        record.believed = True
+        record.seen.believed = True
     formed = [each for each in state.applications.known.values() if each.formation is not None]
     members = [state.pods.records[uid] for each in formed for uid in sorted(each.pods)]
     for record in members:
         unfile(state, record)
-        record.yields_to, record.released, record.forgone = NO_POD, False, False
+        record.gang.yields_to, record.gang.released, record.gang.forgone = NO_POD, False, False
     state.gangs.line.clear()
     state.gangs.in_line.clear()
     for application in formed:
@@ -364,8 +364,9 @@ def remember_slot(state: State, record: PodRecord) -> None:
     """A pod is seen for the first time that says whose room it takes."""
     facts = record.facts
     if record.is_ask and facts.reserved_node:
-        record.slot = Slot(facts.replaces, facts.reserved_node, state.now)
-        record.nominated = facts.reserved_node if facts.nominated == facts.reserved_node else NO_NODE
+        record.gang.slot = Slot(facts.replaces, facts.reserved_node, state.now)
+        is_nominated = facts.nominated == facts.reserved_node
+        record.node_reservation.nominated = facts.reserved_node if is_nominated else NO_NODE
     elif not record.node:
         write(state, record, (RESERVED_NODE, None), (REPLACES, None))
 
@@ -374,22 +375,23 @@ def resume_slots(state: State) -> None:
     """All pods have been seen: take-overs go on where they stood."""
     for uid in sorted(state.pods.records):
         record = state.pods.records[uid]
-        if record.slot is None or record.slot.opened is not None:
+        if record.gang.slot is None or record.gang.slot.opened is not None:
             continue
-        holder = state.pods.records.get(record.slot.placeholder)
-        known = record.slot.node in state.cluster.nodes and (holder is None or _is_free(holder, record))
+        holder = state.pods.records.get(record.gang.slot.placeholder)
+        known = record.gang.slot.node in state.cluster.nodes and (holder is None or _is_free(holder, record))
         if not (known and awaits_gang(state, record)):
-            record.slot = None
+            record.gang.slot = None
             write(state, record, (RESERVED_NODE, None), (REPLACES, None))
             settle(state, record)
         elif holder is None:
             _open(state, record)
         else:
-            holder.yields_to = uid
+            holder.gang.yields_to = uid
             settle(state, holder)
             _make_room(state, record)
 
 
 def _is_free(holder: PodRecord, member: PodRecord) -> bool:
     """Whether a pod that a member names is a placeholder of its gang that no other has named before."""
-    return holder.facts.placeholder and not holder.yields_to and holder.application == member.application
+    same = holder.membership.application == member.membership.application
+    return holder.facts.placeholder and not holder.gang.yields_to and same

@@ -34,10 +34,14 @@ def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
     A plan that was carried out for the ask is over with it, and an offer is withdrawn, of which nothing is
     written.
     """
-    if not record.keeps:
+    if not record.node_reservation.node:
         return
-    del state.reservations.of[record.keeps]
-    record.keeps, record.triggered, record.nominations = NO_NODE, "", 0
+    del state.reservations.of[record.node_reservation.node]
+    record.node_reservation.node, record.preemption.triggered, record.node_reservation.nominations = (
+        NO_NODE,
+        "",
+        0,
+    )
     state.cycle.freed = True
     if state.preemption.offers.pop(record.uid, None) is not None:
         state.preemption.withdrawn[record.uid] = None
@@ -49,27 +53,31 @@ def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
 
 def drop(state: State, record: PodRecord) -> None:
     """No node is kept for an ask as far as this instance knows; what is written on it may say otherwise."""
-    if record.keeps:
-        del state.reservations.of[record.keeps]
-    record.keeps, record.triggered, record.nominations = NO_NODE, "", 0
-    record.nominated = NO_NODE
+    if record.node_reservation.node:
+        del state.reservations.of[record.node_reservation.node]
+    record.node_reservation.node, record.preemption.triggered, record.node_reservation.nominations = (
+        NO_NODE,
+        "",
+        0,
+    )
+    record.node_reservation.nominated = NO_NODE
 
 
 def nominate(record: PodRecord, node: NodeName) -> tuple[NominateNode, ...]:
     """Make kube-scheduler try a node first, alone; in the moment when there is room on it."""
     facts = record.facts
-    if facts.nominated == node or record.nominations >= NOMINATED_AT_MOST:
+    if facts.nominated == node or record.node_reservation.nominations >= NOMINATED_AT_MOST:
         return ()
-    record.nominated = node
-    record.nominations += 1
+    record.node_reservation.nominated = node
+    record.node_reservation.nominations += 1
     return (NominateNode(facts.uid, facts.namespace, facts.name, node),)
 
 
 def take_back(state: State, record: PodRecord) -> None:
     """A nomination of ours that came to nothing would hold room against others."""
-    if record.nominated:
+    if record.node_reservation.nominated:
         facts = record.facts
-        record.nominated = NO_NODE
+        record.node_reservation.nominated = NO_NODE
         state.outbox.append(NominateNode(facts.uid, facts.namespace, facts.name, NO_NODE))
 
 
@@ -80,22 +88,25 @@ def remember(state: State, record: PodRecord) -> None:
         return
     if record.is_ask and node not in state.reservations.of:
         note_kept(state, record, node)
-        record.triggered, record.plans = record.facts.triggered, bool(record.facts.triggered)
-        record.nominated = node if record.facts.nominated == node else NO_NODE
+        record.preemption.triggered, record.preemption.plans = (
+            record.facts.triggered,
+            bool(record.facts.triggered),
+        )
+        record.node_reservation.nominated = node if record.facts.nominated == node else NO_NODE
     else:
         _write(state, record, None)
 
 
 def kept_until(record: PodRecord) -> float:
     """The latest moment to which a node is kept for an ask (CYC-2)."""
-    return record.kept_since + KEPT_AT_MOST
+    return record.node_reservation.since + KEPT_AT_MOST
 
 
 def still_helps(state: State, record: PodRecord) -> bool:
     """Whether the node that is kept for an ask is one that may take it once pods have left it."""
     if has_come(kept_until(record), now=state.now):
         return False
-    node = state.cluster.nodes.get(record.keeps)
+    node = state.cluster.nodes.get(record.node_reservation.node)
     if node is None or not admits(node, record.facts.constraints):
         return False
     size = record.facts.size
@@ -133,20 +144,24 @@ def note_written(state: State, event: on.NodeNominated | on.RecordWritten) -> No
         return
     match event:
         case on.NodeNominated(_, node):
-            if record.nominated == node:
-                record.nominated = NO_NODE
+            if record.node_reservation.nominated == node:
+                record.node_reservation.nominated = NO_NODE
         case on.RecordWritten(_, entries):
             # Of an offer nothing is written, so this is about a node that was kept before.
             offered = record.uid in state.preemption.offers
-            if record.keeps and not offered and (RESERVED_NODE, record.keeps) in entries:
+            if (
+                record.node_reservation.node
+                and not offered
+                and (RESERVED_NODE, record.node_reservation.node) in entries
+            ):
                 let_go(state, record)
                 # Not again at once: an instance that stands by would seek without end.
-                record.sought_at = state.now
+                record.node_reservation.sought_at = state.now
 
 
 def note_kept(state: State, record: PodRecord, node: NodeName) -> None:
     """As `keep`; what is written on the ask says more than that."""
-    record.keeps, record.kept_since = node, state.now
+    record.node_reservation.node, record.node_reservation.since = node, state.now
     state.reservations.of[node] = record.uid
 
 

@@ -47,7 +47,7 @@ def may_seek(state: State, record: PodRecord) -> bool:
     if record.facts.constraints.unread:
         return False
     if (
-        record.keeps
+        record.node_reservation.node
         or unopened(state, record) is not None
         or 2 * len(state.reservations.of) >= len(state.cluster.nodes)
     ):
@@ -55,7 +55,9 @@ def may_seek(state: State, record: PodRecord) -> bool:
     if not has_come(record.facts.created + KEPT_AFTER, now=state.now):
         await_age(state, record)
         return False
-    return record.sought_at is None or has_come(record.sought_at + SOUGHT_APART, now=state.now)
+    return record.node_reservation.sought_at is None or has_come(
+        record.node_reservation.sought_at + SOUGHT_APART, now=state.now
+    )
 
 
 def await_age(state: State, record: PodRecord) -> None:
@@ -100,7 +102,7 @@ def come_of_age(state: State) -> None:
 
 def _finds_node(state: State, uid: PodUid, found: dict[tuple[Kind, NodeName], bool]) -> bool:
     """``found``: what is known of others that ask for the same."""
-    key, own = state.pending.waits_at[uid].key, state.pods.records[uid].required_node
+    key, own = state.pending.waits_at[uid].key, state.pods.records[uid].daemon.required_node
     what = (key.size, key.constraints), own
     if what not in found:
         try:
@@ -113,7 +115,7 @@ def _finds_node(state: State, uid: PodUid, found: dict[tuple[Kind, NodeName], bo
 
 def seek(state: State, record: PodRecord) -> Iterator[bool]:
     """Keep a node for an ask, if there is one; a step for each node."""
-    record.sought_at = state.now
+    record.node_reservation.sought_at = state.now
     found: list[Candidate] = []
     together = Tally()
     size = record.facts.size
@@ -147,6 +149,11 @@ def _takes(state: State, node: NodeFacts, record: PodRecord) -> bool:
 def _keep(state: State, record: PodRecord, name: NodeName) -> None:
     """What has changed during the search is looked at again."""
     waits = record.uid in state.pending.waits_at and record.uid not in state.turns.of
-    if waits and not record.keeps and name in state.cluster.nodes and name not in state.reservations.of:
-        record.sought_at = None
+    if (
+        waits
+        and not record.node_reservation.node
+        and name in state.cluster.nodes
+        and name not in state.reservations.of
+    ):
+        record.node_reservation.sought_at = None
         keep(state, record, name)

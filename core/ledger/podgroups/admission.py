@@ -108,7 +108,7 @@ class Muster:
         if kind in full or not has_leave(self._state, seat.key):
             return False
         try:
-            node = node_for(self._state, seat.key, own=record.required_node)
+            node = node_for(self._state, seat.key, own=record.daemon.required_node)
         except Undecided:
             return None
         if node is None:

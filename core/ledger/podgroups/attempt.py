@@ -167,7 +167,7 @@ def fail(state: State, group: Group, why: str) -> None:
     """All that wait fail together; nobody keeps room for it (COS-6)."""
     for record in waiting_in_bind(state, group):
         end_wait(state, record, f"pod group {group.key.name}: {why}")
-        record.reservation = None
+        record.admission.reservation = None
         settle(state, record)
     for uid in has_turns(state, group):
         end_turn(state, uid)

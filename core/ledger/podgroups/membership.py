@@ -30,7 +30,7 @@ POD_GROUP = "PodGroupError"
 def key_of(state: State, record: PodRecord) -> GroupKey | None:
     """The group that a managed pod belongs to. Where the cluster has no such objects they name nothing."""
     group = record.facts.pod_group
-    if not isinstance(group, PodGroup) or not record.managed:
+    if not isinstance(group, PodGroup) or not record.membership.managed:
         return None
     if group.source is not GroupSource.LABELS and group.source not in state.podgroups.sources:
         return None
@@ -62,9 +62,11 @@ def phase_of(state: State, record: PodRecord, group: Group) -> Phase:
         return Phase.BOUND
     if not record.is_ask:
         return Phase.AWAY
-    if record.binding:
-        return Phase.WAITING if record.waits_bind else Phase.POSTING
-    return Phase.RESERVED if record.reservation is not None or record.is_unguarded else Phase.PENDING
+    if record.placement.binding:
+        return Phase.WAITING if record.placement.waits_bind else Phase.POSTING
+    return (
+        Phase.RESERVED if record.admission.reservation is not None or record.is_unguarded else Phase.PENDING
+    )
 
 
 def note_member(state: State, record: PodRecord) -> None:
@@ -97,10 +99,10 @@ def forget_member(state: State, record: PodRecord) -> None:
 
 def end_wait(state: State, record: PodRecord, why: str) -> None:
     """A bind call need not wait any more: for its Binding, or for nothing, as ``why`` says."""
-    if record.waits_bind:
-        record.waits_bind = False
+    if record.placement.waits_bind:
+        record.placement.waits_bind = False
         if why:
-            record.binding = NO_NODE
+            record.placement.binding = NO_NODE
         state.outbox.append(EndWait(record.uid, why))
 
 
@@ -200,7 +202,7 @@ def _choose_queue(state: State, record: PodRecord, group: Group) -> None:
 
 def _file(state: State, record: PodRecord, group: Group) -> None:
     phase, before = phase_of(state, record, group), group.phases[record.uid]
-    if record.waits_bind and phase is not Phase.WAITING:
+    if record.placement.waits_bind and phase is not Phase.WAITING:
         end_wait(state, record, GOING if record.facts.deleting else "it is bound already")
     if phase is before:
         return

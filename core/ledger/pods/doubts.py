@@ -23,7 +23,7 @@ def doubt_what_is_not_shown(state: State, uids: frozenset[PodUid]) -> None:
     """A list has ended. ``uids``: of the pods that it has."""
     for record in state.pods.records.values():
         if record.uid not in uids:
-            record.shown = None
+            record.seen.shown = None
         if is_not_shown(record):
             doubt(state, record)
         else:
@@ -33,33 +33,33 @@ def doubt_what_is_not_shown(state: State, uids: frozenset[PodUid]) -> None:
 def is_not_shown(record: PodRecord) -> bool:
     """Whether something of a pod rests on our own deeds alone."""
     facts = record.facts
-    bound = bool(record.bound_to) and not facts.node
-    evicted = record.eviction is not None and not facts.deleting
-    opened = record.opening and record.is_gated
-    return record.shown is None or bound or evicted or opened
+    bound = bool(record.placement.bound_to) and not facts.node
+    evicted = record.preemption.eviction is not None and not facts.deleting
+    opened = record.admission.opening and record.is_gated
+    return record.seen.shown is None or bound or evicted or opened
 
 
 def doubt(state: State, record: PodRecord) -> None:
-    record.doubted_until = state.now + DOUBTED
+    record.seen.doubted_until = state.now + DOUBTED
     state.pods.doubted.add(record.uid)
 
 
 def note_shown(state: State, record: PodRecord) -> None:
     """A pod was shown: what is confirmed by that is in doubt no more."""
-    if record.doubted_until is not None and not is_not_shown(record):
+    if record.seen.doubted_until is not None and not is_not_shown(record):
         _end_doubt(state, record)
 
 
 def _end_doubt(state: State, record: PodRecord) -> None:
-    record.doubted_until = None
+    record.seen.doubted_until = None
     state.pods.doubted.discard(record.uid)
 
 
 def note_binding(state: State, record: PodRecord) -> None:
     """A Binding was accepted just now: no list has been read since."""
-    if record.doubted_until is None:
+    if record.seen.doubted_until is None:
         return
-    if record.shown is not None:
+    if record.seen.shown is not None:
         _end_doubt(state, record)
     else:
         doubt(state, record)
@@ -70,11 +70,13 @@ def expire_doubts(state: State) -> None:
     for record in (
         [state.pods.records[uid] for uid in sorted(state.pods.doubted)] if state.pods.caught_up else ()
     ):
-        if record.doubted_until is None or not has_come(record.doubted_until, now=state.now):
+        if record.seen.doubted_until is None or not has_come(record.seen.doubted_until, now=state.now):
             continue
-        if record.binding or (record.opening and (record.waking or record.uid in state.turns.unwoken)):
+        if record.placement.binding or (
+            record.admission.opening and (record.admission.waking or record.uid in state.turns.unwoken)
+        ):
             doubt(state, record)
-        elif record.shown is None:
+        elif record.seen.shown is None:
             forget(state, record)
         else:
             _end_doubt(state, record)
@@ -83,10 +85,12 @@ def expire_doubts(state: State) -> None:
 
 def _undo(state: State, record: PodRecord) -> None:
     if not record.facts.node:
-        record.bound_to, record.placed_at = NO_NODE, 0.0
-    record.opening = record.opening and not record.is_gated
-    if record.eviction is not None and not record.facts.deleting:
-        failed = on.PodEvicted(record.uid, EvictionOutcome.FAILED, PodUid(record.preempted_for or NO_POD))
+        record.placement.bound_to, record.placement.placed_at = NO_NODE, 0.0
+    record.admission.opening = record.admission.opening and not record.is_gated
+    if record.preemption.eviction is not None and not record.facts.deleting:
+        failed = on.PodEvicted(
+            record.uid, EvictionOutcome.FAILED, PodUid(record.preemption.preempted_for or NO_POD)
+        )
         note_eviction(state, failed)
         note_released(state, failed)
     refresh(state, record)

@@ -1,6 +1,6 @@
 """What the ledger keeps per pod: what it was told, what it promised, and what it charges for it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
@@ -84,92 +84,177 @@ class Labelled(NamedTuple):
 
 
 @dataclass(slots=True)
-class PodRecord:
-    """One live pod.
+class Sighting:
+    """Sources that have shown a pod, and how far they are to be believed."""
 
-    ``seq``: order of arrival; ``managed``: its class, final once ``classified``; ``application``: its id
-    while it is an ask or an allocation; ``shown``: what a list or watch said of it last, None
-    when none did; ``facts`` differ from that while a verb's body is ahead, until ``provisional_until``;
-    ``vouched_in``: how many lists had been requested when a body told of it, or its Binding was accepted;
-    ``doubted_until``: when what only we did is over, as a list did not show it;
-    ``bound_to``: where our own POST put it; ``binding``: the node of an open bind call; ``noted``: where its
-    turn was counted, while it is reserved; ``refused``: our refusal was the last answer it got;
-    ``overlooked``: how often in a row its turn came to nothing; ``passed_over``: others go first once;
-    ``rests_until``: when it may have one again, None at once; ``woken_at``: when it was woken last,
-    ``waking``: that is still being written;
-    ``rejected_for``: the rejection of its application that it was told of; ``fell_back``: what it was told of
-    the queue that it named and that does not take it, None before that is known; ``failing_since``: when
-    marking it Failed was asked for last; ``daemon_set``: the one that it names, ``required_node``: the one
-    node that it is for, if that DaemonSet has made it (RNP-1);
-    ``gate_told``: what was last written of why its gate is shut;
-    ``nominated``: the node that we nominated it to, ``nominations`` how often; ``keeps``: the node that is
-    kept for it, ``kept_since`` when; ``sought_at``: when one was last sought in vain;
-    ``eviction``: how our last eviction of it ended; ``preempted_for``: the ask that it is a victim of,
-    or the queue whose quota shrank, and ``preempted_why``; ``triggered``: the plan that is carried out for
-    it (PRE-5), ``plans``: how many were; ``tried_at``: when one was sought last; ``placed_at``: when it was
-    first seen on a node; ``believed``: it was in the first list, or there when this instance began to act, so
-    that what is written on it is from us;
-    ``slot``: the room that it takes over from a placeholder; ``forgone``: it did once,
-    and that came to nothing; ``yields_to``: the member that a placeholder's room is for; ``released``: a
-    placeholder that is taken back; ``pod_group``: the group it is filed in, ``waits_bind``: its open bind
-    call waits for the others of that group; ``opening``: the removal of its gate was requested and not
-    refused, so the gate may be open (F-2); ``let_through``: our last filter answer admitted it;
-    ``bypass_noted``: that it was never admitted was filed to be reported (F-7); ``taken_as``: what it said
-    when it was taken into its application, ``relabelled``: what it says by now, None where that is the same;
-    ``relabel_told``: when an Event said so last.
-    """
-
-    facts: PodFacts
-    seq: int
-    managed: bool = False
-    classified: bool = False
-    application: AppId | None = None
+    #: Pod as a list or the watch showed it last; None if none did.
     shown: PodFacts | None = None
+    #: Time until which a verb's body is believed ahead of the watch, in seconds; None if it is not ahead.
     provisional_until: float | None = None
+    #: Number of lists that were requested when a body told of the pod, or its Binding was accepted.
     vouched_in: int = -1
+    #: Time at which an act of Paddock that a list does not show is over (F-8), in seconds; None for none.
     doubted_until: float | None = None
-    bound_to: NodeName = NO_NODE
-    binding: NodeName = NO_NODE
-    noted: NodeName = NO_NODE
-    reservation: Reservation | None = None
-    said: Said | None = None
-    refused: bool = False
-    overlooked: int = 0
-    passed_over: bool = False
-    rests_until: float | None = None
-    woken_at: float | None = None
-    waking: bool = False
-    rejected_for: str = ""
-    fell_back: str | None = None
-    daemon_set: DaemonSetKey | None = None
-    required_node: NodeName = NO_NODE
-    failing_since: float | None = None
-    gate_told: str = ""
-    nominated: NodeName = NO_NODE
-    nominations: int = 0
-    keeps: NodeName = NO_NODE
-    kept_since: float = 0.0
-    sought_at: float | None = None
-    eviction: EvictionOutcome | None = None
-    preempted_for: PodUid | QueuePath | None = None
-    preempted_why: str = ""
-    triggered: str = ""
-    plans: int = 0
-    tried_at: float | None = None
-    placed_at: float = 0.0
+    #: True if the pod was there when this instance began to act, so that what is written on it is Paddock's.
     believed: bool = False
-    slot: Slot | None = None
-    forgone: bool = False
-    yields_to: PodUid = NO_POD
-    released: bool = False
-    pod_group: GroupKey | None = None
-    waits_bind: bool = False
-    opening: bool = False
-    let_through: bool = False
-    bypass_noted: bool = False
+
+
+@dataclass(slots=True)
+class Membership:
+    """Classification of a pod, and its application."""
+
+    #: True for a pod that Paddock schedules.
+    managed: bool = False
+    #: True once ``managed`` is final.
+    classified: bool = False
+    #: Application of the pod while it is an ask or an allocation; None otherwise.
+    application: AppId | None = None
+    #: Text it was sent about the queue that it named and that does not take it; None before that is known.
+    fell_back: str | None = None
+    #: Rejection of its application that it was told of; empty for none.
+    rejected_for: str = ""
+    #: Time at which marking it Failed was last requested, in seconds; None if never.
+    failing_since: float | None = None
+    #: Labels with which it was taken into its application; None before that.
     taken_as: Labelled | None = None
+    #: Labels that it has by now; None if they are the same (F-23).
     relabelled: Labelled | None = None
+    #: Time of the last Event about changed labels, in seconds; None if there was none.
     relabel_told: float | None = None
+
+
+@dataclass(slots=True)
+class Admission:
+    """Answers that a pod got, its reservation, and its back-off."""
+
+    #: Quota reserved between filter and bind; None if none is.
+    reservation: Reservation | None = None
+    #: Node on which its turn was counted, while its size is reserved; empty for none.
+    noted: NodeName = NO_NODE
+    #: Refusal that it was sent last (sticky); None if none was.
+    said: Said | None = None
+    #: True if a refusal of Paddock was the last answer it got.
+    refused: bool = False
+    #: True if the last answer of filter admitted it.
+    let_through: bool = False
+    #: Number of times in a row that its turn came to nothing.
+    overlooked: int = 0
+    #: True if other asks go first once.
+    passed_over: bool = False
+    #: Time at which it may have a turn again, in seconds; None for at once.
+    rests_until: float | None = None
+    #: Time at which it was woken last, in seconds; None if never.
+    woken_at: float | None = None
+    #: True while a wake-up is being written.
+    waking: bool = False
+    #: Text last written about why its gate is shut; empty for none.
+    gate_told: str = ""
+    #: True if the removal of its gate was requested and not refused, so the gate may be open (F-2).
+    opening: bool = False
+    #: True once it was filed to be reported as never admitted (F-7).
+    bypass_noted: bool = False
+
+
+@dataclass(slots=True)
+class Placement:
+    """Binding of a pod to a node."""
+
+    #: Node to which Paddock's own POST bound it; empty for none.
+    bound_to: NodeName = NO_NODE
+    #: Node of an open bind call; empty for none.
+    binding: NodeName = NO_NODE
+    #: True if that call waits for the other members of its pod group.
+    waits_bind: bool = False
+    #: Time at which it was first seen on a node, in seconds.
+    placed_at: float = 0.0
+
+
+@dataclass(slots=True)
+class NodeReservation:
+    """Node that is held for a pod."""
+
+    #: Reserved node; empty for none.
+    node: NodeName = NO_NODE
+    #: Time since which it is reserved, in seconds.
+    since: float = 0.0
+    #: Time of the last search that found none, in seconds; None if there was none.
+    sought_at: float | None = None
+    #: Node to which Paddock nominated it; empty for none.
+    nominated: NodeName = NO_NODE
+    #: Number of nominations.
+    nominations: int = 0
+
+
+@dataclass(slots=True)
+class PreemptionRecord:
+    """Part of a pod in preemption, as a victim or as an ask."""
+
+    #: Outcome of the last eviction of it; None if there was none.
+    eviction: EvictionOutcome | None = None
+    #: Ask that it is a victim of, or queue whose quota shrank; None for no victim.
+    preempted_for: PodUid | QueuePath | None = None
+    #: Reason why it was chosen; empty for no victim.
+    preempted_why: str = ""
+    #: Plan that is carried out for it (PRE-5); empty for none.
+    triggered: str = ""
+    #: Number of plans that were carried out for it.
+    plans: int = 0
+    #: Time of the last attempt to plan for it, in seconds; None if there was none.
+    tried_at: float | None = None
+
+
+@dataclass(slots=True)
+class GangRecord:
+    """Part of a pod in its gang."""
+
+    #: Room that a member takes over from a placeholder; None for none.
+    slot: Slot | None = None
+    #: True if it had such room and that came to nothing.
+    forgone: bool = False
+    #: Member for which the room of a placeholder is; empty for none.
+    yields_to: PodUid = NO_POD
+    #: True for a placeholder that is taken back.
+    released: bool = False
+
+
+class DaemonRecord(NamedTuple):
+    """Part of a pod that names a DaemonSet."""
+
+    #: DaemonSet that it names; None for none.
+    daemon_set: DaemonSetKey | None = None
+    #: Only node that it may run on, if that DaemonSet has made it (RNP-1); empty otherwise.
+    required_node: NodeName = NO_NODE
+
+
+NO_DAEMON_SET = DaemonRecord()
+
+
+@dataclass(slots=True)
+class PodRecord:
+    """One live pod."""
+
+    #: Pod as known now; differs from what was shown while the body of a verb is ahead.
+    facts: PodFacts
+    #: Sequence number of arrival.
+    seq: int
+    #: Sources that have shown it.
+    seen: Sighting = field(default_factory=Sighting)
+    #: Classification and application.
+    membership: Membership = field(default_factory=Membership)
+    #: Answers, reservation and back-off.
+    admission: Admission = field(default_factory=Admission)
+    #: Binding to a node.
+    placement: Placement = field(default_factory=Placement)
+    #: Node held for it.
+    node_reservation: NodeReservation = field(default_factory=NodeReservation)
+    #: Part in preemption.
+    preemption: PreemptionRecord = field(default_factory=PreemptionRecord)
+    #: Part in its gang.
+    gang: GangRecord = field(default_factory=GangRecord)
+    #: DaemonSet that it names.
+    daemon: DaemonRecord = NO_DAEMON_SET
+    #: Pod group it is filed in; None for none.
+    pod_group: GroupKey | None = None
 
     @property
     def uid(self) -> PodUid:
@@ -178,12 +263,12 @@ class PodRecord:
     @property
     def node(self) -> NodeName:
         """Where it is bound, as the API or our own POST says; a pod never moves, so either is final."""
-        return self.facts.node or self.bound_to
+        return self.facts.node or self.placement.bound_to
 
     @property
     def is_confirmed(self) -> bool:
         """True if the API server has shown the pod as it is known here: nothing rests on a body alone."""
-        return self.shown is not None and self.provisional_until is None
+        return self.seen.shown is not None and self.seen.provisional_until is None
 
     @property
     def is_ask(self) -> bool:
@@ -196,7 +281,7 @@ class PodRecord:
 
         Its gate is open, or its removal was requested, or it never had one; and its markers leave filter out.
         """
-        return not self.facts.asks_filter and self.is_ask and (self.opening or not self.is_gated)
+        return not self.facts.asks_filter and self.is_ask and (self.admission.opening or not self.is_gated)
 
     @property
     def is_gated(self) -> bool:
@@ -206,23 +291,23 @@ class PodRecord:
     @property
     def bypasses(self) -> bool:
         """True for an unguarded pod whose gate was not opened by Paddock (F-7)."""
-        return self.is_unguarded and not (self.opening or self.facts.gate_opened)
+        return self.is_unguarded and not (self.admission.opening or self.facts.gate_opened)
 
     @property
     def preempting(self) -> bool:
         """Chosen as a victim by us, or on its way out since kube-scheduler has preempted it."""
-        return self.preempted_for is not None or (self.facts.deleting and self.facts.disrupted)
+        return self.preemption.preempted_for is not None or (self.facts.deleting and self.facts.disrupted)
 
     @property
     def is_unproved(self) -> bool:
         """Whether it says that a DaemonSet made it for one node, and none that is known has (F-10)."""
-        return self.daemon_set is not None and not self.required_node
+        return self.daemon.daemon_set is not None and not self.daemon.required_node
 
     @property
     def evictable(self) -> bool:
         """Neither leaving already, nor bound to its node for good (PRE-6), nor there for a member."""
-        leaves = self.facts.deleting or self.released or self.yields_to
-        return not (self.preempting or leaves or self.required_node)
+        leaves = self.facts.deleting or self.gang.released or self.gang.yields_to
+        return not (self.preempting or leaves or self.daemon.required_node)
 
     @property
     def rank(self) -> Rank:

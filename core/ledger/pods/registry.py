@@ -32,18 +32,18 @@ def refresh(state: State, record: PodRecord) -> None:
     """Draw every conclusion from a pod's facts alone."""
     classify(state, record)
     note_controller(state, record)
-    if record.shown is not None and record.managed and record.application is None:
+    if record.seen.shown is not None and record.membership.managed and record.membership.application is None:
         _forget_invention(state, record)
     enrol(state, record)
-    if record.shown is not None and record.application is not None:
-        state.applications.known[record.application].vouched = True
+    if record.seen.shown is not None and record.membership.application is not None:
+        state.applications.known[record.membership.application].vouched = True
     note_labels(state, record)
     if record.node or record.facts.deleting:
-        record.reservation = None
-    elif record.reservation is not None:
-        record.reservation = record.reservation.running(time_runs(record), now=state.now)
+        record.admission.reservation = None
+    elif record.admission.reservation is not None:
+        record.admission.reservation = record.admission.reservation.running(time_runs(record), now=state.now)
     settle(state, record)
-    if record.node and not record.managed:
+    if record.node and not record.membership.managed:
         room_taken(state, record.node)
 
 
@@ -68,7 +68,7 @@ def delete_pod(state: State, uid: PodUid) -> None:
 def forget(state: State, record: PodRecord) -> None:
     """Drop a record, with all that it holds and all that was promised to it."""
     facts = record.facts
-    record.reservation = None
+    record.admission.reservation = None
     note_leaving(state, record)
     unmark(state, record)
     member_gone(state, record)

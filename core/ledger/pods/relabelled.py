@@ -33,39 +33,41 @@ def recall_labels(state: State, record: PodRecord) -> None:
     written = record.facts.taken_as
     if not written:
         return
-    known = _read(written) if record.believed else None
+    known = _read(written) if record.seen.believed else None
     if known is None:
         write(state, record, (APPLICATION, None))
     else:
-        record.taken_as = Labelled(*known, record.facts.identity)
-        record.relabelled = labelled(record.facts)
+        record.membership.taken_as = Labelled(*known, record.facts.identity)
+        record.membership.relabelled = labelled(record.facts)
 
 
 def note_labels(state: State, record: PodRecord) -> None:
     """Report that a pod says something else than when it was taken into its application."""
-    if record.application is None:
+    if record.membership.application is None:
         return
     now = labelled(record.facts)
-    if record.taken_as is None:
-        record.taken_as = now
-    elif now == record.taken_as:
-        record.relabelled = None
-    elif now != record.relabelled:
-        record.relabelled = now
-        _report(state, record, record.taken_as)
+    if record.membership.taken_as is None:
+        record.membership.taken_as = now
+    elif now == record.membership.taken_as:
+        record.membership.relabelled = None
+    elif now != record.membership.relabelled:
+        record.membership.relabelled = now
+        _report(state, record, record.membership.taken_as)
 
 
 def _report(state: State, record: PodRecord, before: Labelled) -> None:
     state.applications.tally.relabelled += 1
     write(state, record, (APPLICATION, json.dumps({"app": before.app_id, "queue": before.queue})))
-    if record.relabel_told is None or has_come(record.relabel_told + TOLD_APART, now=state.now):
-        record.relabel_told = state.now
+    if record.membership.relabel_told is None or has_come(
+        record.membership.relabel_told + TOLD_APART, now=state.now
+    ):
+        record.membership.relabel_told = state.now
         post(state, record, RELABELLED, words_of(state, record))
 
 
 def words_of(state: State, record: PodRecord) -> str:
     """What is told of a pod that says something else by now; empty for one that does not."""
-    application, now = state.application_of(record), record.relabelled
+    application, now = state.application_of(record), record.membership.relabelled
     if application is None or now is None:
         return ""
     said = f"application {now.app_id[:_SHOWN] or 'none'}, queue {now.queue[:_SHOWN] or 'none'}"

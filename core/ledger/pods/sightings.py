@@ -67,7 +67,7 @@ def _see(state: State, facts: PodFacts) -> None:
     record = _known(state, facts)
     if record is None:
         record = new_record(state, facts)
-        record.shown = facts
+        record.seen.shown = facts
     elif not _learn(state, record, facts):
         return
     note_refusal(state, record, facts)
@@ -80,7 +80,9 @@ def _known(state: State, facts: PodFacts) -> PodRecord | None:
     record = state.pods.records.get(facts.uid)
     if record is None:
         return None
-    rests_on_bodies = record.shown is None and not (record.binding or record.bound_to)
+    rests_on_bodies = record.seen.shown is None and not (
+        record.placement.binding or record.placement.bound_to
+    )
     if is_same_pod(record, facts) and not (rests_on_bodies and _is_misled(state, record, facts)):
         return record
     forget(state, record)
@@ -94,10 +96,10 @@ def _is_misled(state: State, record: PodRecord, facts: PodFacts) -> bool:
 
 def _learn(state: State, record: PodRecord, facts: PodFacts) -> bool:
     """Note what is shown of a known pod; whether that is what it is taken for now."""
-    shown = record.shown
+    shown = record.seen.shown
     if shown is not None and not state.pods.listing and is_older(facts, shown):
         return False
-    record.shown = facts = lasting(shown or record.facts, facts)
+    record.seen.shown = facts = lasting(shown or record.facts, facts)
     if _body_stands(state, record, facts):
         return False
     _confirm(state, record)
@@ -114,14 +116,14 @@ def _body_stands(state: State, record: PodRecord, facts: PodFacts) -> bool:
 
     A pod never loses its node, nor comes back once it is being deleted: there the body is wrong.
     """
-    if record.provisional_until is None or facts.node or (facts.deleting and not record.facts.deleting):
+    if record.seen.provisional_until is None or facts.node or (facts.deleting and not record.facts.deleting):
         return False
-    ahead = not state.pods.listing or record.vouched_in == state.pods.lists_begun
+    ahead = not state.pods.listing or record.seen.vouched_in == state.pods.lists_begun
     return ahead and is_older(facts, record.facts)
 
 
 def _confirm(state: State, record: PodRecord) -> None:
-    record.provisional_until = None
+    record.seen.provisional_until = None
     state.pods.provisional.discard(record.uid)
 
 
@@ -148,8 +150,10 @@ def _outlasts_list(state: State, record: PodRecord) -> bool:
 
     A body told of it, or its Binding was accepted, since the list was requested; or its bind call is open.
     """
-    since = record.vouched_in == state.pods.lists_begun and (record.shown is None or bool(record.bound_to))
-    return bool(record.binding) or since
+    since = record.seen.vouched_in == state.pods.lists_begun and (
+        record.seen.shown is None or bool(record.placement.bound_to)
+    )
+    return bool(record.placement.binding) or since
 
 
 # -- bodies ----------------------------------------------------------------------------------------------
@@ -168,9 +172,9 @@ def _take_offer(state: State, facts: PodFacts) -> None:
         # Whoever reaches the port may write a body: none makes a pod smaller than it is known (F-18).
         size = facts.size.largest(record.facts.size)
         record.facts = lasting(record.facts, replace(facts, size=size) if size != facts.size else facts)
-        if record.shown is not None:
+        if record.seen.shown is not None:
             _believe_for_a_while(state, record)
-    record.vouched_in = state.pods.lists_begun
+    record.seen.vouched_in = state.pods.lists_begun
     refresh(state, record)
 
 
@@ -184,11 +188,11 @@ def _take_read(state: State, facts: PodFacts) -> None:
     record = _known(state, facts)
     if record is None:
         _take_offer(state, facts)
-    elif record.shown is None:
+    elif record.seen.shown is None:
         record.facts = lasting(record.facts, facts)
         refresh(state, record)
-    elif not is_older(facts, record.shown):
-        record.facts = record.shown = lasting(record.shown, facts)
+    elif not is_older(facts, record.seen.shown):
+        record.facts = record.seen.shown = lasting(record.seen.shown, facts)
         _confirm(state, record)
         refresh(state, record)
 
@@ -196,12 +200,12 @@ def _take_read(state: State, facts: PodFacts) -> None:
 def _take_absence(state: State, uid: PodUid) -> None:
     """A pod that only bodies have told of does not exist."""
     record = state.pods.records.get(uid)
-    if record is not None and record.shown is None and not (record.node or record.binding):
+    if record is not None and record.seen.shown is None and not (record.node or record.placement.binding):
         forget(state, record)
 
 
 def _believe_for_a_while(state: State, record: PodRecord) -> None:
-    record.provisional_until = state.now + PROVISIONAL
+    record.seen.provisional_until = state.now + PROVISIONAL
     state.pods.provisional.add(record.uid)
 
 
@@ -211,13 +215,15 @@ def expire_provisional(state: State) -> None:
     Not while the API server has its Binding, or may get it.
     """
     for record in [state.pods.records[uid] for uid in sorted(state.pods.provisional)]:
-        if record.provisional_until is None or not has_come(record.provisional_until, now=state.now):
+        if record.seen.provisional_until is None or not has_come(
+            record.seen.provisional_until, now=state.now
+        ):
             continue
-        if record.shown is not None:
+        if record.seen.shown is not None:
             _confirm(state, record)
-            record.facts = record.shown
+            record.facts = record.seen.shown
             refresh(state, record)
-        elif record.node or record.binding:
+        elif record.node or record.placement.binding:
             _believe_for_a_while(state, record)
         else:
             forget(state, record)

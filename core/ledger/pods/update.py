@@ -27,12 +27,12 @@ def _whose(facts: PodFacts) -> tuple[object, ...]:
 
 def time_runs(record: PodRecord) -> bool:
     """A reservation's time stands still while its bind call is open, or PreBind is under way."""
-    return not (record.binding or is_under_way(record))
+    return not (record.placement.binding or is_under_way(record))
 
 
 def is_under_way(record: PodRecord) -> bool:
     """It shows a nominated node that we did not write."""
-    return bool(record.facts.nominated) and record.facts.nominated != record.nominated
+    return bool(record.facts.nominated) and record.facts.nominated != record.node_reservation.nominated
 
 
 def lasting(known: PodFacts, facts: PodFacts) -> PodFacts:

@@ -46,14 +46,16 @@ def _first_try(state: State, record: PodRecord) -> float | None:
     leaf = state.config.tree.get(application.queue) if application is not None and application.queue else None
     if leaf is None:
         return None
-    if record.required_node:
-        return state.now if record.tried_at is None else record.tried_at + REQUIRED_APART
+    if record.daemon.required_node:
+        return (
+            state.now if record.preemption.tried_at is None else record.preemption.tried_at + REQUIRED_APART
+        )
     if facts.never_preempts or not state.config.preempts or not any(each.guaranteed for each in leaf.chain):
         return None
     if facts.complex and not state.config.settings.preemption.plans_complex:
         return None
     due = facts.created + leaf.properties.preemption_delay
-    return due if record.tried_at is None else max(due, record.tried_at + TRIES_APART)
+    return due if record.preemption.tried_at is None else max(due, record.preemption.tried_at + TRIES_APART)
 
 
 def forget_try(state: State, uid: PodUid) -> None:
@@ -66,7 +68,7 @@ def forget_try(state: State, uid: PodUid) -> None:
 
 def note_tried(state: State, record: PodRecord) -> None:
     """A plan is being made; the next one is due a while later."""
-    record.tried_at = state.now
+    record.preemption.tried_at = state.now
     state.preemption.trying.pop(record.uid, None)
     if record.uid in state.pending.waits_at:
         await_try(state, record)

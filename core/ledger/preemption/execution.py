@@ -62,7 +62,7 @@ def _commit(state: State, record: PodRecord, plan: Offer) -> None:
     if state.preemption.offers.get(record.uid) is plan:
         # It is taken; its node is kept already.
         del state.preemption.offers[record.uid]
-    elif record.keeps != plan.node or record.uid in state.preemption.offers:
+    elif record.node_reservation.node != plan.node or record.uid in state.preemption.offers:
         let_go(state, record)
         note_kept(state, record, plan.node)
     trigger(state, record, plan.plan)
@@ -92,12 +92,12 @@ def go_on(state: State, event: on.RecordWritten) -> None:
 
 def _ask_written(state: State, uid: PodUid, plan: str, *, reached: bool) -> None:
     record = state.pods.records.get(uid)
-    if record is not None and record.triggered == plan and not reached:
+    if record is not None and record.preemption.triggered == plan and not reached:
         # Nobody was evicted; perhaps another instance is the one that acts.
-        record.plans -= 1
+        record.preemption.plans -= 1
         undo(state, record)
         return
-    stands = record is not None and record.triggered == plan
+    stands = record is not None and record.preemption.triggered == plan
     for each in list(state.preemption.victims.get(uid, ())):
         victim = state.pods.records[each]
         if not stands:
@@ -109,12 +109,12 @@ def _ask_written(state: State, uid: PodUid, plan: str, *, reached: bool) -> None
 
 def _victim_written(state: State, uid: PodUid, *, reached: bool) -> None:
     record = state.pods.records.get(uid)
-    if record is None or record.preempted_for is None or record.facts.deleting:
+    if record is None or record.preemption.preempted_for is None or record.facts.deleting:
         return
-    if reached and stands(state, record.preempted_for):
-        stages = state.preemption.victims[record.preempted_for]
+    if reached and stands(state, record.preemption.preempted_for):
+        stages = state.preemption.victims[record.preemption.preempted_for]
         stages[uid] = Stage.MARKED
-        send_off(state, record.preempted_for)
+        send_off(state, record.preemption.preempted_for)
     else:
         _give_up(state, record)
 
@@ -122,7 +122,7 @@ def _victim_written(state: State, uid: PodUid, *, reached: bool) -> None:
 def stands(state: State, preemptor: PodUid | QueuePath) -> bool:
     """Whether the plan of an ask, or the preemption of a queue, is still on."""
     ask = state.pods.records.get(PodUid(preemptor))
-    return bool(ask.triggered) if ask is not None else state.config.tree.get(preemptor) is not None
+    return bool(ask.preemption.triggered) if ask is not None else state.config.tree.get(preemptor) is not None
 
 
 def send_off(state: State, preemptor: PodUid | QueuePath, *, without: PodUid = NO_POD) -> None:
@@ -155,7 +155,7 @@ def send_off(state: State, preemptor: PodUid | QueuePath, *, without: PodUid = N
 
 
 def _has_begun_to_leave(record: PodRecord) -> bool:
-    return record.facts.deleting or record.eviction is not None
+    return record.facts.deleting or record.preemption.eviction is not None
 
 
 def _guard(state: State, record: PodRecord) -> int | None:
@@ -167,9 +167,9 @@ def _guard(state: State, record: PodRecord) -> int | None:
 
 
 def _evict(state: State, record: PodRecord) -> None:
-    facts, preemptor = record.facts, PodUid(record.preempted_for or "")
+    facts, preemptor = record.facts, PodUid(record.preemption.preempted_for or "")
     kind = DeletePod if state.config.settings.preemption.direct_delete else EvictPod
-    why = record.preempted_why
+    why = record.preemption.preempted_why
     state.outbox.append(kind(facts.uid, facts.namespace, facts.name, preemptor=preemptor, why=why))
 
 
@@ -181,11 +181,11 @@ def note_eviction(state: State, event: on.PodEvicted) -> None:
         return
     match event.outcome:
         case EvictionOutcome.DONE | EvictionOutcome.GONE:
-            record.eviction = event.outcome
-            send_off(state, record.preempted_for or event.preemptor)
+            record.preemption.eviction = event.outcome
+            send_off(state, record.preemption.preempted_for or event.preemptor)
         case EvictionOutcome.BUDGET | EvictionOutcome.FAILED:
-            record.eviction = None
-            if record.preempted_for is not None and not record.facts.deleting:
+            record.preemption.eviction = None
+            if record.preemption.preempted_for is not None and not record.facts.deleting:
                 _give_up(state, record)
         case _:
             assert_never(event.outcome)
@@ -193,21 +193,22 @@ def note_eviction(state: State, event: on.PodEvicted) -> None:
 
 def _told(state: State, record: PodRecord) -> str:
     """PRE-20, and the receipt."""
-    ask = state.pods.records.get(PodUid(record.preempted_for or ""))
-    if ask is None and state.config.tree.get(QueuePath(record.preempted_for or "")) is None:
-        return f"Preempted by a pod that is gone by now. {record.preempted_why}"
+    ask = state.pods.records.get(PodUid(record.preemption.preempted_for or ""))
+    if ask is None and state.config.tree.get(QueuePath(record.preemption.preempted_for or "")) is None:
+        return f"Preempted by a pod that is gone by now. {record.preemption.preempted_why}"
     if ask is None:
-        return f"Preempted because the quota of {record.preempted_for} shrank. {record.preempted_why}"
+        why = record.preemption.preempted_why
+        return f"Preempted because the quota of {record.preemption.preempted_for} shrank. {why}"
     facts, application = ask.facts, state.application_of(ask)
     where = f"application {application.id} in {application.queue}" if application else "no application"
-    return f"Preempted by {facts.namespace}/{facts.name} from {where}. {record.preempted_why}"
+    return f"Preempted by {facts.namespace}/{facts.name} from {where}. {record.preemption.preempted_why}"
 
 
 def _give_up(state: State, record: PodRecord) -> None:
     """A victim stays: its plan is short of room, and another one is looked for."""
-    ask = state.pods.records.get(PodUid(record.preempted_for or ""))
+    ask = state.pods.records.get(PodUid(record.preemption.preempted_for or ""))
     spare(state, record)
-    if ask is not None and ask.triggered:
+    if ask is not None and ask.preemption.triggered:
         fall_short(state, ask)
 
 
@@ -219,12 +220,12 @@ def fall_short(state: State, ask: PodRecord) -> None:
         is_leaving(state, state.pods.records[each]) for each in state.preemption.victims.get(ask.uid, ())
     ):
         # What they leave is kept.
-        ask.triggered = ""
+        ask.preemption.triggered = ""
         write(state, ask, (TRIGGERED, None))
         settle(state, ask)
         spare_who_stay(state, ask.uid)
     else:
-        ask.plans -= 1
+        ask.preemption.plans -= 1
         undo(state, ask)
 
 
@@ -238,10 +239,10 @@ def note_leaving(state: State, record: PodRecord) -> None:
     """
     if not record.facts.deleting:
         note_vanished(state, record)
-    ask = PodUid(record.preempted_for or "")
+    ask = PodUid(record.preemption.preempted_for or "")
     offered = state.preemption.offers.get(ask)
     if offered is not None:
         _commit(state, state.pods.records[ask], offered)
-    if record.preempted_for is not None and not record.facts.deleting:
+    if record.preemption.preempted_for is not None and not record.facts.deleting:
         tell(state, record, _told(state, record))
-        send_off(state, record.preempted_for, without=record.uid)
+        send_off(state, record.preemption.preempted_for, without=record.uid)

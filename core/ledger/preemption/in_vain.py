@@ -28,7 +28,7 @@ _MOST_DOUBLINGS = 6
 
 def note_vanished(state: State, record: PodRecord) -> None:
     """A pod is being deleted, or is gone. Nothing unless it is an ask that others were made to go for."""
-    plans = record.plans + (record.uid in state.preemption.offers)
+    plans = record.preemption.plans + (record.uid in state.preemption.offers)
     leaf = _leaf_of(state, record)
     if record.node or not plans or leaf is None:
         return

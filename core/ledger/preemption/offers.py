@@ -22,14 +22,14 @@ def offer(state: State, record: PodRecord, plan: Offer) -> None:
     """Count a plan from now on; nothing when another one is in flight for its ask or its node."""
     if (
         not record.is_ask
-        or record.triggered
+        or record.preemption.triggered
         or state.reservations.of.get(plan.node, record.uid) != record.uid
     ):
         return
     # Also the same node: what was written of it is taken off, as the offer may be withdrawn.
     let_go(state, record)
     note_kept(state, record, plan.node)
-    record.triggered = plan.plan
+    record.preemption.triggered = plan.plan
     state.preemption.offers[record.uid] = plan
     settle(state, record)
     for victim, why in running(state, plan.victims):

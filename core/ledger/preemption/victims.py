@@ -28,7 +28,7 @@ def mark(
 ) -> None:
     """A pod is a victim from now on."""
     unmark(state, record)
-    record.preempted_for, record.preempted_why = preemptor, why
+    record.preemption.preempted_for, record.preemption.preempted_why = preemptor, why
     state.preemption.victims.setdefault(preemptor, {})[record.uid] = stage
     settle(state, record)
 
@@ -43,10 +43,10 @@ def running(state: State, victims: Iterable[on.ChosenVictim]) -> Iterator[tuple[
 
 def unmark(state: State, record: PodRecord) -> None:
     """It is none any more, or it is gone."""
-    preemptor = record.preempted_for
+    preemptor = record.preemption.preempted_for
     if preemptor is None:
         return
-    record.preempted_for = None
+    record.preemption.preempted_for = None
     victims = state.preemption.victims[preemptor]
     victims.pop(record.uid, None)
     if not victims:
@@ -64,14 +64,14 @@ def spare(state: State, record: PodRecord) -> None:
 
 def trigger(state: State, record: PodRecord, plan: str) -> None:
     """A plan is carried out for an ask: it counts as placed until it is (DIV-14)."""
-    record.triggered = plan
-    record.plans += 1
+    record.preemption.triggered = plan
+    record.preemption.plans += 1
     settle(state, record)
 
 
 def undo(state: State, record: PodRecord) -> None:
     """The room that was made for an ask is lost, or was not made: it may try again."""
-    record.triggered = ""
+    record.preemption.triggered = ""
     let_go(state, record)
     settle(state, record)
     spare_who_stay(state, record.uid)
@@ -88,11 +88,11 @@ def spare_who_stay(state: State, preemptor: PodUid) -> None:
 def is_leaving(state: State, victim: PodRecord) -> bool:
     """Whether a victim is on its way out, or may be for all that is known."""
     asked = _stage_of(state, victim) is Stage.ASKED
-    return asked or victim.eviction is not None or victim.facts.deleting
+    return asked or victim.preemption.eviction is not None or victim.facts.deleting
 
 
 def _stage_of(state: State, victim: PodRecord) -> Stage | None:
-    return state.preemption.victims.get(victim.preempted_for or NO_POD, {}).get(victim.uid)
+    return state.preemption.victims.get(victim.preemption.preempted_for or NO_POD, {}).get(victim.uid)
 
 
 def expire_kept(state: State) -> None:
@@ -110,15 +110,24 @@ def write(state: State, record: PodRecord, *entries: tuple[str, str | None]) -> 
 
 def write_plan(state: State, record: PodRecord) -> None:
     """On the ask: which node is kept, and by which plan."""
-    note_kept(state, record, record.keeps)
-    write(state, record, (RESERVED_NODE, str(record.keeps)), (TRIGGERED, record.triggered))
+    note_kept(state, record, record.node_reservation.node)
+    write(
+        state,
+        record,
+        (RESERVED_NODE, str(record.node_reservation.node)),
+        (TRIGGERED, record.preemption.triggered),
+    )
 
 
 def write_victim(state: State, record: PodRecord) -> None:
     """On a victim: for whom it goes, and why that is right."""
-    ask = state.pods.records.get(PodUid(record.preempted_for or ""))
-    plan = f"/{ask.triggered}" if ask is not None and ask.triggered else ""
-    write(state, record, (PREEMPTED_FOR, f"{record.preempted_for}{plan} {record.preempted_why}"))
+    ask = state.pods.records.get(PodUid(record.preemption.preempted_for or ""))
+    plan = f"/{ask.preemption.triggered}" if ask is not None and ask.preemption.triggered else ""
+    write(
+        state,
+        record,
+        (PREEMPTED_FOR, f"{record.preemption.preempted_for}{plan} {record.preemption.preempted_why}"),
+    )
 
 
 def tell(state: State, record: PodRecord, message: str) -> None:

@@ -57,7 +57,11 @@ class State:
 
     def application_of(self, record: PodRecord) -> Application | None:
         """None for a pod that is in none yet, or in none at all."""
-        return self.applications.known.get(record.application) if record.application is not None else None
+        return (
+            self.applications.known.get(record.membership.application)
+            if record.membership.application is not None
+            else None
+        )
 
     @property
     def room(self) -> Room:

@@ -51,15 +51,20 @@ def charge_of(state: State, record: PodRecord) -> Charge | None:
     not there is room (QUO-9). Room is kept until the pod is gone, also while it terminates.
     """
     size = record.facts.size
-    if not record.managed:
+    if not record.membership.managed:
         return Charge(Held.OCCUPIED, None, record.node, size) if record.node else None
     queue = _queue_of(state, record)
     if queue is None:
         return None
     if record.node:
         return _charge_of_running(record, queue)
-    if record.reservation is not None:
-        return Charge(Held.RESERVED, queue, record.binding or record.noted or slot_node(record), size)
+    if record.admission.reservation is not None:
+        return Charge(
+            Held.RESERVED,
+            queue,
+            record.placement.binding or record.admission.noted or slot_node(record),
+            size,
+        )
     if not record.is_ask or _is_kept_out(state, record):
         return None
     if record.is_unguarded:
@@ -68,9 +73,9 @@ def charge_of(state: State, record: PodRecord) -> Charge | None:
         return _charge_beside(state, record)
     if slot_node(record):
         # From the moment its placeholder is gone: the pair counts once (GANG-12).
-        return Charge(Held.RESERVED, queue, record.binding or slot_node(record), size)
-    standing = Standing.TRIGGERED if record.triggered else Standing.PLAIN
-    return Charge(Held.PENDING, queue, record.binding, size, record.facts.priority, standing)
+        return Charge(Held.RESERVED, queue, record.placement.binding or slot_node(record), size)
+    standing = Standing.TRIGGERED if record.preemption.triggered else Standing.PLAIN
+    return Charge(Held.PENDING, queue, record.placement.binding, size, record.facts.priority, standing)
 
 
 def _charge_of_running(record: PodRecord, queue: QueuePath) -> Charge:
@@ -85,7 +90,11 @@ def _charge_of_running(record: PodRecord, queue: QueuePath) -> Charge:
 def _charge_unguarded(state: State, record: PodRecord, queue: QueuePath) -> Charge:
     """The quota of a pod that may be placed at any moment, whatever it waits for by our rules (F-2, F-7)."""
     beside = _charge_beside(state, record)
-    node = record.binding or slot_node(record) or (beside.node if beside is not None else record.noted)
+    node = (
+        record.placement.binding
+        or slot_node(record)
+        or (beside.node if beside is not None else record.admission.noted)
+    )
     standing = Standing.BYPASSED if record.bypasses else Standing.PLAIN
     return Charge(Held.RESERVED, queue, node, record.facts.size, standing=standing)
 
@@ -93,7 +102,7 @@ def _charge_unguarded(state: State, record: PodRecord, queue: QueuePath) -> Char
 def _charge_beside(state: State, record: PodRecord) -> Charge | None:
     """A member that goes to another node than that of its placeholder has room there, while the quota is
     still the placeholder's (GANG-11)."""
-    slot = record.slot
+    slot = record.gang.slot
     holder = state.pods.records.get(slot.placeholder) if slot is not None else None
     if slot is None or holder is None or holder.node == slot.node:
         return None
@@ -101,9 +110,9 @@ def _charge_beside(state: State, record: PodRecord) -> Charge | None:
 
 
 def _queue_of(state: State, record: PodRecord) -> QueuePath | None:
-    if record.application is None:
+    if record.membership.application is None:
         return None
-    return state.applications.known[record.application].queue
+    return state.applications.known[record.membership.application].queue
 
 
 def _is_kept_out(state: State, record: PodRecord) -> bool:
@@ -116,15 +125,15 @@ def settle(state: State, record: PodRecord) -> None:
     """Bring the counters and indexes in line with what is now known about a pod."""
     note_member(state, record)
     new = charge_of(state, record)
-    if record.node and not record.placed_at:
-        record.placed_at = state.now
+    if record.node and not record.placement.placed_at:
+        record.placement.placed_at = state.now
         note_unadmitted(state, record)
     _recharge(state, record, new)
     _index_reservation(state, record)
     _index_waiting(state, record, new)
     file(state, record)
     file_unguarded(state, record)
-    if record.keeps and not record.is_ask:
+    if record.node_reservation.node and not record.is_ask:
         let_go(state, record)
 
 
@@ -157,8 +166,8 @@ def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
         _count(state, record, new, adding=True, people=people)
         state.usage.charges[record.uid] = new
     for each in (old, new):
-        if each is not None and each.queue is not None and record.application is not None:
-            note_moved(state, each.queue, record.application)
+        if each is not None and each.queue is not None and record.membership.application is not None:
+            note_moved(state, each.queue, record.membership.application)
     _note_room(state, record, was=holds(old), now=holds(new))
     if old is not None and people:
         note_release(state, record, old)
@@ -172,9 +181,9 @@ def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
 
 def _note_room(state: State, record: PodRecord, *, was: bool, now: bool) -> None:
     """What that is to its application. Room of a placeholder is none of the application's own (GANG-8)."""
-    if was == now or record.application is None:
+    if was == now or record.membership.application is None:
         return
-    application = state.applications.known[record.application]
+    application = state.applications.known[record.membership.application]
     if record.facts.placeholder:
         (room_held if now else room_left)(state, application)
     elif now:
@@ -185,7 +194,9 @@ def _note_room(state: State, record: PodRecord, *, was: bool, now: bool) -> None
 
 def _was_let_in(state: State, record: PodRecord) -> bool:
     """Whether a pod has its room by leave of ours: others may have bound it."""
-    promised = record.reservation is not None or record.slot is not None or record.opening
+    promised = (
+        record.admission.reservation is not None or record.gang.slot is not None or record.admission.opening
+    )
     return promised or record.uid in state.turns.of
 
 
@@ -203,9 +214,13 @@ def _count(state: State, record: PodRecord, charge: Charge, *, adding: bool, peo
                 (counter(queue).add if adding else counter(queue).subtract)(charge.size)
         if charge.held is Held.PENDING:
             _count_priority(leaf, state.application_of(record), charge, adding=adding)
-        if people and holds(charge) and record.application is not None:
+        if people and holds(charge) and record.membership.application is not None:
             _count_people(
-                state, state.applications.known[record.application], leaf, charge.size, adding=adding
+                state,
+                state.applications.known[record.membership.application],
+                leaf,
+                charge.size,
+                adding=adding,
             )
     if charge.node:
         _count_on_node(state, record, charge, adding=adding)
@@ -281,7 +296,7 @@ def _drop_unused(state: State, name: NodeName) -> None:
 
 
 def _index_reservation(state: State, record: PodRecord) -> None:
-    if record.reservation is None:
+    if record.admission.reservation is None:
         state.usage.reserved.discard(record.uid)
     else:
         state.usage.reserved.add(record.uid)
@@ -291,9 +306,9 @@ def waiting_key(record: PodRecord, charge: Charge | None) -> WaitingKey | None:
     """Where a pending ask waits for its turn: equal asks of one application fit alike."""
     if charge is None or charge.held is not Held.PENDING or charge.queue is None:
         return None
-    if record.application is None:
+    if record.membership.application is None:
         return None
-    return WaitingKey(charge.queue, charge.size, record.application, record.facts.constraints)
+    return WaitingKey(charge.queue, charge.size, record.membership.application, record.facts.constraints)
 
 
 def _index_waiting(state: State, record: PodRecord, charge: Charge | None) -> None:

@@ -139,15 +139,23 @@ def test_a_nomination_of_ours_is_known_again() -> None:
     took_over(ledger)
     record = ledger.snapshot.pod(ASK.uid)
     assert record is not None
-    assert (record.nominated, ledger.snapshot.reserved()) == (N1, 0)
+    assert (record.node_reservation.nominated, ledger.snapshot.reserved()) == (N1, 0)
 
 
 def test_nobody_rests_because_another_instance_was_asked() -> None:
     ledger = standing_by()
     record = ledger._state.pods.records[ASK.uid]
-    record.overlooked, record.passed_over, record.rests_until = 4, True, START + 60
+    record.admission.overlooked, record.admission.passed_over, record.admission.rests_until = (
+        4,
+        True,
+        START + 60,
+    )
     took_over(ledger)
-    assert (record.overlooked, record.passed_over, record.rests_until) == (0, False, None)
+    assert (record.admission.overlooked, record.admission.passed_over, record.admission.rests_until) == (
+        0,
+        False,
+        None,
+    )
 
 
 def test_before_the_first_list_there_is_nothing_to_take_up() -> None:
@@ -164,10 +172,10 @@ def test_a_node_that_could_not_be_kept_is_not_sought_again_at_once(instance: str
     """One that stands by would seek without end."""
     ledger = standing_by()
     record = ledger._state.pods.records[ASK.uid]
-    ledger._state.reservations.of[N1], record.keeps = ASK.uid, N1
+    ledger._state.reservations.of[N1], record.node_reservation.node = ASK.uid, N1
     reached = instance == "acts"
     ledger.apply(on.RecordWritten(ASK.uid, ((RESERVED_NODE, "n1"),), reached=reached), now=START)
-    assert record.sought_at == (None if reached else START)
+    assert record.node_reservation.sought_at == (None if reached else START)
 
 
 @pytest.mark.parametrize("how", [on.PodObserved, on.PodOffered])

@@ -118,4 +118,4 @@ def test_the_end_of_an_eviction_is_kept(outcome: EvictionOutcome) -> None:
         ledger.apply(on.PodEvicted(PodUid(uid), outcome), now=START)
     record = ledger.snapshot.pod(PodUid("uid-p"))
     assert record is not None
-    assert record.eviction is outcome
+    assert record.preemption.eviction is outcome

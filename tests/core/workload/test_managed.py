@@ -67,7 +67,7 @@ def test_whose_a_pod_is(
 def managed_in(ledger: Ledger, pod: PodFacts) -> bool:
     record = ledger.snapshot.pod(pod.uid)
     assert record is not None
-    return record.managed
+    return record.membership.managed
 
 
 @pytest.fixture

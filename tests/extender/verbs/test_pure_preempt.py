@@ -343,7 +343,7 @@ def test_a_record_that_cannot_be_written_ends_the_plan(which: str) -> None:
     victim, ask = snapshot.pod(PodUid("uid-v1")), snapshot.pod(PodUid("uid-ask"))
     assert victim is not None
     assert ask is not None
-    assert (victim.preempted_for, ask.triggered, ask.plans) == (None, "", 0)
+    assert (victim.preemption.preempted_for, ask.preemption.triggered, ask.preemption.plans) == (None, "", 0)
 
 
 @pytest.mark.parametrize("outcome", [EvictionOutcome.BUDGET, EvictionOutcome.FAILED])
@@ -358,7 +358,11 @@ def test_a_victim_that_may_not_go_is_spared_and_the_ask_tries_again(outcome: Evi
     assert entries[PodUid("uid-v1")] == {PREEMPTED_FOR: None}
     record = stage.rig.engine.snapshot.pod(PodUid("uid-ask"))
     assert record is not None
-    assert (record.triggered, record.plans, stage.rig.engine.snapshot.kept) == ("", 0, {})
+    assert (record.preemption.triggered, record.preemption.plans, stage.rig.engine.snapshot.kept) == (
+        "",
+        0,
+        {},
+    )
 
 
 def test_a_plan_whose_ask_is_gone_evicts_nobody_any_more() -> None:

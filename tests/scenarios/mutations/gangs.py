@@ -33,7 +33,7 @@ NOBODY_IS_LIMITED = answering("limit_of_user", None)
 
 def _any_pod_defines(rule: Rule, state: State, record: PodRecord, *args: Any) -> None:
     rule(state, record, *args)
-    application = state.applications.known[record.application or AppId("", "default")]
+    application = state.applications.known[record.membership.application or AppId("", "default")]
     if application.gang is None:
         application.gang = gang_of(state, record)
         begin(state, application)

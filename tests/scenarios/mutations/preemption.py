@@ -33,13 +33,17 @@ APART = 15.0
 
 def _from_the_start(rule: Rule, state: State, record: PodRecord) -> float | None:
     """Asks without any guarantee are tried too."""
-    return rule(state, record) or (record.tried_at or record.facts.created + APART) + APART
+    return rule(state, record) or (record.preemption.tried_at or record.facts.created + APART) + APART
 
 
 def _seldom(rule: Rule, state: State, record: PodRecord) -> float | None:
     """Attempts are a minute apart."""
     due: float | None = rule(state, record)
-    return due if due is None or record.tried_at is None else max(due, record.tried_at + 60.0)
+    return (
+        due
+        if due is None or record.preemption.tried_at is None
+        else max(due, record.preemption.tried_at + 60.0)
+    )
 
 
 ALWAYS_BELOW = both(
@@ -169,7 +173,7 @@ def _as_often_as_it_likes(
     rule: Rule, snapshot: Snapshot, record: PodRecord, *args: Any, **more: Any
 ) -> NoPlan | None:
     found: NoPlan | None = rule(snapshot, record, *args, **more)
-    counted = found is not None and found.stop is Stop.TRIGGERED and not record.triggered
+    counted = found is not None and found.stop is Stop.TRIGGERED and not record.preemption.triggered
     return None if counted else found
 
 

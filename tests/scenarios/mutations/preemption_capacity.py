@@ -61,7 +61,11 @@ def _by_the_switch(rule: Rule, snapshot: Snapshot, record: PodRecord, leaf: Any)
 
 
 def _not_its_own(rule: Rule, pod: PodRecord, ask: PodRecord, *, strict: bool) -> str:
-    return "its own" if pod.application == ask.application else rule(pod, ask, strict=strict)
+    return (
+        "its own"
+        if pod.membership.application == ask.membership.application
+        else rule(pod, ask, strict=strict)
+    )
 
 
 def _as_documented(rule: Rule, victim: Victim) -> int:
@@ -70,11 +74,11 @@ def _as_documented(rule: Rule, victim: Victim) -> int:
 
 def _again(rule: Rule, snapshot: Any, record: PodRecord, leaf: Any) -> Any:
     """As if it had not chosen before."""
-    before, record.triggered = record.triggered, ""
+    before, record.preemption.triggered = record.preemption.triggered, ""
     try:
         return rule(snapshot, record, leaf)
     finally:
-        record.triggered = before
+        record.preemption.triggered = before
 
 
 NOTHING_RECALLED = both(answering("plan_is_remembered", None), answering("plans_go_on", None))

@@ -37,7 +37,7 @@ def refused(ledger: Ledger, *names: str, **facts: object) -> list[str]:
         filtered(ledger, pod.uid, now=START)
         record = ledger.snapshot.pod(pod.uid)
         assert record is not None
-        assert record.refused
+        assert record.admission.refused
         uids.append(str(pod.uid))
     return uids
 

@@ -83,7 +83,7 @@ def test_a_pod_that_runs_already_is_told_nothing_and_its_story_says_it() -> None
     assert told(ledger, pod) == []
     record = ledger.snapshot.pod(pod.uid)
     assert record is not None
-    assert record.fell_back == NOPE
+    assert record.membership.fell_back == NOPE
 
 
 def test_without_a_fallback_it_is_refused_as_before() -> None:
@@ -91,7 +91,7 @@ def test_without_a_fallback_it_is_refused_as_before() -> None:
     assert told(ledger, make_pod("p", queue="root.nope")) == []
     record = ledger.snapshot.pod(make_pod("p").uid)
     assert record is not None
-    assert record.fell_back is None
+    assert record.membership.fell_back is None
 
 
 def test_a_long_name_is_cut() -> None:

@@ -101,7 +101,7 @@ def _lost_charge(state: State) -> None:
 
 
 def _lost_application(state: State) -> None:
-    state.pods.records[PodUid("uid-bound")].application = None
+    state.pods.records[PodUid("uid-bound")].membership.application = None
 
 
 def _lost_seat(state: State) -> None:

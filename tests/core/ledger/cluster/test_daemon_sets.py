@@ -38,7 +38,7 @@ def required(world: World) -> str:
     record = world.ledger.snapshot.pod(PodUid("ask"))
     assert record is not None
     assert drifts(world.ledger) == []
-    return record.required_node
+    return record.daemon.required_node
 
 
 @pytest.mark.rule("RNP-1")

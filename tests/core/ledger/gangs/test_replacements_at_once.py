@@ -284,7 +284,7 @@ def test_asks_whose_turn_was_counted_there_take_no_room_away() -> None:
     record = cluster.ledger.snapshot.pod(other)
     assert record is not None
     assert cluster.admitted(other)
-    record.noted = NodeName("n1")
+    record.admission.noted = NodeName("n1")
     cluster.tell(on.PodObserved(replace(cluster.pods[other], version=99)))
     assert cluster.ledger.snapshot.free_on(NodeName("n1"))["vcore"] < 0
     cluster.wait(5)

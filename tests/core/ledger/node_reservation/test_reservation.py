@@ -332,8 +332,8 @@ def test_a_nomination_of_ours_does_not_stop_the_time_of_a_reservation() -> None:
     filtered(ledger, LARGE.uid, now=START)
     record = ledger.snapshot.pod(LARGE.uid)
     assert record is not None
-    assert record.reservation is not None
-    assert record.reservation.running_since == START
+    assert record.admission.reservation is not None
+    assert record.admission.reservation.running_since == START
 
 
 # -- after a restart -------------------------------------------------------------------------------------

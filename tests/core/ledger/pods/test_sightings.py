@@ -175,9 +175,9 @@ def test_whose_a_pod_is_is_not_decided_by_a_body(ledger: Ledger, forged: dict[st
     assert held(ledger, 1) == ALLOCATED
     record = ledger.snapshot.pod(UID)
     assert record is not None
-    assert record.managed
-    assert record.application is not None
-    assert record.application.name == "app-1"
+    assert record.membership.managed
+    assert record.membership.application is not None
+    assert record.membership.application.name == "app-1"
 
 
 @pytest.mark.parametrize("queue", ["root.b", "root.nowhere"])

@@ -111,7 +111,7 @@ def test_three_plans_are_carried_out_for_an_ask_at_most() -> None:
     assert record is not None
     leaf = snapshot.queue_of(record)
     assert leaf is not None
-    record.plans = PLANS_AT_MOST - 1
+    record.preemption.plans = PLANS_AT_MOST - 1
     assert barred(snapshot, record, leaf, now=LATER) is None
-    record.plans = PLANS_AT_MOST
+    record.preemption.plans = PLANS_AT_MOST
     assert barred(snapshot, record, leaf, now=LATER) is not None

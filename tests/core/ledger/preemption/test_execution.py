@@ -111,7 +111,7 @@ def test_where_the_second_may_not_go_only_the_first_has_gone_and_its_room_is_kep
     assert plan.ledger.snapshot.coming(plan.ledger._state.pods.records[ASK])["vcore"] == 1000
     record = plan.ledger.snapshot.pod(ASK)
     assert record is not None
-    assert record.triggered == ""
+    assert record.preemption.triggered == ""
 
 
 def test_one_that_was_asked_to_go_counts_as_leaving_until_the_answer() -> None:

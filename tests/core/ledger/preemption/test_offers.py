@@ -160,7 +160,7 @@ def test_an_offer_is_committed_when_its_first_victim_goes() -> None:
     assert world.ledger.snapshot.kept == {plan.node: ONE}
     asking = world.ledger.snapshot.pod(ONE)
     assert asking is not None
-    assert asking.plans == 1
+    assert asking.preemption.plans == 1
 
 
 def test_offers_are_forgotten_when_another_instance_takes_over() -> None:

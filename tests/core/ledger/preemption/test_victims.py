@@ -94,7 +94,7 @@ def test_when_an_ask_was_tried_last() -> None:
     ledger.apply(on.PreemptionTried(ASK), now=START + 30)
     record = ledger.snapshot.pod(ASK)
     assert record is not None
-    assert record.tried_at == START + 30
+    assert record.preemption.tried_at == START + 30
 
 
 @pytest.mark.parametrize(

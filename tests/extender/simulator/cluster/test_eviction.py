@@ -71,7 +71,7 @@ class Stage:
     def outcome(self, name: str) -> EvictionOutcome | None:
         record = self.cluster.paddock.life.snapshot.pod(self.pod(name).uid)
         assert record is not None
-        return record.eviction
+        return record.preemption.eviction
 
     @property
     def evicted(self) -> Sequence[str]:
