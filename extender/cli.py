@@ -192,7 +192,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         overrides=overrides,
     )
     log = configure_logs(debug=arguments.log_level == "debug")
-    failures = _run(_until_told(serve(options, log)))
+    failures = _run(_until_signalled(serve(options, log)))
     if failures:
         log.error("cannot run", errors=failures)
     return FAILED if failures else OK
@@ -219,7 +219,7 @@ def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
     return found
 
 
-async def _until_told(work: Coroutine[Any, Any, None]) -> None:
+async def _until_signalled(work: Coroutine[Any, Any, None]) -> None:
     """Run until SIGTERM or SIGINT, then end in good order."""
     task = asyncio.ensure_future(work)
     loop = asyncio.get_running_loop()

@@ -135,7 +135,7 @@ class _Show:
 
     def _verbs(self) -> Any:
         return verbs_app(
-            {verb: self._answering(verb) for verb in VERBS}, measure=_unmeasured, on_bug=_told_of_bug
+            {verb: self._answering(verb) for verb in VERBS}, measure=_unmeasured, on_bug=_report_bug
         )
 
     def _answering(self, verb: str) -> Callable[[bytes], bytes]:
@@ -257,5 +257,5 @@ def _unmeasured(_verb: str, _seconds: float, _fault: str) -> None:
     """A demo's times say nothing."""
 
 
-def _told_of_bug(verb: str, error: BaseException, _body: bytes) -> None:
+def _report_bug(verb: str, error: BaseException, _body: bytes) -> None:
     print(f"paddock demo: bug in {verb}: {error!r}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Who is evicted so that a queue gets its guarantee: plans made when they are due, in slices between verbs.
+"""Plans of evictions that give queues their guarantees, made when they are due, in slices between verbs.
 
 Nothing is decided here: `core.decisions.preemption.planning` plans, and the laws are asked once more before a
 plan is carried out. A breach of them is a bug of ours: nothing is done, and it is reported.

@@ -24,7 +24,7 @@ Closed = Callable[[str], None]
 """Told why a connection was closed: `SLOW_HEAD` or `TOO_MANY`."""
 
 
-def _nobody(_: str) -> None:
+def _unreported(_: str) -> None:
     return
 
 
@@ -41,7 +41,7 @@ class Connections:
     """
 
     def __init__(
-        self, *, most: int | None = None, head_within: float = HEAD_WITHIN, closed: Closed = _nobody
+        self, *, most: int | None = None, head_within: float = HEAD_WITHIN, closed: Closed = _unreported
     ) -> None:
         self._most = most or most_connections()
         self._head_within = head_within

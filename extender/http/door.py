@@ -1,4 +1,4 @@
-"""What guards one listener: its connections and its bodies, and the handlers that tell it of both."""
+"""Guards of one listener: its connections, its bodies, and the handlers that report both."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Whether this process may act and admit: does the Lease name this pod's host, and is it in force? (F-3)
+"""The Lease as the right to act and admit: does it name this pod's host, and is it in force? (F-3)
 
 Not an election. kube-scheduler elects; the extender beside the replica that leads acts for it (design
 section 10). Without a configured Lease the answer is always yes.

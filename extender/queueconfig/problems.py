@@ -1,4 +1,4 @@
-"""What can be wrong with a document, as values: where, by which rule, and what would be right."""
+"""Problems of a document as values: where, by which rule, and what would be right."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What Prometheus sees of groups of pods that start together, read from the ledger when asked."""
+"""Series of gangs and pod groups for Prometheus, read from the ledger when asked."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What Prometheus sees. Labels are bounded: verbs, codes, kinds, effects, and queues up to a cap."""
+"""Metrics for Prometheus. Labels are bounded: verbs, codes, kinds, effects, and queues up to a cap."""
 
 from collections import Counter as Counted
 from collections.abc import Callable, Iterator

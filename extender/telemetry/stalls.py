@@ -1,4 +1,4 @@
-"""How late the event loop is: while it works on one thing, every call waits (F-17)."""
+"""Delay of the event loop: while it works on one thing, every call waits (F-17)."""
 
 import asyncio
 from collections.abc import Callable

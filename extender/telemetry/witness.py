@@ -1,4 +1,4 @@
-"""Who hears of every decision: counts it, logs it, and writes the pod's story."""
+"""The witness of every decision: counts it, logs it, and writes the pod's story."""
 
 from prometheus_client import Counter
 

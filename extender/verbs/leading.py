@@ -1,4 +1,4 @@
-"""Who admits: with a Lease only the instance beside the kube-scheduler that holds it (F-3).
+"""The right to admit: with a Lease only the instance beside the kube-scheduler that holds it (F-3).
 
 Another one may have admitted pods meanwhile that this one does not know of yet. Pods in no queue are no
 matter of the Lease.

@@ -1,1 +1,1 @@
-"""What people are shown: stories of pods, recent plans, and queues as in YuniKorn's REST interface."""
+"""Views for people: stories of pods, recent plans, and queues as in YuniKorn's REST interface."""

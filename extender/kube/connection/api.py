@@ -1,4 +1,4 @@
-"""What the cluster side and the API server say to each other, as values.
+"""Messages between the cluster side and the API server, as values.
 
 The error tree, the translation of a ``Status`` into it, object metadata, content types and the protocol
 that keeps the HTTP client behind one module may live here. No I/O.

@@ -1,4 +1,4 @@
-"""Who we are to the API server: its address, TLS and the Authorization header, kept fresh.
+"""Identity towards the API server: its address, TLS and the Authorization header, renewed in time.
 
 The only module that imports kubernetes_asyncio: it reads kubeconfigs, exec plugins and service accounts well.
 Its models, watch and leader election stay out (design section 11).

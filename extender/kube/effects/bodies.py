@@ -1,4 +1,4 @@
-"""What effects look like to the API server: paths and bodies. Pure, but for the time in a condition or Event.
+"""Effects as paths and bodies for the API server. Pure, but for the time in a condition or Event.
 
 Every body names the pod's uid, so that nothing happens to another pod of the same name.
 """

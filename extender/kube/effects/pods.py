@@ -1,4 +1,4 @@
-"""One pod, read from the API server."""
+"""Reading of one pod from the API server."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What is followed in the cluster: a reflector per kind, its items as events, its gaps as deletions.
+"""Feeds from the cluster: a reflector per kind, its items as events, its gaps as deletions.
 
 Order matters at the start: namespaces and the configuration come first, so that every pod can be classified
 and placed when it is first seen; pods are told in the order of their creation (APP-19).

@@ -1,4 +1,4 @@
-"""One collection of the API server, followed: list, watch, list again when the thread is lost.
+"""Reflector of one collection of the API server: list, watch, list again when the thread is lost.
 
 Items arrive as raw JSON and leave as whatever ``decode`` makes of one of them; a sink takes them. No kind of
 object is known here, nothing is kept but the version to go on from, and nothing is logged: a reporter hears.

@@ -1,4 +1,4 @@
-"""What a well-shaped partition must also obey: its structure, its queues one by one, application counts.
+"""Rules of a well-shaped partition: its structure, its queues one by one, application counts.
 
 One function per group of rules, each from a partition to findings, none of which hides another group's.
 """

@@ -1,4 +1,4 @@
-"""What is legal in a document and does not do what it seems to: warnings, for ``paddock check`` only.
+"""Warnings of a document: what is legal and does not do what it seems to, for ``paddock check`` only.
 
 Here is the order of the groups and what concerns a queue by itself. Properties are in `property_surprises`,
 access lists and filters in `access_surprises`. A group takes a partition without problems or with some.

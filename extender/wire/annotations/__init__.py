@@ -1,1 +1,1 @@
-"""What users write on pods: gangs, task groups, identities. Input is hostile."""
+"""Annotations that users write on pods: gangs, task groups, identities. Input is hostile."""

@@ -1,4 +1,4 @@
-"""What a pod's annotations and labels say of gangs (POD-8 to POD-14, COS-1). Input is hostile.
+"""A pod's annotations and labels about gangs (POD-8 to POD-14, COS-1). Input is hostile.
 
 Nothing here refuses a pod: a definition that cannot be read is a `Misdefined`, and its pod is like any other.
 """

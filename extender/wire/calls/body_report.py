@@ -1,4 +1,4 @@
-"""What is wrong with a request body, in full: pydantic's reading of one that did not parse.
+"""Faults of a request body, in full: pydantic's reading of one that did not parse.
 
 Only ever used after a fast decode failed, so its cost does not matter; it never shows the body's values.
 """

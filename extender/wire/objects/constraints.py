@@ -1,4 +1,4 @@
-"""What a pod says of the nodes it may run on, as core's own value."""
+"""A pod's constraints on the nodes it may run on, as core's own value."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""What a namespace's annotations say of the queue that is made for its pods (NS-1 to NS-4)."""
+"""A namespace's annotations about the queue that is made for its pods (NS-1 to NS-4)."""
 
 import json
 from collections.abc import Mapping

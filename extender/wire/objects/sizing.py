@@ -1,4 +1,4 @@
-"""How large a pod or a node on the wire is, as a core `Resource` (RES-3 to RES-7).
+"""The size of a pod or a node on the wire, as a core `Resource` (RES-3 to RES-7).
 
 Units: millicores for ``vcore`` (Kubernetes' ``cpu``), the base unit for every other resource. Marker
 resources (``paddock.dev/…``) only steer which verbs kube-scheduler calls and are never part of a size.
