@@ -3,7 +3,7 @@
 A reader of documents builds these; the tree takes them over.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from core.ids import QueuePath
@@ -34,13 +34,24 @@ class TemplateSpec:
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
+NameMatcher = Callable[[str], bool]
+"""A compiled regular expression: true for a name that it matches. Two of the same text are equal."""
+
+
 @dataclass(frozen=True, slots=True)
 class FilterSpec:
-    """Whom a placement rule is for (PL-5). ``users`` and ``groups``: the entries as written."""
+    """Whom a placement rule is for (PL-5)."""
 
+    #: True for a filter that lets pass whom it names, False for one that keeps them out.
     allow: bool = True
+    #: The entries for users as written.
     users: tuple[str, ...] = ()
+    #: The entries for groups as written.
     groups: tuple[str, ...] = ()
+    #: What the only entry for users matches. None unless it is a regular expression.
+    user_pattern: NameMatcher | None = None
+    #: What the only entry for groups matches. None unless it is a regular expression.
+    group_pattern: NameMatcher | None = None
 
 
 @dataclass(frozen=True, slots=True)

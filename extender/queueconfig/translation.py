@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from core.quantity import queue_amount
+from core.queues.placement.filters import is_expression
 from core.queues.spec import (
     FilterSpec,
     LimitSpec,
+    NameMatcher,
     NodeSortSpec,
     PartitionSpec,
     QueueSpec,
@@ -15,12 +17,14 @@ from core.queues.spec import (
 )
 from core.resource import Limit, Resource, strictly_positive
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
+from extender.queueconfig.patterns import PatternError, name_pattern
 from extender.queueconfig.schema import (
     ChildTemplate,
     LimitEntry,
     NodeSortPolicy,
     PartitionSection,
     PlacementRule,
+    RuleFilter,
 )
 
 DENY = "deny"
@@ -94,11 +98,25 @@ def _template(template: ChildTemplate | None, zero_blocks: bool) -> TemplateSpec
 
 
 def _rule(rule: PlacementRule) -> RuleSpec:
-    found, who = rule.filter, FilterSpec()
-    if found is not None:
-        who = FilterSpec(found.type.lower() != DENY, tuple(found.users), tuple(found.groups))
+    who = filter_spec(rule.filter) if rule.filter is not None else FilterSpec()
     parent = _rule(rule.parent) if rule.parent is not None else None
     return RuleSpec(rule.name.lower(), rule.create, rule.value, who, parent)
+
+
+def filter_spec(section: RuleFilter) -> FilterSpec:
+    """A filter with its regular expressions compiled. Without one that cannot be, it matches nobody."""
+    users, groups = tuple(section.users), tuple(section.groups)
+    allow = section.type.lower() != DENY
+    return FilterSpec(allow, users, groups, _matcher(users), _matcher(groups))
+
+
+def _matcher(entries: tuple[str, ...]) -> NameMatcher | None:
+    if not is_expression(entries):
+        return None
+    try:
+        return name_pattern(entries[0])
+    except PatternError:
+        return None
 
 
 def _node_sort(policy: NodeSortPolicy) -> NodeSortSpec:

@@ -4,8 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from core.queues.pattern import PatternError, compiled
-from core.queues.spec import FilterSpec
+from core.queues.spec import FilterSpec, NameMatcher
 
 SPECIAL = frozenset("^$*+?()[{}|")
 """A single entry with one of these is a regular expression (CFG-30)."""
@@ -16,13 +15,20 @@ GROUP_NAME = re.compile(r"[_a-zA-Z][a-zA-Z0-9:_.-]*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """One list of a filter: exact names, or one regular expression."""
+    """One list of a filter."""
 
+    #: Names that match as they are.
     exact: frozenset[str]
-    pattern: str = ""
+    #: What other names match. None unless the list is one regular expression.
+    pattern: NameMatcher | None
 
     def match(self, name: str) -> bool:
-        return name in self.exact or (bool(self.pattern) and compiled(self.pattern).search(name))
+        return name in self.exact or (self.pattern is not None and self.pattern(name))
+
+
+def is_expression(entries: tuple[str, ...]) -> bool:
+    """True if the list of a filter is one regular expression (CFG-30)."""
+    return len(entries) == 1 and not SPECIAL.isdisjoint(entries[0])
 
 
 def passes(spec: FilterSpec, user: str, groups: tuple[str, ...]) -> bool:
@@ -38,15 +44,14 @@ def passes(spec: FilterSpec, user: str, groups: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=1024)
 def _read(spec: FilterSpec) -> tuple[_Names, _Names]:
-    return _names(spec.users, USER_NAME), _names(spec.groups, GROUP_NAME)
+    return (
+        _names(spec.users, spec.user_pattern, USER_NAME),
+        _names(spec.groups, spec.group_pattern, GROUP_NAME),
+    )
 
 
-def _names(entries: tuple[str, ...], valid: re.Pattern[str]) -> _Names:
+def _names(entries: tuple[str, ...], pattern: NameMatcher | None, valid: re.Pattern[str]) -> _Names:
     """Of two or more entries those that are no names are dropped."""
-    if len(entries) == 1 and SPECIAL & set(entries[0]):
-        try:
-            compiled(entries[0])
-        except PatternError:
-            return _Names(frozenset())
-        return _Names(frozenset(), entries[0])
-    return _Names(frozenset(entry for entry in entries if valid.fullmatch(entry)))
+    if is_expression(entries):
+        return _Names(frozenset(), pattern)
+    return _Names(frozenset(entry for entry in entries if valid.fullmatch(entry)), None)

@@ -8,15 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.ids import ROOT
-from core.queues.pattern import MOST_STATES, PatternError, compiled
 from core.queues.placement.filters import GROUP_NAME, SPECIAL, USER_NAME
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
+from extender.queueconfig.patterns import PatternError, name_pattern
 from extender.queueconfig.problems import Finding, Location, shown
 from extender.queueconfig.schema import NODE_POLICIES, PlacementRule, RuleFilter
 
 KINDS = ("provided", "user", "tag", "fixed")
-MAX_STATES = 64 * MOST_STATES
-"""Of all regular expressions of a partition: thousands of ordinary ones, or 64 large ones."""
+LARGE_PATTERN = 10_000
+"""Cost of a regular expression with a repetition that is written out, whatever it is."""
+CATEGORY = 64
+"""Cost of a category of characters."""
+MAX_PATTERNS = 64 * LARGE_PATTERN
+"""Cost of all regular expressions of a partition: thousands of ordinary ones, or 64 large ones."""
 MAX_PATH = 6_500
 """Characters of a fixed value: a hundred levels of the longest names."""
 
@@ -67,9 +71,11 @@ def _names_of_rules(chain: Chain) -> Iterator[Finding]:
 
 @dataclass(slots=True)
 class _Patterns:
-    """The regular expressions of a partition, with what may still be spent on new ones."""
+    """The regular expressions of a partition."""
 
-    left: int = MAX_STATES
+    #: Cost that new ones may still have. Negative once a partition has too many.
+    left: int = MAX_PATTERNS
+    #: Those that were paid for.
     seen: set[str] = field(default_factory=set)
 
     def why_not(self, text: str) -> str:
@@ -77,16 +83,20 @@ class _Patterns:
         if not SPECIAL & set(text):
             return "it has none of ^ $ * + ? ( ) [ { } |"
         if text not in self.seen:
-            # Only a repetition that is written out makes more states than two for a character.
-            self.left -= MOST_STATES if "{" in text else 2 * len(text)
+            self.left -= _cost(text)
             self.seen.add(text)
         if self.left < 0:
             return "of which this document has too many large ones"
         try:
-            compiled(text)
+            name_pattern(text)
         except PatternError as error:
             return str(error)
         return ""
+
+
+def _cost(text: str) -> int:
+    """What compiling may take. Categories such as ``\\pL`` have hundreds of ranges each."""
+    return (LARGE_PATTERN if "{" in text else 2 * len(text)) + CATEGORY * text.lower().count("\\p")
 
 
 def _filter(spec: RuleFilter, at: Location, patterns: _Patterns) -> Iterator[Finding]:
