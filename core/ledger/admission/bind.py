@@ -8,6 +8,7 @@ from core.ledger.pods.doubts import note_binding
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.update import time_runs
 from core.ledger.state.state import State
+from core.workload.ask import Reservation
 
 
 def note_bind(state: State, event: on.BindCalled | on.PodBound | on.BindFailed) -> PodRecord | None:
@@ -31,9 +32,16 @@ def note_bind(state: State, event: on.BindCalled | on.PodBound | on.BindFailed) 
     return record
 
 
+def admit_again(record: PodRecord, whole: Reservation) -> None:
+    """Note that filter admitted a pod whose bind call is open: what it promises now outlives that call."""
+    record.placement.readmitted = True
+    record.admission.reservation = whole
+
+
 def _note_call(state: State, record: PodRecord, event: on.BindCalled) -> None:
     group = unopened(state, record) if event.waits else None
     record.placement.binding, record.placement.waits_bind = event.node, group is not None
+    record.placement.readmitted = False
     if record.admission.reservation is not None:
         record.admission.reservation = record.admission.reservation.running(False, now=state.now)
     if group is not None:
@@ -42,7 +50,7 @@ def _note_call(state: State, record: PodRecord, event: on.BindCalled) -> None:
 
 def _end_bind(record: PodRecord, now: float, *, certain: bool) -> None:
     record.placement.binding, record.placement.waits_bind = NO_NODE, False
-    if certain:
+    if certain and not record.placement.readmitted:
         record.admission.reservation = None
     elif record.admission.reservation is not None:
         record.admission.reservation = record.admission.reservation.running(time_runs(record), now=now)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from core.ids import NO_NODE
 from core.ledger import events as on
+from core.ledger.admission.bind import admit_again
 from core.ledger.admission.turns import end_turn, look_anew, looked_at
 from core.ledger.podgroups.membership import end_wait, unopened
 from core.ledger.pods.record import PodRecord
@@ -82,7 +83,9 @@ def _reserve(state: State, record: PodRecord, version: int) -> None:
     record.admission.refused, record.admission.let_through = False, True
     if record.admission.said is not None:
         record.admission.said = replace(record.admission.said, rival=None)
-    if record.admission.reservation is None and record.is_ask:
+    if record.placement.binding and record.is_ask:
+        admit_again(record, Reservation(_ttl(state, record), None, version))
+    elif record.admission.reservation is None and record.is_ask:
         turn = state.turns.of.get(record.uid)
         record.admission.noted = turn.node if turn is not None else record.admission.noted
         whole = Reservation(_ttl(state, record), state.now, version)

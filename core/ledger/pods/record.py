@@ -163,6 +163,8 @@ class Placement:
     bound_to: NodeName = NO_NODE
     #: Node of an open bind call; empty for none.
     binding: NodeName = NO_NODE
+    #: True if filter admitted the pod again while that call was open.
+    readmitted: bool = False
     #: True if that call waits for the other members of its pod group.
     waits_bind: bool = False
     #: Time at which it was first seen on a node, in seconds.

@@ -75,6 +75,19 @@ def test_a_new_filter_call_begins_it_anew(ledger: Ledger) -> None:
     assert after(ledger, 50.0) == PENDING
 
 
+@pytest.mark.rule("F-2")
+@pytest.mark.parametrize(("again", "held"), [(False, PENDING), (True, RESERVED)])
+def test_a_new_admission_outlives_the_bind_call_before_it(ledger: Ledger, again: bool, held: object) -> None:
+    """kube-scheduler gave that call up and tries the pod anew: what it was told last counts."""
+    bind_called(ledger, UID, N1, now=START + 1)
+    if again:
+        filtered(ledger, UID, now=START + 29)
+    ledger.apply(on.BindFailed(UID, certain=True), now=START + 40)
+    assert usage(ledger, "root.a") == held
+    assert after(ledger, 69.9) == held
+    assert after(ledger, 70.0) == PENDING
+
+
 def test_a_new_filter_call_gives_up_what_was_held(ledger: Ledger) -> None:
     lowered = make_partition(make_queue("root.a", max={"vcore": 500}))
     ledger.apply(on.Configured(lowered, LedgerSettings()), now=START)
