@@ -29,7 +29,7 @@ class QueueNode:
         """A queue with children is a parent whatever ``parent`` says, and so is the root (Q-1, CFG-6)."""
         return not (self.is_root or self.section.parent or self.children)
 
-    def walk(self) -> Iterator["QueueNode"]:
+    def with_descendants(self) -> Iterator["QueueNode"]:
         """This queue and all below it, parents first, in document order."""
         waiting = [self]
         while waiting:

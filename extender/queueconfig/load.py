@@ -6,7 +6,7 @@ from itertools import chain
 from core.queues.spec import PartitionSpec
 from extender.queueconfig.hierarchy import DEFAULT_PARTITION, PartitionNode, partition_from
 from extender.queueconfig.parsing import Parsed, parse
-from extender.queueconfig.problems import ConfigError, Finding, Problem, reported
+from extender.queueconfig.problems import ConfigError, DocumentFinding, Problem, reported
 from extender.queueconfig.rules.access_rules import applied_access
 from extender.queueconfig.rules.limit_rules import limit_applications, limit_resources, limit_structure
 from extender.queueconfig.rules.placement_rules import applied_rules, node_sort, placement
@@ -87,7 +87,7 @@ def _problems(parsed: Parsed, partitions: Sequence[PartitionNode]) -> tuple[Prob
     return reported(chain(parsed.problems, parsed.located(_findings(partitions))))
 
 
-def _findings(partitions: Sequence[PartitionNode]) -> Iterator[Finding]:
+def _findings(partitions: Sequence[PartitionNode]) -> Iterator[DocumentFinding]:
     names: set[str] = set()
     for partition in partitions:
         yield from partition_name(partition, names)

@@ -14,7 +14,7 @@ from extender.queueconfig.document import ListValue, MapValue, QuotedText, Value
 from extender.queueconfig.problems import (
     MAX_REPORTED,
     ConfigError,
-    Finding,
+    DocumentFinding,
     Location,
     Problem,
     one_line,
@@ -61,7 +61,7 @@ class Parsed:
     problems: tuple[Problem, ...]
     top: Value
 
-    def located(self, findings: Iterable[Finding]) -> Iterator[Problem]:
+    def located(self, findings: Iterable[DocumentFinding]) -> Iterator[Problem]:
         """What the rules find, with the paths and lines of this document."""
         return (_problem(finding, self.top) for finding in findings)
 
@@ -147,23 +147,23 @@ def _remove(top: Any, at: Location) -> None:
     top.pop(key, None)
 
 
-def _problem(finding: Finding, top: Value) -> Problem:
+def _problem(finding: DocumentFinding, top: Value) -> Problem:
     line = line_of(top, finding.at)
     return Problem(path_text(finding.at), finding.rule, one_line(finding.message), line)
 
 
-def _finding(detail: ErrorDetails) -> Finding:
+def _finding(detail: ErrorDetails) -> DocumentFinding:
     at, given = detail["loc"], detail["input"]
     if detail["type"] == "extra_forbidden":
-        return Finding(at, "CFG-1", _unknown_key(at))
+        return DocumentFinding(at, "CFG-1", _unknown_key(at))
     is_amount = len(at) > 1 and at[-2] in _AMOUNT_MAPS
     rule = "CFG-3" if is_amount else "CFG-2"
     wanted = _SHAPES.get(detail["type"])
     if wanted is None:
-        return Finding(at, rule, f"{_kind(given)} is not {detail['msg']}")
+        return DocumentFinding(at, rule, f"{_kind(given)} is not {detail['msg']}")
     shape, _, how = wanted.partition("; ")
     how = _policy_example(given) if at[-1:] == ("nodesortpolicy",) else how
-    return Finding(at, rule, f"must be {shape}, not {_kind(given)}; {how}")
+    return DocumentFinding(at, rule, f"must be {shape}, not {_kind(given)}; {how}")
 
 
 def _policy_example(given: Any) -> str:

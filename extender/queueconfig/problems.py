@@ -48,7 +48,7 @@ class ConfigError(PaddockError):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DocumentFinding:
     """A problem as a rule states it: its place still in steps, its line not looked up yet."""
 
     at: Location

@@ -36,7 +36,7 @@ def partition_spec_from(partition: PartitionNode, *, zero_blocks: bool = False) 
     ``zero_blocks``: whether a ``max`` of nothing but zeros blocks what it names, instead of being none (Q-2).
     """
     section = partition.section
-    root, *below = partition.root.walk()
+    root, *below = partition.root.with_descendants()
     return PartitionSpec(
         partition.name,
         (

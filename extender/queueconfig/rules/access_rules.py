@@ -3,27 +3,27 @@
 from collections.abc import Iterator
 
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
-from extender.queueconfig.problems import Finding, shown
+from extender.queueconfig.problems import DocumentFinding, shown
 
 _ANY = "*"
 _MOST_PARTS = 2
 
 
-def access(queue: QueueNode) -> Iterator[Finding]:
+def access(queue: QueueNode) -> Iterator[DocumentFinding]:
     """A list is users, or users and groups (CFG-12)."""
     for key, text in _lists(queue):
         if _has_too_many_fields(text):
             message = f"{shown(text)} has more than users and groups; write users, one blank, groups"
-            yield Finding((*queue.at, key), "CFG-12", message)
+            yield DocumentFinding((*queue.at, key), "CFG-12", message)
 
 
-def applied_access(partition: PartitionNode) -> Iterator[Finding]:
+def applied_access(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """At most one blank, wherever it stands (APPLY-2); not said again of a list that CFG-12 refuses."""
-    for queue in partition.root.walk():
+    for queue in partition.root.with_descendants():
         for key, text in _lists(queue):
             if text.count(" ") >= _MOST_PARTS and not _has_too_many_fields(text):
                 message = f"{shown(text)} has more than one blank; write users, one blank, groups"
-                yield Finding((*queue.at, key), "APPLY-2", message)
+                yield DocumentFinding((*queue.at, key), "APPLY-2", message)
 
 
 def _lists(queue: QueueNode) -> tuple[tuple[str, str], ...]:

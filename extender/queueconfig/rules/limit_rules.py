@@ -9,7 +9,7 @@ from typing import TypeVar
 from core.queues.placement.filters import GROUP_NAME, USER_NAME
 from extender.queueconfig.amounts import Excess, amounts_from, excesses, named
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
-from extender.queueconfig.problems import Finding, Location, shown
+from extender.queueconfig.problems import DocumentFinding, Location, shown
 from extender.queueconfig.schema import LimitEntry
 
 T = TypeVar("T")
@@ -26,15 +26,15 @@ _NAME_RULES = {
 }
 
 
-def limit_structure(partition: PartitionNode) -> Iterator[Finding]:
+def limit_structure(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """Limits of the partition and of the root may not differ (CFG-8)."""
     own, root = partition.section.limits, partition.root.section.limits
     if own and root and own != root:
         message = "limits of the partition and of the root differ; keep those of the root"
-        yield Finding((*partition.at, "limits"), "CFG-8", message)
+        yield DocumentFinding((*partition.at, "limits"), "CFG-8", message)
 
 
-def limits(partition: PartitionNode, queue: QueueNode) -> Iterator[Finding]:
+def limits(partition: PartitionNode, queue: QueueNode) -> Iterator[DocumentFinding]:
     """A queue's limits by themselves and against the queue (CFG-13 to CFG-21), entry by entry."""
     entries, at = _limits_of(partition, queue)
     if not entries:
@@ -44,12 +44,12 @@ def limits(partition: PartitionNode, queue: QueueNode) -> Iterator[Finding]:
     for place, entry in enumerate(entries):
         where = (*at, place)
         if not (entry.users or entry.groups):
-            yield Finding(where, "CFG-13", "names neither users nor groups; name at least one")
+            yield DocumentFinding(where, "CFG-13", "names neither users nor groups; name at least one")
         for kind, names in _KINDS:
             yield from _names(kind, names(entry), seen[kind], (*where, kind))
         if ANY in entry.groups and seen["groups"] == {ANY}:
             message = "a wildcard group needs a named group before it; name one on the same queue"
-            yield Finding((*where, "groups"), "CFG-17", message)
+            yield DocumentFinding((*where, "groups"), "CFG-17", message)
         yield from _amounts(entry, where)
         yield from _within_queue(queue, cap, entry, where)
 
@@ -61,44 +61,48 @@ def _limits_of(partition: PartitionNode, queue: QueueNode) -> tuple[Sequence[Lim
     return queue.section.limits, (*queue.at, "limits")
 
 
-def _names(kind: str, names: Sequence[str], seen: set[str], at: Location) -> Iterator[Finding]:
+def _names(kind: str, names: Sequence[str], seen: set[str], at: Location) -> Iterator[DocumentFinding]:
     pattern, right = _NAME_RULES[kind]
     for place, name in enumerate(names):
         where = (*at, place)
         if name != ANY and not pattern.fullmatch(name):
-            yield Finding(where, "CFG-14", f"{shown(name)} is not the name of a {kind[:-1]}, nor *; {right}")
+            yield DocumentFinding(
+                where, "CFG-14", f"{shown(name)} is not the name of a {kind[:-1]}, nor *; {right}"
+            )
         elif name in seen:
-            yield Finding(where, "CFG-15", f"{shown(name)} has a limit on this queue already; keep one")
+            yield DocumentFinding(
+                where, "CFG-15", f"{shown(name)} has a limit on this queue already; keep one"
+            )
         elif ANY in seen:
-            yield Finding(where, "CFG-16", f"{shown(name)} comes after *; put the wildcard last")
+            yield DocumentFinding(where, "CFG-16", f"{shown(name)} comes after *; put the wildcard last")
         seen.add(name)
 
 
-def _amounts(entry: LimitEntry, at: Location) -> Iterator[Finding]:
+def _amounts(entry: LimitEntry, at: Location) -> Iterator[DocumentFinding]:
     amounts, broken = amounts_from(entry.maxresources)
     for name, message in broken.items():
-        yield Finding((*at, "maxresources", name), "CFG-18", message)
+        yield DocumentFinding((*at, "maxresources", name), "CFG-18", message)
     if entry.maxresources and not broken and not any(amounts.values()):
-        yield Finding((*at, "maxresources"), "CFG-18", "all values are zero; one must be above")
+        yield DocumentFinding((*at, "maxresources"), "CFG-18", "all values are zero; one must be above")
     if not entry.maxresources and not entry.maxapplications:
-        yield Finding(at, "CFG-19", "limits nothing; give maxresources or maxapplications")
+        yield DocumentFinding(at, "CFG-19", "limits nothing; give maxresources or maxapplications")
 
 
 def _within_queue(
     queue: QueueNode, cap: Mapping[str, int], entry: LimitEntry, at: Location
-) -> Iterator[Finding]:
+) -> Iterator[DocumentFinding]:
     most = queue.section.maxapplications
     if most and entry.maxapplications > most:
         message = f"{entry.maxapplications} is above the queue's own {most}; use at most {most}"
-        yield Finding((*at, "maxapplications"), "CFG-20", message)
+        yield DocumentFinding((*at, "maxapplications"), "CFG-20", message)
     for excess in excesses(amounts_from(entry.maxresources)[0], cap):
         yield _too_much(excess, "the queue's max", (*at, "maxresources"), "CFG-21")
 
 
-def _too_much(excess: Excess, whose: str, at: Location, rule: str) -> Finding:
+def _too_much(excess: Excess, whose: str, at: Location, rule: str) -> DocumentFinding:
     name, amount, most = excess
     message = f"{named(name, amount)} is above {whose}, {named(name, most)}; use at most that"
-    return Finding((*at, name), rule, message)
+    return DocumentFinding((*at, name), rule, message)
 
 
 # -- along the hierarchy -----------------------------------------------------------------------------------
@@ -110,16 +114,16 @@ Caps = tuple[Mapping[str, int], ...]
 """Maps of amounts that all hold for a name; their minimum is the CWMIN of CFG-41. Kept apart, because
 merging them for each of thousands of names would cost names times resources."""
 
-Check = Callable[[Sequence[LimitEntry], Location, Carried[T]], Generator[Finding, None, Carried[T]]]
+Check = Callable[[Sequence[LimitEntry], Location, Carried[T]], Generator[DocumentFinding, None, Carried[T]]]
 
 
-def limit_resources(partition: PartitionNode) -> Iterator[Finding]:
+def limit_resources(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """A name's resources fit what it, or the wildcard, has above (CFG-41 to CFG-43)."""
     nothing: Carried[Caps] = {}
     yield from _along(partition, partition.root, nothing, _resources)
 
 
-def limit_applications(partition: PartitionNode) -> Iterator[Finding]:
+def limit_applications(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """The same for the numbers of applications, where none is more than any (CFG-44 to CFG-46)."""
     nothing: Carried[int] = {}
     yield from _along(partition, partition.root, nothing, _applications)
@@ -127,7 +131,7 @@ def limit_applications(partition: PartitionNode) -> Iterator[Finding]:
 
 def _along(
     partition: PartitionNode, queue: QueueNode, above: Carried[T], check: Check[T]
-) -> Iterator[Finding]:
+) -> Iterator[DocumentFinding]:
     """``above`` is left as it was: a copy per queue would cost queues times names."""
     own = yield from check(*_limits_of(partition, queue), above)
     hidden = {key: above[key] for key in own if key in above}
@@ -155,7 +159,7 @@ def _inherited(
 
 def _resources(
     entries: Sequence[LimitEntry], at: Location, above: Carried[Caps]
-) -> Generator[Finding, None, Carried[Caps]]:
+) -> Generator[DocumentFinding, None, Carried[Caps]]:
     own: Carried[Caps] = {}
     for place, entry in enumerate(entries):
         amounts, _ = amounts_from(entry.maxresources)
@@ -185,7 +189,7 @@ def _smallest_excesses(amounts: Mapping[str, int], caps: Caps) -> list[Excess]:
 
 def _applications(
     entries: Sequence[LimitEntry], at: Location, above: Carried[int]
-) -> Generator[Finding, None, Carried[int]]:
+) -> Generator[DocumentFinding, None, Carried[int]]:
     own: Carried[int] = {}
     for place, entry in enumerate(entries):
         wanted = entry.maxapplications
@@ -197,6 +201,6 @@ def _applications(
                     what = wanted or "0 or absent, which is unlimited,"
                     message = f"{what} is above the {inherited} that {shown(name)} has in a queue above"
                     message = f"{message}; use 1 to {inherited}"
-                    yield Finding((*at, place, "maxapplications"), rule, message)
+                    yield DocumentFinding((*at, place, "maxapplications"), rule, message)
                     own[kind, name] = inherited
     return own

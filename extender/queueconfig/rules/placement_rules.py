@@ -11,7 +11,7 @@ from core.ids import ROOT
 from core.queues.placement.filters import GROUP_NAME, SPECIAL, USER_NAME
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
 from extender.queueconfig.patterns import PatternError, name_pattern
-from extender.queueconfig.problems import Finding, Location, shown
+from extender.queueconfig.problems import DocumentFinding, Location, shown
 from extender.queueconfig.schema import NODE_POLICIES, PlacementRule, RuleFilter
 
 KINDS = ("provided", "user", "tag", "fixed")
@@ -33,7 +33,7 @@ Chain = Sequence[tuple[Location, PlacementRule]]
 """A rule and the parents inside it, itself first, each with its place."""
 
 
-def placement(partition: PartitionNode) -> Iterator[Finding]:
+def placement(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """Every rule by itself, then where those of fixed parts lead (CFG-28 to CFG-36)."""
     chains = _chains(partition)
     patterns = _Patterns()
@@ -44,7 +44,7 @@ def placement(partition: PartitionNode) -> Iterator[Finding]:
                 yield from _filter(rule.filter, (*at, "filter"), patterns)
     for chain in chains:
         yield from _second_roots(chain)
-    queues: dict[str, QueueNode] = {queue.path: queue for queue in partition.root.walk()}
+    queues: dict[str, QueueNode] = {queue.path: queue for queue in partition.root.with_descendants()}
     for chain in chains:
         yield from _static_path(chain, queues)
 
@@ -62,11 +62,11 @@ def _chain(rule: PlacementRule, at: Location) -> Chain:
     return found
 
 
-def _names_of_rules(chain: Chain) -> Iterator[Finding]:
+def _names_of_rules(chain: Chain) -> Iterator[DocumentFinding]:
     for at, rule in chain:
         if not _RULE_NAME.fullmatch(rule.name):
             message = f"{shown(rule.name)} cannot be the name of a rule; there are {', '.join(KINDS)}"
-            yield Finding((*at, "name"), "CFG-28", message)
+            yield DocumentFinding((*at, "name"), "CFG-28", message)
 
 
 @dataclass(slots=True)
@@ -99,15 +99,19 @@ def _cost(text: str) -> int:
     return (LARGE_PATTERN if "{" in text else 2 * len(text)) + CATEGORY * text.lower().count("\\p")
 
 
-def _filter(spec: RuleFilter, at: Location, patterns: _Patterns) -> Iterator[Finding]:
+def _filter(spec: RuleFilter, at: Location, patterns: _Patterns) -> Iterator[DocumentFinding]:
     if spec.type.lower() not in ("", "allow", "deny"):
-        yield Finding((*at, "type"), "CFG-29", f"{shown(spec.type)} is no type of filter; say allow or deny")
+        yield DocumentFinding(
+            (*at, "type"), "CFG-29", f"{shown(spec.type)} is no type of filter; say allow or deny"
+        )
     for key, names, pattern in (("users", spec.users, USER_NAME), ("groups", spec.groups, GROUP_NAME)):
         if len(names) == 1 and not pattern.fullmatch(names[0]):
             reason = patterns.why_not(names[0])
             if reason:
                 message = f"{shown(names[0])} is neither a {key[:-1]} nor a regular expression, {reason}"
-                yield Finding((*at, key, 0), "CFG-30", f"{message}; write names, or a pattern like ^dev-.*$")
+                yield DocumentFinding(
+                    (*at, key, 0), "CFG-30", f"{message}; write names, or a pattern like ^dev-.*$"
+                )
 
 
 # -- where fixed rules lead --------------------------------------------------------------------------------
@@ -128,14 +132,14 @@ def _is_qualified(value: str) -> bool:
     return value == ROOT or value.startswith(_PREFIX)
 
 
-def _second_roots(chain: Chain) -> Iterator[Finding]:
+def _second_roots(chain: Chain) -> Iterator[DocumentFinding]:
     for at, rule in _fixed(chain)[1:]:
         if _is_qualified(rule.value.lower()):
             message = f"{shown(rule.value)} begins at the root below another fixed rule; leave root out"
-            yield Finding((*at, "value"), "CFG-31", message)
+            yield DocumentFinding((*at, "value"), "CFG-31", message)
 
 
-def _static_path(chain: Chain, queues: Mapping[str, QueueNode]) -> Iterator[Finding]:
+def _static_path(chain: Chain, queues: Mapping[str, QueueNode]) -> Iterator[DocumentFinding]:
     """The end of the path that the fixed rules give is held against the tree (CFG-32 to CFG-36)."""
     fixed = _fixed(chain)
     values = [rule.value.lower() for _, rule in fixed]
@@ -148,10 +152,10 @@ def _static_path(chain: Chain, queues: Mapping[str, QueueNode]) -> Iterator[Find
     if nearest.path != path:
         yield from _beyond_the_tree(path, nearest, rule, at)
     elif not nearest.is_leaf and not dynamic:
-        yield Finding(at, "CFG-32", f"{shown(path)} is a parent queue; name one of its leaves")
+        yield DocumentFinding(at, "CFG-32", f"{shown(path)} is a parent queue; name one of its leaves")
     elif nearest.is_leaf and dynamic:
         message = f"{shown(path)} is a leaf, and the next rule names a queue below it; name a parent queue"
-        yield Finding(at, "CFG-33", message)
+        yield DocumentFinding(at, "CFG-33", message)
 
 
 def _nearest(path: str, queues: Mapping[str, QueueNode]) -> QueueNode:
@@ -166,59 +170,67 @@ def _nearest(path: str, queues: Mapping[str, QueueNode]) -> QueueNode:
     return nearest
 
 
-def _beyond_the_tree(path: str, nearest: QueueNode, rule: PlacementRule, at: Location) -> Iterator[Finding]:
+def _beyond_the_tree(
+    path: str, nearest: QueueNode, rule: PlacementRule, at: Location
+) -> Iterator[DocumentFinding]:
     if nearest.is_leaf:
         message = (
             f"{shown(path)} goes on below the leaf {shown(nearest.path)}; name the leaf, or make it a parent"
         )
-        yield Finding(at, "CFG-35", message)
+        yield DocumentFinding(at, "CFG-35", message)
     elif not rule.create:
-        yield Finding(at, "CFG-34", f"there is no queue {shown(path)}; define it or set create: true")
+        yield DocumentFinding(at, "CFG-34", f"there is no queue {shown(path)}; define it or set create: true")
 
 
-def node_sort(partition: PartitionNode) -> Iterator[Finding]:
+def node_sort(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """The policy is known (CFG-37), its weights are not negative (CFG-38)."""
     policy, at = partition.section.nodesortpolicy, (*partition.at, "nodesortpolicy")
     if policy.type not in _POLICIES:
         message = f"undefined policy: {shown(policy.type)[1:-1]}; use fair or binpacking"
-        yield Finding((*at, "type"), "CFG-37", message)
+        yield DocumentFinding((*at, "type"), "CFG-37", message)
     for name, weight in policy.resourceweights.items():
         if weight < 0:
-            yield Finding((*at, "resourceweights", name), "CFG-38", f"{weight:g} is negative; use 0 or more")
+            yield DocumentFinding(
+                (*at, "resourceweights", name), "CFG-38", f"{weight:g} is negative; use 0 or more"
+            )
 
 
 # -- found only when applied -------------------------------------------------------------------------------
 
 
-def applied_rules(partition: PartitionNode) -> Iterator[Finding]:
+def applied_rules(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """Every rule can be made (APPLY-4)."""
     for chain in _chains(partition):
         for at, rule in chain:
             yield from _made(rule, at)
 
 
-def _made(rule: PlacementRule, at: Location) -> Iterator[Finding]:
+def _made(rule: PlacementRule, at: Location) -> Iterator[DocumentFinding]:
     kind = rule.name.lower()
     if kind not in KINDS:
         # A name of other characters is CFG-28's.
         if _RULE_NAME.fullmatch(rule.name):
             message = f"there is no rule {shown(rule.name)}; use one of {', '.join(KINDS)}"
-            yield Finding((*at, "name"), "APPLY-4", message)
+            yield DocumentFinding((*at, "name"), "APPLY-4", message)
     elif kind == "tag" and not rule.value:
-        yield Finding((*at, "value"), "APPLY-4", "a tag rule needs a value; give a tag, such as namespace")
+        yield DocumentFinding(
+            (*at, "value"), "APPLY-4", "a tag rule needs a value; give a tag, such as namespace"
+        )
     elif kind == "fixed":
         yield from _made_fixed(rule, at)
 
 
-def _made_fixed(rule: PlacementRule, at: Location) -> Iterator[Finding]:
+def _made_fixed(rule: PlacementRule, at: Location) -> Iterator[DocumentFinding]:
     if not rule.value:
-        yield Finding((*at, "value"), "APPLY-4", "a fixed rule needs a value; give the path of a queue")
+        yield DocumentFinding(
+            (*at, "value"), "APPLY-4", "a fixed rule needs a value; give the path of a queue"
+        )
     elif len(rule.value) > MAX_PATH:
         message = f"a path of {len(rule.value)} characters; use at most {MAX_PATH}"
-        yield Finding((*at, "value"), "APPLY-4", message)
+        yield DocumentFinding((*at, "value"), "APPLY-4", message)
     elif not all(_PATH_PART.fullmatch(part) for part in rule.value.split(".")):
         message = f"{shown(rule.value)} is not the path of a queue; use names with dots between them"
-        yield Finding((*at, "value"), "APPLY-4", message)
+        yield DocumentFinding((*at, "value"), "APPLY-4", message)
     elif _is_qualified(rule.value.lower()) and rule.parent is not None:
         message = f"{shown(rule.value)} is a whole path and takes no parent rule; leave parent out"
-        yield Finding((*at, "parent"), "APPLY-4", message)
+        yield DocumentFinding((*at, "parent"), "APPLY-4", message)

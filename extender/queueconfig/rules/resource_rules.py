@@ -8,10 +8,10 @@ from collections.abc import Generator, Iterator, Mapping
 from core.quantity import saturated
 from extender.queueconfig.amounts import amounts_from, excesses, named
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
-from extender.queueconfig.problems import Finding, Location
+from extender.queueconfig.problems import DocumentFinding, Location
 
 
-def resources(partition: PartitionNode) -> Iterator[Finding]:
+def resources(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """Every queue's own quantities (CFG-22, CFG-23), and those of parents and children (CFG-24 to CFG-27).
 
     A value that is no quantity takes no part in the other checks, nor do resources on the root (CFG-7).
@@ -19,21 +19,21 @@ def resources(partition: PartitionNode) -> Iterator[Finding]:
     yield from _guaranteed_below(partition.root, {})
 
 
-def templates(partition: PartitionNode) -> Iterator[Finding]:
+def templates(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """The amounts of child templates are quantities (APPLY-3)."""
-    for queue in partition.root.walk():
+    for queue in partition.root.with_descendants():
         template = queue.section.childtemplate
         if template is None:
             continue
         at = (*queue.at, "childtemplate", "resources")
         for key, texts in (("guaranteed", template.resources.guaranteed), ("max", template.resources.max)):
             for name, message in amounts_from(texts)[1].items():
-                yield Finding((*at, key, name), "APPLY-3", message)
+                yield DocumentFinding((*at, key, name), "APPLY-3", message)
 
 
 def _guaranteed_below(
     queue: QueueNode, effective: dict[str, int]
-) -> Generator[Finding, None, dict[str, int]]:
+) -> Generator[DocumentFinding, None, dict[str, int]]:
     """Check a queue and all below it; returns what it adds to its parent's sum (CFG-27).
 
     ``effective``: the max in force at the parent, the smallest on the path per resource (CFG-24); left as it
@@ -55,17 +55,17 @@ def _guaranteed_below(
     return guaranteed if any(guaranteed.values()) else below
 
 
-def _own_amounts(queue: QueueNode) -> Generator[Finding, None, tuple[dict[str, int], dict[str, int]]]:
+def _own_amounts(queue: QueueNode) -> Generator[DocumentFinding, None, tuple[dict[str, int], dict[str, int]]]:
     """The queue's max and guaranteed; none for the root."""
     if queue.is_root:
         return {}, {}
     section, at = queue.section.resources, (*queue.at, "resources")
     guaranteed, broken = amounts_from(section.guaranteed)
     for name, message in broken.items():
-        yield Finding((*at, "guaranteed", name), "CFG-22", message)
+        yield DocumentFinding((*at, "guaranteed", name), "CFG-22", message)
     maximum, broken = amounts_from(section.max)
     for name, message in broken.items():
-        yield Finding((*at, "max", name), "CFG-22", message)
+        yield DocumentFinding((*at, "max", name), "CFG-22", message)
     return maximum, guaranteed
 
 
@@ -79,14 +79,14 @@ def _added(left: dict[str, int], right: dict[str, int]) -> dict[str, int]:
 
 def _sum_findings(
     queue: QueueNode, below: Mapping[str, int], guaranteed: Mapping[str, int], effective: Mapping[str, int]
-) -> Iterator[Finding]:
+) -> Iterator[DocumentFinding]:
     at = (*queue.at, "resources")
     whose = "the children's guaranteed together, "
     yield from _above(below, guaranteed, (*at, "guaranteed"), "CFG-25", "this queue's guaranteed", whose)
     for finding in _above(below, effective, (*at, "max"), "CFG-26", "the smallest max down to here", whose):
         # The max may be an ancestor's: then there is no such key here to point at.
         declared = finding.at[-1] in (queue.section.resources.max or {})
-        yield finding if declared else Finding(queue.at, finding.rule, finding.message)
+        yield finding if declared else DocumentFinding(queue.at, finding.rule, finding.message)
 
 
 def _above(
@@ -96,8 +96,8 @@ def _above(
     rule: str,
     cap_name: str,
     whose: str = "",
-) -> Iterator[Finding]:
+) -> Iterator[DocumentFinding]:
     """One finding for each resource that exceeds its cap; a resource without one is unlimited."""
     for name, amount, most in excesses(amounts, cap):
         message = f"{whose}{named(name, amount)} is above {cap_name}, {named(name, most)}"
-        yield Finding((*at, name), rule, f"{message}; lower the first or raise the second")
+        yield DocumentFinding((*at, name), rule, f"{message}; lower the first or raise the second")

@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator
 
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
-from extender.queueconfig.problems import Finding, shown
+from extender.queueconfig.problems import DocumentFinding, shown
 from extender.queueconfig.rules.access_rules import access
 from extender.queueconfig.rules.limit_rules import limits
 
 _NAME = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}")
 
 
-def partition_name(partition: PartitionNode, seen: set[str]) -> Iterator[Finding]:
+def partition_name(partition: PartitionNode, seen: set[str]) -> Iterator[DocumentFinding]:
     """Partition names are unique, whatever their case; no name is ``default`` (CFG-4).
 
     ``seen``: the names of the partitions before this one, to which its own is added.
@@ -24,55 +24,55 @@ def partition_name(partition: PartitionNode, seen: set[str]) -> Iterator[Finding
             f"partition {shown(partition.name)} occurs twice; give each its own name "
             "(case is ignored, no name means default)"
         )
-        yield Finding((*partition.at, "name"), "CFG-4", message)
+        yield DocumentFinding((*partition.at, "name"), "CFG-4", message)
     seen.add(partition.name)
 
 
-def structure(partition: PartitionNode) -> Iterator[Finding]:
+def structure(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """The list of queues is there (CFG-5) and the root has no resources (CFG-7)."""
     if partition.section.queues is None:
         message = "queue config is not set; give a list, which may be empty: queues: []"
-        yield Finding((*partition.at, "queues"), "CFG-5", message)
+        yield DocumentFinding((*partition.at, "queues"), "CFG-5", message)
     resources = partition.root.section.resources
     for key, amounts in (("guaranteed", resources.guaranteed), ("max", resources.max)):
         if amounts is not None:
             message = f"the root cannot have {key}: its size is that of its nodes; remove the key"
-            yield Finding((*partition.root.at, "resources", key), "CFG-7", message)
+            yield DocumentFinding((*partition.root.at, "resources", key), "CFG-7", message)
 
 
-def queues_one_by_one(partition: PartitionNode) -> Iterator[Finding]:
+def queues_one_by_one(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """Of each queue its access lists, its limits and the names of its children; then the same of those.
 
     CFG-9 to CFG-21, in the order in which YuniKorn meets them.
     """
-    for queue in partition.root.walk():
+    for queue in partition.root.with_descendants():
         yield from access(queue)
         yield from limits(partition, queue)
         yield from _child_names(queue)
 
 
-def _child_names(queue: QueueNode) -> Iterator[Finding]:
+def _child_names(queue: QueueNode) -> Iterator[DocumentFinding]:
     """Names have allowed characters (CFG-9) and differ from their siblings' (CFG-10)."""
     first: dict[str, str] = {}
     for child in queue.children:
         name = child.section.name
         if not _NAME.fullmatch(name):
             message = f"name {shown(name)} is not allowed; use 1 to 64 of a-z A-Z 0-9 _ : # / @ - (no dot)"
-            yield Finding((*child.at, "name"), "CFG-9", message)
+            yield DocumentFinding((*child.at, "name"), "CFG-9", message)
         elif name.lower() in first:
             message = f"name {shown(name)} is taken by its sibling {shown(first[name.lower()])}"
-            yield Finding((*child.at, "name"), "CFG-10", f"{message}; use another, case is ignored")
+            yield DocumentFinding((*child.at, "name"), "CFG-10", f"{message}; use another, case is ignored")
         first.setdefault(name.lower(), name)
 
 
-def max_applications(partition: PartitionNode) -> Iterator[Finding]:
+def max_applications(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """Below a parent that caps applications every child has a cap, and no larger one (CFG-39, CFG-40)."""
-    for queue in partition.root.walk():
+    for queue in partition.root.with_descendants():
         cap = queue.section.maxapplications
         for child in queue.children if cap else ():
             wanted, at = child.section.maxapplications, (*child.at, "maxapplications")
             if wanted > cap:
-                yield Finding(at, "CFG-39", f"{wanted} is above the parent's {cap}; use 1 to {cap}")
+                yield DocumentFinding(at, "CFG-39", f"{wanted} is above the parent's {cap}; use 1 to {cap}")
             elif wanted == 0:
                 message = f"0 or absent is unlimited, but the parent allows {cap}; use 1 to {cap}"
-                yield Finding(at, "CFG-40", message)
+                yield DocumentFinding(at, "CFG-40", message)

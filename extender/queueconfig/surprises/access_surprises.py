@@ -7,7 +7,7 @@ from core.ids import QueuePath
 from core.queues.placement.filters import GROUP_NAME, SPECIAL, USER_NAME
 from core.queues.users.access import acl_from
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
-from extender.queueconfig.problems import Finding, Location, shown
+from extender.queueconfig.problems import DocumentFinding, Location, shown
 from extender.queueconfig.schema import PlacementRule, QueueSection, RuleFilter
 
 _SHOWN_NAMES = 3
@@ -18,9 +18,9 @@ _GLOB = re.compile(r"[a-zA-Z0-9:#/_.@-]*[a-zA-Z0-9:#/_@-][*?][a-zA-Z0-9:#/_.@*?-
 # -- access lists --------------------------------------------------------------------------------------------
 
 
-def acl_names(partition: PartitionNode) -> Iterator[Finding]:
+def acl_names(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """Names that an access list drops because they cannot be names there (ACL-2, ACL-3)."""
-    for queue in partition.root.walk():
+    for queue in partition.root.with_descendants():
         for key, text in (("submitacl", queue.section.submitacl), ("adminacl", queue.section.adminacl)):
             if text and _is_usable(text):
                 yield from _dropped_names(text, (*queue.at, key))
@@ -31,7 +31,7 @@ def _is_usable(text: str) -> bool:
     return len(text.split(" ")) <= 2
 
 
-def _dropped_names(text: str, at: Location) -> Iterator[Finding]:
+def _dropped_names(text: str, at: Location) -> Iterator[DocumentFinding]:
     acl = acl_from(text)
     users, _, groups = text.partition(" ")
     if acl.everybody:
@@ -42,7 +42,7 @@ def _dropped_names(text: str, at: Location) -> Iterator[Finding]:
             named = ", ".join(shown(name) for name in dropped[:_SHOWN_NAMES])
             more = f" and {len(dropped) - _SHOWN_NAMES} more" if len(dropped) > _SHOWN_NAMES else ""
             message = f"{named}{more} cannot be {kind} of an access list and let nobody in; {_instead(kind)}"
-            yield Finding(at, "ACL-3", message)
+            yield DocumentFinding(at, "ACL-3", message)
 
 
 def _instead(kind: str) -> str:
@@ -51,10 +51,10 @@ def _instead(kind: str) -> str:
     return "use letters, digits, _ and - after a letter or _, or * alone for everybody"
 
 
-def nobody_may_submit(partition: PartitionNode) -> Iterator[Finding]:
+def closed_queues(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """Queues into which no access list on the way or below lets anybody (ACL-5), the root first (CFG-6)."""
     admitting: set[QueuePath] = set()
-    for queue in reversed(list(partition.root.walk())):
+    for queue in reversed(list(partition.root.with_descendants())):
         if _admits(queue.section) or any(child.path in admitting for child in queue.children):
             admitting.add(queue.path)
     yield from _closed(partition, partition.root, admitting)
@@ -66,7 +66,9 @@ def _admits(section: QueueSection) -> bool:
     return any(acl.everybody or acl.users or acl.groups for acl in lists)
 
 
-def _closed(partition: PartitionNode, queue: QueueNode, admitting: set[QueuePath]) -> Iterator[Finding]:
+def _closed(
+    partition: PartitionNode, queue: QueueNode, admitting: set[QueuePath]
+) -> Iterator[DocumentFinding]:
     if queue.path not in admitting:
         yield _closed_finding(partition, queue)
     elif not _admits(queue.section):
@@ -74,21 +76,21 @@ def _closed(partition: PartitionNode, queue: QueueNode, admitting: set[QueuePath
             yield from _closed(partition, child, admitting)
 
 
-def _closed_finding(partition: PartitionNode, queue: QueueNode) -> Finding:
+def _closed_finding(partition: PartitionNode, queue: QueueNode) -> DocumentFinding:
     if queue.at == partition.at:
         message = (
             "the root that is put above these queues has no submitacl, and none of them has one: nobody may "
             'submit anywhere; name a queue root with submitacl: "*", or give the queues lists'
         )
-        return Finding((*queue.at, "queues"), "CFG-6", message)
+        return DocumentFinding((*queue.at, "queues"), "CFG-6", message)
     message = f"no access list up to the root or below lets anybody into {shown(queue.path)}; give submitacl"
-    return Finding((*queue.at, "submitacl"), "ACL-5", message)
+    return DocumentFinding((*queue.at, "submitacl"), "ACL-5", message)
 
 
 # -- filters of placement rules ------------------------------------------------------------------------------
 
 
-def filters(partition: PartitionNode) -> Iterator[Finding]:
+def filters(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """Filters that match more or less than their text says (PL-5)."""
     for place, rule in enumerate(partition.section.placementrules):
         at: Location = (*partition.at, "placementrules", place)
@@ -99,15 +101,17 @@ def filters(partition: PartitionNode) -> Iterator[Finding]:
             at, each = (*at, "parent"), each.parent
 
 
-def _filter(spec: RuleFilter, at: Location) -> Iterator[Finding]:
+def _filter(spec: RuleFilter, at: Location) -> Iterator[DocumentFinding]:
     if spec.type.lower() == "deny":
         if spec.type != "deny":
             message = (
                 f"{shown(spec.type)} denies here and allows in YuniKorn, which compares exactly; say deny"
             )
-            yield Finding((*at, "type"), "PL-5", message)
+            yield DocumentFinding((*at, "type"), "PL-5", message)
         if not (spec.users or spec.groups):
-            yield Finding(at, "PL-5", "denies everybody, so the rule places nothing; name users or groups")
+            yield DocumentFinding(
+                at, "PL-5", "denies everybody, so the rule places nothing; name users or groups"
+            )
     for key, names, valid in (("users", spec.users, USER_NAME), ("groups", spec.groups, GROUP_NAME)):
         if len(names) == 1:
             yield from _single(names[0], valid, (*at, key, 0))
@@ -115,15 +119,15 @@ def _filter(spec: RuleFilter, at: Location) -> Iterator[Finding]:
             yield from _several(names, valid, (*at, key))
 
 
-def _several(names: Sequence[str], valid: re.Pattern[str], at: Location) -> Iterator[Finding]:
+def _several(names: Sequence[str], valid: re.Pattern[str], at: Location) -> Iterator[DocumentFinding]:
     for place, name in enumerate(names):
         if not valid.fullmatch(name):
             why = "regular expressions stand alone" if SPECIAL & set(name) else "it is no name"
             message = f"{shown(name)} is dropped from a list of several: {why}"
-            yield Finding((*at, place), "PL-5", message)
+            yield DocumentFinding((*at, place), "PL-5", message)
 
 
-def _single(name: str, valid: re.Pattern[str], at: Location) -> Iterator[Finding]:
+def _single(name: str, valid: re.Pattern[str], at: Location) -> Iterator[DocumentFinding]:
     if not SPECIAL & set(name):
         return
     if valid.fullmatch(name):
@@ -131,13 +135,13 @@ def _single(name: str, valid: re.Pattern[str], at: Location) -> Iterator[Finding
             f"{shown(name)} is a regular expression when it stands alone: it matches every name that ends "
             f"in {shown(name[:-1])}, and not this one; write {shown(f'^{name[:-1]}[$]$')}"
         )
-        yield Finding(at, "PL-5", message)
+        yield DocumentFinding(at, "PL-5", message)
     elif _GLOB.fullmatch(name):
         message = (
             f"{shown(name)} is a regular expression and matches anywhere in a name, unlike a file pattern; "
             f"perhaps {shown(f'^{_as_expression(name)}$')} is meant"
         )
-        yield Finding(at, "PL-5", message)
+        yield DocumentFinding(at, "PL-5", message)
 
 
 def _as_expression(pattern: str) -> str:

@@ -21,7 +21,7 @@ _ANYWHERE = _Area(ROOT, True)
 
 def creation_parents(partition: PartitionNode) -> frozenset[QueuePath]:
     """The configured parents that may get dynamic children, as far as the rules alone tell."""
-    queues = {queue.path: queue for queue in partition.root.walk()}
+    queues = {queue.path: queue for queue in partition.root.with_descendants()}
     rules = [rule for rule in partition.section.placementrules if rule.create]
     return frozenset(path for rule in rules for path in _parents_of(rule, queues))
 

@@ -7,7 +7,7 @@ from core.ids import QueuePath
 from core.queues import properties as known
 from core.queues.properties import inherited, properties_from, readable
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
-from extender.queueconfig.problems import Finding, Location, shown
+from extender.queueconfig.problems import DocumentFinding, Location, shown
 from extender.queueconfig.schema import ChildTemplate, PreemptionSection
 from extender.queueconfig.surprises.creation import creation_parents
 
@@ -31,14 +31,14 @@ _QUOTA_IS_OFF = "has no effect: set preemption.quotapreemptionenabled of the par
 _ON_ROOT = "has no effect on the root, which is compared with no other queue; remove it"
 
 
-def properties(partition: PartitionNode) -> Iterator[Finding]:
+def properties(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """Keys that mean nothing and values that cannot be read, in queues and templates (Q-4, PRI-8)."""
     idle = _idle_keys(partition.section.preemption)
-    for queue in partition.root.walk():
+    for queue in partition.root.with_descendants():
         at = (*queue.at, "properties")
         for key, value in queue.section.properties.items():
             if queue.is_root and key in (known.PRIORITY_POLICY, known.PRIORITY_OFFSET):
-                yield Finding((*at, key), "PRI-8", _ON_ROOT)
+                yield DocumentFinding((*at, key), "PRI-8", _ON_ROOT)
             else:
                 yield from _entry(key, value, (*at, key), idle)
         for key, value in _template_properties(queue).items():
@@ -46,7 +46,9 @@ def properties(partition: PartitionNode) -> Iterator[Finding]:
             if key and value:
                 yield from _entry(key, value, where, idle)
             else:
-                yield Finding(where, "TPL-1", "an empty key or value is dropped from a template; remove it")
+                yield DocumentFinding(
+                    where, "TPL-1", "an empty key or value is dropped from a template; remove it"
+                )
 
 
 def _idle_keys(preemption: PreemptionSection) -> Mapping[str, str]:
@@ -59,15 +61,15 @@ def _idle_keys(preemption: PreemptionSection) -> Mapping[str, str]:
     return idle
 
 
-def _entry(key: str, value: str, at: Location, idle: Mapping[str, str]) -> Iterator[Finding]:
+def _entry(key: str, value: str, at: Location, idle: Mapping[str, str]) -> Iterator[DocumentFinding]:
     understood = readable(key, value)
     if understood is None:
-        yield Finding(at, "Q-4", f"no such property, so it has no effect; {_hint(key)}")
+        yield DocumentFinding(at, "Q-4", f"no such property, so it has no effect; {_hint(key)}")
     elif not understood and not (key == known.PRIORITY_POLICY and not value):
         allowed, otherwise = _ALLOWED[key]
-        yield Finding(at, "Q-4", f"{shown(value)} is not {allowed}: {otherwise} counts")
+        yield DocumentFinding(at, "Q-4", f"{shown(value)} is not {allowed}: {otherwise} counts")
     elif key in idle:
-        yield Finding(at, "QUO-12" if key == known.QUOTA_PREEMPTION_DELAY else "Q-4", idle[key])
+        yield DocumentFinding(at, "QUO-12" if key == known.QUOTA_PREEMPTION_DELAY else "Q-4", idle[key])
 
 
 def _hint(key: str) -> str:
@@ -94,7 +96,7 @@ _READ: dict[str, Callable[[known.QueueProperties], object]] = {
 """The properties that a configured leaf inherits."""
 
 
-def not_taken_over(partition: PartitionNode) -> Iterator[Finding]:
+def not_taken_over(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """Properties that configured leaves inherit and dynamic ones below the same queue do not (Q-6)."""
     parents = creation_parents(partition)
     if parents:
@@ -108,7 +110,7 @@ def _lost_below(
     template: frozenset[str],
     parents: frozenset[QueuePath],
     reported: set[Location],
-) -> Iterator[Finding]:
+) -> Iterator[DocumentFinding]:
     """``carried``: the properties in force here that matter to a leaf, with where they stand."""
     carried = _carried(queue, carried)
     template = _keys_of_template(queue.section.childtemplate, template)
@@ -117,7 +119,7 @@ def _lost_below(
         if at not in reported:
             reported.add(at)
             message = "dynamic queues made below do not inherit this; set it in the childtemplate too"
-            yield Finding(at, "Q-6", message)
+            yield DocumentFinding(at, "Q-6", message)
     for child in queue.children:
         if not child.is_leaf:
             yield from _lost_below(child, carried, template, parents, reported)
@@ -155,14 +157,14 @@ _HIGHEST_OF_USERS = 1_000_000_000
 _LARGE = 999_999_999
 
 
-def offsets(partition: PartitionNode) -> Iterator[Finding]:
+def offsets(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """Offsets that can lift the pods of users to the system's priority classes (PRI-6, PRI-9).
 
     They add up towards the root, 32 bits wide; a fence shows its own offset instead (PRI-7), and the root's
     is not used (PRI-8).
     """
     reached: dict[QueuePath, int] = {}
-    for queue in reversed(list(partition.root.walk())):
+    for queue in reversed(list(partition.root.with_descendants())):
         at = (*queue.at, "childtemplate", "properties")
         inside = yield from _lifted(_template_properties(queue), _HIGHEST_OF_USERS, at)
         inside = max([inside, *(reached[child.path] for child in queue.children)])
@@ -171,7 +173,7 @@ def offsets(partition: PartitionNode) -> Iterator[Finding]:
             reached[queue.path] = yield from _lifted(queue.section.properties, inside, at)
 
 
-def _lifted(entries: Mapping[str, str], inside: int, at: Location) -> Generator[Finding, None, int]:
+def _lifted(entries: Mapping[str, str], inside: int, at: Location) -> Generator[DocumentFinding, None, int]:
     """What a queue with these properties shows outside, when the highest priority in it is ``inside``."""
     if not entries:
         return inside
@@ -183,5 +185,5 @@ def _lifted(entries: Mapping[str, str], inside: int, at: Location) -> Generator[
             f"pods here can count as {shows}, and the system's priority classes begin at {SYSTEM_CLASSES}; "
             f"keep the offsets on a path together below {_LARGE + 1}"
         )
-        yield Finding((*at, known.PRIORITY_OFFSET), "PRI-9", message)
+        yield DocumentFinding((*at, known.PRIORITY_OFFSET), "PRI-9", message)
     return shows

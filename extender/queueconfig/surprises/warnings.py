@@ -11,8 +11,8 @@ from core.errors import QuantityError
 from core.quantity import queue_amount
 from extender.queueconfig.hierarchy import DEFAULT_PARTITION, PartitionNode, partition_from
 from extender.queueconfig.parsing import parse
-from extender.queueconfig.problems import MAX_REPORTED, ConfigError, Finding, Location, Problem, shown
-from extender.queueconfig.surprises.access_surprises import acl_names, filters, nobody_may_submit
+from extender.queueconfig.problems import MAX_REPORTED, ConfigError, DocumentFinding, Location, Problem, shown
+from extender.queueconfig.surprises.access_surprises import acl_names, closed_queues, filters
 from extender.queueconfig.surprises.property_surprises import not_taken_over, offsets, properties
 
 RESOLVERS = ("", "os")
@@ -39,36 +39,36 @@ def bounded(warnings: Iterable[Problem]) -> tuple[Problem, ...]:
     return (*first[:MAX_REPORTED], Problem("", first[MAX_REPORTED - 1].rule, message))
 
 
-def surprises(partitions: Sequence[PartitionNode]) -> Iterator[Finding]:
+def surprises(partitions: Sequence[PartitionNode]) -> Iterator[DocumentFinding]:
     """Only partition ``default`` is used, so only its queues are looked at (CFG-4)."""
     names = {partition.name for partition in partitions}
     if DEFAULT_PARTITION not in names:
         message = "there is no partition default, so no queue: every application will be refused; add one"
-        yield Finding(("partitions",), "CFG-4", message)
+        yield DocumentFinding(("partitions",), "CFG-4", message)
     for partition in partitions:
         if partition.name != DEFAULT_PARTITION:
             message = f"partition {shown(partition.name)} is checked and not used; only default is"
-            yield Finding((*partition.at, "name"), "CFG-4", message)
+            yield DocumentFinding((*partition.at, "name"), "CFG-4", message)
         else:
             for group in GROUPS:
                 yield from group(partition)
 
 
-def shape(partition: PartitionNode) -> Iterator[Finding]:
+def shape(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """Keys of a queue that its place in the tree overrules."""
-    for queue in partition.root.walk():
+    for queue in partition.root.with_descendants():
         section = queue.section
         if "parent" in section.model_fields_set and not section.parent and not queue.is_leaf:
             why = "the root is always a parent" if queue.is_root else "a queue with children is a parent"
-            yield Finding((*queue.at, "parent"), "Q-1", f"false has no effect: {why}; remove the key")
+            yield DocumentFinding((*queue.at, "parent"), "Q-1", f"false has no effect: {why}; remove the key")
         if section.childtemplate is not None and queue.is_leaf:
             message = "has no effect on a leaf: a template is for dynamic queues below; move it to a parent"
-            yield Finding((*queue.at, "childtemplate"), "TPL-2", message)
+            yield DocumentFinding((*queue.at, "childtemplate"), "TPL-2", message)
 
 
-def zero_max(partition: PartitionNode) -> Iterator[Finding]:
+def zero_max(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """A max of zeros only is no max (Q-2)."""
-    for queue in partition.root.walk():
+    for queue in partition.root.with_descendants():
         section = queue.section
         if not queue.is_root:
             yield from _zero(section.resources.max, (*queue.at, "resources", "max"))
@@ -78,13 +78,13 @@ def zero_max(partition: PartitionNode) -> Iterator[Finding]:
             )
 
 
-def _zero(texts: Mapping[str, str] | None, at: Location) -> Iterator[Finding]:
+def _zero(texts: Mapping[str, str] | None, at: Location) -> Iterator[DocumentFinding]:
     if texts and all(_is_zero(name, text) for name, text in texts.items()):
         message = (
             "all values are zero, which means no limit at all; leave max out, or, to admit nothing, "
             "give one value above zero beside the zeros"
         )
-        yield Finding(at, "Q-2", message)
+        yield DocumentFinding(at, "Q-2", message)
 
 
 def _is_zero(name: str, text: str) -> bool:
@@ -94,14 +94,14 @@ def _is_zero(name: str, text: str) -> bool:
         return False
 
 
-def resolver(partition: PartitionNode) -> Iterator[Finding]:
+def resolver(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """Resolvers that are not built in: the default one answers, where a user's group is his name (ID-4)."""
     kind = partition.section.usergroupresolver.type
     if kind not in RESOLVERS:
         message = (
             f"resolver {shown(kind)} is not here, so a user's only group is his own name; use os or none"
         )
-        yield Finding((*partition.at, "usergroupresolver", "type"), "ID-4", message)
+        yield DocumentFinding((*partition.at, "usergroupresolver", "type"), "ID-4", message)
 
 
 GROUPS = (
@@ -111,7 +111,7 @@ GROUPS = (
     offsets,
     not_taken_over,
     acl_names,
-    nobody_may_submit,
+    closed_queues,
     filters,
     resolver,
 )
