@@ -177,16 +177,16 @@ class Player:
                 if pod.priority:
                     body = priority_class_object(anonymous_class(pod.priority), pod.priority)
                     await self._apply("scheduling.k8s.io/v1", "PriorityClass", body)
-        for budget in scenario.cluster.budgets:
+        for budget in scenario.cluster.pod_disruption_budgets:
             spec: Object = {"selector": {"matchLabels": dict(budget.match_labels)}, "maxUnavailable": 0}
             body = {"metadata": {"name": budget.name, "namespace": cluster.namespace}, "spec": spec}
             await self._apply("policy/v1", "PodDisruptionBudget", body)
         for node in scenario.cluster.nodes:
             await self._add_nodes(node)
-        if scenario.bind_delay:
-            self._stand.proxy.delay("POST", "/binding$", scenario.bind_delay / 1000)
-        if scenario.watch_delay:
-            self._stand.proxy.delay_watch("/api/v1/pods", scenario.watch_delay / 1000)
+        if scenario.delays.bind:
+            self._stand.proxy.delay("POST", "/binding$", scenario.delays.bind / 1000)
+        if scenario.delays.watch:
+            self._stand.proxy.delay_watch("/api/v1/pods", scenario.delays.watch / 1000)
             self._stand.proxy.cut_watches("/api/v1/pods")
 
     async def _apply(self, version: str, kind: str, body: Object) -> None:

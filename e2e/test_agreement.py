@@ -25,7 +25,7 @@ async def test_the_simulator_agrees_with_the_real_thing(cluster: Cluster, path: 
     assert recording.differences == ()
     simulated = outcome_of(recording)
     assert simulated.placed
-    late = bool(scenario.watch_delay or scenario.bind_delay)
+    late = bool(scenario.delays.watch or scenario.delays.bind)
     async with Stand(cluster, tree_of(scenario.config.text), proxied=late) as stand:
         real = await Player(scenario, stand).play(simulated)
     assert real.placed == simulated.placed

@@ -7,7 +7,9 @@ from core.errors import PaddockError
 from extender.simulator.cluster.api_server import Pod, Refusal
 from extender.simulator.expectations import Expectations
 from extender.simulator.report.recording import Difference, Recording
-from extender.simulator.scenario.model import Mistake, Named, Resize, Scenario, ScenarioError, Step
+from extender.simulator.scenario.checks import Resize
+from extender.simulator.scenario.fields import Named
+from extender.simulator.scenario.model import Mistake, Scenario, ScenarioError, Step
 from extender.simulator.scenario.objects import config_map_of
 from extender.simulator.scheduler.scheduler import Spinning
 from extender.simulator.simulation import Between, Cluster

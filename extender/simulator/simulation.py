@@ -17,10 +17,10 @@ from extender.simulator.cluster.pod_validation import objections
 from extender.simulator.cluster.world import News, World
 from extender.simulator.paddock import Paddock
 from extender.simulator.report.recorder import Recorder
+from extender.simulator.scenario.checks import SYSTEM_CLASSES
 from extender.simulator.scenario.daemon_sets import daemon_sets_of
 from extender.simulator.scenario.model import NodeEntry, PodEntry, Scenario
 from extender.simulator.scenario.objects import (
-    SYSTEM_CLASSES,
     Json,
     add_gate,
     admitted,
@@ -67,9 +67,9 @@ class Cluster:
             # Only what asyncio itself needs of a loop is there.
             HandLoop(self.clock),  # type: ignore[abstract]
             self.api,
-            PlayedBudgets(scenario.cluster.budgets, self.api.live_pods),
+            PlayedBudgets(scenario.cluster.pod_disruption_budgets, self.api.live_pods),
             self.recorder,
-            scenario.bind_delay,
+            scenario.delays.bind,
             config_map_of(scenario.config.text, scenario.settings),
             daemon_sets_of(scenario.steps),
         )
@@ -184,7 +184,7 @@ class Cluster:
 
     def _tell_paddock(self, change: News) -> None:
         if self._paddock is not None:
-            delay = self.scenario.watch_delay
+            delay = self.scenario.delays.watch
             self._paddock.hear(change, due=self.clock.now + delay)
             if delay:
                 self.clock.at(self.clock.now + delay, Kind.API, _news_is_there)
@@ -243,9 +243,11 @@ class Cluster:
     def _new_scheduler(self) -> PlayedScheduler:
         names = self.paddock.life.configuration.settings.scheduler_names
         settings = Settings(
-            self.scenario.percentage_of_nodes, self.scenario.max_backoff * 1000, PROFILES | names
+            self.scenario.scheduler.percentage_of_nodes_to_score,
+            self.scenario.scheduler.pod_max_backoff_seconds * 1000,
+            PROFILES | names,
         )
-        budgets = self.scenario.cluster.budgets
+        budgets = self.scenario.cluster.pod_disruption_budgets
         return PlayedScheduler(self.clock, self.api, self._server, self.recorder, settings, budgets)
 
 

@@ -130,7 +130,7 @@ call breaks off, and then overfills the node, whoever broke it off."""
 
 def moments() -> Iterator[object]:
     for name, scenario in PLAYS.items():
-        for at in LATE_MOMENTS if scenario.watch_delay else MOMENTS:
+        for at in LATE_MOMENTS if scenario.delays.watch else MOMENTS:
             yield pytest.param(restarted(scenario, at), id=f"{name}: {at / 1000} s")
 
 

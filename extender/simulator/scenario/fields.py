@@ -1,332 +1,376 @@
-"""Reading one mapping of a scenario file: strict keys, typed values, every mistake with its line.
+"""Types of the values in a scenario file: how pydantic reads each, and the message for a wrong one.
 
 Knows YAML values and Kubernetes' names and amounts, and nothing of what a scenario means.
 """
 
 import difflib
-import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from decimal import Decimal
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict
+from itertools import islice
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
+
+from pydantic import PlainValidator, TypeAdapter, ValidationError, WrapValidator
+from pydantic.alias_generators import to_camel
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from core.errors import QuantityError
 from core.quantity import kubernetes_amount
-from extender.configuration.settings import seconds_of
 from extender.queueconfig.document import ListValue, MapValue, QuotedText, Value
-from extender.queueconfig.problems import Location, cut, path_text, shown
-from extender.simulator.scenario.model import Mistake, Named
+from extender.queueconfig.problems import Location, cut, shown
+from extender.simulator.scenario.scalars import (
+    LONGEST_NAME,
+    RESOURCE,
+    SWITCHES,
+    is_label,
+    is_name,
+    is_slip,
+    milliseconds_of,
+    plain,
+    whole_number,
+)
+from extender.wire.placeholder import is_label_value
 
 T = TypeVar("T")
+Found = tuple[Location, str]
+"""A mistake: its place below the value that is read, and the message."""
 
 MOST_MISTAKES = 200
 LONGEST_PATTERN = 1000
-LONGEST_NAME = 253
-LONGEST_LABEL = 63
-NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
-RESOURCE = re.compile(r"cpu|memory|ephemeral-storage|hugepages-[0-9]+[KMGTPE]i|[^/]+/.+", re.ASCII)
-"""Resources that Kubernetes knows by themselves, and those of anybody else, which have a domain."""
 
-_WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
-_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
-_OTHER_BASE = re.compile(r"0x[0-9a-fA-F]{1,15}|0o[0-7]{1,20}", re.ASCII)
-_DURATION_PART = re.compile(r"([0-9.]+)([a-zµμ]+)")
-_MILLISECONDS = {
-    **{"ns": Decimal("1e-6"), "us": Decimal("1e-3"), "µs": Decimal("1e-3")},
-    **{"μs": Decimal("1e-3"), "ms": Decimal(1)},
-    **{"s": Decimal(1000), "m": Decimal(60_000), "h": Decimal(3_600_000)},
-}
-_SWITCHES = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+OF_WHOLE = object()
+"""Marks a field whose validator gets the whole mapping."""
+
+Given = Mapping[str, Any]
+"""An entry that stays a mapping: what the file names, in the order of its class."""
 
 
-class Mistakes:
-    """What is wrong with a file, in the order found; no more than anybody reads."""
+class Named(NamedTuple):
+    """A name that a step mentions, and where."""
 
-    def __init__(self) -> None:
-        self.found: list[Mistake] = []
-
-    def add(self, line: int | None, at: Location, message: str) -> None:
-        if not self.full:
-            self.found.append(Mistake(line, path_text(at), cut(message)))
-
-    @property
-    def full(self) -> bool:
-        return len(self.found) >= MOST_MISTAKES
+    name: str
+    line: int
 
 
-class Fields:
-    """One mapping. Each reader takes a key's value, or its default when the key is absent or wrong."""
+class Placed(MapValue):
+    """A mapping that knows the line it stands on. ``names``: those that the entry gives to its objects."""
 
-    def __init__(self, value: MapValue, at: Location, line: int, mistakes: Mistakes) -> None:
-        self.value = value
-        self.at = at
-        self.line = line
-        self.mistakes = mistakes
-        self._read: set[str] = set()
+    __slots__ = ("line", "names")
 
-    def __contains__(self, key: str) -> bool:
-        """Whether the file has a key; who asks for it knows it."""
-        self._read.add(key)
-        return key in self.value
-
-    def line_of(self, key: str) -> int:
-        return self.value.lines.get(key, self.line)
-
-    def wrong(self, key: str, message: str) -> None:
-        self.mistakes.add(self.line_of(key), (*self.at, key), message)
-
-    def take(self, key: str) -> Value:
-        self._read.add(key)
-        return self.value.get(key)
-
-    def end(self, known: Iterable[str] = ()) -> None:
-        """Every key that nobody asked for is a mistake."""
-        known = sorted({*self._read, *known})
-        for key in self.value:
-            if self.mistakes.full:
-                return
-            if key not in known:
-                near = difflib.get_close_matches(cut(key, LONGEST_NAME), known, n=1)
-                hint = f"; did you mean {near[0]}?" if near else f"; known here: {', '.join(known)}"
-                self.wrong(key, f"unknown key {shown(key)}{hint}")
-
-    # -- plain values ----------------------------------------------------------------------------
-
-    def text(self, key: str, default: str | None = None) -> str | None:
-        value = self.take(key)
-        if key not in self.value:
-            return default
-        if not isinstance(value, str):
-            self.wrong(key, "must be text")
-            return default
-        return str(value)
-
-    def required_text(self, key: str) -> str:
-        found = self.text(key)
-        if key not in self.value:
-            self.mistakes.add(self.line, self.at, f"{key} is missing")
-        elif found == "":
-            self.wrong(key, "must not be empty")
-        return found or ""
-
-    def name(self, key: str = "name") -> str:
-        """A required name of a Kubernetes object."""
-        found = self.required_text(key)
-        if found and not is_name(found):
-            self.wrong(key, f"{shown(found)} is not a name: small letters, digits, - and . only, 253 at most")
-        return found
-
-    def number(self, key: str, default: int, *, least: int, most: int) -> int:
-        value = self.take(key)
-        if key not in self.value:
-            return default
-        number = whole_number(value)
-        if number is None or not least <= number <= most:
-            self.wrong(key, f"must be a whole number from {least} to {most}")
-            return default
-        return number
-
-    def optional_number(self, key: str, *, least: int, most: int) -> int | None:
-        return self.number(key, least, least=least, most=most) if key in self else None
-
-    def switch(self, key: str, default: bool = False) -> bool:
-        value = self.take(key)
-        if key not in self.value:
-            return default
-        if not isinstance(value, str) or isinstance(value, QuotedText) or value not in _SWITCHES:
-            self.wrong(key, "must be true or false")
-            return default
-        return _SWITCHES[value]
-
-    def duration(self, key: str, default: int = 0) -> int:
-        """Milliseconds."""
-        value = self.take(key)
-        if key not in self.value:
-            return default
-        milliseconds = milliseconds_of(value) if isinstance(value, str) else None
-        if milliseconds is None:
-            self.wrong(key, "must be a duration in whole milliseconds such as 30s, 1m30s or 250ms")
-            return default
-        return milliseconds
-
-    def choice(self, key: str, choices: Iterable[str], default: str | None = None) -> str | None:
-        found = self.text(key, default)
-        if key in self.value and found is not None and found not in tuple(choices):
-            self.wrong(key, f"must be one of {', '.join(choice for choice in choices if choice)}")
-            return default
-        return found
-
-    def pattern(self, key: str) -> str | None:
-        """A regular expression."""
-        found = self.text(key)
-        if found is None:
-            return None
-        if len(found) > LONGEST_PATTERN:
-            self.wrong(key, f"a regular expression has at most {LONGEST_PATTERN} characters")
-            return None
-        try:
-            # Python warns of patterns that it may read otherwise one day; they mean what they mean today.
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                re.compile(found)
-        except (re.error, RecursionError, OverflowError) as error:
-            self.wrong(key, f"not a regular expression: {error}")
-            return None
-        return found
-
-    # -- mappings and lists ----------------------------------------------------------------------
-
-    def fields(self, key: str) -> "Fields | None":
-        """A mapping below this one, or None when there is none."""
-        value = self.take(key)
-        if key not in self.value:
-            return None
-        if not isinstance(value, MapValue):
-            self.wrong(key, "must be a mapping")
-            return None
-        return Fields(value, (*self.at, key), self.line_of(key), self.mistakes)
-
-    def each(self, key: str) -> "list[Fields]":
-        """The mappings of a list."""
-        found = []
-        for at, (value, line) in enumerate(self._items(key)):
-            place = (*self.at, key, at)
-            if isinstance(value, MapValue):
-                found.append(Fields(value, place, line, self.mistakes))
-            else:
-                self.mistakes.add(line, place, "must be a mapping")
-        return found
-
-    def names(self, key: str) -> tuple[Named, ...]:
-        """A list of names, with their lines."""
-        found = []
-        for at, (value, line) in enumerate(self._items(key)):
-            if isinstance(value, str) and value:
-                found.append(Named(str(value), line))
-            else:
-                self.mistakes.add(line, (*self.at, key, at), "must be a name")
-        return tuple(found)
-
-    def optional_names(self, key: str) -> tuple[str, ...] | None:
-        return tuple(name for name, _ in self.names(key)) if key in self else None
-
-    def _items(self, key: str) -> list[tuple[Value, int]]:
-        value = self.take(key)
-        if key not in self.value:
-            return []
-        if not isinstance(value, ListValue):
-            self.wrong(key, "must be a list")
-            return []
-        return list(zip(value, value.lines, strict=True))
-
-    def texts(self, key: str) -> dict[str, str]:
-        """A mapping of texts, as labels are: numbers and switches are taken as their text."""
-        return self.mapping(key, lambda value: str(value) if isinstance(value, str) else None, "must be text")
-
-    def amounts(self, key: str) -> dict[str, str]:
-        """A mapping of resource names to quantities."""
-        below = self.fields(key)
-        if below is None:
-            return {}
-        known = [name for name in below.value if RESOURCE.fullmatch(name) or not _is_slip(name)]
-        found = {name: amount for name in known if (amount := below.amount(name)) is not None}
-        below.end(("cpu", "memory", "ephemeral-storage"))
-        return found
-
-    def amount(self, key: str) -> str | None:
-        """A quantity as Kubernetes writes it, or None when absent or wrong."""
-        value = self.take(key)
-        if key not in self.value:
-            return None
-        try:
-            kubernetes_amount(key, str(value) if isinstance(value, str) else "")
-        except QuantityError as error:
-            self.wrong(key, f"not a quantity: {error}")
-            return None
-        return str(value)
-
-    def mapping(self, key: str, read: Callable[[Value], T | None], message: str) -> dict[str, T]:
-        below = self.fields(key)
-        if below is None:
-            return {}
-        found: dict[str, T] = {}
-        for name in below.value:
-            value = read(below.take(name))
-            if value is None:
-                below.wrong(name, message)
-            else:
-                found[name] = value
-        return found
-
-    def free(self, key: str) -> Any:
-        """Whatever stands there, as plain Python values."""
-        return plain(self.take(key))
-
-    def free_mappings(self, key: str) -> tuple[Mapping[str, Any], ...]:
-        """A list of mappings of which only kube-scheduler or Paddock knows what they mean."""
-        return tuple(plain(each.value) for each in self.each(key))
+    def __init__(self, value: MapValue, line: int) -> None:
+        super().__init__()
+        self.update({key: placed(below, value.lines[key]) for key, below in value.items()})
+        self.lines, self.line = value.lines, line
+        self.names: tuple[str, ...] = ()
 
 
-def _is_slip(name: str) -> bool:
-    """Whether a resource without a domain looks like one of Kubernetes' own, mistyped."""
-    own = ("cpu", "vcore", "memory", "ephemeral-storage")
-    return bool(difflib.get_close_matches(cut(name, LONGEST_NAME), own, n=1, cutoff=0.75))
-
-
-def is_name(text: str) -> bool:
-    return len(text) <= LONGEST_NAME and NAME.fullmatch(text) is not None
-
-
-def is_label(text: str) -> bool:
-    """Whether it may name a namespace."""
-    return len(text) <= LONGEST_LABEL and "." not in text and is_name(text)
-
-
-def whole_number(value: Value) -> int | None:
-    plain_text = isinstance(value, str) and not isinstance(value, QuotedText)
-    return int(str(value)) if plain_text and _WHOLE.fullmatch(str(value)) else None
-
-
-def milliseconds_of(text: str) -> int | None:
-    """A Go duration in milliseconds, None when it is none or not whole."""
-    if text == "0":
-        return 0
-    try:
-        seconds_of(text)
-    except ValueError:
-        return None
-    # Exactly, where a float would take 1000000 h and 1 ms for something in between.
-    parts = _DURATION_PART.findall(text)
-    milliseconds = sum((Decimal(amount) * _MILLISECONDS[unit] for amount, unit in parts), Decimal(0))
-    return int(milliseconds) if milliseconds == int(milliseconds) and milliseconds < 10**12 else None
-
-
-def plain(value: Value) -> Any:
-    """Python's own values: plain scalars as YAML's core schema reads them, quoted ones as text.
-
-    As in Kubernetes, an integer beyond 64 bits is a float, and there is no infinity: its text is kept.
-    """
+def placed(value: Value, line: int) -> Value:
+    """Copy of a value in which every mapping knows its line."""
     if isinstance(value, MapValue):
-        return {str(key): plain(each) for key, each in value.items()}
+        return Placed(value, line)
     if isinstance(value, ListValue):
-        return [plain(each) for each in value]
-    if value is None or isinstance(value, QuotedText):
-        return None if value is None else str(value)
-    if value in _SWITCHES:
-        return _SWITCHES[value]
-    return _number(value)
+        made = ListValue()
+        made.extend(placed(below, at) for below, at in zip(value, value.lines, strict=True))
+        made.lines = value.lines
+        return made
+    return value
 
 
-def _number(text: str) -> int | float | str:
-    if _WHOLE.fullmatch(text):
-        return int(text)
-    if _OTHER_BASE.fullmatch(text):
-        return int(text, 0)
-    if not _DECIMAL.fullmatch(text):
-        return str(text)
-    number = float(text)
-    if number.is_integer() and abs(number) < 2**64 and text.lstrip("+-").isdigit():
-        whole = int(text)
-        return whole if -(2**63) <= whole < 2**63 else number
-    return number if math.isfinite(number) else str(text)
+# -- what is wrong -------------------------------------------------------------------------------------------
+
+
+def wrong(message: str) -> PydanticCustomError:
+    """Error for a validator to raise."""
+    return PydanticCustomError("wrong", "{message}", {"message": message})
+
+
+def refuse(found: Iterable[Found]) -> None:
+    """Raise ValidationError if anything was found."""
+    errors = [InitErrorDetails(type=wrong(message), loc=at, input=None) for at, message in found]
+    if errors:
+        raise ValidationError.from_exception_data("", errors)
+
+
+_SHAPES = {"dict_type": "must be a mapping", "tuple_type": "must be a list"}
+
+
+def collected(
+    read: Callable[[Any], T], value: Any, keys: Mapping[str, str] = MappingProxyType({})
+) -> tuple[T | None, list[Found]]:
+    """What ``read`` makes of a value and what it finds wrong, so that other mistakes can be added."""
+    try:
+        return read(value), []
+    except ValidationError as error:
+        return None, list(found_in(error, keys))
+
+
+def found_in(error: ValidationError, keys: Mapping[str, str] = MappingProxyType({})) -> Iterator[Found]:
+    """Mistakes that pydantic found, in the words of this format.
+
+    ``keys``: from each field of an entry to its key in the file, "" for a field that is read of the whole.
+    """
+    for each in error.errors(include_url=False, include_context=False, include_input=False):
+        at = each["loc"]
+        if at and at[0] in keys:
+            key = keys[str(at[0])]
+            at = (key, *at[1:]) if key else at[1:]
+        if each["type"] == "missing":
+            yield at[:-1], f"{at[-1]} is missing"
+        else:
+            yield at, _SHAPES.get(each["type"], each["msg"])
+
+
+Check = Callable[[Placed], Iterable[Found]]
+
+
+def entry(
+    kind: type,
+    *more: str,
+    also: Callable[[str], bool] = lambda _: False,
+    check: Check = lambda _: (),
+    last: Check = lambda _: (),
+) -> WrapValidator:
+    """Validator of a mapping with the keys of ``kind``, ``more``, and those for which ``also`` is true.
+
+    ``check``, ``last``: find further mistakes, reported before and after unknown keys.
+    """
+    hints = get_type_hints(kind, include_extras=True)
+    whole = {name for name, hint in hints.items() if OF_WHOLE in getattr(hint, "__metadata__", ())}
+    keys = {name: "" if name in whole else to_camel(name) for name in hints}
+    known = {*more, *keys.values()} - {""}
+
+    def read(value: Any, handler: Callable[[Any], Any]) -> Any:
+        below = {
+            name: value if name in whole else value[key]
+            for name, key in keys.items()
+            if not key or key in a_mapping(value)
+        }
+        made, found = collected(handler, below, keys)
+        refuse([*found, *check(value), *unknown_keys(value, known | set(filter(also, value))), *last(value)])
+        return made
+
+    return WrapValidator(read)
+
+
+def as_given(kind: Any, last: Check = lambda _: ()) -> PlainValidator:
+    """Validator like `entry`, for an entry that stays a mapping."""
+    adapter: TypeAdapter[Any] = TypeAdapter(Annotated[kind, entry(kind, last=last)])
+
+    def read(value: Any) -> Given:
+        made = asdict(adapter.validate_python(value))
+        return {to_camel(name): each for name, each in made.items() if each is not None}
+
+    return PlainValidator(read)
+
+
+def entries(check: Callable[[ListValue], Iterable[Found]]) -> WrapValidator:
+    """Validator of a list whose items are also compared with each other."""
+
+    def read(value: Any, handler: Callable[[Any], Any]) -> Any:
+        made, found = collected(handler, value)
+        beside = check(value) if isinstance(value, ListValue) else ()
+        refuse(sorted([*found, *beside], key=lambda each: each[0][:1]))
+        return made
+
+    return WrapValidator(read)
+
+
+def unknown_keys(value: MapValue, known: Collection[str]) -> Iterator[Found]:
+    names = sorted(known)
+    unknown = (key for key in value if key not in known)
+    for key in islice(unknown, MOST_MISTAKES):
+        near = difflib.get_close_matches(cut(key, LONGEST_NAME), names, n=1)
+        hint = f"; did you mean {near[0]}?" if near else f"; known here: {', '.join(names)}"
+        yield (key,), f"unknown key {shown(key)}{hint}"
+
+
+# -- plain values --------------------------------------------------------------------------------------------
+
+
+def text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise wrong("must be text")
+    return str(value)
+
+
+def required(value: Any) -> str:
+    if value == "":
+        raise wrong("must not be empty")
+    return text(value)
+
+
+def object_name(value: Any) -> str:
+    found = required(value)
+    if not is_name(found):
+        raise wrong(f"{shown(found)} is not a name: small letters, digits, - and . only, 253 at most")
+    return found
+
+
+def _namespace(value: Any) -> str:
+    found = text(value)
+    if not is_label(found):
+        raise wrong(f"{shown(found)} is not a name")
+    return found
+
+
+def _node(value: Any) -> str:
+    found = text(value)
+    if not is_name(found):
+        raise wrong(f"{shown(found)} is not the name of a node")
+    return found
+
+
+def _label(value: Any) -> str:
+    found = text(value)
+    if not is_label_value(found):
+        raise wrong("must be a label value: letters, digits, -, _ and . only, 63 at most")
+    return found
+
+
+def in_range(least: int, most: int) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        found = whole_number(value)
+        if found is None or not least <= found <= most:
+            raise wrong(f"must be a whole number from {least} to {most}")
+        return found
+
+    return read
+
+
+def number(least: int, most: int) -> PlainValidator:
+    return PlainValidator(in_range(least, most))
+
+
+def switch(value: Any) -> bool:
+    if not isinstance(value, str) or isinstance(value, QuotedText) or value not in SWITCHES:
+        raise wrong("must be true or false")
+    return SWITCHES[value]
+
+
+def is_true(value: Any) -> bool:
+    return isinstance(value, str) and not isinstance(value, QuotedText) and SWITCHES.get(value, False)
+
+
+def _duration(value: Any) -> int:
+    milliseconds = milliseconds_of(value) if isinstance(value, str) else None
+    if milliseconds is None:
+        raise wrong("must be a duration in whole milliseconds such as 30s, 1m30s or 250ms")
+    return milliseconds
+
+
+def choice(*choices: str) -> PlainValidator:
+    def read(value: Any) -> str:
+        found = text(value)
+        if found not in choices:
+            raise wrong(f"must be one of {', '.join(choice for choice in choices if choice)}")
+        return found
+
+    return PlainValidator(read)
+
+
+def _pattern(value: Any) -> str:
+    found = text(value)
+    if len(found) > LONGEST_PATTERN:
+        raise wrong(f"a regular expression has at most {LONGEST_PATTERN} characters")
+    try:
+        # Python warns of patterns that it may read otherwise one day; they mean what they mean today.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(found)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise wrong(f"not a regular expression: {error}") from error
+    return found
+
+
+# -- mappings and lists --------------------------------------------------------------------------------------
+
+
+def tried(read: Callable[[Any], T], value: Any, at: str, found: list[Found]) -> T | None:
+    """Result of ``read``, or None with one more mistake in ``found``."""
+    try:
+        return read(value)
+    except PydanticCustomError as error:
+        found.append(((at,), error.message()))
+    except ValidationError as error:
+        found += (((at, *below), message) for below, message in found_in(error))
+    return None
+
+
+def mapping(read: Callable[[Any], Any]) -> PlainValidator:
+    """A mapping whose values are read alike."""
+
+    def every(value: Any) -> dict[str, Any]:
+        found: list[Found] = []
+        made = {key: tried(read, below, key, found) for key, below in a_mapping(value).items()}
+        refuse(found)
+        return made
+
+    return PlainValidator(every)
+
+
+def _names(value: Any) -> tuple[Named, ...]:
+    if not isinstance(value, ListValue):
+        raise wrong("must be a list")
+    refuse(((at,), "must be a name") for at, each in enumerate(value) if not (isinstance(each, str) and each))
+    return tuple(Named(str(each), line) for each, line in zip(value, value.lines, strict=True))
+
+
+def a_mapping(value: Any) -> Any:
+    if not isinstance(value, MapValue):
+        raise wrong("must be a mapping")
+    return value
+
+
+def amount(value: Any) -> str:
+    """A quantity as Kubernetes writes it."""
+    try:
+        kubernetes_amount("", str(value) if isinstance(value, str) else "")
+    except QuantityError as error:
+        raise wrong(f"not a quantity: {error}") from error
+    return str(value)
+
+
+def amounts(value: Any) -> dict[str, str]:
+    """A mapping of resource names to quantities."""
+    found: list[Found] = []
+    known = {name for name in a_mapping(value) if RESOURCE.fullmatch(name) or not is_slip(name)}
+    made = {name: tried(amount, below, name, found) or "" for name, below in value.items() if name in known}
+    refuse([*found, *unknown_keys(value, known | {"cpu", "memory", "ephemeral-storage"})])
+    return made
+
+
+def _free_mappings(value: Any) -> tuple[Mapping[str, Any], ...]:
+    """A list of mappings of which only kube-scheduler or Paddock knows what they mean."""
+    if not isinstance(value, ListValue):
+        raise wrong("must be a list")
+    refuse(((at,), "must be a mapping") for at, each in enumerate(value) if not isinstance(each, MapValue))
+    return tuple(plain(each) for each in value)
+
+
+Text = Annotated[str, PlainValidator(text)]
+MaybeText = Annotated[str | None, PlainValidator(text)]
+RequiredText = Annotated[str, PlainValidator(required)]
+ObjectName = Annotated[str, PlainValidator(object_name)]
+Namespace = Annotated[str, PlainValidator(_namespace)]
+NodeRef = Annotated[str | None, PlainValidator(_node)]
+Label = Annotated[str | None, PlainValidator(_label)]
+Switch = Annotated[bool, PlainValidator(switch)]
+MaybeSwitch = Annotated[bool | None, PlainValidator(switch)]
+Duration = Annotated[int, PlainValidator(_duration)]
+MaybeDuration = Annotated[int | None, PlainValidator(_duration)]
+Pattern = Annotated[str | None, PlainValidator(_pattern)]
+Names = Annotated[tuple[Named, ...], PlainValidator(_names)]
+Texts = Annotated[Mapping[str, str], mapping(text)]
+MaybeTexts = Annotated[Mapping[str, str] | None, mapping(text)]
+FreeMappings = Annotated[tuple[Mapping[str, Any], ...] | None, PlainValidator(_free_mappings)]
+Line = Annotated[int, PlainValidator(lambda value: value.line), OF_WHOLE]
+
+
+def _plain_names(value: Any) -> tuple[str, ...]:
+    return tuple(name for name, _ in _names(value))
+
+
+PlainNames = Annotated[tuple[str, ...], PlainValidator(_plain_names)]
+MaybeNames = Annotated[tuple[str, ...] | None, PlainValidator(_plain_names)]

@@ -1,4 +1,4 @@
-"""What a scenario file says, as values. No reading (see `reading`), no running (see `run`).
+"""What a scenario file says, as values, and how each is read. No running (see `run`).
 
 Times are whole milliseconds from the start of the scenario. ``line`` is a line of the file, for messages.
 Source: the public scenario format. Objects of the Kubernetes API stay in their own JSON shape.
@@ -6,9 +6,49 @@ Source: the public scenario format. Objects of the Kubernetes API stay in their 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, PlainValidator
 
 from core.errors import PaddockError
+from core.reasons import Code
+from extender.queueconfig.problems import shown
+from extender.simulator.scenario import checks
+from extender.simulator.scenario.checks import ConfigText, Resize
+from extender.simulator.scenario.fields import (
+    OF_WHOLE,
+    Duration,
+    FreeMappings,
+    Given,
+    Label,
+    Line,
+    MaybeDuration,
+    MaybeNames,
+    MaybeSwitch,
+    MaybeText,
+    MaybeTexts,
+    Names,
+    Namespace,
+    NodeRef,
+    ObjectName,
+    Pattern,
+    PlainNames,
+    RequiredText,
+    Switch,
+    Text,
+    Texts,
+    a_mapping,
+    as_given,
+    choice,
+    entries,
+    entry,
+    in_range,
+    mapping,
+    number,
+    switch,
+    text,
+    wrong,
+)
 
 EFFECTS = (
     "WakePod",
@@ -24,6 +64,12 @@ EFFECTS = (
     "PostEvent",
 )
 """Names that ``kill.after`` may hold."""
+
+REASONS = frozenset((*(code.value for code in Code), "Unschedulable", ""))
+"""Codes that ``reason`` may hold; none when the pod is bound."""
+
+POLICIES = ("PreemptLowerPriority", "Never")
+TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +98,20 @@ def _told(file: str, mistake: Mistake) -> str:
     return ": ".join(part for part in (place, mistake.path, mistake.message) if part)
 
 
-class Named(NamedTuple):
-    """A name that a step mentions, and where."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taint:
+    key: RequiredText
+    value: MaybeText = None
+    effect: Annotated[str, choice(*TAINT_EFFECTS)]
 
-    name: str
-    line: int
 
-
-class ConfigText(NamedTuple):
-    """A queue document as the loader takes it. ``line``: of the key that holds it or its path."""
-
-    text: str
-    line: int
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toleration:
+    key: MaybeText = None
+    operator: Annotated[str | None, choice("Exists", "Equal")] = None
+    value: MaybeText = None
+    effect: Annotated[str | None, choice(*TAINT_EFFECTS, "")] = None
+    toleration_seconds: Annotated[int | None, number(-(2**63), 2**63 - 1)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,56 +119,74 @@ class NodeEntry:
     """One line of ``nodes`` or ``addNodes``: ``names`` has ``count`` names, or one.
 
     ``allocatable``: Kubernetes resource name to quantity; omitted cpu and memory are "0", pods "110".
-    ``taints``: as in a node's spec.
     """
 
-    line: int
-    names: tuple[str, ...]
-    allocatable: Mapping[str, str]
-    labels: Mapping[str, str] = field(default_factory=dict)
-    taints: tuple[Mapping[str, Any], ...] = ()
-    unschedulable: bool = False
+    line: Line
+    allocatable: Annotated[Mapping[str, str], PlainValidator(checks.node_amounts), OF_WHOLE]
+    names: Annotated[tuple[str, ...], PlainValidator(checks.node_names), OF_WHOLE]
+    labels: Texts = field(default_factory=dict)
+    taints: tuple[Annotated[Given, as_given(Taint)], ...] = ()
+    unschedulable: Switch = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriorityClassEntry:
-    line: int
-    name: str
-    value: int
-    preemption_policy: str = "PreemptLowerPriority"
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    line: Line
+    name: Annotated[str, PlainValidator(checks.class_name)]
+    value: Annotated[int, number(-(2**31), 1_000_000_000)]
+    preemption_policy: Annotated[str, choice(*POLICIES)] = POLICIES[0]
+    annotations: Texts = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamespaceEntry:
-    line: int
-    name: str
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    line: Line
+    name: Annotated[str, PlainValidator(checks.namespace_name)]
+    annotations: Texts = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetEntry:
     """A PodDisruptionBudget. Exactly one of the two bounds is given: a number or a percentage as text."""
 
-    line: int
-    name: str
-    namespace: str
-    match_labels: Mapping[str, str]
-    max_unavailable: str | None = None
-    min_available: str | None = None
+    line: Line
+    name: ObjectName
+    namespace: Namespace = "default"
+    match_labels: Texts = field(default_factory=dict)
+    max_unavailable: Annotated[str | None, PlainValidator(checks.bound)] = None
+    min_available: Annotated[str | None, PlainValidator(checks.bound)] = None
+
+
+Nodes = Annotated[
+    tuple[
+        Annotated[NodeEntry, entry(NodeEntry, *checks.NODE_KEYS, also=checks.is_extra)],
+        ...,
+    ],
+    entries(checks.once("node {} is there twice")),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterEntry:
-    nodes: tuple[NodeEntry, ...] = ()
-    priority_classes: tuple[PriorityClassEntry, ...] = ()
-    namespaces: tuple[NamespaceEntry, ...] = ()
-    budgets: tuple[BudgetEntry, ...] = ()
+    nodes: Nodes = ()
+    priority_classes: Annotated[
+        tuple[Annotated[PriorityClassEntry, entry(PriorityClassEntry)], ...],
+        entries(checks.once("priority class {} is there twice")),
+    ] = ()
+    namespaces: Annotated[
+        tuple[Annotated[NamespaceEntry, entry(NamespaceEntry)], ...],
+        entries(checks.once("namespace {} is there twice")),
+    ] = ()
+    pod_disruption_budgets: Annotated[
+        tuple[Annotated[BudgetEntry, entry(BudgetEntry, last=checks.one_bound)], ...],
+        entries(checks.once("budget {} is there twice", by_namespace=True)),
+    ] = ()
 
 
-class PodGroup(NamedTuple):
-    name: str
-    min_available: int
+@dataclass(frozen=True, slots=True)
+class PodGroup:
+    name: RequiredText
+    min_available: Annotated[int, number(1, 100_000)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,47 +197,65 @@ class PodEntry:
     ``run_for``: milliseconds from the Binding to Succeeded, None for ever. ``spec``: merged into the pod's.
     """
 
-    line: int
-    name: str
-    names: tuple[str, ...]
-    namespace: str = "default"
-    app: str | None = None
-    queue: str | None = None
-    user: str | None = None
-    groups: tuple[str, ...] = ()
-    requests: Mapping[str, str] = field(default_factory=dict)
-    priority: int | None = None
-    priority_class: str | None = None
-    preemption_policy: str | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
-    task_groups: tuple[Mapping[str, Any], ...] | None = None
-    task_group: str | None = None
-    scheduling_policy: str | None = None
-    pod_group: PodGroup | None = None
-    node: str | None = None
-    age: int = 0
-    node_selector: Mapping[str, str] = field(default_factory=dict)
-    tolerations: tuple[Mapping[str, Any], ...] = ()
-    daemon_set: bool = False
-    required_node: str | None = None
-    run_for: int | None = None
-    recreate: bool = False
-    grace: int = 0
-    scheduler_name: str = "yunikorn"
-    spec: Mapping[str, Any] = field(default_factory=dict)
+    line: Line
+    names: Annotated[tuple[str, ...], PlainValidator(checks.pod_names), OF_WHOLE]
+    name: Text = ""
+    namespace: Namespace = "default"
+    app: Label = None
+    queue: MaybeText = None
+    user: MaybeText = None
+    groups: PlainNames = ()
+    requests: Annotated[Mapping[str, str], PlainValidator(checks.requests_of), OF_WHOLE] = field(
+        default_factory=dict
+    )
+    priority: Annotated[int | None, number(-(2**31), 2**31 - 1)] = None
+    priority_class: Annotated[str | None, PlainValidator(checks.priority_class), OF_WHOLE] = None
+    preemption_policy: Annotated[str | None, choice(*POLICIES)] = None
+    labels: Texts = field(default_factory=dict)
+    annotations: Texts = field(default_factory=dict)
+    task_groups: FreeMappings = None
+    task_group: MaybeText = None
+    scheduling_policy: MaybeText = None
+    pod_group: Annotated[PodGroup | None, entry(PodGroup)] = None
+    node: NodeRef = None
+    age: Duration = 0
+    node_selector: Texts = field(default_factory=dict)
+    tolerations: tuple[Annotated[Given, as_given(Toleration, last=checks.tolerates_something)], ...] = ()
+    daemon_set: Switch = False
+    required_node: NodeRef = None
+    run_for: MaybeDuration = None
+    recreate: Switch = False
+    grace: Duration = 0
+    scheduler_name: Annotated[str, PlainValidator(lambda value: text(value) or "yunikorn")] = "yunikorn"
+    spec: Annotated[Mapping[str, Any], PlainValidator(checks.pod_spec)] = field(default_factory=dict)
 
 
-class Resize(NamedTuple):
-    pod: Named
-    requests: Mapping[str, str]
-
-
-class Kill(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Kill:
     """Paddock restarts right after the ``nth`` effect of that name from now on."""
 
-    after: str
-    nth: int
+    after: Annotated[str, choice(*EFFECTS)]
+    nth: Annotated[int, number(1, 1_000_000)] = 1
+
+
+def _reason(value: Any) -> str:
+    found = text(value)
+    if found not in REASONS:
+        raise wrong(f"{shown(found)} is not a refusal code")
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedPod:
+    node: MaybeText = None
+    phase: Annotated[str | None, choice("Pending", "Running", "Succeeded", "Failed", "")] = None
+    reason: Annotated[str | None, PlainValidator(_reason)] = None
+    nominated_node: MaybeText = None
+    message: Pattern = None
+
+
+Counts = Annotated[Mapping[str, int] | None, mapping(in_range(0, 10**9))]
+Objects = Mapping[str, Mapping[str, Any]] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,62 +269,88 @@ class Expect:
     (``running.web``).
     """
 
-    line: int
-    placed: tuple[str, ...] | None = None
-    placed_any_order: tuple[str, ...] | None = None
-    evicted: tuple[str, ...] | None = None
-    running: Mapping[str, int] | None = None
-    pending: Mapping[str, int] | None = None
-    pods: Mapping[str, Mapping[str, str]] | None = None
-    queues: Mapping[str, Mapping[str, Any]] | None = None
-    applications: Mapping[str, Mapping[str, Any]] | None = None
-    users: Mapping[str, Mapping[str, Any]] | None = None
-    groups: Mapping[str, Mapping[str, Any]] | None = None
-    exists: Mapping[str, bool] | None = None
-    placeholders: Mapping[str, int] | None = None
-    config_rejected: bool | None = None
-    message: str | None = None
-    lines: Mapping[str, int] = field(default_factory=dict)
+    line: Line
+    placed: MaybeNames = None
+    placed_any_order: MaybeNames = None
+    evicted: MaybeNames = None
+    running: Counts = None
+    pending: Counts = None
+    pods: Annotated[dict[str, Annotated[Given, as_given(ExpectedPod)]] | None, BeforeValidator(a_mapping)] = (
+        None
+    )
+    queues: Annotated[Objects, checks.rest_objects("queue")] = None
+    applications: Annotated[Objects, checks.rest_objects("application")] = None
+    users: Annotated[Objects, checks.rest_objects("user")] = None
+    groups: Annotated[Objects, checks.rest_objects("group")] = None
+    exists: Annotated[Mapping[str, bool] | None, mapping(switch)] = None
+    placeholders: Counts = None
+    config_rejected: MaybeSwitch = None
+    message: Pattern = None
+    lines: Annotated[Mapping[str, int], PlainValidator(checks.lines_of), OF_WHOLE] = field(
+        default_factory=dict
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """What happens at one moment, in the order of the fields, and what must hold then."""
 
-    line: int
-    at: int
-    config: ConfigText | None = None
-    settings: Mapping[str, str] | None = None
-    add_nodes: tuple[NodeEntry, ...] = ()
-    remove_nodes: tuple[Named, ...] = ()
-    cordon: tuple[Named, ...] = ()
-    uncordon: tuple[Named, ...] = ()
-    submit: tuple[PodEntry, ...] = ()
-    resize: tuple[Resize, ...] = ()
-    complete: tuple[Named, ...] = ()
-    fail: tuple[Named, ...] = ()
-    delete: tuple[Named, ...] = ()
-    ungate: tuple[Named, ...] = ()
-    restart: bool = False
-    stop_scheduler: bool = False
-    restart_scheduler: bool = False
-    kill: Kill | None = None
-    expect: Expect | None = None
+    line: Line
+    at: Duration = 0
+    config: Annotated[ConfigText | None, PlainValidator(checks.config_of), OF_WHOLE] = None
+    settings: MaybeTexts = None
+    add_nodes: Nodes = ()
+    remove_nodes: Names = ()
+    cordon: Names = ()
+    uncordon: Names = ()
+    submit: Annotated[
+        tuple[
+            Annotated[PodEntry, entry(PodEntry, *checks.POD_KEYS, check=checks.daemon_set)],
+            ...,
+        ],
+        entries(checks.once("pod {} is submitted twice in this step", by_namespace=True)),
+    ] = ()
+    resize: Annotated[tuple[Resize, ...], PlainValidator(checks.resized)] = ()
+    complete: Names = ()
+    fail: Names = ()
+    delete: Names = ()
+    ungate: Names = ()
+    restart: Switch = False
+    stop_scheduler: Switch = False
+    restart_scheduler: Switch = False
+    kill: Annotated[Kill | None, entry(Kill)] = None
+    expect: Annotated[Expect | None, entry(Expect, check=checks.rejection)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delays:
+    """How late Paddock sees changes of the API, and how long a Binding takes; milliseconds."""
+
+    watch: Duration = 0
+    bind: Duration = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerSettings:
+    """Of the played kube-scheduler: 0 percent means its own rule."""
+
+    percentage_of_nodes_to_score: Annotated[int, number(0, 100)] = 100
+    pod_max_backoff_seconds: Annotated[int, number(1, 86_400)] = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """A whole file. ``watch_delay`` and ``bind_delay`` in milliseconds, ``max_backoff`` in seconds."""
+    """A whole file."""
 
-    file: str
-    name: str
-    why: str = ""
-    config: ConfigText
-    settings: Mapping[str, str] = field(default_factory=dict)
-    watch_delay: int = 0
-    bind_delay: int = 0
-    gates: bool = False
-    percentage_of_nodes: int = 100
-    max_backoff: int = 10
-    cluster: ClusterEntry = field(default_factory=ClusterEntry)
-    steps: tuple[Step, ...] = ()
+    file: Annotated[str, PlainValidator(checks.file_of), OF_WHOLE]
+    name: RequiredText
+    why: Text = ""
+    config: Annotated[ConfigText, PlainValidator(checks.required_config), OF_WHOLE]
+    cluster: Annotated[ClusterEntry, entry(ClusterEntry)] = field(default_factory=ClusterEntry)
+    settings: Texts = field(default_factory=dict)
+    delays: Annotated[Delays, entry(Delays)] = field(default_factory=Delays)
+    gates: Switch = False
+    scheduler: Annotated[SchedulerSettings, entry(SchedulerSettings)] = field(
+        default_factory=SchedulerSettings
+    )
+    steps: Annotated[tuple[Annotated[Step, entry(Step, "config")], ...], entries(checks.in_order)]

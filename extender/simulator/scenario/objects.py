@@ -22,8 +22,6 @@ Json = dict[str, Any]
 DOMAIN = "yunikorn.apache.org/"
 POD_GROUP = "pod-group.scheduling.x-k8s.io/"
 
-SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
-
 GATED = {
     "type": "PodScheduled",
     "status": "False",

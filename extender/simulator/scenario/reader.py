@@ -1,37 +1,33 @@
 """A scenario file to a `Scenario`, or every mistake in it. Strict: what is not in the format is a mistake.
 
-Each function reads one level of the file with `Fields`; the values they make are in `scenario`.
+The types in `model` say how each value is read; here are the file around them and queue documents in place.
 """
 
 import io
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Annotated
 
 import yaml
+from pydantic import TypeAdapter, ValidationError
 
-from extender.queueconfig.document import MAX_BYTES, ListValue, MapValue, QuotedText, Value, read_document
-from extender.queueconfig.problems import ConfigError
-from extender.simulator.scenario.cluster_entries import Once, Room, read_cluster, read_nodes
-from extender.simulator.scenario.expect_entries import read_expect
-from extender.simulator.scenario.fields import Fields, Mistakes
-from extender.simulator.scenario.files import NoFile, TooLarge, bytes_of
-from extender.simulator.scenario.model import (
-    EFFECTS,
-    ClusterEntry,
-    ConfigText,
-    Kill,
-    Mistake,
-    Named,
-    PodEntry,
-    Resize,
-    Scenario,
-    ScenarioError,
-    Step,
+from extender.queueconfig.document import (
+    MAX_BYTES,
+    ListValue,
+    MapValue,
+    QuotedText,
+    Value,
+    line_of,
+    read_document,
 )
-from extender.simulator.scenario.pod_entries import read_pod
+from extender.queueconfig.problems import ConfigError, cut, path_text
+from extender.simulator.scenario.checks import TOP_KEYS, Reading, raw_name
+from extender.simulator.scenario.fields import MOST_MISTAKES, Placed, entry, found_in, wrong
+from extender.simulator.scenario.files import NoFile, TooLarge, bytes_of
+from extender.simulator.scenario.model import Mistake, Scenario, ScenarioError
 
-API_VERSION = "paddock.dev/v1"
-KIND = "Scenario"
-
+_SCENARIO: TypeAdapter[Scenario] = TypeAdapter(Annotated[Scenario, entry(Scenario, *TOP_KEYS)])
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _PLAIN_TAG = "tag:yaml.org,2002:int"
 
@@ -56,178 +52,57 @@ def scenario_from(text: str | bytes, *, file: str, folder: Path) -> Scenario:
     except ConfigError as error:
         found = tuple(Mistake(each.line, each.path, each.message) for each in error.problems)
         raise ScenarioError(file, found) from error
-    mistakes = Mistakes()
-    for each in document.repeated:
-        mistakes.found.append(Mistake(each.line, each.path, each.message))
     if not isinstance(document.top, MapValue):
         raise _whole(file, "must be a mapping with apiVersion, kind, name, config and steps")
-    scenario = _Reader(file, folder, mistakes).scenario(document.top)
-    if mistakes.found:
-        in_order = sorted(mistakes.found, key=lambda each: each.line or 0)
-        raise ScenarioError(file, tuple(in_order))
-    return scenario
+    mistakes = [Mistake(each.line, each.path, each.message) for each in document.repeated]
+    top = Placed(document.top, 1)
+    reading = Reading(file, frozenset(_classes(top)), _Configs(folder))
+    try:
+        made = _SCENARIO.validate_python(top, context=reading)
+    except ValidationError as error:
+        for at, message in islice(found_in(error), max(0, MOST_MISTAKES - len(mistakes))):
+            mistakes.append(Mistake(line_of(top, at) or 1, path_text(at), cut(message)))
+    if mistakes:
+        raise ScenarioError(file, tuple(sorted(mistakes, key=lambda each: each.line or 0)))
+    return made
 
 
 def _whole(file: str, message: str) -> ScenarioError:
     return ScenarioError(file, (Mistake(None, "", message),))
 
 
-class _Reader:
-    def __init__(self, file: str, folder: Path, mistakes: Mistakes) -> None:
-        self._file = file
+class _Configs:
+    """Makes the text of a queue document of a ``config`` value: the document in place, or the path of one."""
+
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._mistakes = mistakes
-        self._pods, self._nodes = Room(), Room()
 
-    def scenario(self, value: MapValue) -> Scenario:
-        top = Fields(value, (), 1, self._mistakes)
-        _must_be(top, "apiVersion", API_VERSION)
-        _must_be(top, "kind", KIND)
-        name, why = top.required_text("name"), top.text("why", "") or ""
-        config = self._config(top)
-        if config is None and "config" not in top:
-            self._mistakes.add(1, (), "config is missing")
-        cluster = read_cluster(top, self._nodes)
-        delays, scheduler = top.fields("delays"), top.fields("scheduler")
-        made = Scenario(
-            file=self._file,
-            name=name,
-            why=why,
-            config=config or ConfigText("", 1),
-            settings=top.texts("settings"),
-            watch_delay=delays.duration("watch") if delays is not None else 0,
-            bind_delay=delays.duration("bind") if delays is not None else 0,
-            gates=top.switch("gates"),
-            percentage_of_nodes=_percentage(scheduler),
-            max_backoff=_max_backoff(scheduler),
-            cluster=cluster,
-            steps=self._steps(top, cluster),
-        )
-        for each in (delays, scheduler, top):
-            if each is not None:
-                each.end()
-        return made
-
-    def _config(self, fields: Fields) -> ConfigText | None:
-        """A document in place, or the path of one."""
-        value = fields.take("config")
-        if "config" not in fields:
-            return None
-        line = fields.line_of("config")
+    def __call__(self, value: Value) -> str:
         if isinstance(value, MapValue):
-            return ConfigText(yaml_of(value), line)
+            return yaml_of(value)
         if isinstance(value, str) and value:
-            return ConfigText(self._text_of(fields, str(value)), line)
-        fields.wrong("config", "must be a queue document, or the path of one")
-        return None
+            return self._text_of(str(value))
+        raise wrong("must be a queue document, or the path of one")
 
-    def _text_of(self, fields: Fields, name: str) -> str:
+    def _text_of(self, name: str) -> str:
         try:
             return bytes_of(self._folder / name, most=MAX_BYTES).decode("utf-8")
-        except (NoFile, FileNotFoundError):
-            fields.wrong("config", f"there is no file {name}")
-        except TooLarge:
-            fields.wrong("config", f"{name} is larger than {MAX_BYTES // 2**20} MiB")
+        except (NoFile, FileNotFoundError) as error:
+            raise wrong(f"there is no file {name}") from error
+        except TooLarge as error:
+            raise wrong(f"{name} is larger than {MAX_BYTES // 2**20} MiB") from error
         except (OSError, UnicodeError) as error:
             why = "it is not UTF-8 text" if isinstance(error, UnicodeError) else error.strerror
-            fields.wrong("config", f"{name} cannot be read: {why}")
-        return ""
-
-    # -- steps -----------------------------------------------------------------------------------------------
-
-    def _steps(self, top: Fields, cluster: ClusterEntry) -> tuple[Step, ...]:
-        if "steps" not in top:
-            self._mistakes.add(1, (), "steps is missing")
-        steps: list[Step] = []
-        for fields in top.each("steps"):
-            last = steps[-1].at if steps else 0
-            step = self._step(fields, cluster, last)
-            if "at" not in fields:
-                self._mistakes.add(fields.line, fields.at, "at is missing")
-            elif step.at < last:
-                fields.wrong("at", "steps must be in ascending order")
-            steps.append(step)
-        return tuple(steps)
-
-    def _step(self, fields: Fields, cluster: ClusterEntry, last: int) -> Step:
-        """``last``: when the step before it is, which stands in for a time that cannot be read."""
-        step = Step(
-            line=fields.line,
-            at=fields.duration("at", last),
-            config=self._config(fields),
-            settings=fields.texts("settings") if "settings" in fields else None,
-            add_nodes=read_nodes(fields, "addNodes", self._nodes),
-            remove_nodes=fields.names("removeNodes"),
-            cordon=fields.names("cordon"),
-            uncordon=fields.names("uncordon"),
-            submit=self._submit(fields, cluster),
-            resize=_resize(fields),
-            complete=fields.names("complete"),
-            fail=fields.names("fail"),
-            delete=fields.names("delete"),
-            ungate=fields.names("ungate"),
-            restart=fields.switch("restart"),
-            stop_scheduler=fields.switch("stopScheduler"),
-            restart_scheduler=fields.switch("restartScheduler"),
-            kill=_kill(fields),
-            expect=read_expect(fields),
-        )
-        fields.end()
-        return step
-
-    def _submit(self, fields: Fields, cluster: ClusterEntry) -> tuple[PodEntry, ...]:
-        classes = frozenset(each.name for each in cluster.priority_classes)
-        entries: list[PodEntry] = []
-        once = Once("pod {} is submitted twice in this step")
-        for each in fields.each("submit"):
-            entry = read_pod(each, classes, self._pods)
-            once.see(each, entry.names, entry.namespace)
-            entries.append(entry)
-        return tuple(entries)
+            raise wrong(f"{name} cannot be read: {why}") from error
 
 
-def _must_be(fields: Fields, key: str, wanted: str) -> None:
-    found = fields.text(key)
-    if key not in fields:
-        fields.mistakes.add(1, (), f"{key} is missing; it must be {wanted}")
-    elif found != wanted:
-        fields.wrong(key, f"must be {wanted}")
-
-
-def _percentage(scheduler: Fields | None) -> int:
-    if scheduler is None:
-        return 100
-    return scheduler.number("percentageOfNodesToScore", 100, least=0, most=100)
-
-
-def _max_backoff(scheduler: Fields | None) -> int:
-    return 10 if scheduler is None else scheduler.number("podMaxBackoffSeconds", 10, least=1, most=86_400)
-
-
-def _resize(fields: Fields) -> tuple[Resize, ...]:
-    below = fields.fields("resize")
-    if below is None:
-        return ()
-    found = []
-    for name in below.value:
-        requests = below.amounts(name)
-        if requests:
-            found.append(Resize(Named(str(name), below.line_of(name)), requests))
-        elif isinstance(below.value.get(name), MapValue) and not below.value[name]:
-            below.wrong(name, "must name at least one resource")
-    return tuple(found)
-
-
-def _kill(fields: Fields) -> Kill | None:
-    below = fields.fields("kill")
-    if below is None:
-        return None
-    after = below.choice("after", EFFECTS)
-    if "after" not in below:
-        below.mistakes.add(below.line, below.at, "after is missing")
-    nth = below.number("nth", 1, least=1, most=1_000_000)
-    below.end()
-    return Kill(after, nth) if after else None
+def _classes(top: MapValue) -> Iterator[str]:
+    """Names of the file's PriorityClasses, of wrong ones too."""
+    cluster = top.get("cluster")
+    listed = cluster.get("priorityClasses") if isinstance(cluster, MapValue) else None
+    for each in listed if isinstance(listed, ListValue) else ():
+        if isinstance(each, Placed):
+            yield raw_name(each)
 
 
 # -- queue documents ------------------------------------------------------------------------------------

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from extender.queueconfig.document import ListValue, MapValue, QuotedText, Value, read_document
 from extender.queueconfig.problems import ConfigError
-from extender.simulator.scenario.fields import MOST_MISTAKES, milliseconds_of, plain
+from extender.simulator.scenario.fields import MOST_MISTAKES
 from extender.simulator.scenario.model import Scenario, ScenarioError
 from extender.simulator.scenario.reader import read_scenario, scenario_from, yaml_of
+from extender.simulator.scenario.scalars import milliseconds_of, plain
 from tests.effort import assert_linear, effort
 
 HEAD = "apiVersion: paddock.dev/v1\nkind: Scenario\nname: s\nconfig: {partitions: []}\n"

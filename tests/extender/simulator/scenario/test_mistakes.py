@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from extender.simulator.scenario import cluster_entries, expect_entries, fields, pod_entries, reader
+from extender.simulator.scenario import checks, fields, model, reader
 from extender.simulator.scenario.model import ScenarioError
 from extender.simulator.scenario.reader import read_scenario, scenario_from
 
@@ -79,9 +79,11 @@ def test_a_file_or_a_configuration_that_is_too_large(tmp_path: Path, monkeypatch
 def test_no_mistake_is_left_without_a_case() -> None:
     """Every text that the reader can say stands, its values apart, in some message of this file."""
     said = "\n".join([*(case["says"] for case in CASES), Path(__file__).read_text()])
-    for module in (reader, fields, pod_entries, cluster_entries, expect_entries):
+    for module in (reader, fields, checks, model):
         source = Path(str(module.__file__)).read_text()
-        for call in re.finditer(r"(?:wrong|mistakes\.add)\(([^\n]*)", source):
+        for call in re.finditer(
+            r"(?:(?:wrong|append|refuse)\(|yield |found \+= |message = )([^\n]*)", source
+        ):
             for text in re.findall(r'f?"([^"]{12,})"', call[1]):
                 longest = max(re.split(r"\{[^}]*\}", text), key=len)
                 assert longest in said, f"{module.__name__}: {text}"

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extender.queueconfig.document import ListValue, MapValue, QuotedText, Value, read_document
-from extender.simulator.scenario.model import Kill, Named, PodGroup, Scenario, ScenarioError
+from extender.simulator.scenario.fields import Named
+from extender.simulator.scenario.model import Kill, PodGroup, Scenario, ScenarioError
 from extender.simulator.scenario.reader import read_scenario, scenario_from, yaml_of
 
 FULL = """\
@@ -101,8 +102,8 @@ def full() -> Scenario:
 
 def test_what_stands_above_the_steps(full: Scenario) -> None:
     assert (full.name, full.why, full.gates) == ("everything", "because", True)
-    assert (full.watch_delay, full.bind_delay) == (250, 90_000)
-    assert (full.percentage_of_nodes, full.max_backoff) == (0, 1)
+    assert (full.delays.watch, full.delays.bind) == (250, 90_000)
+    assert (full.scheduler.percentage_of_nodes_to_score, full.scheduler.pod_max_backoff_seconds) == (0, 1)
     assert full.settings == {"paddock.turn.lease": "5s", "number": "4"}
     assert read_document(full.config.text).top == {
         "partitions": [{"name": "default", "queues": [{"name": "root"}]}]
@@ -116,7 +117,11 @@ def test_the_cluster(full: Scenario) -> None:
     assert w.allocatable == {"cpu": "0", "memory": "0", "pods": "20", "nvidia.com/gpu": "8"}
     assert (w.labels, w.unschedulable) == ({"zone": "1"}, True)
     assert w.taints == ({"key": "a", "value": "b", "effect": "NoSchedule"},)
-    (high,), (dev,), (x,) = full.cluster.priority_classes, full.cluster.namespaces, full.cluster.budgets
+    (high,), (dev,), (x,) = (
+        full.cluster.priority_classes,
+        full.cluster.namespaces,
+        full.cluster.pod_disruption_budgets,
+    )
     assert (high.value, high.preemption_policy, high.annotations) == (1000, "Never", {"x": "false"})
     assert dev.annotations == {"y": "z"}
     assert (x.namespace, x.match_labels, x.min_available, x.max_unavailable) == (
