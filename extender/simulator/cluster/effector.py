@@ -28,7 +28,7 @@ from core.ledger.effects import (
 from core.ledger.outcomes import CreationOutcome
 from extender.simulator.cluster.api_server import PlayedApi, Pod, Refusal
 from extender.simulator.cluster.budgets import PlayedBudgets
-from extender.simulator.cluster.eviction import Onlooker, delete, evict
+from extender.simulator.cluster.eviction import EvictionObserver, delete, evict
 from extender.wire.placeholder import PlaceholderSettings, placeholder_pod
 
 WAKE_ANNOTATION = "paddock.dev/wake"
@@ -42,7 +42,7 @@ def act(
     effect: Effect,
     api: PlayedApi,
     budgets: PlayedBudgets,
-    onlooker: Onlooker,
+    onlooker: EvictionObserver,
     learn: Learn,
     *,
     placeholders: PlaceholderSettings = DEFAULTS,

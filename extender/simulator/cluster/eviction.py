@@ -19,7 +19,7 @@ DISRUPTED = {
 }
 
 
-class Onlooker(Protocol):
+class EvictionObserver(Protocol):
     """Who is told what becomes of a pod. ``preemptor``: whom it makes room for, None for nobody."""
 
     def evicted(self, pod: Pod, preemptor: Pod | None, why: str) -> None:
@@ -32,7 +32,7 @@ class Onlooker(Protocol):
 
 
 def evict(
-    wanted: EvictPod, pod: Pod | None, api: PlayedApi, budgets: PlayedBudgets, onlooker: Onlooker
+    wanted: EvictPod, pod: Pod | None, api: PlayedApi, budgets: PlayedBudgets, onlooker: EvictionObserver
 ) -> EvictionOutcome:
     """``pod``: the one that is meant, None when it is gone."""
     if pod is None:
@@ -49,7 +49,7 @@ def evict(
     return EvictionOutcome.DONE
 
 
-def delete(wanted: DeletePod, pod: Pod | None, api: PlayedApi, onlooker: Onlooker) -> EvictionOutcome:
+def delete(wanted: DeletePod, pod: Pod | None, api: PlayedApi, onlooker: EvictionObserver) -> EvictionOutcome:
     """Whatever budgets say. A pod of the scenario is a victim; any other is a placeholder, which is none."""
     if pod is None:
         return EvictionOutcome.GONE

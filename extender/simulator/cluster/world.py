@@ -10,12 +10,12 @@ from core.workload.daemon_set import DaemonSetFacts
 from extender.simulator.cluster.api_server import Change, PlayedApi
 from extender.simulator.cluster.budgets import BudgetChange, PlayedBudgets
 from extender.simulator.cluster.clock import Clock, HandLoop
-from extender.simulator.cluster.eviction import Onlooker as EvictionOnlooker
+from extender.simulator.cluster.eviction import EvictionObserver
 
 News = Change | BudgetChange
 
 
-class Onlooker(EvictionOnlooker, Protocol):
+class PaddockObserver(EvictionObserver, Protocol):
     """Who is told what Paddock decides and does."""
 
     def decided(self, verb: str, record: PodRecord, verdict: object) -> None: ...
@@ -39,7 +39,7 @@ class World:
     loop: HandLoop
     api: PlayedApi
     budgets: PlayedBudgets
-    onlooker: Onlooker
+    onlooker: PaddockObserver
     bind_delay: int
     config_map: dict[str, str]
     daemon_sets: tuple[DaemonSetFacts, ...]

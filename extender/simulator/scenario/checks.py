@@ -60,7 +60,7 @@ class Resize(NamedTuple):
 
 
 @dataclass(slots=True)
-class Room:
+class ObjectAllowance:
     """How many more objects a scenario may name, so that a short file cannot ask for millions."""
 
     left: int = MOST_OBJECTS
@@ -74,8 +74,8 @@ class Reading:
     file: str
     classes: frozenset[str]
     config: Callable[[Value], str]
-    nodes: Room = field(default_factory=Room)
-    pods: Room = field(default_factory=Room)
+    nodes: ObjectAllowance = field(default_factory=ObjectAllowance)
+    pods: ObjectAllowance = field(default_factory=ObjectAllowance)
 
 
 def file_of(value: Placed, info: ValidationInfo[Reading]) -> str:
@@ -111,7 +111,7 @@ def raw_name(value: Placed) -> str:
     return str(value["name"]) if isinstance(value.get("name"), str) else ""
 
 
-def names_of(value: Placed, room: Room) -> tuple[str, ...]:
+def names_of(value: Placed, room: ObjectAllowance) -> tuple[str, ...]:
     """``name``, or ``name-0`` to ``name-(count-1)`` when ``count`` is given."""
     found: list[Found] = []
     name = raw_name(value)
@@ -142,7 +142,7 @@ def _count(value: Placed, found: list[Found]) -> int | None:
     return count
 
 
-def _has_room(room: Room, count: int, found: list[Found]) -> bool:
+def _has_room(room: ObjectAllowance, count: int, found: list[Found]) -> bool:
     """Whether there is room for ``count`` objects; the first entry without any is a mistake."""
     if count <= room.left:
         room.left -= count

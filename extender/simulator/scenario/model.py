@@ -99,14 +99,14 @@ def _told(file: str, mistake: Mistake) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taint:
+class TaintEntry:
     key: RequiredText
     value: MaybeText = None
     effect: Annotated[str, choice(*TAINT_EFFECTS)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Toleration:
+class TolerationEntry:
     key: MaybeText = None
     operator: Annotated[str | None, choice("Exists", "Equal")] = None
     value: MaybeText = None
@@ -125,7 +125,7 @@ class NodeEntry:
     allocatable: Annotated[Mapping[str, str], PlainValidator(checks.node_amounts), OF_WHOLE]
     names: Annotated[tuple[str, ...], PlainValidator(checks.node_names), OF_WHOLE]
     labels: Texts = field(default_factory=dict)
-    taints: tuple[Annotated[Given, as_given(Taint)], ...] = ()
+    taints: tuple[Annotated[Given, as_given(TaintEntry)], ...] = ()
     unschedulable: Switch = False
 
 
@@ -220,7 +220,7 @@ class PodEntry:
     node: NodeRef = None
     age: Duration = 0
     node_selector: Texts = field(default_factory=dict)
-    tolerations: tuple[Annotated[Given, as_given(Toleration, last=checks.tolerates_something)], ...] = ()
+    tolerations: tuple[Annotated[Given, as_given(TolerationEntry, last=checks.tolerates_something)], ...] = ()
     daemon_set: Switch = False
     required_node: NodeRef = None
     run_for: MaybeDuration = None

@@ -21,7 +21,7 @@ from extender.simulator.scheduler.nominator import Nominator
 DISRUPTED = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
 
 
-class Onlooker(Protocol):
+class SchedulerObserver(Protocol):
     """Who is told what the scheduler does."""
 
     def attempted(self, pod: Pod, message: str, *, reason: str, asked: bool) -> None:
@@ -50,7 +50,7 @@ class PostFilter:
         cache: NodeCache,
         nominator: Nominator,
         server: ExtenderServer,
-        onlooker: Onlooker,
+        onlooker: SchedulerObserver,
         choice: NodeChoice,
         budgets: tuple[BudgetEntry, ...],
     ) -> None:

@@ -17,7 +17,7 @@ from extender.simulator.scheduler.extender_calls import CallFailed, ExtenderServ
 from extender.simulator.scheduler.node_cache import NodeCache, PodInfo, pod_info
 from extender.simulator.scheduler.node_choice import NodeChoice, NoNodes, Unfit
 from extender.simulator.scheduler.nominator import Nominator
-from extender.simulator.scheduler.post_filter import Onlooker, PostFilter
+from extender.simulator.scheduler.post_filter import PostFilter, SchedulerObserver
 from extender.simulator.scheduler.scheduling_queue import Place, PodQueue, Queued, shrank
 
 MOST_ATTEMPTS = 1000
@@ -54,7 +54,7 @@ class PlayedScheduler:
         clock: Clock,
         api: PlayedApi,
         server: Server,
-        onlooker: Onlooker,
+        onlooker: SchedulerObserver,
         settings: Settings,
         budgets: tuple[BudgetEntry, ...],
     ) -> None:
