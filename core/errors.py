@@ -30,3 +30,10 @@ class QuantityError(PaddockError, ValueError):
     def inside(self, place: str) -> Self:
         """The same error, found inside ``place``."""
         return type(self)(self.text, self.reason, where=f"{place}, {self.where}" if self.where else place)
+
+
+class IllegalTransition(PaddockError):
+    """An event that came in a phase for which the table of phases does not list it: a defect of Paddock."""
+
+    def __init__(self, subject: str, phase: str, event: str) -> None:
+        super().__init__(f"{subject} in phase {phase!r} cannot have the event {event!r}")

@@ -19,7 +19,7 @@ from core.queues.queue import Queue
 from core.queues.tree import over_max
 from core.queues.users.limits import Tracked
 from core.workload.gangs.gang import GangStyle
-from core.workload.gangs.progress import Phase
+from core.workload.gangs.phase import GangPhase
 from extender.telemetry.group_series import GroupSeries
 
 QUEUES_SHOWN = 2_000
@@ -227,7 +227,7 @@ def _identity_families(tally: IdentityTally) -> Iterator[Metric]:
 def _gang_families(snapshot: Snapshot) -> Iterator[Metric]:
     formations = [each.formation for each in snapshot.applications() if each.formation is not None]
     alive = sum(len(each.holders) for each in snapshot.applications())
-    waiting = sum(each.phase is Phase.RESERVING for each in formations)
+    waiting = sum(each.phase is GangPhase.RESERVING for each in formations)
     yield GaugeMetricFamily("paddock_gangs_waiting", "Gangs whose placeholders are not all bound", waiting)
     yield GaugeMetricFamily("paddock_gang_placeholders", "Placeholders alive", alive)
     tally = snapshot.gang_tally

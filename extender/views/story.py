@@ -131,7 +131,7 @@ def _task_groups(gang: Gang, named: str) -> Mapping[str, Any]:
 def _progress_of_gang(formation: Formation) -> Mapping[str, Any]:
     """How far its gang has come. Times in seconds since the epoch, as text."""
     return {
-        "phase": formation.phase.value,
+        "phase": formation.phase.shown,
         "why": formation.failure,
         "begun": _stamp(formation.begun_at),
         "timesOut": _stamp(formation.due) if formation.due is not None else "",

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from core.ids import AppId, NodeName
 from core.reasons import Code
 from core.resource import Resource
-from core.workload.gangs.progress import Phase
+from core.workload.gangs.phase import GangPhase
 from extender.simulator.cluster.api_server import Pod
 from extender.simulator.scenario.model import PodEntry, Scenario
 from extender.simulator.scenario.reader import scenario_from
@@ -164,7 +164,7 @@ class History:
         for pod in self.live():
             if pod.entry is None:
                 assert self.cluster.api.pods[pod.facts.owner].exists, pod.name
-            elif pod.node and self.phase(pod) is Phase.RESERVING:
+            elif pod.node and self.phase(pod) is GangPhase.RESERVING:
                 raise AssertionError(f"{pod.name} runs before its gang has started")
 
     def _usage_is_what_is_on_nodes(self) -> None:
@@ -177,7 +177,7 @@ class History:
             held = (queue.allocated.as_resource() + queue.reserved.as_resource()).get("vcore")
             assert held <= (queue.max.get("vcore") or 0)
 
-    def phase(self, pod: Pod) -> Phase | None:
+    def phase(self, pod: Pod) -> GangPhase | None:
         application = self.cluster.paddock.life.snapshot.application(AppId(pod.facts.app_id, pod.namespace))
         formation = application.formation if application is not None else None
         return formation.phase if formation is not None else None
@@ -194,7 +194,7 @@ class History:
         application = self.cluster.paddock.life.snapshot.application(AppId(pod.facts.app_id, pod.namespace))
         if application is not None and application.refusal is not None:
             return application.refusal.code is Code.GANG_TOO_LARGE
-        return pod.entry is not None and self.phase(pod) is Phase.RESERVING
+        return pod.entry is not None and self.phase(pod) is GangPhase.RESERVING
 
     def _fits(self, pod: Pod) -> bool:
         queue = self.cluster.paddock.life.snapshot.tree.get("root.a")

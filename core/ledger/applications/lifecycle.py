@@ -11,7 +11,8 @@ from core.ledger.state.state import State
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
 from core.workload.application import Application
-from core.workload.gangs.progress import Phase, numbers_of
+from core.workload.gangs.phase import GangPhase
+from core.workload.gangs.progress import numbers_of
 from core.workload.states import AppState, Move, next_state
 
 COMPLETING_FOR = 30.0
@@ -92,7 +93,7 @@ def room_held(state: State, application: Application) -> None:
     leaf, formation = _leaf(state, application), application.formation
     if leaf is not None and not counted:
         _count(state, application, leaf, runs=True)
-    if formation is not None and formation.due is None and formation.phase is Phase.RESERVING:
+    if formation is not None and formation.due is None and formation.phase is GangPhase.RESERVING:
         formation.due = state.now + formation.lifetime
         state.gangs.touched[application.id] = None
 

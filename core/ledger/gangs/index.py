@@ -10,7 +10,8 @@ from core.ledger.pods.reports import post
 from core.ledger.state.gangs import Place, Role
 from core.ledger.state.state import State
 from core.reasons import Code, Refusal
-from core.workload.gangs.progress import Formation, Phase, Progress
+from core.workload.gangs.phase import FAILING, GangPhase
+from core.workload.gangs.progress import Formation, Progress
 
 REASON = "GangScheduling"
 """The reason of all Events about gangs; what is done says the action (REST-17)."""
@@ -34,9 +35,9 @@ def awaits_gang(state: State, record: PodRecord) -> bool:
     formation = formation_of(state, record)
     if formation is None or record.facts.placeholder:
         return False
-    if formation.phase is Phase.ORDINARY:
+    if formation.phase is GangPhase.ORDINARY:
         return False
-    if formation.phase is not Phase.STARTED:
+    if formation.phase is not GangPhase.STARTED:
         return True
     if record.gang.slot is not None:
         return record.gang.slot.opened is None
@@ -49,9 +50,9 @@ def refusal_of_gang_pod(state: State, record: PodRecord) -> Refusal | None:
     formation = formation_of(state, record)
     if formation is None or record.membership.application is None or not awaits_gang(state, record):
         return None
-    if formation.phase is Phase.FAILING:
+    if formation.phase in FAILING:
         return Refusal(Code.RESERVATION_TIMEOUT, record.membership.application.name, formation.failure)
-    if formation.phase is Phase.STARTED:
+    if formation.phase is GangPhase.STARTED:
         return Refusal(
             Code.WAITING_FOR_PLACEHOLDER, record.membership.application.name, record.facts.task_group
         )
@@ -86,7 +87,7 @@ def _role(state: State, record: PodRecord, formation: Formation) -> Role | None:
         or not awaits_gang(state, record)
     ):
         return None
-    if formation.phase is Phase.STARTED and record.gang.slot is None and group in formation.groups:
+    if formation.phase is GangPhase.STARTED and record.gang.slot is None and group in formation.groups:
         return Role.WANTING
     return Role.WAITING
 

@@ -21,7 +21,8 @@ from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.workload.application import Application
 from core.workload.gangs.gang import Gang, GangStyle, Originator
-from core.workload.gangs.progress import Formation, Phase, formation_of, names_of
+from core.workload.gangs.phase import GangEvent, GangPhase
+from core.workload.gangs.progress import Formation, formation_of, names_of
 from core.workload.pod import GANG, OWN_GATE
 from core.workload.states import STARTED, AppState, Move
 
@@ -61,11 +62,11 @@ def begin(state: State, application: Application) -> None:
         if progress is not None:
             progress.count += 1
     _take_up(state, application, formation)
-    if formation.phase is Phase.RESERVING and _is_elapsed(state, application, gang):
+    if formation.phase is GangPhase.RESERVING and _is_elapsed(state, application, gang):
         first = originator_of(state, application)
         if first is not None:
             say(state, first, ELAPSED, "its time was over before its placeholders were made")
-    elif formation.phase is Phase.RESERVING:
+    elif formation.phase is GangPhase.RESERVING:
         _list_missing(state, application, formation)
         if application.holding:
             formation.due = state.now + formation.lifetime
@@ -87,12 +88,13 @@ def _take_up(state: State, application: Application, formation: Formation) -> No
     first = originator_of(state, application)
     noted = first.facts.gang_noted if first is not None and first.seen.believed else ""
     members = [state.pods.records[uid] for uid in sorted(application.pods - application.holders)]
-    if noted in (Phase.ORDINARY, Phase.FAILING):
-        formation.phase = Phase.RESUMING if noted == Phase.ORDINARY else Phase.FAILING
-        formation.noted, formation.failure = True, _words(application)
-        fire(state, application, Move.RESUME if noted == Phase.ORDINARY else Move.FAIL)
-    elif noted == Phase.STARTED or any(each.node or each.gang.slot for each in members):
-        formation.phase, formation.noted = Phase.STARTED, True
+    if noted in (GangPhase.ORDINARY.shown, GangPhase.FAILING.shown):
+        soft = noted == GangPhase.ORDINARY.shown
+        formation.move(GangEvent.FOUND_RESUMING if soft else GangEvent.FOUND_FAILING)
+        formation.failure = _words(application)
+        fire(state, application, Move.RESUME if soft else Move.FAIL)
+    elif noted == GangPhase.STARTED.shown or any(each.node or each.gang.slot for each in members):
+        formation.move(GangEvent.FOUND_STARTED)
         formation.due = state.now + formation.lifetime if application.holders else None
         _recount(formation, members)
         run(state, application)
@@ -139,11 +141,11 @@ def advance(state: State, application: Application, formation: Formation) -> Non
             note(state, application, formation)
     if formation.due is not None and has_come(formation.due, now=state.now):
         _run_out(state, application, formation)
-    if formation.phase is Phase.RESERVING:
+    if formation.phase is GangPhase.RESERVING:
         _reserve(state, application, formation)
-    if formation.phase in (Phase.RESUMING, Phase.FAILING):
+    if formation.phase in (GangPhase.RESUMING_NOTED, GangPhase.FAILING_NOTED):
         _take_back(state, application, formation)
-    if formation.phase is Phase.ORDINARY or formation.left:
+    if formation.phase is GangPhase.ORDINARY or formation.left:
         release_all(state, application)
 
 
@@ -170,7 +172,8 @@ def _reserve(state: State, application: Application, formation: Formation) -> No
 
 def _start(state: State, application: Application, formation: Formation) -> None:
     """All placeholders have their nodes: members may take them over now (GANG-9)."""
-    formation.phase, formation.started_at = Phase.STARTED, state.now
+    formation.move(GangEvent.COMPLETED)
+    formation.started_at = state.now
     state.gangs.tally.started += 1
     state.gangs.tally.seconds += state.now - formation.begun_at
     formation.missing.clear()
@@ -186,11 +189,18 @@ def note(state: State, application: Application, formation: Formation) -> None:
     """Write on the originator what has become of its gang; if there is none, nobody needs to know."""
     first = originator_of(state, application)
     if first is None:
-        formation.noted = True
+        _written(formation)
         return
     formation.note_at = state.now + NOTED_WITHIN
-    noted = Phase.ORDINARY if formation.phase is Phase.RESUMING else formation.phase
-    write(state, first, (GANG, noted.value))
+    noted = GangPhase.ORDINARY if formation.phase is GangPhase.RESUMING else formation.phase
+    write(state, first, (GANG, noted.shown))
+
+
+def _written(formation: Formation) -> None:
+    """What has become of a gang is on its originator, if that is still there."""
+    formation.note_at = None
+    if formation.phase in (GangPhase.RESUMING, GangPhase.FAILING):
+        formation.move(GangEvent.WRITTEN)
 
 
 def note_noted(state: State, event: on.RecordWritten) -> None:
@@ -201,8 +211,10 @@ def note_noted(state: State, event: on.RecordWritten) -> None:
     formation = application.formation if application is not None else None
     if application is None or formation is None or not noted:
         return
-    formation.noted = formation.noted or event.reached
-    formation.note_at = None if formation.noted else state.now + AGAIN
+    if event.reached:
+        _written(formation)
+    elif formation.note_at is not None:
+        formation.note_at = state.now + AGAIN
     state.gangs.touched[application.id] = None
 
 
@@ -263,7 +275,7 @@ def note_created(state: State, event: on.PlaceholderCreated) -> None:
         case CreationOutcome.FAILED:
             formation.missing[event.name] = group
             formation.rests_until = state.now + AGAIN
-        case CreationOutcome.REFUSED if formation.phase is Phase.RESERVING:
+        case CreationOutcome.REFUSED if formation.phase is GangPhase.RESERVING:
             _fail_creation(state, application, formation, event.why)
         case _:
             pass
@@ -294,7 +306,8 @@ def _fail_creation(state: State, application: Application, formation: Formation,
 
 def _disband(state: State, application: Application, formation: Formation, why: str) -> None:
     """No gang from now on, whatever its style."""
-    formation.phase, formation.failure, formation.due = Phase.ORDINARY, why, None
+    formation.move(GangEvent.DISBANDED)
+    formation.failure, formation.due = why, None
     formation.missing.clear()
     note(state, application, formation)
     idle(state, application)
@@ -320,10 +333,10 @@ def note_seen(state: State, record: PodRecord) -> None:
 def _run_out(state: State, application: Application, formation: Formation) -> None:
     """The time of the placeholders is over (GANG-15, GANG-16)."""
     formation.due = None
-    if formation.phase is Phase.RESERVING and application.state in STARTED:
+    if formation.phase is GangPhase.RESERVING and application.state in STARTED:
         # One of its pods was placed by somebody else: what runs goes on.
         _disband(state, application, formation, _words(application))
-    elif formation.phase is Phase.RESERVING:
+    elif formation.phase is GangPhase.RESERVING:
         _time_out(state, application, formation)
     else:
         for uid in sorted(application.holders):
@@ -336,7 +349,7 @@ def _time_out(state: State, application: Application, formation: Formation) -> N
     """The gang did not come together: its style says what becomes of it (GANG-16)."""
     gang = application.gang
     hard = gang is not None and gang.policy.style is GangStyle.HARD
-    formation.phase = Phase.FAILING if hard else Phase.RESUMING
+    formation.move(GangEvent.TIMED_OUT_HARD if hard else GangEvent.TIMED_OUT_SOFT)
     formation.failure, formation.due = _words(application), None
     formation.missing.clear()
     style = GangStyle.HARD if hard else GangStyle.SOFT
@@ -356,17 +369,15 @@ def _words(application: Application) -> str:
 
 
 def _take_back(state: State, application: Application, formation: Formation) -> None:
-    """First the note, then the placeholders, then what the style says."""
-    if not formation.noted:
-        return
+    """First the placeholders, then what the style says."""
     if application.holders or formation.asked or formation.made:
         release_all(state, application)
         return
-    if formation.phase is Phase.FAILING:
+    if formation.phase is GangPhase.FAILING_NOTED:
         fire(state, application, Move.FAIL)
         _fail_members(state, formation)
         return
-    formation.phase = Phase.ORDINARY
+    formation.move(GangEvent.RELEASED)
     if application.state is AppState.RESUMING:
         # Its last pod may be gone as well; then it completes already.
         fire(state, application, Move.RUN)

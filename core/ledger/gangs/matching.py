@@ -19,7 +19,8 @@ from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.resource import Resource
 from core.workload.application import Application
-from core.workload.gangs.progress import Formation, Phase, Progress
+from core.workload.gangs.phase import GangPhase
+from core.workload.gangs.progress import Formation, Progress
 from core.workload.nodes.affinity import Constraints
 from core.workload.nodes.room import Undecided
 from core.workload.pod import REPLACES, RESERVED_NODE
@@ -62,7 +63,7 @@ def line_up(state: State, application: Application, formation: Formation) -> Non
 
 
 def _may_take_over(state: State, formation: Formation) -> bool:
-    return state.acts and formation.phase is Phase.STARTED and formation.rests_until is None
+    return state.acts and formation.phase is GangPhase.STARTED and formation.rests_until is None
 
 
 def link_next(state: State) -> bool:

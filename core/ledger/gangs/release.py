@@ -10,7 +10,8 @@ from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.reasons import Code
 from core.workload.application import Application
-from core.workload.gangs.progress import Formation, Phase, formation_of
+from core.workload.gangs.phase import GangEvent
+from core.workload.gangs.progress import Formation, formation_of
 
 AGAIN = 2.0
 """Seconds until what could not be done is tried again."""
@@ -53,7 +54,8 @@ def disperse(state: State, application: Application) -> None:
     if gang is None or application.formation is not None or not application.holders or waits:
         return
     formation = application.formation = formation_of(gang, lifetime=0.0, now=state.now)
-    formation.phase, formation.noted, formation.failure = Phase.ORDINARY, True, "no queue takes it"
+    formation.move(GangEvent.DISBANDED)
+    formation.failure = "no queue takes it"
     formation.originator = owner_of(state, application)
     for uid in sorted(application.holders):
         progress = formation.groups.get(state.pods.records[uid].facts.task_group)

@@ -22,7 +22,8 @@ from core.ledger.preemption.victims import write
 from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.workload.application import Application
-from core.workload.gangs.progress import Formation, Phase, Progress
+from core.workload.gangs.phase import GangPhase
+from core.workload.gangs.progress import Formation, Progress
 from core.workload.nodes.node import NodeUse
 from core.workload.pod import OWN_GATE, REPLACES, RESERVED_NODE
 
@@ -55,7 +56,7 @@ def _look_at_stirred(state: State) -> None:
             continue
         formation = application.formation
         advance(state, application, formation)
-        if formation.phase is Phase.STARTED:
+        if formation.phase is GangPhase.STARTED:
             close(state, formation)
             line_up(state, application, formation)
         arm(state, application, formation)

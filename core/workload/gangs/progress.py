@@ -6,87 +6,84 @@ Values and counters only; what moves them is the matter of `core.ledger.gangs.li
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from hashlib import sha256
 
 from core.ids import NO_POD, AppId, PodUid
 from core.workload.ask import Waiting
 from core.workload.gangs.gang import Gang, TaskGroup
+from core.workload.gangs.phase import INITIAL, GangEvent, GangPhase, advance
 
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _SUFFIX = 10
 _APP_LENGTH, _GROUP_LENGTH = 28, 20
 
 
-class Phase(StrEnum):
-    """Where a gang stands (APP-10)."""
-
-    RESERVING = "Reserving"
-    """Its placeholders are made and get their nodes; nobody else of the application is placed."""
-    STARTED = "Started"
-    """All had one; members take their room over (GANG-9)."""
-    RESUMING = "Resuming"
-    """They did not come in time and are taken back; then it is like any other application (GANG-16, Soft)."""
-    FAILING = "Failing"
-    """They did not come in time and are taken back; then its members fail (GANG-16, Hard)."""
-    ORDINARY = "Ordinary"
-    """No gang any more."""
-
-
 @dataclass(slots=True)
 class Progress:
-    """One task group.
+    """Progress of one task group."""
 
-    ``needed``: placeholders that must be on nodes; ``count``, ``replaced``, ``timed_out``: as REST counts
-    them (GANG-16); ``pending``: placeholders without a node; ``held``: those on one whose room nobody takes
-    over yet; ``wanting``: members that wait for one, while the gang is started; ``closed``: none will come
-    for them any more (GANG-13).
-    """
-
+    #: Definition of the group.
     group: TaskGroup
+    #: Placeholders that must be on nodes.
     needed: int
+    #: Placeholders that were created, as REST counts them (GANG-16).
     count: int = 0
+    #: Placeholders that members replaced, as REST counts them (GANG-16).
     replaced: int = 0
+    #: Placeholders that no member replaced in time, as REST counts them (GANG-16).
     timed_out: int = 0
+    #: Placeholders without a node.
     pending: set[PodUid] = field(default_factory=set)
+    #: Placeholders on nodes that no member is replacing yet.
     held: Waiting = field(default_factory=Waiting)
+    #: Members that wait for a placeholder, while the gang is started.
     wanting: Waiting = field(default_factory=Waiting)
+    #: True once no placeholder will come for its members any more (GANG-13).
     closed: bool = False
 
 
 @dataclass(slots=True)
 class Formation:
-    """The gang of one application on its way.
+    """The gang of one application, from its first placeholder on."""
 
-    ``groups``: by name, in the order of definition; of several with one name the largest counts;
-    ``originator``: whom its placeholders belong to (GANG-2); ``lifetime``: seconds that they have from the
-    first that is given room (GANG-15), and ``due`` when that is over; ``missing``: placeholders still to be
-    asked for, by name, ``asked``: those asked for, ``made``: those that no watch has shown yet, and when they
-    were made; ``retry_at``: when what was not answered well is asked for again; ``rests_until``: nothing new
-    is begun before; ``noted``: what has become of it is on the originator, ``note_at``: when that is written
-    once more; ``waiting``: pods that wait for the gang; ``failure``: why it is no gang any more; ``left``:
-    the application completes, and what was left of the placeholders is taken back (APP-6), as all were once
-    ``swept``; ``begun_at`` and ``started_at``: when it began, and when all placeholders had their nodes.
-    """
-
+    #: Task groups by name, in the order of definition; of several with one name the largest counts.
     groups: dict[str, Progress]
+    #: Seconds that the placeholders have from the first that is given capacity (GANG-15).
     lifetime: float
+    #: Pod that owns the placeholders (GANG-2).
     originator: PodUid = NO_POD
-    phase: Phase = Phase.RESERVING
+    #: Phase; `move` alone writes it.
+    phase: GangPhase = INITIAL
+    #: Time at which the lifetime of the placeholders is over, in seconds; None while it does not run.
     due: float | None = None
+    #: Placeholders still to be requested, by name.
     missing: dict[str, TaskGroup] = field(default_factory=dict)
+    #: Placeholders requested and not answered yet, by name.
     asked: dict[str, TaskGroup] = field(default_factory=dict)
+    #: Time of creation of the placeholders that no watch has shown yet, by name, in seconds.
     made: dict[str, float] = field(default_factory=dict)
+    #: Time at which failed calls are repeated, in seconds; None if none failed.
     retry_at: float | None = None
+    #: Time before which nothing new is begun, in seconds; None for no back-off.
     rests_until: float | None = None
-    noted: bool = False
+    #: Time at which the outcome is written on the originator once more, in seconds; None for never.
     note_at: float | None = None
+    #: Pods that wait for the gang.
     waiting: set[PodUid] = field(default_factory=set)
+    #: Reason why it is no gang any more; empty for none.
     failure: str = ""
+    #: True once the application has completed but for its placeholders, which are deleted (APP-6).
     left: bool = False
+    #: True while the deletion of all its placeholders has been requested.
     swept: bool = False
+    #: Time at which it began, in seconds.
     begun_at: float = 0.0
+    #: Time at which all placeholders had their nodes, in seconds; None before that.
     started_at: float | None = None
+
+    def move(self, event: GangEvent) -> None:
+        """Go to the phase to which an event leads; `IllegalTransition` when it leads to none."""
+        self.phase = advance(self.phase, event)
 
     @property
     def due_next(self) -> float | None:

@@ -8,7 +8,7 @@ from core.ids import AppId, PodUid
 from core.ledger import events as on
 from core.ledger.gangs.lifecycle import TIMED_OUT
 from core.workload.gangs.gang import GangPolicy, GangStyle, PlaceholderTemplate
-from core.workload.gangs.progress import Phase
+from core.workload.gangs.phase import GangPhase
 from core.workload.states import AppState
 from tests.builders import START, make_gang, make_ledger, make_queue
 from tests.core.ledger.gangs.play import GangPlay
@@ -23,7 +23,7 @@ def test_a_gang_that_is_over_is_not_looked_at_when_its_time_comes() -> None:
     world.create("m2", gang=gang, task_group="g")
     world.create("tg-1", gang=gang, task_group="g", placeholder=True, owner="uid-m1")
     world.tell(on.PodsListed(frozenset(world.pods)))
-    assert world.formation().phase is Phase.STARTED
+    assert world.formation().phase is GangPhase.STARTED
     for uid in ("uid-tg-1", "uid-m2", "uid-m1"):
         world.delete(uid)
     world.wait(31)
@@ -58,7 +58,7 @@ def test_a_gang_whose_time_is_up_waits_ten_seconds_for_a_placeholder_that_nobody
     (seen,) = world.placeholders()
     world.bind(seen.uid)
     world.wait(6)
-    assert (world.formation().phase.value, world.placeholders()) == (
+    assert (world.formation().phase.shown, world.placeholders()) == (
         "Failing" if style is GangStyle.HARD else "Resuming",
         [],
     )

@@ -11,7 +11,8 @@ from core.ledger.effects import CreatePlaceholder
 from core.ledger.outcomes import CreationOutcome
 from core.reasons import Code
 from core.workload.gangs.gang import Gang, GangStyle, TaskGroup
-from core.workload.gangs.progress import Phase, names_of
+from core.workload.gangs.phase import GangPhase
+from core.workload.gangs.progress import names_of
 from core.workload.states import AppState
 from tests.builders import START, make_gang, make_ledger, make_queue, usage
 from tests.core.ledger.gangs.play import GangPlay, play, sized, waiting_gang, with_policy
@@ -78,7 +79,7 @@ def test_one_that_is_refused_makes_the_application_an_ordinary_one_in_either_sty
             AppId("app-2", "default"), name, CreationOutcome.REFUSED, "exceeded quota"
         )
         world.tell(refused)
-        assert world.formation("app-2").phase is Phase.ORDINARY
+        assert world.formation("app-2").phase is GangPhase.ORDINARY
         assert world.admitted("uid-n1")
         assert "PlaceholderCreateFailed" in world.events()
 
@@ -185,4 +186,4 @@ def test_a_size_that_was_changed_on_the_way_does_not_keep_it_from_starting() -> 
     (placeholder,) = world.placeholders()
     world._show(replace(placeholder, size=sized(1500)))
     world.bind_placeholders()
-    assert world.formation().phase is Phase.STARTED
+    assert world.formation().phase is GangPhase.STARTED

@@ -12,7 +12,7 @@ from core.ledger import events as on
 from core.ledger.effects import Effect
 from core.ledger.pods.record import PodRecord
 from core.reasons import Code, Said
-from core.workload.gangs.progress import Phase
+from core.workload.gangs.phase import GangPhase
 from core.workload.nodes.affinity import Constraints
 from core.workload.pod import OWN_GATE, REPLACES, RESERVED_NODE
 from tests.builders import filtered, make_gang, make_ledger, make_node, make_queue, usage
@@ -91,7 +91,7 @@ def test_a_member_waits_while_its_placeholder_is_there() -> None:
     world = started(2)
     hold_back(world, "DeletePod")
     world.bind_placeholders()
-    assert world.formation().phase is Phase.STARTED
+    assert world.formation().phase is GangPhase.STARTED
     assert world.refusal("uid-m1") is Code.WAITING_FOR_PLACEHOLDER
 
 

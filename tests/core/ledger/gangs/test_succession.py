@@ -9,7 +9,7 @@ from core.ledger import effects as do
 from core.ledger import events as on
 from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
-from core.workload.gangs.progress import Phase
+from core.workload.gangs.phase import GangPhase
 from tests.builders import make_gang, make_ledger, make_queue, usage
 from tests.core.ledger.gangs.play import GangPlay
 
@@ -104,7 +104,7 @@ def test_a_gang_ends_as_it_would_have(dies_before: tuple[type[Effect], ...]) -> 
     for uid in names:
         world.bind(uid)
     assert world.placeholders() == []
-    assert world.formation().phase is Phase.STARTED
+    assert world.formation().phase is GangPhase.STARTED
     assert world.counts() == [(2, 2, 0)]
     assert usage(world.ledger, "root.a") == (2000, 0, 0)
 
