@@ -13,6 +13,7 @@ from core.ledger.admission.cycle import TurnPass
 from core.ledger.admission.filter import note_filter
 from core.ledger.admission.gate_opening import note_woken
 from core.ledger.admission.gate_status import tell_why
+from core.ledger.admission.requests import abandon_cycle, begin_cycle, clear_overdue, end_cycle, request_cycle
 from core.ledger.admission.turns import expire_turns
 from core.ledger.admission.unguarded import report_unguarded
 from core.ledger.applications.classification import (
@@ -58,6 +59,7 @@ from core.ledger.preemption.offers import drop_offers, spare_withdrawn
 from core.ledger.preemption.quota_reclaim import find_reclaims, note_terms, terms_now
 from core.ledger.preemption.victims import expire_kept
 from core.ledger.recovery import stand_by, take_over
+from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.usage.charges import recount_people, settle
 from core.ledger.usage.over_max import recount_over_max
@@ -175,7 +177,8 @@ class Ledger:
         state.config.preempts = event.partition.preemption
         state.config.quota_preempts = event.partition.quota_preemption
         state.config.limits = Limits(event.partition.queues)
-        self._pass, state.cycle.passing = None, False
+        self._pass = None
+        abandon_cycle(state)
         state.config.generation += 1
         leave_parents(state)
         recount_people(state)
@@ -184,7 +187,7 @@ class Ledger:
         for uid in state.pending.waits_at:
             await_try(state, state.pods.records[uid])
         state.podgroups.touched.update(dict.fromkeys(state.podgroups.known))
-        state.cycle.freed = True
+        request_cycle(state, CycleReason.CONFIGURED)
 
     # -- time ----------------------------------------------------------------------------------------
 
@@ -217,17 +220,15 @@ class Ledger:
             if state.cycle.freed:
                 seek_again(state)
             self._pass = TurnPass(state, fresh_only=not state.cycle.freed)
-            state.cycle.freed = state.cycle.due = False
-            state.cycle.passing = True
+            begin_cycle(state)
         wakes = self._pass.slice()
-        state.cycle.passing = not self._pass.done
-        if not state.cycle.passing:
-            state.cycle.nowhere = self._pass.nowhere
+        if self._pass.done:
+            end_cycle(state, self._pass.nowhere)
             self._pass = None
         return wakes
 
     def _on_time_passed(self, now: float) -> None:
-        self._state.cycle.overdue = False
+        clear_overdue(self._state)
         self._expire_reservations(now)
         expire_provisional(self._state)
         expire_doubts(self._state)

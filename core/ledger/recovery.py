@@ -5,6 +5,7 @@ An instance that stands by knows the pods; what the one that acts has promised i
 """
 
 from core.ids import PodUid
+from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import end_turn
 from core.ledger.gangs.lifecycle import begin_all
 from core.ledger.gangs.replacement import dissolve, remember_slot, resume_slots
@@ -15,6 +16,7 @@ from core.ledger.pods.relabelled import recall_labels
 from core.ledger.pods.update import is_under_way
 from core.ledger.preemption.execution import fall_short, send_off
 from core.ledger.preemption.victims import spare, unmark, write
+from core.ledger.state.admission import CycleReason
 from core.ledger.state.preemption import Stage
 from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
@@ -112,7 +114,7 @@ def take_over(state: State) -> None:
         settle(state, record)
     resume(state)
     resume_slots(state)
-    state.cycle.freed = True
+    request_cycle(state, CycleReason.ACTING_BEGAN)
 
 
 def stand_by(state: State) -> None:

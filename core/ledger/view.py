@@ -16,7 +16,7 @@ from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.preemption.in_vain import waiting_queues, waits_until
 from core.ledger.preemption.victims import is_leaving
 from core.ledger.settings import LedgerSettings
-from core.ledger.state.admission import Turn, Unguarded
+from core.ledger.state.admission import CycleRequest, Turn, Unguarded
 from core.ledger.state.state import State
 from core.ledger.state.usage import Episode, OverMaxPlace
 from core.ledger.timers import moments
@@ -81,9 +81,9 @@ class Snapshot:
         return self._state.cycle.passing
 
     @property
-    def overdue(self) -> bool:
-        """Whether `TimePassed` has left some for another one, since they were many."""
-        return self._state.cycle.overdue
+    def cycle(self) -> CycleRequest:
+        """Requests for scheduling cycles, and what the last ones found; only to be read."""
+        return self._state.cycle
 
     def next_due(self) -> float | None:
         """When `TimePassed` will have something to do next, or None. Cost: O(reservations and wake-ups)."""

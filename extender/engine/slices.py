@@ -74,7 +74,7 @@ class Slices:
     def pass_time(self) -> None:
         """Take what has expired; of many, some at a time."""
         self._learn(on.TimePassed())
-        if self._snapshot().overdue and not self._catching_up:
+        if self._snapshot().cycle.overdue and not self._catching_up:
             self._catching_up = True
             self._give_way(self._catch_up)
 

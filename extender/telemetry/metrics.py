@@ -12,6 +12,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
+from core.ledger.state.admission import CycleReason
 from core.ledger.state.applications import IdentityTally
 from core.ledger.usage.over_max import kind_of
 from core.ledger.view import Snapshot
@@ -137,6 +138,7 @@ class _QueueSeries(Collector):
             ("paddock_synced", int(snapshot.synced), "1 when the cluster was read and a document applied"),
         ):
             yield GaugeMetricFamily(name, words, value=value)
+        yield _cycle_family(snapshot)
         yield from self._queue_families(snapshot)
         yield from _over_max_families(snapshot)
         yield from _in_vain_families(snapshot)
@@ -154,6 +156,16 @@ class _QueueSeries(Collector):
                 for resource, value in _amounts(queue, amount):
                     family.add_metric([queue.path, resource], value)
             yield family
+
+
+def _cycle_family(snapshot: Snapshot) -> Metric:
+    """Scheduling cycles by reason; one that was requested for several counts under each."""
+    family = CounterMetricFamily(
+        "paddock_cycles", "Scheduling cycles, by each reason for which they were requested", labels=["reason"]
+    )
+    for reason in CycleReason:
+        family.add_metric([reason.value], snapshot.cycle.begun.get(reason, 0))
+    return family
 
 
 def _ungated_families(snapshot: Snapshot) -> Iterator[Metric]:

@@ -3,7 +3,8 @@
 And when a pass looks again at those that rest: asks, groups and applications.
 """
 
-from core.instants import earliest, has_come
+from core.instants import has_come
+from core.ledger.admission.requests import request_cycle_at
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.state import State
 from core.queues.queue import Queue
@@ -19,7 +20,7 @@ KINDS_COUNTED = 64
 def look_again(state: State, moment: float) -> None:
     """A pass left out somebody who rests until then. Of all such moments only the earliest is kept, so each
     pass has to say anew what comes after it."""
-    state.cycle.deferred = earliest(state.cycle.deferred, max(moment, state.now + LOOKS_APART))
+    request_cycle_at(state, max(moment, state.now + LOOKS_APART))
 
 
 def is_left_out(state: State, application: Application) -> bool:
@@ -39,7 +40,7 @@ def backs_off(state: State, application: Application) -> bool:
 def back_off(state: State, application: Application, leaf: Queue) -> None:
     """Leave it out for a while: as many of its asks found no node as its leaf allows, and there are more."""
     application.backs_off_until = state.now + leaf.properties.unscheduled_delay
-    state.cycle.deferred = earliest(state.cycle.deferred, application.backs_off_until)
+    request_cycle_at(state, application.backs_off_until)
 
 
 def may_back_off(state: State, record: PodRecord, application: Application, leaf: Queue) -> bool:

@@ -17,6 +17,7 @@ from core.ledger.admission.application_queue import Lane, Line
 from core.ledger.admission.backoff import back_off, is_left_out, look_again
 from core.ledger.admission.gate_opening import charge_opened
 from core.ledger.admission.ordering import Branch, Walk
+from core.ledger.admission.requests import extend_cycle
 from core.ledger.admission.state_aware import lets_in
 from core.ledger.admission.turns import FORGIVEN, clear_fresh, give_turn, wake_deferred
 from core.ledger.effects import NominateNode, OpenGate, WakePod
@@ -126,9 +127,9 @@ class TurnPass:
     def _begin_anew(self) -> None:
         self._overtaken = False
         self._may_repeat -= self._work
-        if self._state.cycle.freed:
+        if extend_cycle(self._state):
             # Whatever found no room may have it now.
-            self._state.cycle.freed = self._fresh_only = False
+            self._fresh_only = False
             self._nowhere_before, self._nowhere = set(), set()
             seek_again(self._state)
         self._note_fresh()

@@ -5,10 +5,12 @@ from dataclasses import replace
 from core.ids import NO_NODE
 from core.ledger import events as on
 from core.ledger.admission.bind import admit_again
+from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import end_turn, look_anew, looked_at
 from core.ledger.podgroups.membership import end_wait, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.update import time_runs
+from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.reasons import Code, Refusal
@@ -74,7 +76,8 @@ def _note_refusal(state: State, record: PodRecord, refusal: Refusal) -> None:
     if refusal.code not in _KEEPS_TURN:
         end_turn(state, record.uid)
     if refusal.code is Code.WAITING_FOR_TURN:
-        state.cycle.due = state.cycle.due or bool(state.turns.fresh)
+        if state.turns.fresh:
+            request_cycle(state, CycleReason.POD_ARRIVED)
     else:
         looked_at(state, record.uid)
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from core.instants import earliest
 from core.ledger import events as on
+from core.ledger.admission.requests import request_cycle_at
 from core.ledger.admission.turns import WAKES_APART, begin_lease, end_turn
 from core.ledger.effects import OpenGate
 from core.ledger.state.state import State
@@ -37,6 +37,6 @@ def note_woken(state: State, event: on.PodWoken) -> None:
             settle(state, record)
         elif record.is_gated:
             state.turns.unwoken.add(event.uid)
-        state.cycle.deferred = earliest(state.cycle.deferred, again)
+        request_cycle_at(state, again)
     elif end_turn(state, event.uid):
-        state.cycle.deferred = earliest(state.cycle.deferred, again)
+        request_cycle_at(state, again)

@@ -1,11 +1,13 @@
 """What a failure that kube-scheduler writes on a pod says of what we promised it."""
 
 from core.ids import NO_NODE
+from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import return_turn
 from core.ledger.node_reservation.reservation import let_go
 from core.ledger.podgroups.attempt import found_no_place
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
+from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.reasons import contradicts_turn, tells_of_refusal
 from core.workload.pod import PodFacts
@@ -18,7 +20,8 @@ def note_refusal(state: State, record: PodRecord, facts: PodFacts) -> None:
     """A former life of this process refused it, or the instance that acts: nothing but a wake-up of ours
     makes kube-scheduler try it again."""
     if record.admission.said is None and not record.admission.refused and tells_of_refusal(facts.unscheduled):
-        record.admission.refused = state.cycle.due = True
+        record.admission.refused = True
+        request_cycle(state, CycleReason.POD_ARRIVED)
 
 
 def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:

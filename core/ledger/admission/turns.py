@@ -7,13 +7,14 @@ until its lease is over. An ask is *fresh* until a pass has looked at it or filt
 from itertools import islice
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
-from core.instants import earliest, has_come
+from core.instants import has_come
 from core.ledger.admission.gate_status import tell_opened
+from core.ledger.admission.requests import note_overdue, note_time, request_cycle, request_cycle_at
 from core.ledger.effects import OpenGate, WakePod
 from core.ledger.node_reservation.reservation import let_go
 from core.ledger.podgroups.membership import group_of, unopened
 from core.ledger.pods.record import PodRecord
-from core.ledger.state.admission import Seat, Turn
+from core.ledger.state.admission import CycleReason, Seat, Turn
 from core.ledger.state.state import State
 from core.resource import Tally
 from core.workload.nodes.affinity import admits
@@ -72,7 +73,7 @@ def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
         state.turns.unwoken.discard(record.uid)
         return ()
     if record.admission.woken_at is not None and not _may_wake(state, record):
-        state.cycle.deferred = earliest(state.cycle.deferred, record.admission.woken_at + WAKES_APART)
+        request_cycle_at(state, record.admission.woken_at + WAKES_APART)
         state.turns.unwoken.add(record.uid)
         return ()
     state.turns.unwoken.discard(record.uid)
@@ -136,7 +137,7 @@ def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:
     state.usage.node_room.give_back(turn.node, turn.seat.key.size)
     _withdraw(state, turn.seat)
     if not used:
-        state.cycle.freed = True
+        request_cycle(state, CycleReason.CAPACITY_FREED)
     return True
 
 
@@ -164,7 +165,7 @@ def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> Non
             let_go(state, record)
         doublings = min(record.admission.overlooked - FORGIVEN - 1, _MOST_DOUBLINGS)
         record.admission.rests_until = state.now + min(LONGEST_REST, FIRST_REST * 2.0**doublings)
-        state.cycle.deferred = earliest(state.cycle.deferred, record.admission.rests_until)
+        request_cycle_at(state, record.admission.rests_until)
 
 
 def turns_leave_no_node(state: State, record: PodRecord) -> bool:
@@ -213,11 +214,10 @@ def expire_turns(state: State) -> list[PodRecord]:
     # Members of a group come, or do not, together.
     single = (record for record in found if unopened(state, record) is None)
     records = list(islice(single, EXPIRED_AT_ONCE))
-    state.cycle.overdue = state.cycle.overdue or len(records) == EXPIRED_AT_ONCE
+    note_overdue(state, left=len(records) == EXPIRED_AT_ONCE)
     for record in records:
         return_turn(state, record, found_no_place=False)
-    if state.cycle.deferred is not None and has_come(state.cycle.deferred, now=state.now):
-        state.cycle.deferred, state.cycle.freed = None, True
+    note_time(state)
     return records
 
 

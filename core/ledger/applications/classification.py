@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from core.ids import AppId
 from core.instants import has_come
+from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.lifecycle import complete, emptied, idle
 from core.ledger.applications.membership import application_for, join, take_out
 from core.ledger.applications.placement import place, request_for
@@ -12,6 +13,7 @@ from core.ledger.gangs.definition import unplaced_gangs
 from core.ledger.pods.forced import place_forced, tell_forced
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
+from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.queues.placement.rules import why_passed_over
@@ -141,7 +143,7 @@ def place_again(state: State, app_ids: Iterable[AppId]) -> None:
             own = state.application_of(record) or application
             tell(state, record, own)
             _tell_fallback(state, record, own)
-    state.cycle.freed = True
+    request_cycle(state, CycleReason.APPLICATION_CHANGED)
 
 
 def _tell_fallback(state: State, record: PodRecord, application: Application) -> None:

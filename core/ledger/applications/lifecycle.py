@@ -7,6 +7,8 @@ Completing, and it may be taken up again.
 
 from core.ids import QueuePath
 from core.instants import has_come
+from core.ledger.admission.requests import request_cycle
+from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
@@ -46,7 +48,7 @@ def fire(state: State, application: Application, move: Move) -> None:
         _count(state, application, leaf, runs=application.started)
     if leaf.properties.sort_policy is SortPolicy.STATE_AWARE:
         # The next one may be let in (SORT-8).
-        state.cycle.freed = True
+        request_cycle(state, CycleReason.APPLICATION_CHANGED)
 
 
 def note_completing(leaf: Queue, application: Application) -> None:
@@ -62,7 +64,7 @@ def _count(state: State, application: Application, leaf: Queue, *, runs: bool) -
     else:
         state.usage.book.stop(application.claimant, paths)
         # Another may run in its stead (QUO-13, UGM-8).
-        state.cycle.freed = True
+        request_cycle(state, CycleReason.APPLICATION_CHANGED)
     for queue in leaf.chain:
         (queue.running.add if runs else queue.running.discard)(application.id)
 

@@ -2,12 +2,14 @@
 
 from core.ids import RECOVERY_QUEUE, QueuePath
 from core.instants import has_come
+from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.lifecycle import fire
 from core.ledger.applications.user_groups import find_groups
 from core.ledger.gangs.definition import UNREAD, awaits_pods, refusal_of_application, was_taken_in
 from core.ledger.gangs.index import unfile
 from core.ledger.gangs.lifecycle import begin
 from core.ledger.gangs.release import disperse
+from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.usage.charges import recount_people, settle
 from core.ledger.usage.over_max import recount_queue
@@ -55,7 +57,8 @@ def check(state: State, application: Application, *, waits: bool = True) -> None
     (state.applications.unplaced.discard if refusal is None else state.applications.unplaced.add)(
         application.id
     )
-    state.cycle.freed = state.cycle.freed or (before is not None and refusal is None)
+    if before is not None and refusal is None:
+        request_cycle(state, CycleReason.APPLICATION_CHANGED)
     if (before is None) != (refusal is None):
         for uid in sorted(application.pods):
             settle(state, state.pods.records[uid])
@@ -156,7 +159,8 @@ def settle_in(state: State, application: Application, path: QueuePath) -> None:
     if application.formation is not None:
         _forget_formation(state, application)
     # Those that were refused are not asked about again unless they are woken.
-    state.cycle.freed = state.cycle.freed or application.refusal is not None
+    if application.refusal is not None:
+        request_cycle(state, CycleReason.APPLICATION_CHANGED)
     application.queue, application.refusal = path, None
     state.applications.unplaced.discard(application.id)
     queue = state.config.tree.get(path)

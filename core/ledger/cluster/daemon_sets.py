@@ -5,8 +5,10 @@ An owner reference is only text; anyone who may create pods may write one.
 
 from core.ids import NO_NODE, NodeName
 from core.ledger import events as on
+from core.ledger.admission.requests import request_cycle
 from core.ledger.pods.record import PodRecord
 from core.ledger.preemption.attempts import await_try
+from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.workload.daemon_set import DaemonSetKey
@@ -79,4 +81,4 @@ def _verify_all(state: State, key: DaemonSetKey) -> None:
         settle(state, record)
         if uid in state.pending.waits_at:
             await_try(state, record)
-        state.cycle.freed = True
+        request_cycle(state, CycleReason.CLUSTER_CHANGED)

@@ -2,7 +2,9 @@
 
 from core.ids import NodeName
 from core.ledger import events as on
+from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.classification import place_of_namespace, reclassify
+from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.workload.gangs.gang import GroupSource, PodGroup
@@ -28,7 +30,7 @@ def _set_node(state: State, name: NodeName, node: NodeFacts | None) -> None:
         state.cluster.nodes[name] = node
     if known is not None and node is not None and known.takes_as(node):
         return
-    state.cycle.freed = True
+    request_cycle(state, CycleReason.CLUSTER_CHANGED)
     _file_room(state, name, node)
     if (known is None) != (node is None):
         state.cluster.node_set += 1
@@ -116,7 +118,8 @@ def _file_again(state: State, key: GroupKey) -> None:
     group = state.podgroups.known.get(key)
     for uid in list(group.phases) if group is not None else ():
         settle(state, state.pods.records[uid])
-    state.cycle.freed = state.cycle.freed or group is not None
+    if group is not None:
+        request_cycle(state, CycleReason.GROUP_CHANGED)
 
 
 def _file_all(state: State, source: GroupSource) -> None:
@@ -125,7 +128,7 @@ def _file_all(state: State, source: GroupSource) -> None:
         named = record.facts.pod_group
         if isinstance(named, PodGroup) and named.source is source:
             settle(state, record)
-    state.cycle.freed = True
+    request_cycle(state, CycleReason.GROUP_CHANGED)
 
 
 def learn_budgets(state: State, event: on.BudgetObserved | on.BudgetDeleted | on.BudgetsListed) -> None:

@@ -9,6 +9,7 @@ from itertools import islice
 
 from core.instants import has_come
 from core.ledger import events as on
+from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.lifecycle import fire, idle, run
 from core.ledger.applications.rejection import EVENT, MARKED_APART, mark_failed
 from core.ledger.effects import CreatePlaceholder
@@ -17,6 +18,7 @@ from core.ledger.outcomes import CreationOutcome
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.preemption.victims import write
+from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.workload.application import Application
@@ -222,7 +224,7 @@ def resettle(state: State, formation: Formation) -> None:
     """What its pods wait for has changed."""
     for uid in sorted(formation.waiting):
         settle(state, state.pods.records[uid])
-    state.cycle.freed = True
+    request_cycle(state, CycleReason.GROUP_CHANGED)
 
 
 # -- making placeholders -----------------------------------------------------------------------------------

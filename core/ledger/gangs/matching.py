@@ -10,10 +10,12 @@ from itertools import islice
 
 from core.ids import AppId, NodeName
 from core.instants import has_come
+from core.ledger.admission.requests import request_cycle
 from core.ledger.gangs.lifecycle import arm
 from core.ledger.gangs.release import release, say, try_again
 from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.preemption.victims import write
+from core.ledger.state.admission import CycleReason
 from core.ledger.state.gangs import InLine
 from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
@@ -44,7 +46,7 @@ def close(state: State, formation: Formation) -> None:
             progress.closed = True
             for rank in list(progress.wanting):
                 settle(state, state.pods.records[rank[-1]])
-            state.cycle.freed = True
+            request_cycle(state, CycleReason.GROUP_CHANGED)
 
 
 # -- who is next -----------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from core.ids import NO_NODE, NO_POD, NodeName, PodUid
 from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.admission.gate_opening import charge_opened
+from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import wake
 from core.ledger.gangs.index import awaits_gang, formation_of, progress_of, unfile
 from core.ledger.gangs.lifecycle import advance, arm, forget_made
@@ -19,6 +20,7 @@ from core.ledger.gangs.release import AGAIN, delete, left_over, release, try_aga
 from core.ledger.node_reservation.reservation import nominate, note_kept, take_back
 from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.preemption.victims import write
+from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.workload.application import Application
@@ -304,7 +306,7 @@ def _cancel(state: State, member: PodRecord, slot: Slot) -> None:
         note_kept(state, member, slot.node)
     write(state, member, (RESERVED_NODE, member.node_reservation.node or None), (REPLACES, None))
     settle(state, member)
-    state.cycle.freed = True
+    request_cycle(state, CycleReason.GROUP_CHANGED)
 
 
 def _unlink(state: State, member: PodRecord, slot: Slot) -> None:

@@ -7,9 +7,10 @@ that a restart finds it again (design section 4).
 from core.ids import NO_NODE, NodeName
 from core.instants import has_come
 from core.ledger import events as on
+from core.ledger.admission.requests import request_cycle
 from core.ledger.effects import NominateNode, WriteRecord
 from core.ledger.pods.record import PodRecord
-from core.ledger.state.admission import WaitingKey
+from core.ledger.state.admission import CycleReason, WaitingKey
 from core.ledger.state.state import State
 from core.workload.nodes.affinity import admits
 from core.workload.pod import RESERVED_NODE, TRIGGERED
@@ -42,7 +43,7 @@ def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
         "",
         0,
     )
-    state.cycle.freed = True
+    request_cycle(state, CycleReason.CAPACITY_FREED)
     if state.preemption.offers.pop(record.uid, None) is not None:
         state.preemption.withdrawn[record.uid] = None
     elif not gone:

@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 from core.ids import NodeName, PodUid
 from core.instants import earliest, has_come
+from core.ledger.admission.requests import note_overdue, request_cycle
 from core.ledger.node_reservation.reservation import keep, node_for
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
+from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.resource import Resource, Tally
 from core.workload.nodes.node import NodeFacts, NodeUse
@@ -90,13 +92,13 @@ def come_of_age(state: State) -> None:
     for number, uid in enumerate(due):
         if state.usage.node_room.work > until:
             due = due[:number]
-            state.cycle.overdue = True
+            note_overdue(state, left=True)
             break
         del state.reservations.young[uid]
         if uid not in state.turns.of and not _finds_node(state, uid, found):
             state.reservations.aged.add(uid)
-            state.cycle.due = True
-    state.cycle.overdue = state.cycle.overdue or len(due) == AGED_AT_ONCE
+            request_cycle(state, CycleReason.POD_AGED)
+    note_overdue(state, left=len(due) == AGED_AT_ONCE)
     state.reservations.age_due = min(state.reservations.young.values(), default=None)
 
 

@@ -7,13 +7,14 @@ so that the last one is counted beside the first; when one finds none, all give 
 from collections.abc import Iterator
 
 from core.ledger.admission.backoff import look_again
+from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import end_turn, set_turn, wake
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.node_reservation.reservation import node_for
 from core.ledger.podgroups.attempt import begin_attempt, candidates, may_begin, rests
 from core.ledger.podgroups.membership import has_turns, unopened
 from core.ledger.pods.record import PodRecord
-from core.ledger.state.admission import WaitingKey
+from core.ledger.state.admission import CycleReason, WaitingKey
 from core.ledger.state.state import State
 from core.workload.nodes.room import Undecided
 from core.workload.pending_index import Kind
@@ -123,7 +124,8 @@ class Muster:
         if len(standing) < needed or not standing or state.podgroups.known.get(group.key) is not group:
             for record in standing:
                 end_turn(state, record.uid, used=True)
-            state.cycle.freed = state.cycle.freed or len(standing) < len(given)
+            if len(standing) < len(given):
+                request_cycle(state, CycleReason.CAPACITY_FREED)
             return []
         begin_attempt(state, group)
         effects: Effects = []

@@ -8,11 +8,13 @@ wait in bind, which lets them all go, or until the time is up or one of them is 
 from collections.abc import Iterator
 
 from core.ids import PodUid
-from core.instants import earliest, has_come
+from core.instants import has_come
+from core.ledger.admission.requests import request_cycle, request_cycle_at
 from core.ledger.admission.turns import begin_lease, end_turn
 from core.ledger.podgroups.membership import end_wait, has_turns, members, terms_of
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
+from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.usage.charges import settle
 from core.workload.nodes.affinity import admits
@@ -92,7 +94,7 @@ def call(state: State, group: Group) -> None:
     for uid, phase in group.phases.items():
         if phase is Phase.PENDING and uid in state.pending.waits_at:
             state.reservations.aged.add(uid)
-            state.cycle.due = True
+            request_cycle(state, CycleReason.GROUP_COMPLETE)
             return
 
 
@@ -112,7 +114,7 @@ def _let_go(state: State, group: Group) -> None:
         state.podgroups.numbers.note_completed(max(0.0, state.now - group.complete_since))
     if (group.attempt is not None or group.urgent) and is_alone(state, group):
         # Others may have waited for it.
-        state.cycle.freed = True
+        request_cycle(state, CycleReason.GROUP_CHANGED)
     group.attempt, group.wait_until, group.lost = None, None, ""
     group.timeouts, group.ignored, group.rests_until = 0, 0, None
     group.started, group.broken = True, False
@@ -173,7 +175,7 @@ def fail(state: State, group: Group, why: str) -> None:
         end_turn(state, uid)
     group.attempt, group.wait_until, group.lost, group.came = None, None, "", False
     _watch(state, group)
-    state.cycle.freed = True
+    request_cycle(state, CycleReason.GROUP_CHANGED)
 
 
 def give_up(state: State, group: Group, why: str) -> None:
@@ -189,7 +191,7 @@ def give_up(state: State, group: Group, why: str) -> None:
 
 def _rest(state: State, group: Group, seconds: float) -> None:
     group.rests_until = state.now + seconds
-    state.cycle.deferred = earliest(state.cycle.deferred, group.rests_until)
+    request_cycle_at(state, group.rests_until)
 
 
 def found_no_place(state: State, record: PodRecord, group: Group) -> None:
@@ -283,7 +285,7 @@ def _report(state: State, group: Group) -> None:
     placed = group.count(*PLACED)
     text = f"{placed} of {group.min_available} members are on nodes, which stay there"
     _post(state, group, DEGRADED, text)
-    state.cycle.freed = True
+    request_cycle(state, CycleReason.GROUP_CHANGED)
 
 
 def _post(state: State, group: Group, reason: str, text: str) -> None:

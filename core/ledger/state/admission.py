@@ -1,6 +1,7 @@
 """State of admission: pending asks, the turns that were given, and what the next cycle is for."""
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NamedTuple
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
@@ -70,10 +71,39 @@ class Turns:
     asked_at: float = 0.0
 
 
+class CycleReason(StrEnum):
+    """Reason why a scheduling cycle is requested."""
+
+    #: Quota or a node became free.
+    CAPACITY_FREED = "capacity_freed"
+    #: An ask is there that does not call filter by itself, or was refused to be woken by a cycle.
+    POD_ARRIVED = "pod_arrived"
+    #: A pending ask is old enough for a node reservation.
+    POD_AGED = "pod_aged"
+    #: A pod group has enough members to begin.
+    GROUP_COMPLETE = "group_complete"
+    #: A time has come: a back-off is over, or a wake-up may be repeated.
+    RETRY_AT = "retry_at"
+    #: Another application may run, or an application was placed.
+    APPLICATION_CHANGED = "application_changed"
+    #: A gang, a pod group or their objects changed.
+    GROUP_CHANGED = "group_changed"
+    #: A node came, went or changed, or a DaemonSet was learned.
+    CLUSTER_CHANGED = "cluster_changed"
+    #: A document of queues was applied.
+    CONFIGURED = "configured"
+    #: This instance began to act.
+    ACTING_BEGAN = "acting_began"
+
+
 @dataclass(slots=True)
 class CycleRequest:
     """Reasons for a scheduling cycle, and what the last ones found."""
 
+    #: Reasons for the next cycle, in the order of their requests.
+    reasons: dict[CycleReason, None] = field(default_factory=dict)
+    #: Number of cycles that began for each reason, since the start.
+    begun: dict[CycleReason, int] = field(default_factory=dict)
     #: True if capacity was freed since the last cycle began.
     freed: bool = False
     #: True if an ask waits for a cycle.

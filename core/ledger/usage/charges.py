@@ -9,6 +9,7 @@ from collections.abc import Callable
 from operator import attrgetter
 
 from core.ids import NodeName, QueuePath
+from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import end_turn, looked_at, note_fresh, note_moved
 from core.ledger.admission.unguarded import file_unguarded, forget_unguarded, note_unadmitted
 from core.ledger.applications.lifecycle import allocated, room_held, room_left
@@ -19,7 +20,7 @@ from core.ledger.podgroups.membership import note_member
 from core.ledger.pods.record import Charge, Held, PodRecord, Standing
 from core.ledger.preemption.attempts import await_try, forget_try
 from core.ledger.preemption.quota_reclaim import note_growth
-from core.ledger.state.admission import Seat, WaitingKey
+from core.ledger.state.admission import CycleReason, Seat, WaitingKey
 from core.ledger.state.state import State
 from core.ledger.usage.over_max import note_release, note_use
 from core.queues.priority import ask_comes, ask_goes
@@ -176,7 +177,7 @@ def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
         if people and holds(new):
             note_use(state, record, new)
     if old is not None and holds(old) and people:
-        state.cycle.freed = True
+        request_cycle(state, CycleReason.CAPACITY_FREED)
 
 
 def _note_room(state: State, record: PodRecord, *, was: bool, now: bool) -> None:
@@ -335,7 +336,7 @@ def _enter(state: State, record: PodRecord, seat: Seat) -> None:
     leaf = state.config.tree.get(key.queue)
     if OWN_GATE in record.facts.gates or (leaf is not None and leaf.properties.unscheduled_backoff):
         # It will never ask by itself; or its application rests from now on, if no node takes it (CYC-4).
-        state.cycle.due = True
+        request_cycle(state, CycleReason.POD_ARRIVED)
 
 
 def _leave(state: State, seat: Seat) -> None:

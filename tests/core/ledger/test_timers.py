@@ -135,10 +135,10 @@ def test_many_come_of_age_some_at_a_time() -> None:
     for number in range(AGED_AT_ONCE + 1):
         ledger.apply(on.PodObserved(make_pod(f"p{number}", created=START)), now=START)
     tick(ledger, KEPT_AFTER)
-    assert ledger.snapshot.overdue
+    assert ledger.snapshot.cycle.overdue
     assert ledger.snapshot.next_due() == START + KEPT_AFTER
     tick(ledger, KEPT_AFTER)
-    assert not ledger.snapshot.overdue
+    assert not ledger.snapshot.cycle.overdue
     assert ledger.snapshot.next_due() is None
 
 
@@ -151,9 +151,9 @@ def test_many_turns_end_some_at_a_time() -> None:
     run_passes(ledger)
     assert ledger.snapshot.turns() == EXPIRED_AT_ONCE + 1
     tick(ledger, ledger.snapshot.settings.turn_lease)
-    assert (ledger.snapshot.turns(), ledger.snapshot.overdue) == (1, True)
+    assert (ledger.snapshot.turns(), ledger.snapshot.cycle.overdue) == (1, True)
     tick(ledger, ledger.snapshot.settings.turn_lease)
-    assert (ledger.snapshot.turns(), ledger.snapshot.overdue) == (0, False)
+    assert (ledger.snapshot.turns(), ledger.snapshot.cycle.overdue) == (0, False)
 
 
 def test_turns_of_a_large_group_which_ends_as_one_are_in_nobodys_way() -> None:
@@ -169,4 +169,4 @@ def test_turns_of_a_large_group_which_ends_as_one_are_in_nobodys_way() -> None:
     assert list(ledger._state.turns.of)[-1] == single
     tick(ledger, ledger.snapshot.settings.turn_lease)
     assert not ledger.snapshot.has_turn(single)
-    assert not ledger.snapshot.overdue
+    assert not ledger.snapshot.cycle.overdue

@@ -68,10 +68,10 @@ def test_of_what_has_expired_some_is_taken_at_a_time_until_none_is_left() -> Non
     planned = len(rig.planned)
     rig.engine.pass_time()  # The clock goes on meanwhile, and begins no second row of them.
     assert len(rig.planned) == planned
-    assert rig.engine.snapshot.overdue
+    assert rig.engine.snapshot.cycle.overdue
     while rig.planned:
         rig.planned.pop(0)()
-    assert not rig.engine.snapshot.overdue
+    assert not rig.engine.snapshot.cycle.overdue
     assert rig.engine.snapshot.next_due() is None
 
 

@@ -66,6 +66,8 @@ TOLD = {
     "applications.looking_up",
     "outbox",
     "cycle.due",
+    "cycle.reasons",
+    "cycle.begun",
     "now",
     "applications.terminated",
     "podgroups.touched",

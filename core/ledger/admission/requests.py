@@ -1,0 +1,76 @@
+"""Requests for a scheduling cycle: the one module that says when the next cycle runs and what it is for."""
+
+from core.instants import earliest, has_come
+from core.ledger.state.admission import CycleReason
+from core.ledger.state.state import State
+from core.workload.pending_index import Kind
+
+_FOR_FRESH_ASKS = frozenset({CycleReason.POD_ARRIVED, CycleReason.POD_AGED, CycleReason.GROUP_COMPLETE})
+"""Reasons that concern single asks. All others may let in any ask, so that every pending ask is checked."""
+
+
+def request_cycle(state: State, reason: CycleReason) -> None:
+    """Request a cycle as soon as possible."""
+    state.cycle.reasons[reason] = None
+    if reason in _FOR_FRESH_ASKS:
+        state.cycle.due = True
+    else:
+        state.cycle.freed = True
+
+
+def request_cycle_at(state: State, moment: float) -> None:
+    """Request a cycle for the reason `RETRY_AT` when a time has come, in seconds.
+
+    Only the earliest of such times is remembered. A cycle names anew what it leaves out for later.
+    """
+    state.cycle.deferred = earliest(state.cycle.deferred, moment)
+
+
+def note_time(state: State) -> None:
+    """Request the cycle that was to wait for a time, if that has come."""
+    if state.cycle.deferred is not None and has_come(state.cycle.deferred, now=state.now):
+        state.cycle.deferred = None
+        request_cycle(state, CycleReason.RETRY_AT)
+
+
+def begin_cycle(state: State) -> None:
+    """Take what was requested into the cycle that begins."""
+    _count_begun(state, list(state.cycle.reasons))
+    state.cycle.freed = state.cycle.due = False
+    state.cycle.passing = True
+
+
+def extend_cycle(state: State) -> bool:
+    """Take requests that concern every ask into the cycle that runs. Return False if there is none."""
+    if not state.cycle.freed:
+        return False
+    _count_begun(state, [reason for reason in state.cycle.reasons if reason not in _FOR_FRESH_ASKS])
+    state.cycle.freed = False
+    return True
+
+
+def _count_begun(state: State, reasons: list[CycleReason]) -> None:
+    for reason in reasons:
+        del state.cycle.reasons[reason]
+        state.cycle.begun[reason] = state.cycle.begun.get(reason, 0) + 1
+
+
+def end_cycle(state: State, nowhere: set[Kind]) -> None:
+    """Note that a cycle is over. ``nowhere``: kinds of asks that no node has room for."""
+    state.cycle.passing = False
+    state.cycle.nowhere = nowhere
+
+
+def abandon_cycle(state: State) -> None:
+    """Note that the cycle which runs, if one does, is not continued."""
+    state.cycle.passing = False
+
+
+def note_overdue(state: State, *, left: bool) -> None:
+    """Note whether one more round of timers was left for the next event."""
+    state.cycle.overdue = state.cycle.overdue or left
+
+
+def clear_overdue(state: State) -> None:
+    """Begin a round of timers."""
+    state.cycle.overdue = False
