@@ -17,6 +17,7 @@ from core.ledger.preemption.in_vain import waiting_queues, waits_until
 from core.ledger.preemption.victims import is_leaving
 from core.ledger.settings import LedgerSettings
 from core.ledger.state.admission import CycleRequest, Turn, Unguarded
+from core.ledger.state.preemption import Offer
 from core.ledger.state.state import State
 from core.ledger.state.usage import Episode, OverMaxPlace
 from core.ledger.timers import moments
@@ -271,8 +272,8 @@ class Snapshot:
 
     def others_may_fit(self, uid: PodUid) -> bool:
         """Whether others are pending that nobody has looked at since room appeared, or since they came."""
-        state = self._state
-        others = state.pending.waits_at if state.cycle.freed or state.cycle.passing else state.turns.fresh
+        cycle = self._state.cycle
+        others = self._state.pending.waits_at if cycle.freed or cycle.passing else self._state.turns.fresh
         return len(others) > (uid in others)
 
     def demand_in(self, queue: Queue) -> Tally:
@@ -287,8 +288,7 @@ class Snapshot:
     def crowds(self, size: Resource, more: Resource) -> bool:
         """Whether that demand, with ``more``, exceeds what is left on the nodes that some of it could go to.
 
-        ``size``: nothing but what it asks for counts. A cordoned node, or a tainted one, is of use to those
-        only that tolerate it. Cost: see `BarredRoom`.
+        Only what ``size`` names counts. A tainted node serves those that tolerate it. Cost: see `BarredRoom`.
         """
         state, root = self._state, self._state.config.tree.root
         open_to_some = state.usage.node_room.barred.open_to(state.usage.tolerated)
@@ -305,8 +305,7 @@ class Snapshot:
 
     def is_in_demand(self, uid: PodUid) -> bool:
         """Whether an ask is a part of that."""
-        state = self._state
-        return state.cycle.freed or state.cycle.passing or uid in state.turns.fresh
+        return self._state.cycle.freed or self._state.cycle.passing or uid in self._state.turns.fresh
 
     def turns_leave_no_node(self, record: PodRecord) -> bool:
         """Whether nodes have no room for an ask besides what turns hold on them."""
@@ -382,9 +381,10 @@ class Snapshot:
         found = self._state.preemption
         return found.plans_in_vain, found.waits_for_vain, waiting_queues(self._state)
 
-    def has_offer(self, uid: PodUid) -> bool:
-        """Whether kube-scheduler was told of a plan for it that it may still take."""
-        return uid in self._state.preemption.offers
+    @property
+    def offers(self) -> Mapping[PodUid, Offer]:
+        """Plans that kube-scheduler was told of and may still take, by ask; only to be read."""
+        return self._state.preemption.offers
 
     def reserved(self) -> int:
         """Number of live reservations."""

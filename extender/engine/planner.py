@@ -17,6 +17,7 @@ from core.decisions.preemption.receipts import Kind, NoPlan, Plan, Stop
 from core.ids import NO_NODE, NO_POD, NodeName, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger import events as on
+from core.ledger.preemption.offers import OFFERED_FOR
 from core.ledger.view import Snapshot
 from core.queues.queue import Queue
 
@@ -85,8 +86,7 @@ class Planner:
 
     def _step(self) -> None:
         """One slice of a plan."""
-        # The timer may be late, and plans are judged by what counts.
-        self._learn(on.OffersDue())
+        self._end_offers()
         for path in self._snapshot().reclaims:
             self._reclaim(path)
             return
@@ -105,6 +105,13 @@ class Planner:
             # In a slice of its own: it is judged anew, and carried out.
             outcome, self._planning = self._planning.result, None
             self._settle(outcome)
+
+    def _end_offers(self) -> None:
+        """Withdraw offers whose time is over."""
+        # The timer may be late, and plans are judged by what counts.
+        ends = [offer.at + OFFERED_FOR for offer in self._snapshot().offers.values()]
+        if ends and has_come(min(ends), now=self._clock()):
+            self._learn(on.OffersDue())
 
     def _settle(self, outcome: Outcome) -> None:
         """Carry out what still stands and breaks no law."""
@@ -152,12 +159,11 @@ class Planner:
 
         What it cannot carry out, because not all victims are on the plan's node, is done here.
         """
-        # The timer may be late, and plans are judged by what counts.
-        self._learn(on.OffersDue())
+        self._end_offers()
         snapshot, now = self._snapshot(), self._clock()
         record = snapshot.pod(uid)
         leaf = snapshot.queue_of(record) if record is not None else None
-        if record is None or leaf is None or snapshot.has_offer(uid):
+        if record is None or leaf is None or uid in snapshot.offers:
             return None
         if barred(snapshot, record, leaf, now=now) or tried_lately(record, now=now):
             return None

@@ -89,10 +89,10 @@ def test_an_offer_that_is_not_taken_is_dropped() -> None:
     stage.ask()
     stage.wait(DELAY)
     assert stage.victims() == ["uid-v1"]
-    assert stage.rig.engine.snapshot.has_offer(PodUid("uid-ask"))
+    assert PodUid("uid-ask") in stage.rig.engine.snapshot.offers
     stage.wait(OFFERED_FOR)
     stage.rig.engine.pass_time()
-    assert not stage.rig.engine.snapshot.has_offer(PodUid("uid-ask"))
+    assert PodUid("uid-ask") not in stage.rig.engine.snapshot.offers
     assert stage.victims() == [], "the next attempt is due 15 s after the last"
     stage.wait(15 - OFFERED_FOR)
     assert stage.victims() == ["uid-v1"]
@@ -108,13 +108,13 @@ def test_an_offer_counts_no_longer_than_its_time_even_if_no_timer_has_run(how: s
     assert stage.victims() == ["uid-v1"]
     stage.wait(OFFERED_FOR - 0.1)
     stage.victims()
-    assert stage.rig.engine.snapshot.has_offer(PodUid("uid-ask")), "its time is not over"
+    assert PodUid("uid-ask") in stage.rig.engine.snapshot.offers, "its time is not over"
     stage.wait(0.2)
     if how == "verb":
         stage.victims()
     else:
         stage.rig.engine.planner._step()
-    assert not stage.rig.engine.snapshot.has_offer(PodUid("uid-ask"))
+    assert PodUid("uid-ask") not in stage.rig.engine.snapshot.offers
 
 
 def test_an_offer_is_committed_when_its_first_victim_is_seen_to_go() -> None:

@@ -108,7 +108,7 @@ def test_an_ask_has_one_plan_in_flight_and_a_node_is_there_for_one_ask() -> None
     assert world.refused(ONE).stop is Stop.TRIGGERED
     chosen = (on.ChosenVictim(PodUid("v0"), "why"),)
     world.tell(on.PlanOffered(TWO, "1-two", plan.node, chosen), now=LATER)
-    assert not world.ledger.snapshot.has_offer(TWO)
+    assert TWO not in world.ledger.snapshot.offers
     assert world.counted("root.a") == (1, 0)
 
 
@@ -117,9 +117,9 @@ def test_an_offer_that_is_not_taken_is_dropped_and_leaves_nothing() -> None:
     world = Offering()
     world.offer(ONE)
     world.tell(on.TimePassed(), now=LATER + OFFERED_FOR - 0.1)
-    assert world.ledger.snapshot.has_offer(ONE)
+    assert ONE in world.ledger.snapshot.offers
     world.tell(on.TimePassed(), now=LATER + OFFERED_FOR)
-    assert not world.ledger.snapshot.has_offer(ONE)
+    assert ONE not in world.ledger.snapshot.offers
     assert world.stands_for_nobody()
     assert world.written() == []
     assert isinstance(world.plan(TWO), Plan)
@@ -136,7 +136,7 @@ def test_an_offer_ends_with_its_ask(how: str) -> None:
         world.shown(world.facts[ONE], deleting=True)
     else:
         world.shown(world.facts[ONE], node=NodeName("n2"))
-    assert not world.ledger.snapshot.has_offer(ONE)
+    assert ONE not in world.ledger.snapshot.offers
     assert world.stands_for_nobody()
     assert world.written() == []
     victim = world.ledger.snapshot.pod(PodUid("v3"))
@@ -153,7 +153,7 @@ def test_an_offer_is_committed_when_its_first_victim_goes() -> None:
     record = world.ledger.snapshot.pod(victim.uid)
     assert record is not None
     world.shown(record.facts, deleting=True, disrupted=True)
-    assert not world.ledger.snapshot.has_offer(ONE)
+    assert ONE not in world.ledger.snapshot.offers
     assert world.written() == [ONE]
     world.tell(on.TimePassed(), now=LATER + OFFERED_FOR)
     assert world.counted("root.a") == (1, 0)
@@ -191,7 +191,7 @@ def test_room_elsewhere_gives_the_ask_its_turn_and_leaves_the_offer_standing() -
     turn = world.ledger.snapshot.turn_of(ONE)
     assert turn is not None
     assert turn.node == "n3"
-    assert world.ledger.snapshot.has_offer(ONE)
+    assert ONE in world.ledger.snapshot.offers
     assert world.ledger.snapshot.kept == {plan.node: ONE}
     world.shown(world.facts[ONE], node=NodeName("n3"))
     assert world.stands_for_nobody()
@@ -207,5 +207,5 @@ def test_a_turn_that_came_to_nothing_leaves_the_offer_standing() -> None:
     plan = world.offer_on("n1")
     world.shown(world.facts[ONE], unscheduled="0/3 nodes are available: 3 node(s) had no ports.")
     assert not world.ledger.snapshot.has_turn(ONE)
-    assert world.ledger.snapshot.has_offer(ONE)
+    assert ONE in world.ledger.snapshot.offers
     assert world.ledger.snapshot.kept == {plan.node: ONE}
