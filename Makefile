@@ -43,7 +43,7 @@ lint: $(STAMP)
 # etcd, kube-apiserver, kube-scheduler and kubectl, built once from Go modules. Nothing is built where
 # PADDOCK_E2E_BIN, KUBEBUILDER_ASSETS or KUBECONFIG says where they are.
 control-plane: $(STAMP)
-	$(BIN)/python -m e2e.building
+	$(BIN)/python -m e2e.programs.building
 
 e2e: control-plane
 	$(BIN)/pytest e2e $(TIER_$(TIER)) --numprocesses=$(WORKERS) --dist=loadgroup --timeout=240 --durations=10 -rP

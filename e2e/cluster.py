@@ -13,7 +13,7 @@ from typing import Any, Self
 import aiohttp
 import msgspec
 
-from e2e.control_plane import ControlPlane, unverified
+from e2e.programs.control_plane import ControlPlane, unverified
 
 RUN_LABEL = "e2e.paddock.dev/run"
 RUN_FOR = "e2e.paddock.dev/run-for"

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from e2e.binaries import NoBinary, require
 from e2e.cluster import Cluster
-from e2e.control_plane import ControlPlane
 from e2e.kubelet import StubKubelet
-from e2e.nursery import Nursery
-from e2e.paddock import NURSERY
+from e2e.programs.binaries import NoBinary, require
+from e2e.programs.control_plane import ControlPlane
+from e2e.programs.nursery import Nursery
+from e2e.programs.paddock import NURSERY
 from e2e.watching import PodCache
 
 
@@ -45,7 +45,7 @@ def nursery() -> Iterator[None]:
 @pytest.fixture
 def started_as_a_user_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """This test's Paddocks load their code themselves."""
-    monkeypatch.setattr("e2e.paddock.NURSERY", [])
+    monkeypatch.setattr("e2e.programs.paddock.NURSERY", [])
 
 
 @pytest_asyncio.fixture(loop_scope="session", scope="session")

@@ -14,9 +14,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 from e2e.cluster import Cluster, Object, is_terminal, node_of, path_of
-from e2e.control_plane import ControlPlane, Scheduler
-from e2e.paddock import PaddockProcess
-from e2e.proxy import ApiProxy
+from e2e.programs.control_plane import ControlPlane, Scheduler
+from e2e.programs.paddock import PaddockProcess
+from e2e.programs.proxy import ApiProxy
 from e2e.stand import Stand, eventually, scheduler_config
 
 CONFIG = "sidecar/scheduler-config-plain.yaml"

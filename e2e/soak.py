@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 import aiohttp
 
 from e2e.cluster import ApiFailure, Cluster, Object, is_terminal
-from e2e.control_plane import ControlPlane
 from e2e.ganging import GROUP, PLACEHOLDER, Job
+from e2e.programs.control_plane import ControlPlane
 from e2e.stand import Stand, Tree
 
 LEAVES = ("batch", "burst", "web", "jobs")

@@ -16,14 +16,14 @@ from typing import Any, Self, TypeVar
 
 import yaml
 
-from e2e.binaries import ROOT, binary
 from e2e.cluster import Cluster, Object
-from e2e.control_plane import Scheduler
 from e2e.garbage import GarbageCollector
 from e2e.kubelet import StubKubelet
 from e2e.observer import Observer
-from e2e.paddock import PaddockProcess
-from e2e.proxy import ApiProxy
+from e2e.programs.binaries import ROOT, binary
+from e2e.programs.control_plane import Scheduler
+from e2e.programs.paddock import PaddockProcess
+from e2e.programs.proxy import ApiProxy
 from e2e.sizing import amount
 from e2e.watching import PodCache
 

@@ -9,8 +9,8 @@ import pytest
 import pytest_asyncio
 
 from e2e.cluster import ApiFailure, Cluster, Object, message_of, node_of, path_of
-from e2e.control_plane import ControlPlane
-from e2e.paddock import PaddockProcess
+from e2e.programs.control_plane import ControlPlane
+from e2e.programs.paddock import PaddockProcess
 from e2e.stand import (
     CONFIG_MAP,
     NAMESPACE,

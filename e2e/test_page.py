@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from e2e import browser
-from e2e.browser import NoBrowserError, Page, opened_page
+from e2e.programs import browser
+from e2e.programs.browser import NoBrowserError, Page, opened_page
 from extender.simulator.report.page import page_of
 from extender.simulator.report.recording import Happening, Recording
 from tests.extender.simulator.report.recordings import (

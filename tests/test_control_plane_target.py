@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.building import Progress
+from e2e.programs.building import Progress
 
 ROOT = Path(__file__).parents[1]
 COPIED = ("Makefile", "pyproject.toml", "requirements-dev.txt", "e2e")
@@ -66,7 +66,7 @@ class Machine:
         )
 
     def builds(self, **environment: str) -> subprocess.CompletedProcess[str]:
-        return self.runs("-m", "e2e.building", **environment)
+        return self.runs("-m", "e2e.programs.building", **environment)
 
     def tests(self, **environment: str) -> subprocess.CompletedProcess[str]:
         """One that starts a control plane."""
@@ -183,8 +183,8 @@ def test_named_programs_are_taken(machine: Machine, names: Mapping[str, str], th
 @pytest.mark.parametrize("target", ["e2e", "bench"])
 def test_the_build_comes_before_the_tests(machine: Machine, target: str) -> None:
     listed = machine.would_make(target)
-    assert "-m e2e.building" in listed
-    assert listed.index("-m e2e.building") < listed.rindex(
+    assert "-m e2e.programs.building" in listed
+    assert listed.index("-m e2e.programs.building") < listed.rindex(
         "pytest e2e" if target == "e2e" else "-m e2e.bench"
     )
 

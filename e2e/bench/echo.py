@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from e2e.control_plane import ControlPlane
-from e2e.processes import free_port
+from e2e.programs.control_plane import ControlPlane
+from e2e.programs.processes import free_port
 
 
 class _Args(msgspec.Struct):

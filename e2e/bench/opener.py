@@ -16,8 +16,8 @@ import uvloop
 
 from core.ids import PodUid
 from core.ledger.effects import OpenGate
-from e2e.control_plane import ControlPlane
-from e2e.processes import cpu_seconds_of
+from e2e.programs.control_plane import ControlPlane
+from e2e.programs.processes import cpu_seconds_of
 from extender.kube.connection.api import ObjectMeta
 from extender.kube.connection.client import ApiClient, connect
 from extender.kube.effects.effector import Effector

@@ -49,7 +49,15 @@ PACKAGES = ("core", "extender")
 IMPURE = frozenset({"asyncio", "time", "datetime", "random", "logging", "os", "importlib"})
 """What ``core`` must not use although it is in the standard library."""
 
-WITHOUT_PRODUCT = ("control_plane", "kubelet", "garbage", "observer", "proxy", "cluster", "watching")
+WITHOUT_PRODUCT = (
+    "programs/control_plane",
+    "kubelet",
+    "garbage",
+    "observer",
+    "programs/proxy",
+    "cluster",
+    "watching",
+)
 """Modules of ``e2e`` that judge or carry the product and so must not share code with it."""
 
 LONGEST_FILE = 400

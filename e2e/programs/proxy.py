@@ -11,8 +11,8 @@ from typing import Self
 import aiohttp
 from aiohttp import web
 
-from e2e.control_plane import unverified
-from e2e.processes import free_port
+from e2e.programs.control_plane import unverified
+from e2e.programs.processes import free_port
 
 _HOP = {"connection", "transfer-encoding", "content-length", "content-encoding", "keep-alive", "host"}
 

@@ -17,8 +17,8 @@ from typing import Any, Self
 import aiohttp
 import yaml
 
-from e2e.binaries import binary
-from e2e.processes import Program, free_port
+from e2e.programs.binaries import binary
+from e2e.programs.processes import Program, free_port
 
 START_DEADLINE = 60.0
 

@@ -14,7 +14,7 @@ import venv
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from e2e.binaries import (
+from e2e.programs.binaries import (
     CACHE,
     PROGRAMS,
     ROOT,

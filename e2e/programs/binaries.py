@@ -1,6 +1,6 @@
 """Lookup of a control plane's programs: in a folder that the user names, or in `make control-plane`'s cache.
 
-Nothing here builds: a build takes minutes, and a test has two. `e2e.building` does.
+Nothing here builds: a build takes minutes, and a test has two. `e2e.programs.building` does.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from pathlib import Path
 PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kubectl")
 BESIDE_A_CLUSTER = ("kube-scheduler", "kubectl")
 """Programs that the suite runs itself where KUBECONFIG names a cluster."""
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "e2e" / "tools"
 CACHE = ROOT / ".cache" / "bin"
 STAMP = CACHE / ".stamp"

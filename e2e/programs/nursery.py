@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from e2e.processes import die_with_parent
+from e2e.programs.processes import die_with_parent
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Nursery:
@@ -26,7 +26,7 @@ class Nursery:
 
     def __init__(self) -> None:
         self._ours, theirs = socket.socketpair()
-        command = "import sys; from e2e.nursery import serve; serve(int(sys.argv[1]))"
+        command = "import sys; from e2e.programs.nursery import serve; serve(int(sys.argv[1]))"
         self._process = subprocess.Popen(
             [sys.executable, "-c", command, str(theirs.fileno())],
             cwd=ROOT,

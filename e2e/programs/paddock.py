@@ -13,8 +13,8 @@ from typing import Any
 import aiohttp
 from prometheus_client.parser import text_string_to_metric_families
 
-from e2e.nursery import Nursery
-from e2e.processes import Program, free_port
+from e2e.programs.nursery import Nursery
+from e2e.programs.processes import Program, free_port
 
 READY_DEADLINE = 30.0
 ANSWER_DEADLINE = aiohttp.ClientTimeout(total=5.0)

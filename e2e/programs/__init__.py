@@ -1,0 +1,1 @@
+"""Programs that a test runs, each a process of its own, and the proxy between two of them."""
