@@ -6,6 +6,6 @@ import pytest
 pytest.register_assert_rewrite(
     *(
         f"e2e.{name}"
-        for name in ("cluster", "course", "crashing", "ganging", "keeping", "preempting", "stand")
+        for name in ("cluster.client", "course", "crashing", "ganging", "keeping", "preempting", "stand")
     )
 )

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from e2e.cluster import Cluster
-from e2e.kubelet import StubKubelet
+from e2e.cluster.client import Cluster
+from e2e.cluster.kubelet import StubKubelet
+from e2e.cluster.watching import PodCache
 from e2e.programs.binaries import NoBinary, require
 from e2e.programs.control_plane import ControlPlane
 from e2e.programs.nursery import Nursery
 from e2e.programs.paddock import NURSERY
-from e2e.watching import PodCache
 
 
 def pytest_configure(config: pytest.Config) -> None:

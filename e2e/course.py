@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from e2e.cluster import Cluster, Object, is_terminal, message_of, node_of
+from e2e.cluster.client import Cluster, Object, is_terminal, message_of, node_of
 from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, eventually
 from e2e.tenants import checksum
 

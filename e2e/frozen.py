@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
-from e2e.cluster import Cluster, Object, is_terminal, node_of, path_of
+from e2e.cluster.client import Cluster, Object, is_terminal, node_of, path_of
 from e2e.programs.control_plane import ControlPlane, Scheduler
 from e2e.programs.paddock import PaddockProcess
 from e2e.programs.proxy import ApiProxy

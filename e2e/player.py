@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from e2e.cluster import RUN_FOR, Object, condition, node_of, path_of
-from e2e.daemon_sets import daemon_set
+from e2e.cluster.client import RUN_FOR, Object, condition, node_of, path_of
+from e2e.cluster.daemon_sets import daemon_set
 from e2e.preempting import PREEMPTED_FOR
 from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, Tree, limits
 from extender.simulator.report.recording import Recording

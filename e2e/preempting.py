@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from e2e.cluster import Cluster, Object, node_of, path_of
+from e2e.cluster.client import Cluster, Object, node_of, path_of
 from e2e.course import RESERVED, Place, Queues, place
 from e2e.stand import eventually, eventually_equal
 

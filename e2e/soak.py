@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 import aiohttp
 
-from e2e.cluster import ApiFailure, Cluster, Object, is_terminal
+from e2e.cluster.client import ApiFailure, Cluster, Object, is_terminal
 from e2e.ganging import GROUP, PLACEHOLDER, Job
 from e2e.programs.control_plane import ControlPlane
 from e2e.stand import Stand, Tree

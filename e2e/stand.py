@@ -16,16 +16,16 @@ from typing import Any, Self, TypeVar
 
 import yaml
 
-from e2e.cluster import Cluster, Object
-from e2e.garbage import GarbageCollector
-from e2e.kubelet import StubKubelet
-from e2e.observer import Observer
+from e2e.cluster.client import Cluster, Object
+from e2e.cluster.garbage import GarbageCollector
+from e2e.cluster.kubelet import StubKubelet
+from e2e.cluster.observer import Observer
+from e2e.cluster.sizing import amount
+from e2e.cluster.watching import PodCache
 from e2e.programs.binaries import ROOT, binary
 from e2e.programs.control_plane import Scheduler
 from e2e.programs.paddock import PaddockProcess
 from e2e.programs.proxy import ApiProxy
-from e2e.sizing import amount
-from e2e.watching import PodCache
 
 MANIFESTS = ROOT / "manifests"
 NAMESPACE = "paddock-system"

@@ -14,9 +14,9 @@ from typing import Any
 
 import yaml
 
-from e2e.cluster import Cluster, Object, is_terminal, message_of, node_of
-from e2e.observer import GRACE, Observer
-from e2e.sizing import Amounts
+from e2e.cluster.client import Cluster, Object, is_terminal, message_of, node_of
+from e2e.cluster.observer import GRACE, Observer
+from e2e.cluster.sizing import Amounts
 from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, eventually
 
 DEFAULTS = "yunikorn-defaults"

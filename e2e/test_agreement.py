@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.cluster import Cluster
+from e2e.cluster.client import Cluster
 from e2e.player import Player, outcome_of, tree_of
 from e2e.stand import Stand
 from extender.simulator.run import run_scenario

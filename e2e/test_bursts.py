@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from e2e.cluster import Cluster, message_of
+from e2e.cluster.client import Cluster, message_of
 from e2e.stand import Stand, eventually_equal
 
 FIFTY = {"a": {"max": {"vcore": "50"}}}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from e2e.cluster import Cluster, Object
+from e2e.cluster.client import Cluster, Object
 from e2e.stand import NAMESPACE, eventually, eventually_equal
 from e2e.tenants import App, Tenants, checksum, queue, tenants
 from e2e.timing import took

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from e2e.cluster import Cluster, Object, node_of, path_of
-from e2e.kubelet import StubKubelet
+from e2e.cluster.client import Cluster, Object, node_of, path_of
+from e2e.cluster.kubelet import StubKubelet
+from e2e.cluster.watching import PodCache
 from e2e.programs.control_plane import ControlPlane
 from e2e.programs.nursery import Nursery
 from e2e.programs.paddock import PaddockProcess
-from e2e.watching import PodCache
 
 PLAIN = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from e2e.cluster import Cluster, Object, is_terminal, message_of, node_of
+from e2e.cluster.client import Cluster, Object, is_terminal, message_of, node_of
 from e2e.stand import Stand, eventually
 from e2e.timing import took
 

@@ -2,9 +2,9 @@
 
 from uuid import uuid4
 
-from e2e.cluster import Cluster, Object, message_of, path_of
-from e2e.daemon_sets import QUEUE, bound_to, daemon_set, of_daemon_set
-from e2e.permitting import allow
+from e2e.cluster.client import Cluster, Object, message_of, path_of
+from e2e.cluster.daemon_sets import QUEUE, bound_to, daemon_set, of_daemon_set
+from e2e.cluster.permissions import allow
 from e2e.preempting import Contest, contest, queue
 from e2e.stand import eventually
 

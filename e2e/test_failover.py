@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from e2e.cluster import Cluster
+from e2e.cluster.client import Cluster
 from e2e.course import place, say
 from e2e.crashing import EFFECTS, QUEUES, Effect, create_rivals, until_done, until_over
 from e2e.keeping import BY_SIZE, until_kept, until_small_ones_had_the_others

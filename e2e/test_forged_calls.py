@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from e2e.cluster import Cluster, Object, message_of, node_of
+from e2e.cluster.client import Cluster, Object, message_of, node_of
 from e2e.stand import Stand, certificates, eventually, eventually_equal
 from tests.extender.http.test_intake import PACKED
 

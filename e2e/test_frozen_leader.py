@@ -3,7 +3,7 @@
 `make frozen ROUNDS=20` plays more of it.
 """
 
-from e2e.cluster import Cluster
+from e2e.cluster.client import Cluster
 from e2e.frozen import hosts
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from e2e.cluster import Cluster, node_of
+from e2e.cluster.client import Cluster, node_of
 from e2e.ganging import BOTH, NOTED, Job, rally
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from e2e.cluster import Cluster
+from e2e.cluster.client import Cluster
 from e2e.course import Queues
 from e2e.ganging import BOTH, Job, rally
 from e2e.timing import took

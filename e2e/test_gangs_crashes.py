@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from e2e.cluster import Cluster
+from e2e.cluster.client import Cluster
 from e2e.ganging import GATE, NOTED, REPLACES, Job, Rally, rally
 
 CORES = 4

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from e2e.cluster import Cluster, message_of, node_of, path_of
+from e2e.cluster.client import Cluster, message_of, node_of, path_of
 from e2e.course import RESERVED
 from e2e.ganging import BOTH, REPLACES, Job, Rally, is_holder, rally
 from e2e.stand import eventually

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from e2e.cluster import Cluster
+from e2e.cluster.client import Cluster
 from e2e.ganging import NOTED, REPLACES, Job, rally
 from e2e.stand import LEASE
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from e2e.cluster import Cluster, Object
+from e2e.cluster.client import Cluster, Object
 from e2e.programs.binaries import ROOT, binary
 from e2e.stand import MANIFESTS, Stand, eventually
 

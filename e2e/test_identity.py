@@ -13,8 +13,8 @@ import pytest
 import pytest_asyncio
 import yaml
 
-from e2e.cluster import RUN_LABEL, Cluster, Object, message_of, path_of
-from e2e.permitting import allow, refusal
+from e2e.cluster.client import RUN_LABEL, Cluster, Object, message_of, path_of
+from e2e.cluster.permissions import allow, refusal
 from e2e.programs.control_plane import ControlPlane, NeedsOwnControlPlane
 from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, eventually, manifest
 from e2e.tenants import checksum

@@ -1,6 +1,6 @@
 """A node that is kept for a pod that no node has room for (CYC-2, CYC-6), on the real control plane."""
 
-from e2e.cluster import Cluster, message_of, node_of
+from e2e.cluster.client import Cluster, message_of, node_of
 from e2e.course import RESERVED, Place, place
 from e2e.keeping import BY_SIZE, until_kept, until_small_ones_had_the_others
 from e2e.stand import eventually

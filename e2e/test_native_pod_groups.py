@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from e2e.cluster import ApiFailure, Cluster, Object, message_of, node_of, path_of
+from e2e.cluster.client import ApiFailure, Cluster, Object, message_of, node_of, path_of
+from e2e.cluster.watching import PodCache
 from e2e.programs.control_plane import ControlPlane
 from e2e.programs.paddock import PaddockProcess
 from e2e.stand import (
@@ -22,7 +23,6 @@ from e2e.stand import (
 )
 from e2e.test_coscheduling import PORT, TREE, events_of, settled, told, until_timed_out, until_waiting
 from e2e.test_shipped import stand_of
-from e2e.watching import PodCache
 
 SERVED = ("--feature-gates=GenericWorkload=true", "--runtime-config=scheduling.k8s.io/v1alpha2=true")
 """Of kube-apiserver 1.36: it serves PodGroups, and keeps the field of pods that names one."""

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from e2e.cluster import Cluster, Object, node_of
+from e2e.cluster.client import Cluster, Object, node_of
 from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, eventually
 from e2e.tenants import checksum
 

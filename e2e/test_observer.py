@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from e2e.observer import Rules
+from e2e.cluster.observer import Rules
 
 LIMITS = {"root.a": {"cpu": 2000}, "root.a.b": {"cpu": 3000}}
 

@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from e2e.cluster import Cluster
+from e2e.cluster.client import Cluster
+from e2e.cluster.daemon_sets import daemon_set, of_daemon_set
 from e2e.course import say
-from e2e.daemon_sets import daemon_set, of_daemon_set
 from e2e.preempting import DELAY, Contest, contest, queue
 
 SIBLINGS = {

@@ -7,7 +7,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from e2e.cluster import Cluster, Object
+from e2e.cluster.client import Cluster, Object
 from e2e.preempting import Contest, contest, queue, with_port
 from e2e.stand import eventually
 

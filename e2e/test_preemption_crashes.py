@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from e2e.cluster import Cluster
+from e2e.cluster.client import Cluster
 from e2e.course import RESERVED, say
 from e2e.crashing import EFFECTS, MARKED, NOMINATED, QUEUES, Effect, create_rivals, until_done, until_over
 from e2e.preempting import Contest, contest

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from e2e.cluster import Cluster, Object
+from e2e.cluster.client import Cluster, Object
 from e2e.preempting import Contest, contest, queue
 from e2e.stand import QUEUE, queue_of
 

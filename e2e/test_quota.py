@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from e2e.cluster import Cluster, Object, message_of, node_of
+from e2e.cluster.client import Cluster, Object, message_of, node_of
 from e2e.stand import NAMESPACE, Stand, eventually
 from e2e.timing import took
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import pytest
 import pytest_asyncio
 
-from e2e.cluster import RUN_LABEL, Cluster, Object, path_of
+from e2e.cluster.client import RUN_LABEL, Cluster, Object, path_of
+from e2e.cluster.permissions import allow, refusal
 from e2e.course import RESERVED
-from e2e.permitting import allow, refusal
 from e2e.preempting import PREEMPTED_FOR, TRIGGERED, contest, queue
 from e2e.stand import INSTALLED, eventually, manifest, rendered
 

@@ -1,6 +1,6 @@
 """Pods of rejected applications on the real API server: an Event, and phase Failed where wanted (APP-8)."""
 
-from e2e.cluster import Cluster, Object
+from e2e.cluster.client import Cluster, Object
 from e2e.stand import NAMESPACE, Stand, document, eventually
 
 TREE = {"a": {}}

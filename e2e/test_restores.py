@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from e2e.cluster import Cluster, path_of
+from e2e.cluster.client import Cluster, path_of
 from e2e.programs.control_plane import ControlPlane, Scheduler
 from e2e.programs.paddock import PaddockProcess
 from e2e.stand import (

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from e2e.cluster import Cluster, Object, is_terminal, node_of
+from e2e.cluster.client import Cluster, Object, is_terminal, node_of
 from e2e.course import Course, Place, place, say
 from e2e.stand import queue_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from e2e.cluster import Cluster, Object, message_of
+from e2e.cluster.client import Cluster, Object, message_of
 from e2e.programs.binaries import binary
 from e2e.stand import CONFIG_MAP, MANIFESTS, NAMESPACE, Stand, certificates, eventually, manifest, rendered
 

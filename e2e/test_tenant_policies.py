@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from e2e.cluster import MERGE_PATCH, RUN_LABEL, Cluster, Object, path_of
+from e2e.cluster.client import MERGE_PATCH, RUN_LABEL, Cluster, Object, path_of
+from e2e.cluster.permissions import allow, refusal
 from e2e.ganging import Job
-from e2e.permitting import allow, refusal
 from e2e.stand import INSTALLED, Stand, eventually, rendered
 
 TENANT = "tenant"

@@ -6,8 +6,8 @@ from functools import partial
 import pytest_asyncio
 import yaml
 
-from e2e.cluster import RUN_LABEL, Cluster, Object, message_of, node_of, path_of
-from e2e.permitting import allow
+from e2e.cluster.client import RUN_LABEL, Cluster, Object, message_of, node_of, path_of
+from e2e.cluster.permissions import allow
 from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, eventually, eventually_equal
 from e2e.tenants import checksum
 

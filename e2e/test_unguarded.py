@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from core.ledger.admission.unguarded import BYPASSED
-from e2e.cluster import Cluster, Object, path_of
-from e2e.permitting import allow, refusal
+from e2e.cluster.client import Cluster, Object, path_of
+from e2e.cluster.permissions import allow, refusal
 from e2e.stand import Stand, eventually, scheduler_config
 from e2e.test_gates import GATED
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from e2e.cluster import Cluster, message_of
+from e2e.cluster.client import Cluster, message_of
 from e2e.course import Course, say
 from e2e.stand import Stand, eventually
 from e2e.timing import took

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from e2e.attack import guarded
 from e2e.attack.moves import MOVES
 from e2e.attack.scene import Scene, scene
-from e2e.cluster import ApiFailure, Cluster
+from e2e.cluster.client import ApiFailure, Cluster
 from e2e.programs.control_plane import ControlPlane
 
 MOVE_DEADLINE = 90.0

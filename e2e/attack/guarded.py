@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 from e2e.attack.scene import MINE, STRATEGIC_PATCH, TENANT, THEIRS, Broken, Scene
-from e2e.cluster import Object, path_of
-from e2e.permitting import refusal
+from e2e.cluster.client import Object, path_of
+from e2e.cluster.permissions import refusal
 from e2e.stand import MANIFESTS, eventually, manifest
 
 POLICIES = ("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy")

@@ -4,7 +4,7 @@ import json
 import random
 from collections.abc import Callable
 
-from e2e.cluster import Object
+from e2e.cluster.client import Object
 
 DOMAIN = "yunikorn.apache.org/"
 GROUP = "pod-group.scheduling.x-k8s.io/"

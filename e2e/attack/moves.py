@@ -14,7 +14,7 @@ import aiohttp
 
 from e2e.attack.hostile import hostile_pod
 from e2e.attack.scene import RIVAL, TENANT, THEIRS, Broken, Scene
-from e2e.cluster import ApiFailure, Object, node_of, path_of
+from e2e.cluster.client import ApiFailure, Object, node_of, path_of
 from e2e.stand import eventually
 
 DOMAIN = "yunikorn.apache.org/"

@@ -18,11 +18,11 @@ from typing import Any
 from core.workload.pod import ADMITTED
 from e2e.bench.arena import GATED, Arena, Finish, arena
 from e2e.bench.report import percentiles, show
-from e2e.cluster import Object, condition, node_of
+from e2e.cluster.client import Object, condition, node_of
+from e2e.cluster.kubelet import StubKubelet
+from e2e.cluster.watching import PodCache
 from e2e.course import WAKE
-from e2e.kubelet import StubKubelet
 from e2e.stand import scheduler_config
-from e2e.watching import PodCache
 from extender.telemetry.logs import FLUSH_DELAY
 
 NODES, CORES, QUEUES = 25, 4, 20

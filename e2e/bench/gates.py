@@ -13,8 +13,8 @@ from e2e.bench.arena import GATED, LEAVES, NODES, Arena, Finish, arena, extender
 from e2e.bench.echo import start_echo
 from e2e.bench.opener import Opener
 from e2e.bench.report import ratio, show
-from e2e.cluster import Cluster, Object, message_of
-from e2e.watching import PodCache
+from e2e.cluster.client import Cluster, Object, message_of
+from e2e.cluster.watching import PodCache
 from extender.kube.effects.effector import RATE, WORKERS
 
 ROUNDS = int(os.environ.get("PADDOCK_BENCH_ROUNDS", "3"))

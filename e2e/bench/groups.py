@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from e2e.bench.arena import NODES, Arena, Finish, arena, extenders
 from e2e.bench.report import ratio, show
-from e2e.cluster import Cluster, Object
-from e2e.watching import PodCache
+from e2e.cluster.client import Cluster, Object
+from e2e.cluster.watching import PodCache
 
 ROUNDS = int(os.environ.get("PADDOCK_BENCH_ROUNDS", "3"))
 GROUPS, MEMBERS, QUEUES = 100, 20, 50

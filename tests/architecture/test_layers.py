@@ -51,12 +51,12 @@ IMPURE = frozenset({"asyncio", "time", "datetime", "random", "logging", "os", "i
 
 WITHOUT_PRODUCT = (
     "programs/control_plane",
-    "kubelet",
-    "garbage",
-    "observer",
     "programs/proxy",
-    "cluster",
-    "watching",
+    "cluster/kubelet",
+    "cluster/garbage",
+    "cluster/observer",
+    "cluster/client",
+    "cluster/watching",
 )
 """Modules of ``e2e`` that judge or carry the product and so must not share code with it."""
 

@@ -5,8 +5,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from e2e.cluster import ApiFailure, Cluster, Object, path_of
-from e2e.watching import watch
+from e2e.cluster.client import ApiFailure, Cluster, Object, path_of
+from e2e.cluster.watching import watch
 
 
 class GarbageCollector:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Mapping, Sequence
 
-from e2e.cluster import ApiFailure, Cluster
+from e2e.cluster.client import ApiFailure, Cluster
 
 _GROUP = "rbac.authorization.k8s.io"
 

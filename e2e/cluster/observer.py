@@ -1,7 +1,7 @@
 """An onlooker with a watch of its own that asserts, at every single event, what must never happen.
 
 It believes nothing of what it tests: the queue of a pod and the maxima are handed to it by the test, sizes
-are computed by `e2e.sizing`. Amounts: cpu in millicores, else base units.
+are computed by `e2e.cluster.sizing`. Amounts: cpu in millicores, else base units.
 """
 
 import asyncio
@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from e2e.cluster import Cluster, Object, condition, is_terminal, node_of
-from e2e.sizing import Amounts, amounts_of, size_of
-from e2e.watching import watch
+from e2e.cluster.client import Cluster, Object, condition, is_terminal, node_of
+from e2e.cluster.sizing import Amounts, amounts_of, size_of
+from e2e.cluster.watching import watch
 
 GRACE = 5.0
 """Seconds for which a max that was replaced may still have let a Binding through."""

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
 
-from e2e.cluster import RUN_FOR, RUN_LABEL, ApiFailure, Cluster, Object, is_terminal, node_of, path_of
-from e2e.sizing import Amounts, amounts_of, size_of
-from e2e.watching import watch
+from e2e.cluster.client import RUN_FOR, RUN_LABEL, ApiFailure, Cluster, Object, is_terminal, node_of, path_of
+from e2e.cluster.sizing import Amounts, amounts_of, size_of
+from e2e.cluster.watching import watch
 
 AT_ONCE = 48
 

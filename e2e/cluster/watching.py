@@ -10,7 +10,7 @@ from typing import Self
 import aiohttp
 import msgspec
 
-from e2e.cluster import ApiFailure, Cluster, Object, condition, is_terminal, node_of, path_of
+from e2e.cluster.client import ApiFailure, Cluster, Object, condition, is_terminal, node_of, path_of
 
 
 async def watch(

@@ -1,6 +1,6 @@
 """DaemonSets, and pods as their controller makes them, which does not run here."""
 
-from e2e.cluster import Cluster, Object
+from e2e.cluster.client import Cluster, Object
 
 QUEUE = "root.daemons"
 
