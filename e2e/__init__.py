@@ -6,6 +6,14 @@ import pytest
 pytest.register_assert_rewrite(
     *(
         f"e2e.{name}"
-        for name in ("cluster.client", "course", "crashing", "ganging", "keeping", "preempting", "stand")
+        for name in (
+            "cluster.client",
+            "stands.course",
+            "stands.crashes",
+            "stands.gangs",
+            "stands.node_reservation",
+            "stands.preemption",
+            "stands.stand",
+        )
     )
 )

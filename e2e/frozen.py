@@ -17,7 +17,7 @@ from e2e.cluster.client import Cluster, Object, is_terminal, node_of, path_of
 from e2e.programs.control_plane import ControlPlane, Scheduler
 from e2e.programs.paddock import PaddockProcess
 from e2e.programs.proxy import ApiProxy
-from e2e.stand import Stand, eventually, scheduler_config
+from e2e.stands.stand import Stand, eventually, scheduler_config
 
 CONFIG = "sidecar/scheduler-config-plain.yaml"
 LEASE = "kube-system/paddock-scheduler"

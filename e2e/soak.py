@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 import aiohttp
 
 from e2e.cluster.client import ApiFailure, Cluster, Object, is_terminal
-from e2e.ganging import GROUP, PLACEHOLDER, Job
 from e2e.programs.control_plane import ControlPlane
-from e2e.stand import Stand, Tree
+from e2e.stands.gangs import GROUP, PLACEHOLDER, Job
+from e2e.stands.stand import Stand, Tree
 
 LEAVES = ("batch", "burst", "web", "jobs")
 WIDE: Tree = {"batch": {"max": {"vcore": "12"}}, "burst": {"max": {"vcore": "6"}}, "web": {}, "jobs": {}}

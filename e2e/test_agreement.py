@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from e2e.cluster.client import Cluster
-from e2e.player import Player, outcome_of, tree_of
-from e2e.stand import Stand
+from e2e.stands.player import Player, outcome_of, tree_of
+from e2e.stands.stand import Stand
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario.reader import read_scenario
 

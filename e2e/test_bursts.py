@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from e2e.cluster.client import Cluster, message_of
-from e2e.stand import Stand, eventually_equal
+from e2e.stands.stand import Stand, eventually_equal
 
 FIFTY = {"a": {"max": {"vcore": "50"}}}
 

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from e2e.cluster.client import Cluster, Object
-from e2e.stand import NAMESPACE, eventually, eventually_equal
-from e2e.tenants import App, Tenants, checksum, queue, tenants
-from e2e.timing import took
+from e2e.stands.stand import NAMESPACE, eventually, eventually_equal
+from e2e.stands.tenants import App, Tenants, checksum, queue, tenants
+from e2e.stands.timing import took
 
 DOCUMENT = yaml.safe_load((Path(__file__).parent / "configuration" / "tenants.yaml").read_text())
 QUOTA = "yunikorn.apache.org/namespace.quota"

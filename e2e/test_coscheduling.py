@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from e2e.cluster.client import Cluster, Object, is_terminal, message_of, node_of
-from e2e.stand import Stand, eventually
-from e2e.timing import took
+from e2e.stands.stand import Stand, eventually
+from e2e.stands.timing import took
 
 NAME, LEAST = "pod-group.scheduling.x-k8s.io/name", "pod-group.scheduling.x-k8s.io/min-available"
 TREE = {"a": {}}

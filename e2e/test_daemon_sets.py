@@ -5,8 +5,8 @@ from uuid import uuid4
 from e2e.cluster.client import Cluster, Object, message_of, path_of
 from e2e.cluster.daemon_sets import QUEUE, bound_to, daemon_set, of_daemon_set
 from e2e.cluster.permissions import allow
-from e2e.preempting import Contest, contest, queue
-from e2e.stand import eventually
+from e2e.stands.preemption import Contest, contest, queue
+from e2e.stands.stand import eventually
 
 QUEUES = {QUEUE: queue(), "root.work": queue(guaranteed=4)}
 

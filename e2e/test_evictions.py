@@ -17,7 +17,7 @@ from core.ledger.outcomes import EvictionOutcome
 from core.workload.budget import BudgetFacts, disruptions_left
 from e2e.cluster.client import ApiFailure, Cluster, Object, node_of, path_of
 from e2e.cluster.watching import PodCache
-from e2e.stand import Stand, eventually
+from e2e.stands.stand import Stand, eventually
 from extender.kube.connection.client import connect
 from extender.kube.effects.effector import Effector
 from extender.kube.watch.feeds import Feeds

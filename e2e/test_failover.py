@@ -8,11 +8,11 @@ import time
 import pytest
 
 from e2e.cluster.client import Cluster
-from e2e.course import place, say
-from e2e.crashing import EFFECTS, QUEUES, Effect, create_rivals, until_done, until_over
-from e2e.keeping import BY_SIZE, until_kept, until_small_ones_had_the_others
-from e2e.preempting import contest
-from e2e.stand import LEASE, eventually
+from e2e.stands.course import place, say
+from e2e.stands.crashes import EFFECTS, QUEUES, Effect, create_rivals, until_done, until_over
+from e2e.stands.node_reservation import BY_SIZE, until_kept, until_small_ones_had_the_others
+from e2e.stands.preemption import contest
+from e2e.stands.stand import LEASE, eventually
 
 
 @pytest.mark.parametrize("effect", EFFECTS.values(), ids=[each.replace(" ", "-") for each in EFFECTS])

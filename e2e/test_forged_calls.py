@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from e2e.cluster.client import Cluster, Object, message_of, node_of
-from e2e.stand import Stand, certificates, eventually, eventually_equal
+from e2e.stands.stand import Stand, certificates, eventually, eventually_equal
 from tests.extender.http.test_intake import PACKED
 
 TWO = {"a": {"max": {"vcore": "2"}}}

@@ -3,7 +3,7 @@
 import pytest
 
 from e2e.cluster.client import Cluster, node_of
-from e2e.ganging import BOTH, NOTED, Job, rally
+from e2e.stands.gangs import BOTH, NOTED, Job, rally
 
 
 @BOTH

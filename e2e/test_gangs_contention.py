@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 from e2e.cluster.client import Cluster
-from e2e.course import Queues
-from e2e.ganging import BOTH, Job, rally
-from e2e.timing import took
+from e2e.stands.course import Queues
+from e2e.stands.gangs import BOTH, Job, rally
+from e2e.stands.timing import took
 
 QUEUES = {
     # Queues take turns, so that gangs of several hold each other up until the time of their placeholders is

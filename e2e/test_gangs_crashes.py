@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from e2e.cluster.client import Cluster
-from e2e.ganging import GATE, NOTED, REPLACES, Job, Rally, rally
+from e2e.stands.gangs import GATE, NOTED, REPLACES, Job, Rally, rally
 
 CORES = 4
 """Of the cluster, one more than a gang of three takes."""

@@ -3,9 +3,9 @@
 import asyncio
 
 from e2e.cluster.client import Cluster, message_of, node_of, path_of
-from e2e.course import RESERVED
-from e2e.ganging import BOTH, REPLACES, Job, Rally, is_holder, rally
-from e2e.stand import eventually
+from e2e.stands.course import RESERVED
+from e2e.stands.gangs import BOTH, REPLACES, Job, Rally, is_holder, rally
+from e2e.stands.stand import eventually
 
 LINKED = ("PATCH", "/pods/taken-0$", f'"{REPLACES}":"')
 HIGH = 1000

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from e2e.cluster.client import Cluster
-from e2e.ganging import NOTED, REPLACES, Job, rally
-from e2e.stand import LEASE
+from e2e.stands.gangs import NOTED, REPLACES, Job, rally
+from e2e.stands.stand import LEASE
 
 EFFECTS = {
     "a placeholder is made": ("POST", "/pods$", '"name":"tg-'),

@@ -9,7 +9,7 @@ import pytest
 
 from e2e.cluster.client import Cluster, Object
 from e2e.programs.binaries import ROOT, binary
-from e2e.stand import MANIFESTS, Stand, eventually
+from e2e.stands.stand import MANIFESTS, Stand, eventually
 
 POLICY = "gates/gate-managed-pods.yaml"
 GATE = "paddock.dev/queue"

@@ -16,8 +16,8 @@ import yaml
 from e2e.cluster.client import RUN_LABEL, Cluster, Object, message_of, path_of
 from e2e.cluster.permissions import allow, refusal
 from e2e.programs.control_plane import ControlPlane, NeedsOwnControlPlane
-from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, eventually, manifest
-from e2e.tenants import checksum
+from e2e.stands.stand import CONFIG_MAP, NAMESPACE, Stand, eventually, manifest
+from e2e.stands.tenants import checksum
 
 USER_INFO = "yunikorn.apache.org/user.info"
 POLICIES = ("identity/add-user-info.yaml", "identity/protect-user-info.yaml")

@@ -1,9 +1,9 @@
 """A node that is kept for a pod that no node has room for (CYC-2, CYC-6), on the real control plane."""
 
 from e2e.cluster.client import Cluster, message_of, node_of
-from e2e.course import RESERVED, Place, place
-from e2e.keeping import BY_SIZE, until_kept, until_small_ones_had_the_others
-from e2e.stand import eventually
+from e2e.stands.course import RESERVED, Place, place
+from e2e.stands.node_reservation import BY_SIZE, until_kept, until_small_ones_had_the_others
+from e2e.stands.stand import eventually
 
 
 async def test_room_is_gathered_on_a_kept_node_while_smaller_pods_go_elsewhere(cluster: Cluster) -> None:

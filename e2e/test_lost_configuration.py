@@ -1,7 +1,7 @@
 """F-4 on the real control plane: a deleted ConfigMap lifts no limit, and a start without one waits."""
 
 from e2e.cluster.client import Cluster, Object, message_of, node_of
-from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, eventually
+from e2e.stands.stand import CONFIG_MAP, NAMESPACE, Stand, eventually
 
 TWO = {"a": {"max": {"vcore": "2"}}}
 REFUSED = "QuotaExceeded: root.a max vcore=2"

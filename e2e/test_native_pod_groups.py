@@ -12,7 +12,7 @@ from e2e.cluster.client import ApiFailure, Cluster, Object, message_of, node_of,
 from e2e.cluster.watching import PodCache
 from e2e.programs.control_plane import ControlPlane
 from e2e.programs.paddock import PaddockProcess
-from e2e.stand import (
+from e2e.stands.stand import (
     CONFIG_MAP,
     NAMESPACE,
     Stand,

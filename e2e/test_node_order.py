@@ -4,8 +4,8 @@ import pytest
 import yaml
 
 from e2e.cluster.client import Cluster, Object, node_of
-from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, eventually
-from e2e.tenants import checksum
+from e2e.stands.stand import CONFIG_MAP, NAMESPACE, Stand, eventually
+from e2e.stands.tenants import checksum
 
 CONFIG = "kubeadm/scheduler-config-prioritize.yaml"
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from e2e.cluster.client import Cluster, Object, node_of
-from e2e.course import HOLD, Course, Place, fence, of_priority, offset, place, say
-from e2e.timing import took
+from e2e.stands.course import HOLD, Course, Place, fence, of_priority, offset, place, say
+from e2e.stands.timing import took
 
 # -- slots freed one by one ----------------------------------------------------------------------------------
 

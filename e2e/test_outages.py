@@ -1,7 +1,7 @@
 """Pods that know nothing of queues do not suffer from Paddock; pods of a queue wait for it."""
 
 from e2e.cluster.client import Cluster, message_of
-from e2e.stand import Stand
+from e2e.stands.stand import Stand
 
 QUEUES = {"a": {"max": {"vcore": "2"}}}
 MARKED = {

@@ -16,7 +16,7 @@ from core.ledger.effects import CreatePlaceholder
 from core.ledger.outcomes import CreationOutcome
 from core.workload.gangs.gang import Gang, Originator
 from e2e.cluster.client import ApiFailure, Cluster, Object, node_of, path_of
-from e2e.stand import INSTALLED, Stand, eventually, manifest, rendered
+from e2e.stands.stand import INSTALLED, Stand, eventually, manifest, rendered
 from extender.kube.connection.client import connect
 from extender.kube.effects.effector import Effector
 from extender.wire.annotations.gang import gang_from

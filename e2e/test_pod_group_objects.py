@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from e2e.cluster.client import ApiFailure, Cluster, Object, path_of
-from e2e.stand import Stand, eventually
+from e2e.stands.stand import Stand, eventually
 from e2e.test_coscheduling import TREE, settled, told
 
 LABEL = "scheduling.x-k8s.io/pod-group"

@@ -6,8 +6,8 @@ import pytest
 
 from e2e.cluster.client import Cluster
 from e2e.cluster.daemon_sets import daemon_set, of_daemon_set
-from e2e.course import say
-from e2e.preempting import DELAY, Contest, contest, queue
+from e2e.stands.course import say
+from e2e.stands.preemption import DELAY, Contest, contest, queue
 
 SIBLINGS = {
     "root.tenants": queue(),

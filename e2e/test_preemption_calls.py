@@ -8,8 +8,8 @@ import aiohttp
 import pytest
 
 from e2e.cluster.client import Cluster, Object
-from e2e.preempting import Contest, contest, queue, with_port
-from e2e.stand import eventually
+from e2e.stands.preemption import Contest, contest, queue, with_port
+from e2e.stands.stand import eventually
 
 OFFERED_FOR = 5.0
 

@@ -10,9 +10,18 @@ from contextlib import asynccontextmanager
 import pytest
 
 from e2e.cluster.client import Cluster
-from e2e.course import RESERVED, say
-from e2e.crashing import EFFECTS, MARKED, NOMINATED, QUEUES, Effect, create_rivals, until_done, until_over
-from e2e.preempting import Contest, contest
+from e2e.stands.course import RESERVED, say
+from e2e.stands.crashes import (
+    EFFECTS,
+    MARKED,
+    NOMINATED,
+    QUEUES,
+    Effect,
+    create_rivals,
+    until_done,
+    until_over,
+)
+from e2e.stands.preemption import Contest, contest
 
 
 @asynccontextmanager

@@ -14,8 +14,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from e2e.cluster.client import Cluster, Object
-from e2e.preempting import Contest, contest, queue
-from e2e.stand import QUEUE, queue_of
+from e2e.stands.preemption import Contest, contest, queue
+from e2e.stands.stand import QUEUE, queue_of
 
 ROUNDS = float(os.environ.get("PADDOCK_E2E_LOOP_SECONDS", "60"))
 """Seconds for which the controller goes on."""

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from e2e.cluster.client import Cluster, Object, message_of, node_of
-from e2e.stand import NAMESPACE, Stand, eventually
-from e2e.timing import took
+from e2e.stands.stand import NAMESPACE, Stand, eventually
+from e2e.stands.timing import took
 
 TWO = {"a": {"max": {"vcore": "2"}}}
 REFUSED = "QuotaExceeded: root.a max vcore=2"

@@ -7,9 +7,9 @@ import pytest_asyncio
 
 from e2e.cluster.client import RUN_LABEL, Cluster, Object, path_of
 from e2e.cluster.permissions import allow, refusal
-from e2e.course import RESERVED
-from e2e.preempting import PREEMPTED_FOR, TRIGGERED, contest, queue
-from e2e.stand import INSTALLED, eventually, manifest, rendered
+from e2e.stands.course import RESERVED
+from e2e.stands.preemption import PREEMPTED_FOR, TRIGGERED, contest, queue
+from e2e.stands.stand import INSTALLED, eventually, manifest, rendered
 
 POLICY = "records/protect-records.yaml"
 REFUSED = "only with the verb set-paddock-records"

@@ -1,7 +1,7 @@
 """Pods of rejected applications on the real API server: an Event, and phase Failed where wanted (APP-8)."""
 
 from e2e.cluster.client import Cluster, Object
-from e2e.stand import NAMESPACE, Stand, document, eventually
+from e2e.stands.stand import NAMESPACE, Stand, document, eventually
 
 TREE = {"a": {}}
 TEXT = "PlacementFailed: no queue root.nowhere"

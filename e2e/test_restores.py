@@ -9,7 +9,7 @@ import pytest
 from e2e.cluster.client import Cluster, path_of
 from e2e.programs.control_plane import ControlPlane, Scheduler
 from e2e.programs.paddock import PaddockProcess
-from e2e.stand import (
+from e2e.stands.stand import (
     CONFIG_MAP,
     NAMESPACE,
     document,

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from e2e.cluster.client import Cluster, Object, is_terminal, node_of
-from e2e.course import Course, Place, place, say
-from e2e.stand import queue_of
+from e2e.stands.course import Course, Place, place, say
+from e2e.stands.stand import queue_of
 
 GUARANTEES = {"root.three": 9, "root.two": 6, "root.one": 3}
 SHARED = {path: {"resources": {"guaranteed": {"vcore": str(cores)}}} for path, cores in GUARANTEES.items()}

@@ -11,7 +11,16 @@ import yaml
 
 from e2e.cluster.client import Cluster, Object, message_of
 from e2e.programs.binaries import binary
-from e2e.stand import CONFIG_MAP, MANIFESTS, NAMESPACE, Stand, certificates, eventually, manifest, rendered
+from e2e.stands.stand import (
+    CONFIG_MAP,
+    MANIFESTS,
+    NAMESPACE,
+    Stand,
+    certificates,
+    eventually,
+    manifest,
+    rendered,
+)
 
 CONFIGURATIONS = sorted(
     str(path.relative_to(MANIFESTS)) for path in MANIFESTS.glob("*/scheduler-config*.yaml")

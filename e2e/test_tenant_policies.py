@@ -13,8 +13,8 @@ import pytest_asyncio
 
 from e2e.cluster.client import MERGE_PATCH, RUN_LABEL, Cluster, Object, path_of
 from e2e.cluster.permissions import allow, refusal
-from e2e.ganging import Job
-from e2e.stand import INSTALLED, Stand, eventually, rendered
+from e2e.stands.gangs import Job
+from e2e.stands.stand import INSTALLED, Stand, eventually, rendered
 
 TENANT = "tenant"
 DOMAIN = "yunikorn.apache.org/"

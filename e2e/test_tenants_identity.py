@@ -8,8 +8,8 @@ import yaml
 
 from e2e.cluster.client import RUN_LABEL, Cluster, Object, message_of, node_of, path_of
 from e2e.cluster.permissions import allow
-from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, eventually, eventually_equal
-from e2e.tenants import checksum
+from e2e.stands.stand import CONFIG_MAP, NAMESPACE, Stand, eventually, eventually_equal
+from e2e.stands.tenants import checksum
 
 DOMAIN = "yunikorn.apache.org/"
 APP, QUEUE, USER_INFO = DOMAIN + "app-id", DOMAIN + "queue", DOMAIN + "user.info"

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from e2e.cluster.client import Cluster, message_of
-from e2e.course import Course, say
-from e2e.stand import Stand, eventually
-from e2e.timing import took
+from e2e.stands.course import Course, say
+from e2e.stands.stand import Stand, eventually
+from e2e.stands.timing import took
 
 LATE = 0.3
 """Seconds by which Paddock's watch of pods is late."""

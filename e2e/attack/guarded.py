@@ -6,7 +6,7 @@ from pathlib import Path
 from e2e.attack.scene import MINE, STRATEGIC_PATCH, TENANT, THEIRS, Broken, Scene
 from e2e.cluster.client import Object, path_of
 from e2e.cluster.permissions import refusal
-from e2e.stand import MANIFESTS, eventually, manifest
+from e2e.stands.stand import MANIFESTS, eventually, manifest
 
 POLICIES = ("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy")
 GATE = "paddock.dev/queue"

@@ -15,7 +15,7 @@ import aiohttp
 from e2e.attack.hostile import hostile_pod
 from e2e.attack.scene import RIVAL, TENANT, THEIRS, Broken, Scene
 from e2e.cluster.client import ApiFailure, Object, node_of, path_of
-from e2e.stand import eventually
+from e2e.stands.stand import eventually
 
 DOMAIN = "yunikorn.apache.org/"
 TERMS, SMALL_NODES = 14_000, 200

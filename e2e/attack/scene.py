@@ -17,10 +17,10 @@ import yaml
 from e2e.cluster.client import ApiFailure, Cluster, Object, is_terminal, message_of, node_of, path_of
 from e2e.cluster.permissions import allow
 from e2e.cluster.sizing import size_of
-from e2e.course import Place, document_of, place
-from e2e.ganging import is_holder
-from e2e.stand import CONFIG_MAP, NAMESPACE, eventually
-from e2e.tenants import checksum
+from e2e.stands.course import Place, document_of, place
+from e2e.stands.gangs import is_holder
+from e2e.stands.stand import CONFIG_MAP, NAMESPACE, eventually
+from e2e.stands.tenants import checksum
 
 TENANT, RIVAL = "tenant", "rival"
 MINE, THEIRS = "root.mine", "root.theirs"

@@ -10,8 +10,8 @@ from e2e.cluster.client import Cluster, Object, node_of
 from e2e.cluster.watching import PodCache
 from e2e.programs.control_plane import ControlPlane, Scheduler
 from e2e.programs.paddock import PaddockProcess
-from e2e.stand import CONFIG_MAP, INSTALLED, NAMESPACE, document, eventually, rendered
-from e2e.tenants import checksum
+from e2e.stands.stand import CONFIG_MAP, INSTALLED, NAMESPACE, document, eventually, rendered
+from e2e.stands.tenants import checksum
 
 NODES, PODS, LEAVES = 500, 2_000, 50
 QPS = 5_000

@@ -21,8 +21,8 @@ from e2e.bench.report import percentiles, show
 from e2e.cluster.client import Object, condition, node_of
 from e2e.cluster.kubelet import StubKubelet
 from e2e.cluster.watching import PodCache
-from e2e.course import WAKE
-from e2e.stand import scheduler_config
+from e2e.stands.course import WAKE
+from e2e.stands.stand import scheduler_config
 from extender.telemetry.logs import FLUSH_DELAY
 
 NODES, CORES, QUEUES = 25, 4, 20

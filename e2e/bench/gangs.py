@@ -21,7 +21,7 @@ from e2e.bench.arena import GATED, Arena, arena, extenders
 from e2e.bench.report import percentiles, show
 from e2e.cluster.client import Object, node_of
 from e2e.cluster.watching import PodCache
-from e2e.ganging import REPLACES, Job, is_holder
+from e2e.stands.gangs import REPLACES, Job, is_holder
 
 GANGS, SIZE, QUEUES = 100, 20, 50
 MEMBERS = GANGS * SIZE

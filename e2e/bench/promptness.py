@@ -8,7 +8,7 @@ import os
 import sys
 
 from e2e.bench.report import show
-from e2e.timing import HELD
+from e2e.stands.timing import HELD
 
 
 async def run() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from e2e.preempting import PREEMPTED_FOR, RESERVED, TRIGGERED, Contest, queue
+from e2e.stands.preemption import PREEMPTED_FOR, RESERVED, TRIGGERED, Contest, queue
 
 QUEUES = {"root.poor": queue(guaranteed=2), "root.rich": queue()}
 RIVALS = [f"rival-{at}" for at in range(3)]

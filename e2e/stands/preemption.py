@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from e2e.cluster.client import Cluster, Object, node_of, path_of
-from e2e.course import RESERVED, Place, Queues, place
-from e2e.stand import eventually, eventually_equal
+from e2e.stands.course import RESERVED, Place, Queues, place
+from e2e.stands.stand import eventually, eventually_equal
 
 PREEMPTED_FOR = "paddock.dev/preempted-for"
 TRIGGERED = "paddock.dev/triggered"

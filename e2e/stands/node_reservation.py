@@ -1,7 +1,7 @@
 """A node that is kept for a large pod while small ones, which go before it, want the room of each node."""
 
 from e2e.cluster.client import message_of
-from e2e.course import RESERVED, Place, offset
+from e2e.stands.course import RESERVED, Place, offset
 
 BY_SIZE = {"root.large": {}, "root.small": offset(1000)}
 

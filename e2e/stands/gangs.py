@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from e2e.cluster.client import Cluster, Object, node_of, path_of
-from e2e.course import Place, Queues, place
 from e2e.programs.paddock import PaddockProcess
-from e2e.stand import eventually, eventually_equal
+from e2e.stands.course import Place, Queues, place
+from e2e.stands.stand import eventually, eventually_equal
 
 DOMAIN = "yunikorn.apache.org/"
 PLACEHOLDER = "internal.yunikorn.apache.org/placeholder"

@@ -17,7 +17,7 @@ import yaml
 from e2e.cluster.client import Cluster, Object, is_terminal, message_of, node_of
 from e2e.cluster.observer import GRACE, Observer
 from e2e.cluster.sizing import Amounts
-from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, eventually
+from e2e.stands.stand import CONFIG_MAP, NAMESPACE, Stand, eventually
 
 DEFAULTS = "yunikorn-defaults"
 APP = "yunikorn.apache.org/app-id"

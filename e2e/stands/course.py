@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from e2e.cluster.client import Cluster, Object, is_terminal, message_of, node_of
-from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, eventually
-from e2e.tenants import checksum
+from e2e.stands.stand import CONFIG_MAP, NAMESPACE, Stand, eventually
+from e2e.stands.tenants import checksum
 
 WAKE = "paddock.dev/wake"
 RESERVED = "paddock.dev/reserved-node"

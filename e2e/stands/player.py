@@ -14,8 +14,8 @@ import yaml
 
 from e2e.cluster.client import RUN_FOR, Object, condition, node_of, path_of
 from e2e.cluster.daemon_sets import daemon_set
-from e2e.preempting import PREEMPTED_FOR
-from e2e.stand import CONFIG_MAP, NAMESPACE, Stand, Tree, limits
+from e2e.stands.preemption import PREEMPTED_FOR
+from e2e.stands.stand import CONFIG_MAP, NAMESPACE, Stand, Tree, limits
 from extender.simulator.report.recording import Recording
 from extender.simulator.scenario.daemon_sets import LABEL as DAEMON_SET_LABEL
 from extender.simulator.scenario.model import NodeEntry, PodEntry, Scenario, Step
