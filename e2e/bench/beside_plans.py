@@ -16,8 +16,8 @@ from functools import partial
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from e2e.bench.plans import NODES, asks, build, leaf_of
-from e2e.bench.report import percentiles, show
-from e2e.bench.rig import Rig, filter_body, rig
+from e2e.bench.worlds.report import percentiles, show
+from e2e.bench.worlds.rig import Rig, filter_body, rig
 from extender.host.garbage_collector import spare_no_more, spare_what_lives
 
 PLANS = int(os.environ.get("PADDOCK_BENCH_PLANS", "1000"))

@@ -16,8 +16,8 @@ from datetime import datetime
 from typing import Any
 
 from core.workload.pod import ADMITTED
-from e2e.bench.arena import GATED, Arena, Finish, arena
-from e2e.bench.report import percentiles, show
+from e2e.bench.worlds.arena import GATED, Arena, Finish, arena
+from e2e.bench.worlds.report import percentiles, show
 from e2e.cluster.client import Object, condition, node_of
 from e2e.cluster.kubelet import StubKubelet
 from e2e.cluster.watching import PodCache

@@ -17,8 +17,8 @@ from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from e2e.bench.arena import GATED, Arena, arena, extenders
-from e2e.bench.report import percentiles, show
+from e2e.bench.worlds.arena import GATED, Arena, arena, extenders
+from e2e.bench.worlds.report import percentiles, show
 from e2e.cluster.client import Object, node_of
 from e2e.cluster.watching import PodCache
 from e2e.stands.gangs import REPLACES, Job, is_holder

@@ -9,10 +9,10 @@ import os
 import statistics
 from typing import Protocol
 
-from e2e.bench.arena import GATED, LEAVES, NODES, Arena, Finish, arena, extenders
-from e2e.bench.echo import start_echo
-from e2e.bench.opener import Opener
-from e2e.bench.report import ratio, show
+from e2e.bench.worlds.arena import GATED, LEAVES, NODES, Arena, Finish, arena, extenders
+from e2e.bench.worlds.echo import start_echo
+from e2e.bench.worlds.opener import Opener
+from e2e.bench.worlds.report import ratio, show
 from e2e.cluster.client import Cluster, Object, message_of
 from e2e.cluster.watching import PodCache
 from extender.kube.effects.effector import RATE, WORKERS

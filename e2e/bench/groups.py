@@ -11,8 +11,8 @@ import statistics
 import time
 from collections.abc import Iterator
 
-from e2e.bench.arena import NODES, Arena, Finish, arena, extenders
-from e2e.bench.report import ratio, show
+from e2e.bench.worlds.arena import NODES, Arena, Finish, arena, extenders
+from e2e.bench.worlds.report import ratio, show
 from e2e.cluster.client import Cluster, Object
 from e2e.cluster.watching import PodCache
 

@@ -21,8 +21,8 @@ from core.queues.spec import PartitionSpec, QueueSpec
 from core.resource import Limit, Resource
 from core.workload.nodes.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts
-from e2e.bench.report import percentiles, show
-from e2e.bench.rig import filter_body, rig
+from e2e.bench.worlds.report import percentiles, show
+from e2e.bench.worlds.rig import filter_body, rig
 from extender.engine.engine import Engine
 from extender.http.server import Address, listen, verbs_app
 from extender.verbs.pure import PureVerbs

@@ -20,9 +20,9 @@ from typing import Any
 
 from core.ids import PodUid
 from core.ledger.effects import Effect, OpenGate
-from e2e.bench.crowd import ASKS, NODES, QUEUES, Crowd, crowd
-from e2e.bench.report import percentiles, show
-from e2e.bench.rig import Rig, rig
+from e2e.bench.worlds.crowd import ASKS, NODES, QUEUES, Crowd, crowd
+from e2e.bench.worlds.report import percentiles, show
+from e2e.bench.worlds.rig import Rig, rig
 from extender.engine.engine import Engine
 from extender.host.garbage_collector import spare_no_more, spare_what_lives
 from extender.http.server import Address, listen, verbs_app

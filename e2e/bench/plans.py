@@ -23,7 +23,7 @@ from core.queues.spec import PartitionSpec, QueueSpec
 from core.resource import Limit, Resource
 from core.workload.nodes.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PodFacts
-from e2e.bench.report import percentiles, show
+from e2e.bench.worlds.report import percentiles, show
 from extender.host.garbage_collector import spare_no_more, spare_what_lives
 
 NODES, PODS_PER_NODE, QUEUES_PER_NODE = 5_000, 30, 6

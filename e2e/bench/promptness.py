@@ -7,7 +7,7 @@ import asyncio
 import os
 import sys
 
-from e2e.bench.report import show
+from e2e.bench.worlds.report import show
 from e2e.stands.timing import HELD
 
 

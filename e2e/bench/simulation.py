@@ -9,7 +9,7 @@ import resource
 import time
 from pathlib import Path
 
-from e2e.bench.report import show
+from e2e.bench.worlds.report import show
 from extender.simulator.report.json_report import json_of
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario.reader import scenario_from

@@ -11,7 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
-from e2e.bench.report import show
+from e2e.bench.worlds.report import show
 from extender.app import App, Options
 from extender.http.server import Address
 from extender.kube.connection.client import connect

@@ -8,9 +8,9 @@ a busy machine's rates do not.
 import os
 import statistics
 
-from e2e.bench.arena import LEAVES, NODES, PODS, Arena, arena, backlog, bound_while_created, extenders
-from e2e.bench.echo import start_echo
-from e2e.bench.report import ratio, show
+from e2e.bench.worlds.arena import LEAVES, NODES, PODS, Arena, arena, backlog, bound_while_created, extenders
+from e2e.bench.worlds.echo import start_echo
+from e2e.bench.worlds.report import ratio, show
 
 ROUNDS = int(os.environ.get("PADDOCK_BENCH_ROUNDS", "3"))
 VERBS = {

@@ -19,7 +19,7 @@ from core.queues.spec import PartitionSpec
 from core.resource import Resource
 from core.workload.nodes.node import NodeFacts
 from core.workload.pod import OWN_GATE, NamespaceFacts, PodFacts
-from e2e.bench.rig import filter_body
+from e2e.bench.worlds.rig import filter_body
 from extender.engine.engine import Engine
 from extender.queueconfig.load import load_document
 

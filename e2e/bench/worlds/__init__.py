@@ -1,0 +1,1 @@
+"""What benchmarks run in, and how they show a figure."""
