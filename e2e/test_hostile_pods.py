@@ -7,7 +7,7 @@ import pytest
 from core.workload.nodes.affinity import MOST_WEIGHED
 from e2e.cluster.client import Cluster, Object, path_of
 from e2e.stands.stand import Stand, eventually
-from e2e.test_unguarded import _create_as_tenant, _grant, _seen
+from e2e.tests.quota.test_unguarded import _create_as_tenant, _grant, _seen
 
 NODES = 300
 TERMS = 14_000

@@ -17,7 +17,7 @@ def marked(source: str) -> list[str]:
 
 
 def test_each_part_has_one_test() -> None:
-    found = Counter(part for path in (ROOT / "e2e").glob("test_*.py") for part in marked(path.read_text()))
+    found = Counter(part for path in (ROOT / "e2e").rglob("test_*.py") for part in marked(path.read_text()))
     assert found == Counter(PARTS)
 
 

@@ -11,7 +11,7 @@ from core.ledger.admission.unguarded import BYPASSED
 from e2e.cluster.client import Cluster, Object, path_of
 from e2e.cluster.permissions import allow, refusal
 from e2e.stands.stand import Stand, eventually, scheduler_config
-from e2e.test_gates import GATED
+from e2e.tests.quota.test_gates import GATED
 
 SCOPED = "kubeadm/scheduler-config-scoped.yaml"
 MARKER = "paddock.dev/preempt"

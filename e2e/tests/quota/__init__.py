@@ -1,0 +1,1 @@
+"""Quotas hold, with gates and without, whatever comes at once."""
