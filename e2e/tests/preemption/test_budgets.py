@@ -6,7 +6,7 @@ No disruption controller runs here, so a test writes what a budget allows itself
 from e2e.cluster.client import Cluster
 from e2e.stands.preemption import Contest, contest, queue, with_port
 from e2e.stands.stand import eventually
-from e2e.test_evictions import LABELS, allow, budget
+from e2e.tests.preemption.test_evictions import LABELS, allow, budget
 
 QUEUES = {"root.poor": queue(guaranteed=2), "root.rich": queue()}
 

@@ -1,0 +1,1 @@
+"""Guarantees, victims and evictions."""
