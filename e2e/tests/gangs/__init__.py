@@ -1,0 +1,1 @@
+"""Gangs with placeholders."""
