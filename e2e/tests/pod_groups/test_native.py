@@ -21,8 +21,16 @@ from e2e.stands.stand import (
     install,
     scheduler_config,
 )
-from e2e.test_coscheduling import PORT, TREE, events_of, settled, told, until_timed_out, until_waiting
 from e2e.test_shipped import stand_of
+from e2e.tests.pod_groups.test_coscheduling import (
+    PORT,
+    TREE,
+    events_of,
+    settled,
+    told,
+    until_timed_out,
+    until_waiting,
+)
 
 SERVED = ("--feature-gates=GenericWorkload=true", "--runtime-config=scheduling.k8s.io/v1alpha2=true")
 """Of kube-apiserver 1.36: it serves PodGroups, and keeps the field of pods that names one."""

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager, suppress
 
 from e2e.cluster.client import ApiFailure, Cluster, Object, path_of
 from e2e.stands.stand import Stand, eventually
-from e2e.test_coscheduling import TREE, settled, told
+from e2e.tests.pod_groups.test_coscheduling import TREE, settled, told
 
 LABEL = "scheduling.x-k8s.io/pod-group"
 SCHEMA = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

@@ -1,0 +1,1 @@
+"""Pods that start together without placeholders."""
