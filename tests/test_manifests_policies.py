@@ -89,7 +89,7 @@ def variable(spec: Any, name: str) -> str:
 
 @pytest.mark.rule("ID-7")
 def test_whoever_sets_a_user_needs_a_verb_of_its_own() -> None:
-    """That the API server refuses it is shown in e2e/test_identity."""
+    """That the API server refuses it is shown in e2e/tests/tenants/test_identity."""
     spec, binding = identity_policy("protect")
     assert (spec["failurePolicy"], binding["validationActions"]) == ("Fail", ["Deny"])
     assert "matchResources" not in binding, "no namespace is without protection"
@@ -101,7 +101,7 @@ def test_whoever_sets_a_user_needs_a_verb_of_its_own() -> None:
 
 @pytest.mark.rule("ID-7")
 def test_whoever_sets_no_user_is_named() -> None:
-    """That the API server does it is shown in e2e/test_identity."""
+    """That the API server does it is shown in e2e/tests/tenants/test_identity."""
     spec, binding = identity_policy("add")
     assert (spec["failurePolicy"], spec["reinvocationPolicy"]) == ("Fail", "IfNeeded")
     (selector,) = binding["matchResources"]["namespaceSelector"]["matchExpressions"]
@@ -152,7 +152,7 @@ def test_the_gates_are_opt_in_and_for_the_pods_that_are_marked() -> None:
 
 
 def test_records_are_written_only_by_who_holds_the_verb_of_paddocks_role() -> None:
-    """That the API server refuses others is shown in e2e/test_records."""
+    """That the API server refuses others is shown in e2e/tests/tenants/test_records."""
     policy, binding = documents(MANIFESTS / "records" / "protect-records.yaml")
     spec = policy["spec"]
     assert (spec["failurePolicy"], binding["spec"]["validationActions"]) == ("Fail", ["Deny"])
@@ -195,7 +195,7 @@ def managed_pod(expression: str) -> set[str]:
 
 @pytest.mark.parametrize(("name", "verb"), QUOTA.items())
 def test_a_tenant_needs_a_verb_for_what_passes_a_quota(name: str, verb: str) -> None:
-    """That the API server refuses it is shown in e2e/test_tenant_policies."""
+    """That the API server refuses it is shown in e2e/tests/tenants/test_policies."""
     spec, binding = quota_policy(name)
     assert (spec["failurePolicy"], binding["validationActions"]) == ("Fail", ["Deny"])
     assert "matchResources" not in binding, "no namespace is without protection"

@@ -1,0 +1,1 @@
+"""What tenants and callers may say, and whose an application is."""
