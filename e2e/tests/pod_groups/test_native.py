@@ -21,7 +21,7 @@ from e2e.stands.stand import (
     install,
     scheduler_config,
 )
-from e2e.test_shipped import stand_of
+from e2e.tests.operation.test_shipped import stand_of
 from e2e.tests.pod_groups.test_coscheduling import (
     PORT,
     TREE,

@@ -1,0 +1,1 @@
+"""Shipped configurations, edits, outages, restores and leaders."""
