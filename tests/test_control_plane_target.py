@@ -70,7 +70,7 @@ class Machine:
 
     def tests(self, **environment: str) -> subprocess.CompletedProcess[str]:
         """One that starts a control plane."""
-        chosen = "e2e/test_control_plane.py::test_the_kubelet_refuses_what_does_not_fit"
+        chosen = "e2e/tests/suite/test_control_plane.py::test_the_kubelet_refuses_what_does_not_fit"
         return self.runs("-m", "pytest", "-x", "-p", "no:cacheprovider", chosen, **environment)
 
     def would_make(self, target: str) -> str:
