@@ -35,7 +35,7 @@ class GroupKey(NamedTuple):
     name: str
 
 
-class Phase(Enum):
+class MemberPhase(Enum):
     """What a member is to its group. Succeeded and Failed ones are none any more (COS-14)."""
 
     AWAY = "away"
@@ -52,10 +52,10 @@ class Phase(Enum):
     BOUND = "bound"
 
 
-HOLDING = (Phase.RESERVED, Phase.WAITING)
-PLACED = (Phase.POSTING, Phase.BOUND)
+HOLDING = (MemberPhase.RESERVED, MemberPhase.WAITING)
+PLACED = (MemberPhase.POSTING, MemberPhase.BOUND)
 HELD = (*HOLDING, *PLACED)
-THERE = (Phase.PENDING, *HOLDING, *PLACED)
+THERE = (MemberPhase.PENDING, *HOLDING, *PLACED)
 
 
 class Seniority(NamedTuple):
@@ -96,8 +96,8 @@ class Group:
     """
 
     key: GroupKey
-    phases: dict[PodUid, Phase] = field(default_factory=dict)
-    counts: Counter[Phase] = field(default_factory=Counter)
+    phases: dict[PodUid, MemberPhase] = field(default_factory=dict)
+    counts: Counter[MemberPhase] = field(default_factory=Counter)
     ages: dict[PodUid, Seniority] = field(default_factory=dict)
     sizes: dict[PodUid, Resource] = field(default_factory=dict)
     alike: Counter[Resource] = field(default_factory=Counter)
@@ -120,7 +120,7 @@ class Group:
     lost: str = ""
     warned: set[str] = field(default_factory=set)
 
-    def count(self, *phases: Phase) -> int:
+    def count(self, *phases: MemberPhase) -> int:
         return sum(self.counts[each] for each in phases)
 
     @property
@@ -148,7 +148,7 @@ class Group:
         """Some of it is on nodes, not enough, and nobody was told yet: the others go first."""
         return self.degraded_since is not None and not self.reported
 
-    def file(self, uid: PodUid, phase: Phase) -> None:
+    def file(self, uid: PodUid, phase: MemberPhase) -> None:
         old = self.phases.pop(uid, None)
         if old is not None:
             self.counts[old] -= 1

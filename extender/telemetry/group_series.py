@@ -7,7 +7,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from core.ledger.view import Snapshot
-from core.workload.pod_group import BUCKETS, STANDINGS, Phase, standing_of_group
+from core.workload.pod_group import BUCKETS, STANDINGS, MemberPhase, standing_of_group
 
 
 class GroupSeries(Collector):
@@ -41,7 +41,7 @@ class GroupSeries(Collector):
         waiting = 0
         for group in snapshot.pod_groups():
             counted[standing_of_group(group)] += 1
-            waiting += group.counts[Phase.WAITING]
+            waiting += group.counts[MemberPhase.WAITING]
         groups = GaugeMetricFamily("paddock_pod_groups", "Pod groups by how they stand", labels=["standing"])
         for standing in STANDINGS:
             groups.add_metric([standing], counted[standing])

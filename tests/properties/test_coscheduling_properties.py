@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.ledger.view import Snapshot
-from core.workload.pod_group import HOLDING, PLACED, Group, Phase, standing_of_group
+from core.workload.pod_group import HOLDING, PLACED, Group, MemberPhase, standing_of_group
 from extender.simulator.paddock import Paddock
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario.reader import scenario_from
@@ -171,7 +171,7 @@ def check_quiet(seen: Seen) -> None:
         if not group.open:
             assert seen.held[name] == 0, (name, group)
             assert group.degraded_since is None or group.reported
-            assert group.counts[Phase.POSTING] == 0
+            assert group.counts[MemberPhase.POSTING] == 0
 
 
 @settings(SLOW, max_examples=150)

@@ -8,7 +8,7 @@ from core.ledger.podgroups.attempt import is_watched
 from core.ledger.podgroups.membership import key_of, least_of, phase_of
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.state import State
-from core.workload.pod_group import Group, GroupKey, Phase, Seniority
+from core.workload.pod_group import Group, GroupKey, MemberPhase, Seniority
 
 
 def pod_group_steps(state: State) -> Iterator[Step]:
@@ -28,7 +28,7 @@ def _member_drifts(state: State, record: PodRecord | None) -> Step:
         *compare(f"pod group of {record.uid}", key, record.pod_group),
         *compare(f"pod group of {record.uid}: any", key is not None, group is not None),
         *compare(f"phase of {record.uid}", expected, filed),
-        *compare(f"waits in bind: {record.uid}", filed is Phase.WAITING, record.placement.waits_bind),
+        *compare(f"waits in bind: {record.uid}", filed is MemberPhase.WAITING, record.placement.waits_bind),
     ]
 
 

@@ -23,7 +23,7 @@ from core.workload.pod_group import (
     HOLDING,
     PLACED,
     Group,
-    Phase,
+    MemberPhase,
     rest_of,
     short_rest_of,
     wait_of,
@@ -60,7 +60,7 @@ def _tend(state: State, group: Group) -> None:
     elif group.lost:
         state.podgroups.numbers.losses += 1
         fail(state, group, group.lost)
-    elif group.count(*PLACED, Phase.WAITING) >= group.min_available:
+    elif group.count(*PLACED, MemberPhase.WAITING) >= group.min_available:
         # Which stirs it again.
         _release(state, group)
         return
@@ -92,7 +92,7 @@ def _note_completeness(state: State, group: Group) -> None:
 def call(state: State, group: Group) -> None:
     """See that the next pass looks at it."""
     for uid, phase in group.phases.items():
-        if phase is Phase.PENDING and uid in state.pending.waits_at:
+        if phase is MemberPhase.PENDING and uid in state.pending.waits_at:
             state.reservations.aged.add(uid)
             request_cycle(state, CycleReason.GROUP_COMPLETE)
             return
@@ -141,9 +141,9 @@ def _note_degradation(state: State, group: Group) -> None:
 
 def waiting_in_bind(state: State, group: Group) -> list[PodRecord]:
     """In the order in which they came."""
-    if not group.counts[Phase.WAITING]:
+    if not group.counts[MemberPhase.WAITING]:
         return []
-    return [state.pods.records[uid] for uid, phase in group.phases.items() if phase is Phase.WAITING]
+    return [state.pods.records[uid] for uid, phase in group.phases.items() if phase is MemberPhase.WAITING]
 
 
 # -- an attempt ------------------------------------------------------------------------------------------
@@ -360,6 +360,6 @@ def candidates(state: State, group: Group) -> list[PodRecord]:
     wanting: list[PodUid] = [
         uid
         for uid, phase in group.phases.items()
-        if phase is Phase.PENDING and uid not in state.turns.of and uid in state.pending.waits_at
+        if phase is MemberPhase.PENDING and uid not in state.turns.of and uid in state.pending.waits_at
     ]
     return sorted((state.pods.records[uid] for uid in wanting), key=lambda each: each.rank)

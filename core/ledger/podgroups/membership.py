@@ -16,7 +16,7 @@ from core.queues.queue import Queue
 from core.reasons import Code, Refusal
 from core.workload.gangs.gang import GroupSource, PodGroup
 from core.workload.gangs.room import refusal_of_size
-from core.workload.pod_group import HOLDING, Group, GroupKey, Phase, Seniority, Terms
+from core.workload.pod_group import HOLDING, Group, GroupKey, MemberPhase, Seniority, Terms
 
 LEFT = "a member was deleted"
 GOING = "the pod is being deleted"
@@ -51,21 +51,23 @@ def unopened(state: State, record: PodRecord) -> Group | None:
     return None if group is None or group.open else group
 
 
-def phase_of(state: State, record: PodRecord, group: Group) -> Phase:
+def phase_of(state: State, record: PodRecord, group: Group) -> MemberPhase:
     """What a member is to its group now."""
     application = state.application_of(record)
     if application is None or application.queue is None or record.facts.deleting:
-        return Phase.AWAY
+        return MemberPhase.AWAY
     if group.is_gang and group.queue is not None and application.queue != group.queue:
-        return Phase.STRAY
+        return MemberPhase.STRAY
     if record.node:
-        return Phase.BOUND
+        return MemberPhase.BOUND
     if not record.is_ask:
-        return Phase.AWAY
+        return MemberPhase.AWAY
     if record.placement.binding:
-        return Phase.WAITING if record.placement.waits_bind else Phase.POSTING
+        return MemberPhase.WAITING if record.placement.waits_bind else MemberPhase.POSTING
     return (
-        Phase.RESERVED if record.admission.reservation is not None or record.is_unguarded else Phase.PENDING
+        MemberPhase.RESERVED
+        if record.admission.reservation is not None or record.is_unguarded
+        else MemberPhase.PENDING
     )
 
 
@@ -136,7 +138,7 @@ def named_by_first(state: State, group: Group) -> PodGroup | None:
 
 def refusal_of_member(group: Group, uid: PodUid, leaf: Queue) -> Refusal | None:
     """Why a member must wait whatever room there is, or None (COS-4, GANG-6)."""
-    if group.phases.get(uid) is Phase.STRAY:
+    if group.phases.get(uid) is MemberPhase.STRAY:
         return Refusal(Code.GANG_INCOMPLETE, _named(group), f"is in queue {group.queue}")
     if group.open:
         return None
@@ -165,7 +167,7 @@ def _join(state: State, record: PodRecord, group: Group) -> None:
     group.measure(record.uid, record.facts.size)
     if group.first is None or age < group.first:
         group.first = age
-    group.file(record.uid, Phase.AWAY)
+    group.file(record.uid, MemberPhase.AWAY)
     group.min_available = least_of(state, group)
     state.podgroups.touched[group.key] = None
 
@@ -202,15 +204,15 @@ def _choose_queue(state: State, record: PodRecord, group: Group) -> None:
 
 def _file(state: State, record: PodRecord, group: Group) -> None:
     phase, before = phase_of(state, record, group), group.phases[record.uid]
-    if record.placement.waits_bind and phase is not Phase.WAITING:
+    if record.placement.waits_bind and phase is not MemberPhase.WAITING:
         end_wait(state, record, GOING if record.facts.deleting else "it is bound already")
     if phase is before:
         return
-    if phase is Phase.AWAY:
+    if phase is MemberPhase.AWAY:
         _note_loss(state, record, group)
-    if phase is Phase.STRAY:
+    if phase is MemberPhase.STRAY:
         _warn(state, record, group, record.uid, f"all members belong into one queue, which is {group.queue}")
-    if before is Phase.POSTING and phase is not Phase.BOUND:
+    if before is MemberPhase.POSTING and phase is not MemberPhase.BOUND:
         group.broken = True
     group.file(record.uid, phase)
     state.podgroups.touched[group.key] = None
@@ -222,7 +224,7 @@ def _drop(state: State, record: PodRecord) -> None:
     if group is None:
         return
     _note_loss(state, record, group)
-    group.broken = group.broken or group.phases[record.uid] is Phase.POSTING
+    group.broken = group.broken or group.phases[record.uid] is MemberPhase.POSTING
     end_wait(state, record, "the pod is gone")
     group.drop(record.uid)
     if group.first is not None and group.first.uid == record.uid:
@@ -240,4 +242,6 @@ def _note_loss(state: State, record: PodRecord, group: Group) -> None:
 
 def has_turns(state: State, group: Group) -> list[PodUid]:
     """Members that have a turn and have not come yet."""
-    return [uid for uid, phase in group.phases.items() if phase is Phase.PENDING and uid in state.turns.of]
+    return [
+        uid for uid, phase in group.phases.items() if phase is MemberPhase.PENDING and uid in state.turns.of
+    ]

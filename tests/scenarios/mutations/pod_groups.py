@@ -9,7 +9,7 @@ from core.ledger.podgroups.membership import group_of
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.state import State
 from core.workload.gangs.gang import PodGroup
-from core.workload.pod_group import Group, Phase
+from core.workload.pod_group import Group, MemberPhase
 from tests.scenarios.mutations.seam import Mutate, Rule, answering, both, replaced
 
 NO_GROUPS = answering("pod_group_of_pod", None)
@@ -36,10 +36,10 @@ def _at_its_worst(rule: Rule, muster: Any, record: PodRecord) -> bool:
     return bool(rule(muster, record)) if is_least else record.facts.pod_group is not None
 
 
-def _wherever(rule: Rule, state: State, record: PodRecord, group: Group) -> Phase:
+def _wherever(rule: Rule, state: State, record: PodRecord, group: Group) -> MemberPhase:
     """Members of any queue count."""
     before, group.queue = group.queue, None
-    found: Phase = rule(state, record, group)
+    found: MemberPhase = rule(state, record, group)
     group.queue = before
     return found
 
@@ -49,7 +49,7 @@ def _still_counted(rule: Rule, state: State, record: PodRecord) -> None:
     group = group_of(state, record)
     rule(state, record)
     if group is not None:
-        group.counts[Phase.BOUND] += 1
+        group.counts[MemberPhase.BOUND] += 1
 
 
 def _for_ever(rule: Rule, state: State, group: Group) -> None:

@@ -8,7 +8,7 @@ import pytest
 from core.ids import PodUid
 from core.ledger.audit.rounds import audit
 from core.ledger.state.state import State
-from core.workload.pod_group import Group, Phase
+from core.workload.pod_group import Group, MemberPhase
 from tests.builders import START, make_ledger
 from tests.core.ledger.podgroups.play import KEY, A, seen
 
@@ -19,14 +19,14 @@ def group_in(state: State) -> Group:
 
 CORRUPTIONS: list[tuple[str, Callable[[State], object]]] = [
     ("pod group of uid-p", lambda state: setattr(state.pods.records[PodUid("uid-p")], "pod_group", None)),
-    ("phase of uid-p", lambda state: group_in(state).phases.update({PodUid("uid-p"): Phase.BOUND})),
+    ("phase of uid-p", lambda state: group_in(state).phases.update({PodUid("uid-p"): MemberPhase.BOUND})),
     ("pod group of uid-p: any", lambda state: state.podgroups.known.clear()),
     ("waits in bind: uid-p", lambda state: setattr(state.pods.records[PodUid("uid-p")], "waits_bind", True)),
     (
         "pod group default/g: strangers",
-        lambda state: group_in(state).phases.update({PodUid("x"): Phase.AWAY}),
+        lambda state: group_in(state).phases.update({PodUid("x"): MemberPhase.AWAY}),
     ),
-    ("pod group default/g: counts", lambda state: group_in(state).counts.update({Phase.BOUND: 1})),
+    ("pod group default/g: counts", lambda state: group_in(state).counts.update({MemberPhase.BOUND: 1})),
     ("pod group default/g: sizes", lambda state: group_in(state).sizes.clear()),
     ("pod group default/g: alike", lambda state: group_in(state).alike.clear()),
     ("pod group default/g: ages", lambda state: group_in(state).ages.clear()),
