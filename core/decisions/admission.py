@@ -119,7 +119,7 @@ def _may_go(snapshot: Snapshot, record: PodRecord) -> bool:
     if not snapshot.has_turn(record.uid):
         return False
     group = snapshot.unopened(record)
-    return group is None or group.attempt is not None
+    return group is None or group.attempts
 
 
 def kept_from(snapshot: Snapshot, uid: PodUid, names: Iterable[NodeName]) -> tuple[NodeName, ...]:

@@ -11,6 +11,17 @@ from zlib import crc32
 
 from core.ids import PodUid, QueuePath
 from core.resource import Resource
+from core.workload.pod_group_phase import (
+    DEGRADED,
+    FIRST_ATTEMPT,
+    FIRST_PHASE,
+    AttemptEvent,
+    AttemptPhase,
+    GroupEvent,
+    GroupPhase,
+    advance,
+    advance_attempt,
+)
 
 WAIT_BASE = 10.0
 WAIT_PER_MEMBER = 1.0
@@ -80,45 +91,63 @@ class Terms(NamedTuple):
 
 @dataclass(slots=True)
 class Group:
-    """One group, from its first member to its last.
+    """One pod group, from its first member to its last."""
 
-    Derived: ``phases`` of the members (in the order in which they came to them), ``counts`` of those, their
-    ``ages`` and ``sizes`` (counted in ``alike``), ``first`` (whose labels count, COS-2, and whose uid is the
-    group's), ``min_available`` and ``complete`` (enough members exist).
-
-    History: ``queue``: that of the member that was placed first; ``attempt``: since when its members have
-    leave to come, ``came``: one has, ``leased``: since when all could know; ``wait_until``: when those that
-    wait in bind give up; ``timeouts`` and ``ignored``: how often in a row an attempt came to nothing, since
-    not all, or none, came; ``rests_until``: when there may be another; ``started``: enough were on nodes
-    once; ``broken``: a Binding failed when all were let go; ``degraded_since``: some are on nodes and not
-    enough, ``reported``: that was told; ``complete_since``: when enough members existed; ``lost``: why the
-    attempt must end; ``warned``: what people were told of it.
-    """
-
+    #: Namespace and name.
     key: GroupKey
+    #: Phase of each member, in the order in which members came to them. Derived.
     phases: dict[PodUid, MemberPhase] = field(default_factory=dict)
+    #: Members per phase. Derived.
     counts: Counter[MemberPhase] = field(default_factory=Counter)
+    #: Age of each member. Derived.
     ages: dict[PodUid, Seniority] = field(default_factory=dict)
+    #: Size of each member. Derived.
     sizes: dict[PodUid, Resource] = field(default_factory=dict)
+    #: Members per size. Derived.
     alike: Counter[Resource] = field(default_factory=Counter)
+    #: Oldest member, whose labels count (COS-2); its uid is that of the group. None without any. Derived.
     first: Seniority | None = None
+    #: Members that must start together. Derived.
     min_available: int = 1
+    #: Queue of the member that was placed first; None before that.
     queue: QueuePath | None = None
-    attempt: float | None = None
-    came: bool = False
+    #: What is known of its members on nodes; `move` alone writes it.
+    phase: GroupPhase = FIRST_PHASE
+    #: Progress of its attempt to start; `move_attempt` alone writes it.
+    attempt_phase: AttemptPhase = FIRST_ATTEMPT
+    #: Time at which the attempt began, in seconds; None while there is none.
+    attempt_since: float | None = None
+    #: Time since which all members with turns could know of them, in seconds.
     leased: float = 0.0
+    #: Time at which those that wait in bind give up, in seconds; None while none waits.
     wait_until: float | None = None
+    #: Attempts in a row that failed because not all members came.
     timeouts: int = 0
+    #: Attempts in a row that failed because no member came.
     ignored: int = 0
+    #: Time before which there is no other attempt, in seconds; None for no back-off.
     rests_until: float | None = None
-    started: bool = False
-    broken: bool = False
+    #: Time since which some members are on nodes and not enough, in seconds; None while it is not degraded.
     degraded_since: float | None = None
-    reported: bool = False
+    #: True while enough members exist. Derived.
     complete: bool = False
+    #: Time at which enough members existed, in seconds; None if they never did.
     complete_since: float | None = None
-    lost: str = ""
+    #: Warnings that were reported.
     warned: set[str] = field(default_factory=set)
+
+    def move(self, event: GroupEvent) -> None:
+        """Go to the phase to which an event leads; `IllegalTransition` when it leads to none."""
+        self.phase = advance(self.phase, event)
+
+    def move_attempt(self, event: AttemptEvent) -> None:
+        """Go to the phase of the attempt to which an event leads; `IllegalTransition` like `move`."""
+        self.attempt_phase = advance_attempt(self.attempt_phase, event)
+
+    @property
+    def attempts(self) -> bool:
+        """True while an attempt runs."""
+        return self.attempt_phase is not AttemptPhase.NONE
 
     def count(self, *phases: MemberPhase) -> int:
         return sum(self.counts[each] for each in phases)
@@ -146,7 +175,7 @@ class Group:
     @property
     def urgent(self) -> bool:
         """Some of it is on nodes, not enough, and nobody was told yet: the others go first."""
-        return self.degraded_since is not None and not self.reported
+        return self.phase is GroupPhase.DEGRADED
 
     def file(self, uid: PodUid, phase: MemberPhase) -> None:
         old = self.phases.pop(uid, None)
@@ -222,11 +251,11 @@ def standing_of_group(group: Group) -> str:
     """One of `STANDINGS`."""
     if group.open:
         return "open"
-    if group.degraded_since is not None:
+    if group.phase in DEGRADED:
         return "degraded"
     if not group.complete:
         return "incomplete"
-    return "waiting" if group.attempt is None else "coming"
+    return "coming" if group.attempts else "waiting"
 
 
 BUCKETS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.workload import pod_group_phase as groups
 from core.workload.gangs import phase as gangs
 from tests.architecture.reading.sources import ROOT
 
@@ -35,6 +36,23 @@ PAGES: Mapping[str, tuple[Table, ...]] = {
             " `IllegalTransition`.",
             gangs.INITIAL,
             gangs.NEXT,
+        ),
+    ),
+    "pod-group-phases.md": (
+        Table(
+            "Phases of a pod group",
+            "A pod group has one phase, kept in `Group.phase`. The table is `NEXT` in"
+            " `core/workload/pod_group_phase.py`. An event that the table does not list for a phase raises"
+            " `IllegalTransition`.",
+            groups.FIRST_PHASE,
+            groups.NEXT,
+        ),
+        Table(
+            "Phases of an attempt",
+            "Members of a pod group start together in an attempt. Its phase is kept in"
+            " `Group.attempt_phase`, and its table is `NEXT_OF_ATTEMPT` in the same module.",
+            groups.FIRST_ATTEMPT,
+            groups.NEXT_OF_ATTEMPT,
         ),
     ),
 }

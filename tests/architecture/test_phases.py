@@ -15,8 +15,8 @@ from tests.architecture.reading.sources import Source, sources
 
 TABLES = [table for tables in PAGES.values() for table in tables]
 
-MOVES = {"core.workload.gangs.progress": ["phase"]}
-"""Modules that assign a phase, and the fields: each in one method, `move` of its class."""
+MOVES = {"core.workload.gangs.progress": ["phase"], "core.workload.pod_group": ["phase", "attempt_phase"]}
+"""Modules that assign a phase, and the fields: each in a method `move…` of its class."""
 
 
 def assigned(read: list[Source]) -> Mapping[str, list[str]]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from core.ledger.view import Snapshot
 from core.workload.pod_group import HOLDING, PLACED, Group, MemberPhase, standing_of_group
+from core.workload.pod_group_phase import GroupPhase
 from extender.simulator.paddock import Paddock
 from extender.simulator.run import run_scenario
 from extender.simulator.scenario.reader import scenario_from
@@ -162,7 +163,9 @@ def check(group: Group) -> None:
         assert group.degraded_since is None
         return
     unfinished = group.there > group.count(*PLACED)
-    assert group.started or group.degraded_since is not None or not unfinished, standing_of_group(group)
+    assert group.phase is GroupPhase.STARTED or group.degraded_since is not None or not unfinished, (
+        standing_of_group(group)
+    )
 
 
 def check_quiet(seen: Seen) -> None:
@@ -170,7 +173,7 @@ def check_quiet(seen: Seen) -> None:
     for name, group in seen.groups.items():
         if not group.open:
             assert seen.held[name] == 0, (name, group)
-            assert group.degraded_since is None or group.reported
+            assert group.degraded_since is None or group.phase is GroupPhase.REPORTED
             assert group.counts[MemberPhase.POSTING] == 0
 
 
@@ -195,4 +198,4 @@ def test_at_quiet_no_group_waits_that_has_room(plan: Plan, gates: bool) -> None:
 @given(plan=plans(crashes=False), gates=st.booleans())
 def test_without_a_crash_no_group_is_left_in_part(plan: Plan, gates: bool) -> None:
     for group in played(plan, gates=gates).groups.values():
-        assert group.open or group.started or not group.count(*PLACED)
+        assert group.open or group.phase is GroupPhase.STARTED or not group.count(*PLACED)

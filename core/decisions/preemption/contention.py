@@ -21,7 +21,7 @@ _NOTHING = Resource({})
 def hold(snapshot: Snapshot, record: PodRecord, application: Application, queue: Queue) -> Refusal | None:
     """Why an ask that fits must wait for its turn, None when it need not. It has no turn."""
     group = snapshot.unopened(record)
-    if group is not None and group.attempt is None:
+    if group is not None and not group.attempts:
         # All of a group are given their turns at once, by a pass (COS-3).
         return _waits(queue)
     if snapshot.backs_off(application) or snapshot.may_back_off(record, application, queue):

@@ -16,6 +16,7 @@ from core.ledger.usage.charges import settle
 from core.reasons import Code, Refusal
 from core.workload.ask import Reservation
 from core.workload.gangs.gang import GroupSource, PodGroup
+from core.workload.pod_group_phase import AttemptEvent
 
 NATIVE_TTL = 5.0
 """Seconds that room is held, at most, for a member of one of Kubernetes' own PodGroups, which kube-scheduler
@@ -63,7 +64,7 @@ def _end_waits(state: State, record: PodRecord) -> None:
     """
     group = unopened(state, record)
     if record.placement.waits_bind and group is not None:
-        group.lost = "kube-scheduler has begun anew"
+        group.move_attempt(AttemptEvent.SCHEDULER_RESTARTED)
     end_wait(state, record, "kube-scheduler tries the pod anew")
 
 

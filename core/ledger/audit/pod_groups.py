@@ -56,6 +56,6 @@ def _standing_drifts(state: State, group: Group, name: str) -> Step:
     return [
         *compare(f"{name}: complete", group.there >= group.min_available, group.complete),
         *compare(f"{name}: watched", is_watched(group), group.key in state.podgroups.watched),
-        *compare(f"{name}: attempt while open", False, group.open and group.attempt is not None),
+        *compare(f"{name}: attempt while open", False, group.open and group.attempts),
         *compare(f"{name}: stirred", False, group.key in state.podgroups.touched),
     ]

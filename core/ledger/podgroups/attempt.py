@@ -28,6 +28,14 @@ from core.workload.pod_group import (
     short_rest_of,
     wait_of,
 )
+from core.workload.pod_group_phase import AttemptEvent, AttemptPhase, GroupEvent, GroupPhase
+
+LEFT = "a member was deleted"
+LOSSES = {
+    AttemptPhase.LOST: LEFT,
+    AttemptPhase.RESTARTED: "kube-scheduler has begun anew",
+}
+"""Reasons why an attempt fails at once, by its phase."""
 
 TIMED_OUT = "not enough members of its pod group came in time"
 KINDS_WEIGHED = 32
@@ -53,19 +61,26 @@ def _tend(state: State, group: Group) -> None:
         state.podgroups.watched.pop(group.key, None)
         return
     _note_completeness(state, group)
-    if group.attempt is not None and group.count(*HOLDING):
-        group.came, group.ignored = True, 0
+    if group.attempts and group.count(*HOLDING):
+        _come(group)
     if group.open:
         _let_go(state, group)
-    elif group.lost:
+    elif group.attempt_phase in LOSSES:
         state.podgroups.numbers.losses += 1
-        fail(state, group, group.lost)
+        fail(state, group, LOSSES[group.attempt_phase])
     elif group.count(*PLACED, MemberPhase.WAITING) >= group.min_available:
         # Which stirs it again.
         _release(state, group)
         return
     _note_degradation(state, group)
     _watch(state, group)
+
+
+def _come(group: Group) -> None:
+    """A member has come to filter."""
+    group.ignored = 0
+    if group.attempt_phase is AttemptPhase.CALLED:
+        group.move_attempt(AttemptEvent.CAME)
 
 
 def _watch(state: State, group: Group) -> None:
@@ -77,7 +92,7 @@ def _watch(state: State, group: Group) -> None:
 
 def is_watched(group: Group) -> bool:
     """Whether something of it ends by itself."""
-    return group.attempt is not None or group.urgent
+    return group.attempts or group.urgent
 
 
 def _note_completeness(state: State, group: Group) -> None:
@@ -108,16 +123,18 @@ def _release(state: State, group: Group) -> None:
 def _let_go(state: State, group: Group) -> None:
     """Enough are on nodes or on their way: what is left of the attempt is over."""
     _release(state, group)
-    for uid in has_turns(state, group) if group.attempt is not None else ():
+    for uid in has_turns(state, group) if group.attempts else ():
         begin_lease(state, uid)
-    if group.attempt is not None and group.complete_since is not None:
+    if group.attempts and group.complete_since is not None:
         state.podgroups.numbers.note_completed(max(0.0, state.now - group.complete_since))
-    if (group.attempt is not None or group.urgent) and is_alone(state, group):
+    if (group.attempts or group.urgent) and is_alone(state, group):
         # Others may have waited for it.
         request_cycle(state, CycleReason.GROUP_CHANGED)
-    group.attempt, group.wait_until, group.lost = None, None, ""
+    if group.attempts:
+        _end_attempt(group, AttemptEvent.OPENED)
     group.timeouts, group.ignored, group.rests_until = 0, 0, None
-    group.started, group.broken = True, False
+    if group.phase is not GroupPhase.STARTED:
+        group.move(GroupEvent.OPENED)
 
 
 def _note_degradation(state: State, group: Group) -> None:
@@ -127,14 +144,13 @@ def _note_degradation(state: State, group: Group) -> None:
     nobody pending may have; nothing tells, and it is left alone.
     """
     if group.open or not group.count(*PLACED):
-        group.degraded_since, group.reported = None, False
-        if not group.open:
-            group.started = group.broken = False
+        group.degraded_since = None
+        if not group.open and group.phase is not GroupPhase.UNSTARTED:
+            group.move(GroupEvent.EMPTIED)
         return
-    if group.broken:
-        group.started = False
-    unfinished = group.broken or group.there > group.count(*PLACED)
-    if group.degraded_since is None and not group.started and unfinished and state.pods.listed:
+    unfinished = group.phase is GroupPhase.UNSTARTED and group.there > group.count(*PLACED)
+    if (unfinished or group.phase is GroupPhase.BROKEN) and state.pods.listed:
+        group.move(GroupEvent.FOUND_SHORT)
         group.degraded_since = state.now
         call(state, group)
 
@@ -151,8 +167,9 @@ def waiting_in_bind(state: State, group: Group) -> list[PodRecord]:
 
 def begin_attempt(state: State, group: Group) -> None:
     """Its members have leave to come from now on."""
-    if group.attempt is None:
-        group.attempt, group.came, group.wait_until = state.now, False, None
+    if not group.attempts:
+        group.move_attempt(AttemptEvent.BEGUN)
+        group.attempt_since = state.now
     group.leased = state.now
     _watch(state, group)
 
@@ -160,8 +177,8 @@ def begin_attempt(state: State, group: Group) -> None:
 def note_arrival(state: State, group: Group) -> None:
     """A member has come to its bind call and waits there."""
     begin_attempt(state, group)
-    group.came = True
-    if group.wait_until is None:
+    if group.attempt_phase in (AttemptPhase.CALLED, AttemptPhase.COMING):
+        group.move_attempt(AttemptEvent.ARRIVED)
         group.wait_until = state.now + _wait(state, group)
 
 
@@ -173,9 +190,15 @@ def fail(state: State, group: Group, why: str) -> None:
         settle(state, record)
     for uid in has_turns(state, group):
         end_turn(state, uid)
-    group.attempt, group.wait_until, group.lost, group.came = None, None, "", False
+    _end_attempt(group, AttemptEvent.FAILED)
     _watch(state, group)
     request_cycle(state, CycleReason.GROUP_CHANGED)
+
+
+def _end_attempt(group: Group, event: AttemptEvent) -> None:
+    """The attempt is over."""
+    group.move_attempt(event)
+    group.attempt_since, group.wait_until = None, None
 
 
 def give_up(state: State, group: Group, why: str) -> None:
@@ -197,7 +220,7 @@ def _rest(state: State, group: Group, seconds: float) -> None:
 def found_no_place(state: State, record: PodRecord, group: Group) -> None:
     """kube-scheduler has no node for a member whose turn it is. The others wait on for it, if any do."""
     end_turn(state, record.uid)
-    if group.attempt is not None and group.held == group.count(*PLACED) and not has_turns(state, group):
+    if group.attempts and group.held == group.count(*PLACED) and not has_turns(state, group):
         give_up(state, group, "its members found no node")
 
 
@@ -214,7 +237,7 @@ def moments_of(state: State) -> Iterator[float]:
     """When something ends by itself."""
     for key in state.podgroups.watched:
         group = state.podgroups.known[key]
-        if group.attempt is not None:
+        if group.attempts:
             yield _deadline(state, group)
             if not _is_coming(state, group):
                 yield _lease_ends(state, group)
@@ -225,7 +248,7 @@ def moments_of(state: State) -> Iterator[float]:
 def _deadline(state: State, group: Group) -> float:
     if group.wait_until is not None:
         return group.wait_until
-    return (group.attempt or 0.0) + _wait(state, group)
+    return (group.attempt_since or 0.0) + _wait(state, group)
 
 
 def _lease_ends(state: State, group: Group) -> float:
@@ -239,7 +262,8 @@ def _is_coming(state: State, group: Group) -> bool:
         return True
     pending = has_turns(state, group)
     return bool(pending) and (
-        group.came or not all(state.pods.records[uid].facts.asks_filter for uid in pending)
+        group.attempt_phase is not AttemptPhase.CALLED
+        or not all(state.pods.records[uid].facts.asks_filter for uid in pending)
     )
 
 
@@ -247,7 +271,7 @@ def expire_groups(state: State) -> None:
     """Attempts whose time is up, and groups that stayed degraded."""
     for key in list(state.podgroups.watched):
         group = state.podgroups.known[key]
-        if group.attempt is not None:
+        if group.attempts:
             _expire_attempt(state, group)
         if group.urgent and group.degraded_since is not None:
             due = group.degraded_since + _wait(state, group)
@@ -258,7 +282,7 @@ def expire_groups(state: State) -> None:
 
 def _expire_attempt(state: State, group: Group) -> None:
     due = has_come(_deadline(state, group), now=state.now)
-    if due and group.came:
+    if due and group.attempt_phase is not AttemptPhase.CALLED:
         give_up(state, group, TIMED_OUT)
     elif due or (not _is_coming(state, group) and has_come(_lease_ends(state, group), now=state.now)):
         if has_turns(state, group):
@@ -274,12 +298,12 @@ def _drop_strays(state: State) -> None:
     for uid in list(state.turns.of):
         record = state.pods.records[uid]
         group = state.podgroups.known.get(record.pod_group) if record.pod_group is not None else None
-        if group is not None and group.attempt is None and not group.open:
+        if group is not None and not group.attempts and not group.open:
             end_turn(state, uid)
 
 
 def _report(state: State, group: Group) -> None:
-    group.reported = True
+    group.move(GroupEvent.REPORTED)
     state.podgroups.numbers.degraded += 1
     _watch(state, group)
     placed = group.count(*PLACED)
@@ -306,7 +330,7 @@ def may_begin(state: State, group: Group) -> bool:
     """
     if not group.complete or group.open or rests(state, group):
         return False
-    if group.attempt is not None:
+    if group.attempts:
         return True
     if not _is_covered(state, group):
         return False
@@ -316,7 +340,7 @@ def may_begin(state: State, group: Group) -> bool:
         if other is group:
             continue
         goes_first = other.urgent and not group.urgent and other.complete and not rests(state, other)
-        under_way = other.attempt is not None and (alone or is_alone(state, other))
+        under_way = other.attempts and (alone or is_alone(state, other))
         if (goes_first or under_way) and _share_nodes(state, group, other):
             return False
     return True

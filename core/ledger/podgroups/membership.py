@@ -17,8 +17,8 @@ from core.reasons import Code, Refusal
 from core.workload.gangs.gang import GroupSource, PodGroup
 from core.workload.gangs.room import refusal_of_size
 from core.workload.pod_group import HOLDING, Group, GroupKey, MemberPhase, Seniority, Terms
+from core.workload.pod_group_phase import AttemptEvent, AttemptPhase, GroupEvent, GroupPhase
 
-LEFT = "a member was deleted"
 GOING = "the pod is being deleted"
 UNKNOWN = 2**31
 """Members that must start together as long as nobody knows how many: the PodGroup object is missing."""
@@ -213,7 +213,7 @@ def _file(state: State, record: PodRecord, group: Group) -> None:
     if phase is MemberPhase.STRAY:
         _warn(state, record, group, record.uid, f"all members belong into one queue, which is {group.queue}")
     if before is MemberPhase.POSTING and phase is not MemberPhase.BOUND:
-        group.broken = True
+        _note_failed_binding(group)
     group.file(record.uid, phase)
     state.podgroups.touched[group.key] = None
 
@@ -224,7 +224,8 @@ def _drop(state: State, record: PodRecord) -> None:
     if group is None:
         return
     _note_loss(state, record, group)
-    group.broken = group.broken or group.phases[record.uid] is MemberPhase.POSTING
+    if group.phases[record.uid] is MemberPhase.POSTING:
+        _note_failed_binding(group)
     end_wait(state, record, "the pod is gone")
     group.drop(record.uid)
     if group.first is not None and group.first.uid == record.uid:
@@ -236,8 +237,14 @@ def _drop(state: State, record: PodRecord) -> None:
 def _note_loss(state: State, record: PodRecord, group: Group) -> None:
     """Whoever had leave to come and goes takes the others' attempt with it (COS-6)."""
     held = group.phases[record.uid] in HOLDING or record.uid in state.turns.of
-    if held and group.attempt is not None:
-        group.lost = LEFT
+    if held and group.attempts and group.attempt_phase is not AttemptPhase.LOST:
+        group.move_attempt(AttemptEvent.MEMBER_LEFT)
+
+
+def _note_failed_binding(group: Group) -> None:
+    """A member was released with the others and is not on its node. A degraded group cannot be worse."""
+    if group.phase in (GroupPhase.UNSTARTED, GroupPhase.STARTED):
+        group.move(GroupEvent.BINDING_FAILED)
 
 
 def has_turns(state: State, group: Group) -> list[PodUid]:

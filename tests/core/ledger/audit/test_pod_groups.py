@@ -9,7 +9,8 @@ from core.ids import PodUid
 from core.ledger.audit.rounds import audit
 from core.ledger.state.state import State
 from core.workload.pod_group import Group, MemberPhase
-from tests.builders import START, make_ledger
+from core.workload.pod_group_phase import AttemptEvent
+from tests.builders import make_ledger
 from tests.core.ledger.podgroups.play import KEY, A, seen
 
 
@@ -21,7 +22,10 @@ CORRUPTIONS: list[tuple[str, Callable[[State], object]]] = [
     ("pod group of uid-p", lambda state: setattr(state.pods.records[PodUid("uid-p")], "pod_group", None)),
     ("phase of uid-p", lambda state: group_in(state).phases.update({PodUid("uid-p"): MemberPhase.BOUND})),
     ("pod group of uid-p: any", lambda state: state.podgroups.known.clear()),
-    ("waits in bind: uid-p", lambda state: setattr(state.pods.records[PodUid("uid-p")], "waits_bind", True)),
+    (
+        "waits in bind: uid-p",
+        lambda state: setattr(state.pods.records[PodUid("uid-p")].placement, "waits_bind", True),
+    ),
     (
         "pod group default/g: strangers",
         lambda state: group_in(state).phases.update({PodUid("x"): MemberPhase.AWAY}),
@@ -33,7 +37,7 @@ CORRUPTIONS: list[tuple[str, Callable[[State], object]]] = [
     ("pod group default/g: first", lambda state: setattr(group_in(state), "first", None)),
     ("pod group default/g: min-available", lambda state: setattr(group_in(state), "min_available", 9)),
     ("pod group default/g: complete", lambda state: setattr(group_in(state), "complete", True)),
-    ("pod group default/g: watched", lambda state: setattr(group_in(state), "attempt", START)),
+    ("pod group default/g: watched", lambda state: group_in(state).move_attempt(AttemptEvent.BEGUN)),
     ("pod group default/g: attempt while open", lambda state: setattr(group_in(state), "min_available", 0)),
     ("pod group default/g: stirred", lambda state: state.podgroups.touched.update({KEY: None})),
     ("pod group default/g: any", lambda state: group_in(state).phases.clear()),
@@ -47,7 +51,7 @@ def test_a_corrupted_group_is_named(what: str, corrupt: Callable[[State], object
     for name in ("p", "q"):
         seen(ledger, name)
     if "while open" in what:
-        group_in(ledger._state).attempt = START
+        group_in(ledger._state).move_attempt(AttemptEvent.BEGUN)
     else:
         assert audit(ledger._state) == ()
     corrupt(ledger._state)
@@ -57,7 +61,18 @@ def test_a_corrupted_group_is_named(what: str, corrupt: Callable[[State], object
 def test_no_field_of_a_group_is_forgotten() -> None:
     audited = {"phases", "counts", "ages", "sizes", "alike", "first", "min_available", "complete"}
     history = {
-        *("key", "queue", "attempt", "came", "leased", "wait_until", "timeouts", "ignored", "rests_until"),
-        *("started", "broken", "degraded_since", "reported", "complete_since", "lost", "warned"),
+        *(
+            "key",
+            "queue",
+            "phase",
+            "attempt_phase",
+            "attempt_since",
+            "leased",
+            "wait_until",
+            "timeouts",
+            "ignored",
+            "rests_until",
+        ),
+        *("degraded_since", "complete_since", "warned"),
     }
     assert {each.name for each in fields(Group)} == audited | history

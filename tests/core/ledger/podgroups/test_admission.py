@@ -14,6 +14,7 @@ from core.reasons import Code
 from core.workload.gangs.gang import PodGroup
 from core.workload.pod import OWN_GATE
 from core.workload.pod_group import rest_of, standing_of_group
+from core.workload.pod_group_phase import GroupPhase
 from tests.builders import START, bind_called, filtered, make_ledger, make_node, make_queue, usage, woken
 from tests.core.ledger.podgroups.play import A, code, group_of, named, passed, ring, seen, told, waits
 
@@ -198,7 +199,7 @@ def test_a_group_that_runs_down_is_not_degraded() -> None:
     assert group_of(ledger).degraded_since is None
     running = restarted("p", "q", "r", pending=())
     running.apply(on.PodDeleted(PodUid("uid-p")), now=START)
-    assert (group_of(running).started, group_of(running).degraded_since) == (True, None)
+    assert (group_of(running).phase, group_of(running).degraded_since) == (GroupPhase.STARTED, None)
 
 
 @pytest.mark.rule("COS-5")

@@ -9,7 +9,7 @@ from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect, EndWait
 from core.ledger.ledger import Ledger
-from core.ledger.podgroups.membership import LEFT
+from core.ledger.podgroups.attempt import LEFT
 from core.workload.gangs.gang import PodGroup
 from core.workload.pod import PodFacts
 from tests.builders import START, bind_called, filtered, make_ledger, make_pod, make_queue, woken
