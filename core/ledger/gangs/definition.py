@@ -11,7 +11,7 @@ from core.ledger.state.state import State
 from core.reasons import Code, Refusal
 from core.workload.application import Application
 from core.workload.gangs.gang import Gang, Misdefined
-from core.workload.gangs.room import refusal_of_gang
+from core.workload.gangs.refusals import refusal_of_gang
 from core.workload.pod import PodFacts
 
 MISDEFINED = "TaskGroupsError"

@@ -15,7 +15,7 @@ from core.ledger.state.state import State
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
 from core.workload.gangs.gang import GroupSource, PodGroup
-from core.workload.gangs.room import refusal_of_size
+from core.workload.gangs.refusals import refusal_of_size
 from core.workload.pod_group import HOLDING, Group, GroupKey, MemberPhase, Seniority, Terms
 from core.workload.pod_group_phase import AttemptEvent, AttemptPhase, GroupEvent, GroupPhase
 

@@ -1,7 +1,7 @@
 """Gangs: what an application's first pod, or a pod's labels, say of pods that start together. Values only.
 
 How such a definition is read and checked is the matter of `extender.wire.annotations.gang`; where it must
-fit, that of `core.workload.gangs.room`.
+fit, that of `core.workload.gangs.refusals`.
 """
 
 from collections.abc import Mapping, Sequence

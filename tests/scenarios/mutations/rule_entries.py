@@ -94,8 +94,8 @@ RULE_ENTRIES: dict[str, Entry] = {
     "gang_of_pod": Entry("core.ledger.gangs.definition:gang_of", "POD-8 POD-12"),
     "gang_annotations": Entry("extender.wire.annotations.gang:gang_from", "GANG-16 GANG-17"),
     "awaits_pods_of_gang": Entry("core.ledger.gangs.definition:awaits_pods", "GANG-6"),
-    "size_of_gang": Entry("core.workload.gangs.room:refusal_of_size", "COS-24 GANG-6"),
-    "refusal_of_gang": Entry("core.workload.gangs.room:refusal_of_gang", "GANG-7"),
+    "size_of_gang": Entry("core.workload.gangs.refusals:refusal_of_size", "COS-24 GANG-6"),
+    "refusal_of_gang": Entry("core.workload.gangs.refusals:refusal_of_gang", "GANG-7"),
     "ask_awaits_gang": Entry("core.ledger.gangs.index:awaits_gang", "APP-11 GANG-9 GANG-10 GANG-23 GANG-24"),
     "refusal_of_gang_pod": Entry(
         "core.ledger.gangs.index:refusal_of_gang_pod", "APP-11 GANG-9 GANG-10 GANG-23 GANG-24"

@@ -16,7 +16,7 @@ from core.queues.spec import QueueSpec
 from core.reasons import Code, Refusal
 from core.workload.application import Application
 from core.workload.gangs.gang import Gang, Misdefined, PodGroup
-from core.workload.gangs.room import refusal_of_gang
+from core.workload.gangs.refusals import refusal_of_gang
 from core.workload.pod import NamespaceFacts
 from core.workload.states import AppState
 from tests.builders import (
