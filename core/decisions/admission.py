@@ -13,11 +13,11 @@ from core.decisions.decision import (
     Vetoed,
     Withheld,
 )
+from core.decisions.gangs import refusal_of_gang_pod, refusal_of_group
 from core.decisions.preemption.contention import hold
 from core.ids import NodeName, PodUid
 from core.ledger.events import PodAdmitted, PodRefused
 from core.ledger.gangs.index import is_promised, slot_node
-from core.ledger.podgroups.membership import refusal_of_member
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import Snapshot
 from core.queues.queue import Queue
@@ -88,7 +88,7 @@ def refusal_of(
     extra = _without_bypassed(queue, application, size) if record.bypasses else None
     found = (
         snapshot.room.refusal(queue.chain, application.claimant, size, extra=extra, with_root=with_root),
-        snapshot.gang_refusal(record),
+        refusal_of_gang_pod(snapshot, record),
         refusal_of_group(snapshot, record, queue),
     )
     reasons = [each for each in found if each is not None]
@@ -106,12 +106,6 @@ def _without_bypassed(queue: Queue, application: Application, size: Resource) ->
         for tracked in application.claimant.tracked(each.path):
             extra.people[tracked] = Tally(size.times(-1))
     return extra
-
-
-def refusal_of_group(snapshot: Snapshot, record: PodRecord, queue: Queue) -> Refusal | None:
-    """Why a pod must wait for the others of its group, or None (COS-4)."""
-    group = snapshot.pod_group_of(record)
-    return refusal_of_member(group, record.uid, queue) if group is not None else None
 
 
 def _may_go(snapshot: Snapshot, record: PodRecord) -> bool:

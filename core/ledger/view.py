@@ -9,7 +9,7 @@ from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.admission.backoff import backs_off, may_back_off
 from core.ledger.admission.turns import turns_leave_no_node
 from core.ledger.applications.shared_ids import Identities
-from core.ledger.gangs.index import refusal_of_gang_pod
+from core.ledger.gangs.index import awaits_gang
 from core.ledger.node_reservation.reservation import kept_could_take
 from core.ledger.podgroups.membership import group_of, unopened
 from core.ledger.pods.record import Charge, PodRecord
@@ -26,7 +26,6 @@ from core.queues.room import Extra, Room
 from core.queues.spec import LimitSpec, NodeSortSpec, PartitionSpec
 from core.queues.tree import QueueTree
 from core.queues.users.limits import Limits, Tracked, UsageBook, entry_for
-from core.reasons import Refusal
 from core.resource import Resource, Tally
 from core.workload.application import Application
 from core.workload.ask import Waiting
@@ -341,9 +340,9 @@ class Snapshot:
         """What has become of gangs since the process began; only to be read."""
         return self._state.gangs.tally
 
-    def gang_refusal(self, record: PodRecord) -> Refusal | None:
-        """Why a pod must wait for its gang."""
-        return refusal_of_gang_pod(self._state, record)
+    def awaits_gang(self, record: PodRecord) -> bool:
+        """True while a pod must wait for its gang, so that it is no ask yet (GANG-9, GANG-10)."""
+        return awaits_gang(self._state, record)
 
     def kept_could_take(self, record: PodRecord) -> bool:
         """Whether some node that is kept for another ask has room for this one."""

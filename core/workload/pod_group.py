@@ -149,6 +149,11 @@ class Group:
         """True while an attempt runs."""
         return self.attempt_phase is not AttemptPhase.NONE
 
+    @property
+    def title(self) -> str:
+        """Its name in texts."""
+        return f"pod group {self.key.namespace}/{self.key.name}"
+
     def count(self, *phases: MemberPhase) -> int:
         return sum(self.counts[each] for each in phases)
 

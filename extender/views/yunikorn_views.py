@@ -209,7 +209,7 @@ def _pod(application: Application, record: PodRecord) -> dict[str, Any]:
 
 def _asks(snapshot: Snapshot, record: PodRecord) -> bool:
     """Pods that wait for their gang are no requests yet (APP-11)."""
-    return record.is_ask and not _holds(record) and snapshot.gang_refusal(record) is None
+    return record.is_ask and not _holds(record) and not snapshot.awaits_gang(record)
 
 
 def _placeholder_data(formation: Formation | None) -> list[dict[str, Any]]:

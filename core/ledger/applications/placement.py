@@ -5,7 +5,7 @@ from core.instants import has_come
 from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.lifecycle import fire
 from core.ledger.applications.user_groups import find_groups
-from core.ledger.gangs.definition import UNREAD, awaits_pods, refusal_of_application, was_taken_in
+from core.ledger.gangs.definition import awaits_pods, refusal_of_application, was_taken_in
 from core.ledger.gangs.index import unfile
 from core.ledger.gangs.lifecycle import begin
 from core.ledger.gangs.release import disperse
@@ -13,12 +13,11 @@ from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.usage.charges import recount_people, settle
 from core.ledger.usage.over_max import recount_queue
-from core.queues.placement.rules import Chosen, PlacementRequest, decide_queue, is_user_name
+from core.queues.placement.refusals import refusal_of_move, refusal_of_unread, refusal_of_user
+from core.queues.placement.rules import Chosen, PlacementRequest, decide_queue
 from core.reasons import Code, Refusal
 from core.workload.application import Application
 from core.workload.states import Move
-
-_SHOWN = 64
 
 
 def place(state: State, application: Application) -> None:
@@ -74,10 +73,9 @@ def _spared(state: State, application: Application) -> Refusal | None:
         recount_people(state)
     if isinstance(chosen, Refusal):
         return chosen
-    if chosen.path != application.queue:
-        return Refusal(Code.PLACEMENT_FAILED, application.queue, f"what waits would go to {chosen.path}")
-    if was_taken_in(state, application):
-        return None
+    moved = refusal_of_move(application.queue, chosen.path)
+    if moved is not None or was_taken_in(state, application):
+        return moved
     return refusal_of_application(state, application, application.queue)
 
 
@@ -90,9 +88,11 @@ def refuse(state: State, application: Application, refusal: Refusal) -> None:
 
 
 def _not_yet(state: State, application: Application) -> Refusal | None:
-    if awaits_namespace(state, application):
-        return Refusal(Code.NOT_READY, f"namespace {application.namespace[:_SHOWN]} has not been read yet")
-    return UNREAD if awaits_pods(state, application) else None
+    return refusal_of_unread(
+        application.namespace,
+        awaits_namespace=awaits_namespace(state, application),
+        awaits_pods=awaits_pods(state, application),
+    )
 
 
 def awaits_namespace(state: State, application: Application) -> bool:
@@ -111,12 +111,10 @@ def awaits_namespace(state: State, application: Application) -> bool:
 
 def verdict_for(state: State, application: Application, *, forced: bool) -> Chosen | Refusal:
     """The queue for it, or why there is none. ``forced``: for pods that run already (PL-10)."""
-    identity = application.identity
-    if identity.groups and not is_user_name(identity.user) and not forced:
-        return Refusal(Code.PLACEMENT_FAILED, f"invalid user name {identity.user[:_SHOWN]}")
-    unresolved = find_groups(state, application, forced=forced)
-    if unresolved is not None:
-        return unresolved
+    refusal = None if forced else refusal_of_user(application.identity)
+    refusal = refusal or find_groups(state, application, forced=forced)
+    if refusal is not None:
+        return refusal
     request = request_for(state, application, application.requested, forced=forced)
     return decide_queue(state.config.tree, state.config.rules, request)
 

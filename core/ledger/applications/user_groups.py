@@ -5,14 +5,13 @@ from core.instants import has_come
 from core.ledger.effects import LookUpGroups
 from core.ledger.state.applications import Resolved
 from core.ledger.state.state import State
+from core.queues.placement.refusals import refusal_of_groups
 from core.queues.users.identity import NO_GROUP
-from core.reasons import Code, Refusal
+from core.reasons import Refusal
 from core.workload.application import Application
 
 OS = "os"
 """The resolver that asks the host; every other one answers with the user's name (ID-4)."""
-
-_SHOWN = 64
 
 
 def find_groups(state: State, application: Application, *, forced: bool) -> Refusal | None:
@@ -40,9 +39,10 @@ def _resolved(state: State, application: Application, *, forced: bool) -> Refusa
         if user not in state.applications.looking_up:
             state.applications.looking_up.add(user)
             state.outbox.append(LookUpGroups(user))
-        return Refusal(Code.NOT_READY, f"the groups of user {user[:_SHOWN]} are being looked up")
-    if known.groups is None and not forced:
-        return Refusal(Code.PLACEMENT_FAILED, f"the groups of user {user[:_SHOWN]} are not known")
+        return refusal_of_groups(user, None, answered=False)
+    refusal = None if forced else refusal_of_groups(user, known.groups, answered=True)
+    if refusal is not None:
+        return refusal
     application.groups_assumed = known.groups is None
     application.groups = known.groups if known.groups is not None else (NO_GROUP,)
     return None

@@ -36,7 +36,7 @@ def _group_drifts(state: State, key: GroupKey) -> Step:
     group = state.podgroups.known.get(key)
     if group is None:
         return compare(f"watched: {key.name}", False, key in state.podgroups.watched)
-    name = f"pod group {key.namespace}/{key.name}"
+    name = group.title
     records = [record for uid in group.phases if (record := state.pods.records.get(uid)) is not None]
     ages = {each.uid: Seniority(each.facts.created, each.seq, each.uid) for each in records}
     return [

@@ -8,17 +8,13 @@ from core.ledger.podgroups.membership import POD_GROUP
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.state import State
-from core.reasons import Code, Refusal
+from core.reasons import Refusal
 from core.workload.application import Application
 from core.workload.gangs.gang import Gang, Misdefined
-from core.workload.gangs.refusals import refusal_of_gang
+from core.workload.gangs.refusals import refusal_of_count, refusal_of_gang
 from core.workload.pod import PodFacts
 
 MISDEFINED = "TaskGroupsError"
-MAX_PODS = "paddock.gang.maxPods"
-"""The setting that bounds what a text on one pod makes us create."""
-
-UNREAD = Refusal(Code.NOT_READY, "the pods of its gang have not been read yet")
 
 
 def gang_of(state: State, record: PodRecord) -> Gang | None:
@@ -54,10 +50,8 @@ def refusal_of_application(state: State, application: Application, path: QueuePa
     leaf = state.config.tree.get(path)
     if leaf is None or application.gang is None:
         return None
-    pods, most = application.gang.total.get("pods"), state.config.settings.gang_max_pods
-    if pods > most:
-        return Refusal(Code.GANG_TOO_LARGE, path, f"{MAX_PODS}={most}, below the gang's {pods}")
-    return refusal_of_gang(leaf, application.gang)
+    too_many = refusal_of_count(path, application.gang, most=state.config.settings.gang_max_pods)
+    return too_many or refusal_of_gang(leaf, application.gang)
 
 
 def was_taken_in(state: State, application: Application) -> bool:

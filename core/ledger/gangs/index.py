@@ -9,8 +9,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.gangs import Place, Role
 from core.ledger.state.state import State
-from core.reasons import Code, Refusal
-from core.workload.gangs.phase import FAILING, GangPhase
+from core.workload.gangs.phase import GangPhase
 from core.workload.gangs.progress import Formation, Progress
 
 REASON = "GangScheduling"
@@ -43,21 +42,6 @@ def awaits_gang(state: State, record: PodRecord) -> bool:
         return record.gang.slot.opened is None
     progress = formation.groups.get(record.facts.task_group)
     return progress is not None and not progress.closed and not record.gang.forgone
-
-
-def refusal_of_gang_pod(state: State, record: PodRecord) -> Refusal | None:
-    """Why a pod must wait for its gang, or None."""
-    formation = formation_of(state, record)
-    if formation is None or record.membership.application is None or not awaits_gang(state, record):
-        return None
-    if formation.phase in FAILING:
-        return Refusal(Code.RESERVATION_TIMEOUT, record.membership.application.name, formation.failure)
-    if formation.phase is GangPhase.STARTED:
-        return Refusal(
-            Code.WAITING_FOR_PLACEHOLDER, record.membership.application.name, record.facts.task_group
-        )
-    needed = sum(each.needed for each in formation.groups.values())
-    return Refusal(Code.GANG_INCOMPLETE, record.membership.application.name, f"of {needed} placeholders")
 
 
 def place_of(state: State, record: PodRecord) -> Place | None:

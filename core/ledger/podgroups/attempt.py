@@ -316,7 +316,7 @@ def _post(state: State, group: Group, reason: str, text: str) -> None:
     """A Warning event on the group's first pod."""
     record = state.pods.records.get(group.first.uid) if group.first is not None else None
     if record is not None:
-        post(state, record, reason, f"pod group {group.key.namespace}/{group.key.name}: {text}")
+        post(state, record, reason, f"{group.title}: {text}")
 
 
 # -- who may begin ---------------------------------------------------------------------------------------

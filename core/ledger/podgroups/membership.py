@@ -12,10 +12,7 @@ from core.ledger.gangs.index import REASON
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.state import State
-from core.queues.queue import Queue
-from core.reasons import Code, Refusal
 from core.workload.gangs.gang import GroupSource, PodGroup
-from core.workload.gangs.refusals import refusal_of_size
 from core.workload.pod_group import HOLDING, Group, GroupKey, MemberPhase, Seniority, Terms
 from core.workload.pod_group_phase import AttemptEvent, AttemptPhase, GroupEvent, GroupPhase
 
@@ -136,26 +133,6 @@ def named_by_first(state: State, group: Group) -> PodGroup | None:
     return named if isinstance(named, PodGroup) else None
 
 
-def refusal_of_member(group: Group, uid: PodUid, leaf: Queue) -> Refusal | None:
-    """Why a member must wait whatever room there is, or None (COS-4, GANG-6)."""
-    if group.phases.get(uid) is MemberPhase.STRAY:
-        return Refusal(Code.GANG_INCOMPLETE, _named(group), f"is in queue {group.queue}")
-    if group.open:
-        return None
-    if group.min_available == UNKNOWN:
-        return Refusal(Code.GANG_INCOMPLETE, _named(group), "its PodGroup is missing")
-    return refusal_of_size(leaf, group.least) or (None if group.complete else incomplete(group))
-
-
-def incomplete(group: Group) -> Refusal:
-    """Its text names what is asked for, never how many there are (design section 3)."""
-    return Refusal(Code.GANG_INCOMPLETE, _named(group), f"min-available={group.min_available}")
-
-
-def _named(group: Group) -> str:
-    return f"pod group {group.key.namespace}/{group.key.name}"
-
-
 # -- filing ----------------------------------------------------------------------------------------------
 
 
@@ -188,7 +165,7 @@ def _compare_with_first(state: State, record: PodRecord, group: Group) -> None:
 def _warn(state: State, record: PodRecord, group: Group, once: str, message: str) -> None:
     if once not in group.warned:
         group.warned.add(once)
-        post(state, record, REASON, f"{_named(group)}: {message}", action=POD_GROUP)
+        post(state, record, REASON, f"{group.title}: {message}", action=POD_GROUP)
 
 
 def _choose_queue(state: State, record: PodRecord, group: Group) -> None:

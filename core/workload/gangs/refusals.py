@@ -1,11 +1,15 @@
 """May a queue take a gang in? The checks of YuniKorn at submit (GANG-6, GANG-7). Reads, changes nothing."""
 
+from core.ids import QueuePath
 from core.quantity import amount_text
 from core.queues.properties import SORT_POLICY, SortPolicy
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
 from core.resource import Resource
 from core.workload.gangs.gang import Gang
+
+MAX_PODS = "paddock.gang.maxPods"
+"""The setting that bounds what a text on one pod makes Paddock create."""
 
 
 def refusal_of_gang(leaf: Queue, gang: Gang) -> Refusal | None:
@@ -14,6 +18,14 @@ def refusal_of_gang(leaf: Queue, gang: Gang) -> Refusal | None:
     Size comes before order (scenario format, rule 10). An unset policy and ``stateaware`` are orders by age.
     """
     return refusal_of_size(leaf, gang.total) or _not_fifo(leaf)
+
+
+def refusal_of_count(path: QueuePath, gang: Gang, *, most: int) -> Refusal | None:
+    """Why a gang of more than ``most`` pods is refused, in whatever queue (GANG-6)."""
+    pods = gang.total.get("pods")
+    if pods <= most:
+        return None
+    return Refusal(Code.GANG_TOO_LARGE, path, f"{MAX_PODS}={most}, below the gang's {pods}")
 
 
 def refusal_of_size(leaf: Queue, total: Resource) -> Refusal | None:

@@ -98,7 +98,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "refusal_of_gang": Entry("core.workload.gangs.refusals:refusal_of_gang", "GANG-7"),
     "ask_awaits_gang": Entry("core.ledger.gangs.index:awaits_gang", "APP-11 GANG-9 GANG-10 GANG-23 GANG-24"),
     "refusal_of_gang_pod": Entry(
-        "core.ledger.gangs.index:refusal_of_gang_pod", "APP-11 GANG-9 GANG-10 GANG-23 GANG-24"
+        "core.decisions.gangs:refusal_of_gang_pod", "APP-11 GANG-9 GANG-10 GANG-23 GANG-24"
     ),
     "gang_begins": Entry("core.workload.gangs.progress:formation_of", "GANG-15 GANG-25"),
     "gang_goes_on": Entry("core.ledger.gangs.lifecycle:_take_up", "GANG-5"),

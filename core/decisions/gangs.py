@@ -1,0 +1,49 @@
+"""Must a pod wait for its gang or its pod group? Rules over the view; they change nothing."""
+
+from core.ids import PodUid
+from core.ledger.podgroups.membership import UNKNOWN
+from core.ledger.pods.record import PodRecord
+from core.ledger.view import Snapshot
+from core.queues.queue import Queue
+from core.reasons import Code, Refusal
+from core.workload.gangs.phase import FAILING, GangPhase
+from core.workload.gangs.refusals import refusal_of_size
+from core.workload.pod_group import Group, MemberPhase
+
+
+def refusal_of_gang_pod(snapshot: Snapshot, record: PodRecord) -> Refusal | None:
+    """Why a pod must wait for its gang, or None (APP-11, GANG-9, GANG-10)."""
+    app_id = record.membership.application
+    application = snapshot.application(app_id) if app_id is not None else None
+    formation = application.formation if application is not None else None
+    if app_id is None or formation is None or not snapshot.awaits_gang(record):
+        return None
+    if formation.phase in FAILING:
+        return Refusal(Code.RESERVATION_TIMEOUT, app_id.name, formation.failure)
+    if formation.phase is GangPhase.STARTED:
+        return Refusal(Code.WAITING_FOR_PLACEHOLDER, app_id.name, record.facts.task_group)
+    needed = sum(each.needed for each in formation.groups.values())
+    return Refusal(Code.GANG_INCOMPLETE, app_id.name, f"of {needed} placeholders")
+
+
+def refusal_of_group(snapshot: Snapshot, record: PodRecord, queue: Queue) -> Refusal | None:
+    """Why a pod must wait for the others of its pod group, or None (COS-4)."""
+    group = snapshot.pod_group_of(record)
+    return refusal_of_member(group, record.uid, queue) if group is not None else None
+
+
+def refusal_of_member(group: Group, uid: PodUid, leaf: Queue) -> Refusal | None:
+    """Why a member must wait whatever capacity there is, or None (COS-4, GANG-6).
+
+    The text names what is asked for, never how many there are (design section 3).
+    """
+    if group.phases.get(uid) is MemberPhase.STRAY:
+        return Refusal(Code.GANG_INCOMPLETE, group.title, f"is in queue {group.queue}")
+    if group.open:
+        return None
+    if group.min_available == UNKNOWN:
+        return Refusal(Code.GANG_INCOMPLETE, group.title, "its PodGroup is missing")
+    too_large = refusal_of_size(leaf, group.least)
+    if too_large is not None or group.complete:
+        return too_large
+    return Refusal(Code.GANG_INCOMPLETE, group.title, f"min-available={group.min_available}")
