@@ -12,6 +12,7 @@ from core.ledger.effects import CreatePlaceholder, WakePod
 from core.ledger.ledger import Ledger
 from core.ledger.preemption.victims import mark, spare, trigger, undo
 from core.ledger.settings import LedgerSettings
+from core.ledger.usage.charges import settle_touched
 from core.queues.spec import PartitionSpec, QueueSpec
 from core.queues.tree import QueueTree
 from core.resource import Limit, Resource, Tally
@@ -193,16 +194,20 @@ def marked(ledger: Ledger, victim: str, preemptor: str) -> None:
     """A pod is a victim, as a plan that is carried out makes it one."""
     state = ledger._state
     mark(state, state.pods.records[PodUid(victim)], PodUid(preemptor), "")
+    settle_touched(state)
 
 
 def unmarked(ledger: Ledger, victim: str) -> None:
     spare(ledger._state, ledger._state.pods.records[PodUid(victim)])
+    settle_touched(ledger._state)
 
 
 def triggered(ledger: Ledger, ask: str) -> None:
     """A plan is carried out for an ask."""
     trigger(ledger._state, ledger._state.pods.records[PodUid(ask)], "a plan")
+    settle_touched(ledger._state)
 
 
 def untriggered(ledger: Ledger, ask: str) -> None:
     undo(ledger._state, ledger._state.pods.records[PodUid(ask)])
+    settle_touched(ledger._state)

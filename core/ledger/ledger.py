@@ -1,7 +1,7 @@
 """The ledger: the one object that remembers, and the one method that changes it.
 
-A handler per event. Each only notes what was told or promised on the pod's record and then calls
-`settle`, which moves every counter; no handler adds or subtracts anything itself.
+A handler per event. Each only notes what was told or promised on the pod's record and touches the pod;
+`apply` settles what was touched, which moves every counter. No handler adds or subtracts anything itself.
 """
 
 from collections.abc import Iterator
@@ -61,7 +61,8 @@ from core.ledger.preemption.victims import expire_kept
 from core.ledger.recovery import stand_by, take_over
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
-from core.ledger.usage.charges import recount_people, settle
+from core.ledger.touched import Rounds, touch
+from core.ledger.usage.charges import recount_people, settle_touched
 from core.ledger.usage.over_max import recount_over_max
 from core.ledger.view import Snapshot
 from core.queues.users.limits import Limits
@@ -82,17 +83,33 @@ class Ledger:
         one pod, O(pods) for a list, a document or a namespace.
         """
         self._state.now = now
+        for _ in self._steps(event):
+            settle_touched(self._state)
+        return self._posted()
+
+    def _steps(self, event: on.Event) -> Rounds:
+        """The event itself, and what follows for gangs and groups."""
+        yield from self._learn(event)
+        yield
+        yield from advance_all(self._state)
+        if self._state.podgroups.touched:
+            yield from tend(self._state)
+        if self._state.preemption.withdrawn:
+            spare_withdrawn(self._state)
+        yield
+
+    def _learn(self, event: on.Event) -> Rounds:
         match event:
             case on.PodNews():
-                learn_pods(self._state, event)
+                yield from learn_pods(self._state, event)
             case on.FilterCalled() | on.PodAdmitted() | on.PodRefused():
                 note_filter(self._state, event)
             case on.BindCalled() | on.PodBound() | on.BindFailed():
-                self._on_bind(event)
+                yield from self._on_bind(event)
             case on.NodeObserved() | on.NodeDeleted() | on.NodesListed():
                 learn_nodes(self._state, event)
             case on.NamespaceObserved() | on.NamespaceDeleted() | on.NamespacesListed():
-                learn_namespaces(self._state, event)
+                yield from learn_namespaces(self._state, event)
             case on.PriorityClassObserved() | on.PriorityClassDeleted() | on.PriorityClassesListed():
                 learn_priority_classes(self._state, event)
             case on.BudgetObserved() | on.BudgetDeleted() | on.BudgetsListed():
@@ -102,7 +119,7 @@ class Ledger:
             case on.PodGroupNews():
                 learn_pod_groups(self._state, event)
             case on.Configured():
-                self._on_configured(event)
+                yield from self._on_configured(event)
             case on.SettingsRead(settings):
                 self._state.config.settings = settings
             case on.PodWoken():
@@ -119,15 +136,15 @@ class Ledger:
             case on.PreemptionMark():
                 note_preemption(self._state, event)
             case on.GroupsResolved(user, groups):
-                place_again(self._state, learn_groups(self._state, user, groups))
+                yield from place_again(self._state, learn_groups(self._state, user, groups))
             case on.ActingBegan():
-                take_over(self._state)
+                yield from take_over(self._state)
             case on.ActingEnded():
                 stand_by(self._state)
             case on.PassDue():
-                return (*self._on_pass_due(), *self._posted())
+                yield from self._on_pass_due()
             case on.TimePassed():
-                self._on_time_passed(now)
+                yield from self._on_time_passed()
             case on.OffersDue():
                 drop_offers(self._state)
             case on.CleanerDue():
@@ -135,15 +152,9 @@ class Ledger:
                 forgive(self._state)
             case _:
                 assert_never(event)
-        return self._posted()
 
     def _posted(self) -> tuple[Effect, ...]:
-        """What handlers put out, in their order, and what follows for gangs and groups."""
-        advance_all(self._state)
-        if self._state.podgroups.touched:
-            tend(self._state)
-        if self._state.preemption.withdrawn:
-            spare_withdrawn(self._state)
+        """What handlers put out, in their order."""
         if not self._state.outbox:
             return ()
         posted = tuple(self._state.outbox)
@@ -156,15 +167,15 @@ class Ledger:
 
     # -- filter and bind ---------------------------------------------------------------------------
 
-    def _on_bind(self, event: on.BindCalled | on.PodBound | on.BindFailed) -> None:
+    def _on_bind(self, event: on.BindCalled | on.PodBound | on.BindFailed) -> Rounds:
         record = note_bind(self._state, event)
         if record is not None:
-            refresh(self._state, record)
+            yield from refresh(self._state, record)
             note_placed(self._state, record)
 
     # -- configuration ------------------------------------------------------------
 
-    def _on_configured(self, event: on.Configured) -> None:
+    def _on_configured(self, event: on.Configured) -> Rounds:
         """Usage is carried over by path; whatever had no queue is placed anew."""
         state = self._state
         state.config.settings = event.settings
@@ -182,7 +193,7 @@ class Ledger:
         state.config.generation += 1
         leave_parents(state)
         recount_people(state)
-        place_all(state)
+        yield from place_all(state)
         recount_over_max(state)
         for uid in state.pending.waits_at:
             await_try(state, state.pods.records[uid])
@@ -201,7 +212,7 @@ class Ledger:
         note_written(self._state, event)
         record = self._state.pods.records.get(event.uid)
         if record is not None:
-            settle(self._state, record)
+            touch(self._state, record)
 
     def _on_gate(self, event: on.GateHeld | on.GateToldNot) -> None:
         record = self._state.pods.records.get(event.uid)
@@ -213,46 +224,50 @@ class Ledger:
             case on.GateToldNot():
                 record.admission.gate_told = ""
 
-    def _on_pass_due(self) -> tuple[Effect, ...]:
+    def _on_pass_due(self) -> Rounds:
         """One slice of a pass over the waiting asks; `Snapshot.pass_wanted` says whether more is left."""
         state = self._state
         if self._pass is None:
             if state.cycle.freed:
-                seek_again(state)
+                yield from seek_again(state)
             self._pass = TurnPass(state, fresh_only=not state.cycle.freed)
             begin_cycle(state)
-        wakes = self._pass.slice()
+        wakes = yield from self._pass.slice()
+        state.outbox[:0] = wakes
         if self._pass.done:
             end_cycle(state, self._pass.nowhere)
             self._pass = None
-        return wakes
 
-    def _on_time_passed(self, now: float) -> None:
-        clear_overdue(self._state)
-        self._expire_reservations(now)
-        expire_provisional(self._state)
-        expire_doubts(self._state)
-        for record in expire_turns(self._state):
-            settle(self._state, record)
-        gangs_due(self._state)
-        expire_groups(self._state)
-        drop_offers(self._state)
-        expire_kept(self._state)
-        find_due(self._state)
-        find_reclaims(self._state)
-        come_of_age(self._state)
-        forget_gone(self._state)
-        again = forget_groups(self._state)
+    def _on_time_passed(self) -> Rounds:
+        state = self._state
+        clear_overdue(state)
+        self._expire_reservations()
+        yield
+        yield from expire_provisional(state)
+        yield from expire_doubts(state)
+        for record in expire_turns(state):
+            touch(state, record)
+        yield
+        yield from gangs_due(state)
+        yield from expire_groups(state)
+        drop_offers(state)
+        expire_kept(state)
+        yield
+        find_due(state)
+        find_reclaims(state)
+        come_of_age(state)
+        forget_gone(state)
+        again = forget_groups(state)
         if again:
-            place_again(self._state, again)
-        place_overdue(self._state)
-        mark_rejected(self._state)
-        pass_time(self._state)
-        report_unguarded(self._state)
+            yield from place_again(state, again)
+        yield from place_overdue(state)
+        mark_rejected(state)
+        pass_time(state)
+        report_unguarded(state)
 
-    def _expire_reservations(self, now: float) -> None:
+    def _expire_reservations(self) -> None:
         state = self._state
         for record in [state.pods.records[uid] for uid in sorted(state.usage.reserved)]:
-            if record.admission.reservation is not None and record.admission.reservation.is_over(now):
+            if record.admission.reservation is not None and record.admission.reservation.is_over(state.now):
                 record.admission.reservation = None
-                settle(state, record)
+                touch(state, record)

@@ -19,7 +19,7 @@ from core.ledger.preemption.victims import spare, unmark, write
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.preemption import Stage
 from core.ledger.state.state import State
-from core.ledger.usage.charges import settle
+from core.ledger.touched import Rounds, touch
 from core.ledger.usage.over_max import doubt_reports, report_unreported
 from core.workload.ask import Reservation
 from core.workload.pod import GANG, GATE_OPENED, PREEMPTED_FOR, REPLACES, RESERVED_NODE, TRIGGERED, PodFacts
@@ -82,7 +82,7 @@ def _comes_together(state: State, ask: PodRecord) -> bool:
     )
 
 
-def take_over(state: State) -> None:
+def take_over(state: State) -> Rounds:
     """This instance is the one that acts from now on, and goes on where the one before it stopped.
 
     What it made of the objects when it could not act is void, and so are turns that nobody took because
@@ -96,6 +96,7 @@ def take_over(state: State) -> None:
     state.preemption.offers.clear()
     records = list(state.pods.records.values())
     dissolve(state)
+    yield
     promised = [record for record in records if _is_promised(record)]
     for record in records:
         record.admission.overlooked, record.admission.passed_over, record.admission.rests_until = (
@@ -110,9 +111,12 @@ def take_over(state: State) -> None:
         _believe(state, record)
     let_in_what_runs(state)
     begin_all(state)
+    yield
     for record in promised:
-        settle(state, record)
+        touch(state, record)
+    yield
     resume(state)
+    yield
     resume_slots(state)
     request_cycle(state, CycleReason.ACTING_BEGAN)
 

@@ -39,7 +39,7 @@ NEED_NOTHING_TAKEN_UP = {
 }
 """What they are about is on no object, comes from the watch, or leads to a new plan, which is the same."""
 
-NOTHING_TAKEN_UP = answering("leadership_begins", None)
+NOTHING_TAKEN_UP = answering("leadership_begins", ())
 
 
 @pytest.fixture(autouse=True)

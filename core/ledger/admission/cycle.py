@@ -7,7 +7,7 @@ as it is then: the order follows what was counted since, and a walk that asks or
 anew, as far as `OVER_AGAIN` allows. What comes after that is for the next pass.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import partial
 from heapq import heapify, heappop, heappush
 
@@ -87,19 +87,19 @@ class TurnPass:
         state.turns.moved.clear()
         clear_fresh(state)
 
-    def slice(self) -> tuple[WakePod | OpenGate | NominateNode, ...]:
-        """Go on for a bounded amount of work."""
+    def slice(self) -> Generator[None, None, tuple[WakePod | OpenGate | NominateNode, ...]]:
+        """Go on for a bounded amount of work; the ledger settles what it touches after each step."""
         effects: Effects = []
         left = WORK_PER_SLICE
-        while left > 0:
-            step = next(self._steps, None)
-            if step is None:
-                self.done = True
-                break
-            work, woken = step
+        for work, woken in self._steps:
             effects += woken
             left -= work
             self._work += work
+            yield
+            if left <= 0:
+                break
+        else:
+            self.done = True
         charge_opened(self._state, effects)
         return tuple(effects)
 
@@ -122,16 +122,15 @@ class TurnPass:
             yield from self._walk()
             if not self._overtaken:
                 return
-            self._begin_anew()
+            yield from self._begin_anew()
 
-    def _begin_anew(self) -> None:
+    def _begin_anew(self) -> Steps:
         self._overtaken = False
         self._may_repeat -= self._work
         if extend_cycle(self._state):
             # Whatever found no room may have it now.
-            self._fresh_only = False
-            self._nowhere_before, self._nowhere = set(), set()
-            seek_again(self._state)
+            self._fresh_only, self._nowhere_before, self._nowhere = False, set(), set()
+            yield from ((0, []) for _ in seek_again(self._state))
         self._note_fresh()
         self._muster = Muster(self._state)
 
@@ -183,6 +182,7 @@ class TurnPass:
             if unopened(state, record) is not None:
                 if not offered:
                     undo(state, record)
+                    yield 0, []
                 continue
             yield _KEPT, []
             leave, there = has_leave(state, seat.key), state.cluster.nodes.get(name)
@@ -195,6 +195,7 @@ class TurnPass:
                 yield TURN, list(give_turn(state, record, seat, elsewhere))
             elif not (offered or (still_helps(state, record) and self._comes_together(record, seat))):
                 undo(state, record)
+                yield 0, []
 
     def _tend_unguarded(self, record: PodRecord, name: NodeName) -> Effects:
         """Nominate a pod whose gate is open to the node reserved for it, or give the node up."""

@@ -12,7 +12,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.pods.update import time_runs
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
-from core.ledger.usage.charges import settle
+from core.ledger.touched import touch
 from core.reasons import Code, Refusal
 from core.workload.ask import Reservation
 from core.workload.gangs.gang import GroupSource, PodGroup
@@ -40,7 +40,7 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
             record.admission.said, record.admission.refused, record.admission.let_through = said, True, False
             record.gang.slot = record.gang.slot.after_refusal() if record.gang.slot is not None else None
             _note_refusal(state, record, event.refusal)
-    settle(state, record)
+    touch(state, record)
 
 
 def _note_call(state: State, record: PodRecord) -> None:

@@ -7,7 +7,7 @@ from core.ledger.admission.requests import request_cycle_at
 from core.ledger.admission.turns import WAKES_APART, begin_lease, end_turn
 from core.ledger.effects import OpenGate
 from core.ledger.state.state import State
-from core.ledger.usage.charges import settle
+from core.ledger.touched import touch
 
 
 def charge_opened(state: State, effects: Iterable[object]) -> None:
@@ -15,7 +15,7 @@ def charge_opened(state: State, effects: Iterable[object]) -> None:
     for effect in effects:
         record = state.pods.records.get(effect.uid) if isinstance(effect, OpenGate) else None
         if record is not None and record.admission.opening:
-            settle(state, record)
+            touch(state, record)
 
 
 def note_woken(state: State, event: on.PodWoken) -> None:
@@ -34,7 +34,7 @@ def note_woken(state: State, event: on.PodWoken) -> None:
     if record is not None and record.admission.opening:
         if event.certain:
             record.admission.opening = False
-            settle(state, record)
+            touch(state, record)
         elif record.is_gated:
             state.turns.unwoken.add(event.uid)
         request_cycle_at(state, again)

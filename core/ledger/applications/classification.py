@@ -15,7 +15,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
-from core.ledger.usage.charges import settle
+from core.ledger.touched import Rounds, touch
 from core.queues.placement.rules import why_passed_over
 from core.workload.application import Application
 from core.workload.managed import is_managed
@@ -45,13 +45,14 @@ def classify(state: State, record: PodRecord) -> None:
         state.pods.unclassified.setdefault(facts.namespace, set()).add(facts.uid)
 
 
-def reclassify(state: State, namespace: str) -> None:
+def reclassify(state: State, namespace: str) -> Rounds:
     """Decide about the pods that came before their namespace."""
     for uid in sorted(state.pods.unclassified.pop(namespace, ())):
         record = state.pods.records[uid]
         classify(state, record)
         enrol(state, record)
-        settle(state, record)
+        touch(state, record)
+        yield
 
 
 def enrol(state: State, record: PodRecord) -> None:
@@ -83,7 +84,7 @@ def enrol(state: State, record: PodRecord) -> None:
 def _place_forced(state: State, application: Application, running: list[PodRecord]) -> None:
     for record in place_forced(state, application, running):
         enrol(state, record)
-        settle(state, record)
+        touch(state, record)
 
 
 def _is_forced(state: State, record: PodRecord) -> bool:
@@ -114,19 +115,19 @@ def leave(state: State, record: PodRecord) -> None:
         complete(state, application)
 
 
-def place_all(state: State) -> None:
+def place_all(state: State) -> Rounds:
     """Place every application that has no queue, and charge its pods; after a new document."""
-    place_again(state, sorted(state.applications.unplaced))
+    yield from place_again(state, sorted(state.applications.unplaced))
 
 
-def place_gangs(state: State) -> None:
+def place_gangs(state: State) -> Rounds:
     """Place the gangs that waited for the list of pods, which is there now."""
     found = list(unplaced_gangs(state))
     if found:
-        place_again(state, found)
+        yield from place_again(state, found)
 
 
-def place_again(state: State, app_ids: Iterable[AppId]) -> None:
+def place_again(state: State, app_ids: Iterable[AppId]) -> Rounds:
     """Place applications that have no queue anew, and charge or tell their pods."""
     for app_id in app_ids:
         application = state.applications.known.get(app_id)
@@ -139,7 +140,8 @@ def place_again(state: State, app_ids: Iterable[AppId]) -> None:
         if any(not state.pods.records[uid].node for uid in application.pods):
             place(state, application)
         for record in pods:
-            settle(state, record)
+            touch(state, record)
+            yield
             own = state.application_of(record) or application
             tell(state, record, own)
             _tell_fallback(state, record, own)
@@ -163,7 +165,7 @@ def _tell_fallback(state: State, record: PodRecord, application: Application) ->
         post(state, record, FELL_BACK, record.membership.fell_back)
 
 
-def place_overdue(state: State) -> None:
+def place_overdue(state: State) -> Rounds:
     """Place the applications whose namespace did not come."""
     overdue = [
         app_id
@@ -172,10 +174,10 @@ def place_overdue(state: State) -> None:
         and has_come(until, now=state.now)
     ]
     if overdue:
-        place_again(state, overdue)
+        yield from place_again(state, overdue)
 
 
-def place_of_namespace(state: State, namespace: str) -> None:
+def place_of_namespace(state: State, namespace: str) -> Rounds:
     """Place the applications that waited for it."""
     found = [
         each
@@ -183,4 +185,4 @@ def place_of_namespace(state: State, namespace: str) -> None:
         if state.applications.known[each].namespace == namespace
     ]
     if found:
-        place_again(state, found)
+        yield from place_again(state, found)

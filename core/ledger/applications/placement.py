@@ -11,7 +11,8 @@ from core.ledger.gangs.lifecycle import begin
 from core.ledger.gangs.release import disperse
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
-from core.ledger.usage.charges import recount_people, settle
+from core.ledger.touched import touch
+from core.ledger.usage.charges import recount_people
 from core.ledger.usage.over_max import recount_queue
 from core.queues.placement.refusals import refusal_of_move, refusal_of_unread, refusal_of_user
 from core.queues.placement.rules import Chosen, PlacementRequest, decide_queue
@@ -60,7 +61,7 @@ def check(state: State, application: Application, *, waits: bool = True) -> None
         request_cycle(state, CycleReason.APPLICATION_CHANGED)
     if (before is None) != (refusal is None):
         for uid in sorted(application.pods):
-            settle(state, state.pods.records[uid])
+            touch(state, state.pods.records[uid])
 
 
 def _spared(state: State, application: Application) -> Refusal | None:
@@ -170,7 +171,7 @@ def settle_in(state: State, application: Application, path: QueuePath) -> None:
     if state.pods.listed:
         begin(state, application)
     for uid in sorted(application.pods):
-        settle(state, state.pods.records[uid])
+        touch(state, state.pods.records[uid])
 
 
 def _forget_formation(state: State, application: Application) -> None:

@@ -39,6 +39,7 @@ def audit_steps(state: State) -> Iterator[Step]:
     yield from each(state.reservations.of, lambda name: _kept_drifts(state, name))
     yield from each(state.preemption.victims, lambda preemptor: _victims_drifts(state, preemptor))
     yield from each(state.preemption.offers, lambda uid: _offer_drifts(state, uid))
+    yield compare("pods to settle", [], list(state.pods.touched))
     yield from usage_steps(state)
     yield from _index_steps(state)
     yield from application_steps(state)

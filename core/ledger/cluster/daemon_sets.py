@@ -10,7 +10,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.preemption.attempts import await_try
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
-from core.ledger.usage.charges import settle
+from core.ledger.touched import touch
 from core.workload.daemon_set import DaemonSetKey
 
 
@@ -78,7 +78,7 @@ def _verify_all(state: State, key: DaemonSetKey) -> None:
         if found == record.daemon.required_node:
             continue
         record.daemon = record.daemon._replace(required_node=found)
-        settle(state, record)
+        touch(state, record)
         if uid in state.pending.waits_at:
             await_try(state, record)
         request_cycle(state, CycleReason.CLUSTER_CHANGED)

@@ -6,7 +6,7 @@ from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.classification import place_of_namespace, reclassify
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
-from core.ledger.usage.charges import settle
+from core.ledger.touched import Rounds, touch
 from core.workload.gangs.gang import GroupSource, PodGroup
 from core.workload.nodes.node import NodeFacts, NodeUse
 from core.workload.pod_group import GroupKey
@@ -58,14 +58,14 @@ def _count_capacity(state: State, known: NodeFacts | None, node: NodeFacts | Non
 def learn_namespaces(
     state: State,
     event: on.NamespaceObserved | on.NamespaceDeleted | on.NamespacesListed,
-) -> None:
+) -> Rounds:
     match event:
         case on.NamespaceObserved(namespace):
             known = namespace.name in state.cluster.namespaces
             state.cluster.namespaces[namespace.name] = namespace
-            reclassify(state, namespace.name)
+            yield from reclassify(state, namespace.name)
             if not known:
-                place_of_namespace(state, namespace.name)
+                yield from place_of_namespace(state, namespace.name)
         case on.NamespaceDeleted(name):
             state.cluster.namespaces.pop(name, None)
         case on.NamespacesListed(names):
@@ -117,7 +117,7 @@ def learn_pod_groups(state: State, event: on.PodGroupNews) -> None:
 def _file_again(state: State, key: GroupKey) -> None:
     group = state.podgroups.known.get(key)
     for uid in list(group.phases) if group is not None else ():
-        settle(state, state.pods.records[uid])
+        touch(state, state.pods.records[uid])
     if group is not None:
         request_cycle(state, CycleReason.GROUP_CHANGED)
 
@@ -127,7 +127,7 @@ def _file_all(state: State, source: GroupSource) -> None:
     for record in list(state.pods.records.values()):
         named = record.facts.pod_group
         if isinstance(named, PodGroup) and named.source is source:
-            settle(state, record)
+            touch(state, record)
     request_cycle(state, CycleReason.GROUP_CHANGED)
 
 

@@ -20,7 +20,7 @@ from core.ledger.pods.reports import post
 from core.ledger.preemption.victims import write
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
-from core.ledger.usage.charges import settle
+from core.ledger.touched import touch
 from core.workload.application import Application
 from core.workload.gangs.gang import Gang, GangStyle, Originator
 from core.workload.gangs.phase import GangEvent, GangPhase
@@ -82,7 +82,7 @@ def begin_all(state: State) -> None:
         begin(state, application)
         if application.formation is not None:
             for uid in sorted(application.pods):
-                settle(state, state.pods.records[uid])
+                touch(state, state.pods.records[uid])
 
 
 def _take_up(state: State, application: Application, formation: Formation) -> None:
@@ -223,7 +223,7 @@ def note_noted(state: State, event: on.RecordWritten) -> None:
 def resettle(state: State, formation: Formation) -> None:
     """What its pods wait for has changed."""
     for uid in sorted(formation.waiting):
-        settle(state, state.pods.records[uid])
+        touch(state, state.pods.records[uid])
     request_cycle(state, CycleReason.GROUP_CHANGED)
 
 

@@ -18,7 +18,7 @@ from core.ledger.preemption.victims import write
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.gangs import InLine
 from core.ledger.state.state import State
-from core.ledger.usage.charges import settle
+from core.ledger.touched import Rounds, touch
 from core.resource import Resource
 from core.workload.application import Application
 from core.workload.gangs.phase import GangPhase
@@ -45,7 +45,7 @@ def close(state: State, formation: Formation) -> None:
         if not (progress.pending or progress.held or progress.closed):
             progress.closed = True
             for rank in list(progress.wanting):
-                settle(state, state.pods.records[rank[-1]])
+                touch(state, state.pods.records[rank[-1]])
             request_cycle(state, CycleReason.GROUP_CHANGED)
 
 
@@ -69,24 +69,27 @@ def _may_take_over(state: State, formation: Formation) -> bool:
 
 
 def link_next(state: State) -> bool:
-    """Link members of the gang that is first in line; whether there was one, and not too many under way."""
+    """Bring the gang that goes next to the head of the line; False for none, or with too many under way."""
     if not state.gangs.line or is_full(state):
         return False
-    place = state.gangs.line[0]
-    if not place.stalled and _is_stalled(state, place.app):
+    while not (place := state.gangs.line[0]).stalled and _is_stalled(state, place.app):
         place = state.gangs.in_line[place.app] = place._replace(stalled=True)
         heapreplace(state.gangs.line, place)
-        return True
+    return True
+
+
+def link_members(state: State) -> Rounds:
+    """Link members of the gang at the head of the line, as many as may be under way."""
+    place = state.gangs.line[0]
     application = state.applications.known.get(place.app)
     formation = application.formation if application is not None else None
     if application is not None and formation is not None and _may_take_over(state, formation):
         for progress in formation.groups.values():
-            _match_group(state, formation, progress)
+            yield from _match_group(state, formation, progress)
         arm(state, application, formation)
     if not is_full(state):
         heappop(state.gangs.line)
         del state.gangs.in_line[place.app]
-    return True
 
 
 def is_full(state: State) -> bool:
@@ -121,7 +124,7 @@ def _is_stalled(state: State, app: AppId) -> bool:
 # -- who with whom ---------------------------------------------------------------------------------------
 
 
-def _match_group(state: State, formation: Formation, progress: Progress) -> None:
+def _match_group(state: State, formation: Formation, progress: Progress) -> Rounds:
     """Members by rank, each with the first placeholder that it fits; on another node where it must."""
     in_vain: set[tuple[Resource, Constraints]] = set()
     rank = progress.wanting.first() if progress.wanting else None
@@ -132,12 +135,14 @@ def _match_group(state: State, formation: Formation, progress: Progress) -> None
             continue
         chosen = _choose(state, member, progress)
         if chosen is None:
+            yield
             in_vain.add((facts.size, facts.constraints))
             if progress.held and member.membership.application is not None:
                 state.gangs.elsewhere[member.membership.application] = None
                 try_again(state, formation)
         else:
             _link(state, member, *chosen)
+            yield
 
 
 def _choose(state: State, member: PodRecord, progress: Progress) -> tuple[PodRecord, NodeName] | None:
@@ -171,7 +176,7 @@ def _choose(state: State, member: PodRecord, progress: Progress) -> tuple[PodRec
 
 def _link(state: State, member: PodRecord, holder: PodRecord, node: NodeName) -> None:
     member.gang.slot, holder.gang.yields_to = Slot(holder.uid, node, state.now), member.uid
-    settle(state, holder)
-    settle(state, member)
+    touch(state, holder)
+    touch(state, member)
     write(state, member, (RESERVED_NODE, str(node)), (REPLACES, str(holder.uid)))
     say(state, member, MATCHED, f"takes over the room of {holder.facts.name} on {node}", warning=False)

@@ -7,7 +7,7 @@ from core.ledger.gangs.index import REASON
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.state import State
-from core.ledger.usage.charges import settle
+from core.ledger.touched import touch
 from core.reasons import Code
 from core.workload.application import Application
 from core.workload.gangs.phase import GangEvent
@@ -38,7 +38,7 @@ def release(state: State, record: PodRecord) -> None:
     if record.gang.released or record.facts.deleting or not state.acts:
         return
     record.gang.released = True
-    settle(state, record)
+    touch(state, record)
     delete(state, record)
 
 
@@ -61,7 +61,7 @@ def disperse(state: State, application: Application) -> None:
         progress = formation.groups.get(state.pods.records[uid].facts.task_group)
         if progress is not None:
             progress.count += 1
-        settle(state, state.pods.records[uid])
+        touch(state, state.pods.records[uid])
     state.gangs.touched[application.id] = None
 
 

@@ -15,14 +15,14 @@ from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import wake
 from core.ledger.gangs.index import awaits_gang, formation_of, progress_of, unfile
 from core.ledger.gangs.lifecycle import advance, arm, forget_made
-from core.ledger.gangs.matching import close, line_up, link_next
+from core.ledger.gangs.matching import close, line_up, link_members, link_next
 from core.ledger.gangs.release import AGAIN, delete, left_over, release, try_again
 from core.ledger.node_reservation.reservation import nominate, note_kept, take_back
 from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.preemption.victims import write
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
-from core.ledger.usage.charges import settle
+from core.ledger.touched import Rounds, touch
 from core.workload.application import Application
 from core.workload.gangs.phase import GangPhase
 from core.workload.gangs.progress import Formation, Progress
@@ -41,14 +41,15 @@ TRIED_APART = 2.0
 since one that is slow to come most likely stands in a long queue."""
 
 
-def advance_all(state: State) -> None:
+def advance_all(state: State) -> Rounds:
     """Look at every gang in which something has changed, and go on with those that are in line."""
-    _look_at_stirred(state)
+    yield from _look_at_stirred(state)
     while link_next(state):
-        _look_at_stirred(state)
+        yield from link_members(state)
+        yield from _look_at_stirred(state)
 
 
-def _look_at_stirred(state: State) -> None:
+def _look_at_stirred(state: State) -> Rounds:
     while state.gangs.touched:
         app_id = next(iter(state.gangs.touched))
         del state.gangs.touched[app_id]
@@ -58,25 +59,25 @@ def _look_at_stirred(state: State) -> None:
             continue
         formation = application.formation
         advance(state, application, formation)
+        yield
         if formation.phase is GangPhase.STARTED:
             close(state, formation)
             line_up(state, application, formation)
         arm(state, application, formation)
 
 
-def seek_again(state: State) -> None:
+def seek_again(state: State) -> Rounds:
     """Room has become free: members that no node took come before asks that wait for their turn (APP-18)."""
     state.gangs.touched |= state.gangs.elsewhere
     state.gangs.elsewhere.clear()
-    advance_all(state)
+    yield from advance_all(state)
 
 
-def gangs_due(state: State) -> None:
+def gangs_due(state: State) -> Rounds:
     """Gangs whose moment has come, and members whose room is there."""
     for app_id in sorted(each for each, at in state.gangs.forming.items() if has_come(at, now=state.now)):
         application = state.applications.known[app_id]
-        formation = application.formation
-        if formation is None:
+        if (formation := application.formation) is None:
             continue
         state.gangs.touched[app_id] = None
         if formation.rests_until is not None and has_come(formation.rests_until, now=state.now):
@@ -85,6 +86,7 @@ def gangs_due(state: State) -> None:
             _repeat(state, application, formation)
     for uid in sorted(state.gangs.slots_at):
         _watch(state, state.pods.records[uid])
+        yield
 
 
 def slots_due(state: State) -> Iterator[float]:
@@ -100,10 +102,11 @@ def slots_due(state: State) -> Iterator[float]:
             yield again
 
 
-def room_taken(state: State, node: NodeName) -> None:
+def room_taken(state: State, node: NodeName) -> Rounds:
     """A pod in no queue is on a node: it may have taken what was there for a member."""
     for uid in sorted(state.gangs.slots.get(node, ())):
         _watch(state, state.pods.records[uid])
+        yield
 
 
 def _call_again_at(member: PodRecord, slot: Slot) -> float | None:
@@ -158,10 +161,7 @@ def note_member_nominated(state: State, event: on.NodeNominated) -> None:
     member = state.pods.records.get(event.uid)
     if member is None or member.gang.slot is None or event.node != member.gang.slot.node:
         return
-    if member.gang.slot.opened is None:
-        _make_room(state, member)
-    else:
-        _watch(state, member)
+    (_make_room if member.gang.slot.opened is None else _watch)(state, member)
 
 
 def _make_room(state: State, member: PodRecord) -> None:
@@ -217,7 +217,7 @@ def _give_back(state: State, holder: PodRecord) -> None:
         formation.swept = False
     if progress is not None and progress.closed and not (holder.gang.released or holder.facts.deleting):
         _reopen(state, holder, progress)
-    settle(state, holder)
+    touch(state, holder)
 
 
 def _reopen(state: State, holder: PodRecord, progress: Progress) -> None:
@@ -227,7 +227,7 @@ def _reopen(state: State, holder: PodRecord, progress: Progress) -> None:
     for uid in sorted(application.pods if application is not None else ()):
         record = state.pods.records[uid]
         if record.facts.task_group == progress.group.name and record.is_ask:
-            settle(state, record)
+            touch(state, record)
 
 
 def _wait_again(state: State, member: PodRecord) -> None:
@@ -235,14 +235,14 @@ def _wait_again(state: State, member: PodRecord) -> None:
     member.gang.slot = None
     take_back(state, member)
     write(state, member, (RESERVED_NODE, None), (REPLACES, None))
-    settle(state, member)
+    touch(state, member)
 
 
 def _open(state: State, member: PodRecord) -> None:
     """From now on the member holds the room."""
     if member.gang.slot is not None:
         member.gang.slot = member.gang.slot._replace(opened=state.now)
-        settle(state, member)
+        touch(state, member)
         _call(state, member, member.gang.slot)
 
 
@@ -305,7 +305,7 @@ def _cancel(state: State, member: PodRecord, slot: Slot) -> None:
     if is_free and not member.node_reservation.node and member.admission.reservation is None:
         note_kept(state, member, slot.node)
     write(state, member, (RESERVED_NODE, member.node_reservation.node or None), (REPLACES, None))
-    settle(state, member)
+    touch(state, member)
     request_cycle(state, CycleReason.GROUP_CHANGED)
 
 
@@ -318,7 +318,7 @@ def _unlink(state: State, member: PodRecord, slot: Slot) -> None:
     holder = state.pods.records.get(slot.placeholder)
     if holder is not None:
         _give_back(state, holder)
-    settle(state, member)
+    touch(state, member)
     if formation is not None and member.membership.application is not None:
         formation.rests_until = state.now + AGAIN
         state.gangs.touched[member.membership.application] = None
@@ -338,7 +338,7 @@ def note_placed(state: State, record: PodRecord) -> None:
     if holder is not None:
         # It went elsewhere before its placeholder was gone.
         holder.gang.yields_to = NO_POD
-        settle(state, holder)
+        touch(state, holder)
         release(state, holder)
 
 
@@ -360,7 +360,7 @@ def dissolve(state: State) -> None:
         application.formation = None
         state.gangs.forming.pop(application.id, None)
     for record in members:
-        settle(state, record)
+        touch(state, record)
 
 
 def remember_slot(state: State, record: PodRecord) -> None:
@@ -385,12 +385,12 @@ def resume_slots(state: State) -> None:
         if not (known and awaits_gang(state, record)):
             record.gang.slot = None
             write(state, record, (RESERVED_NODE, None), (REPLACES, None))
-            settle(state, record)
+            touch(state, record)
         elif holder is None:
             _open(state, record)
         else:
             holder.gang.yields_to = uid
-            settle(state, holder)
+            touch(state, holder)
             _make_room(state, record)
 
 

@@ -16,7 +16,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
-from core.ledger.usage.charges import settle
+from core.ledger.touched import Rounds, touch
 from core.workload.nodes.affinity import admits
 from core.workload.pod_group import (
     HELD,
@@ -45,7 +45,7 @@ DEGRADED = "GangDegraded"
 """The reason of the Event for a group of which some members are on nodes, and not enough."""
 
 
-def tend(state: State) -> None:
+def tend(state: State) -> Rounds:
     """Draw the consequences of what an event did to groups."""
     while state.podgroups.touched:
         key = next(iter(state.podgroups.touched))
@@ -53,6 +53,7 @@ def tend(state: State) -> None:
         group = state.podgroups.known.get(key)
         if group is not None:
             _tend(state, group)
+            yield
 
 
 def _tend(state: State, group: Group) -> None:
@@ -117,7 +118,7 @@ def _release(state: State, group: Group) -> None:
     """Enough are bound or wait: all that wait may go, in the order in which they came."""
     for record in waiting_in_bind(state, group):
         end_wait(state, record, "")
-        settle(state, record)
+        touch(state, record)
 
 
 def _let_go(state: State, group: Group) -> None:
@@ -187,7 +188,7 @@ def fail(state: State, group: Group, why: str) -> None:
     for record in waiting_in_bind(state, group):
         end_wait(state, record, f"pod group {group.key.name}: {why}")
         record.admission.reservation = None
-        settle(state, record)
+        touch(state, record)
     for uid in has_turns(state, group):
         end_turn(state, uid)
     _end_attempt(group, AttemptEvent.FAILED)
@@ -267,12 +268,13 @@ def _is_coming(state: State, group: Group) -> bool:
     )
 
 
-def expire_groups(state: State) -> None:
+def expire_groups(state: State) -> Rounds:
     """Attempts whose time is up, and groups that stayed degraded."""
     for key in list(state.podgroups.watched):
         group = state.podgroups.known[key]
         if group.attempts:
             _expire_attempt(state, group)
+            yield
         if group.urgent and group.degraded_since is not None:
             due = group.degraded_since + _wait(state, group)
             if has_come(due, now=state.now):

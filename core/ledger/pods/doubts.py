@@ -14,6 +14,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.pods.registry import forget, refresh
 from core.ledger.preemption.execution import note_eviction
 from core.ledger.state.state import State
+from core.ledger.touched import Rounds
 
 DOUBTED = 30.0
 """Seconds, at least, that the watch has to show what a list did not."""
@@ -65,7 +66,7 @@ def note_binding(state: State, record: PodRecord) -> None:
         doubt(state, record)
 
 
-def expire_doubts(state: State) -> None:
+def expire_doubts(state: State) -> Rounds:
     """Undo what no watch has shown in time. An open bind call, or an opening, is waited for."""
     for record in (
         [state.pods.records[uid] for uid in sorted(state.pods.doubted)] if state.pods.caught_up else ()
@@ -77,13 +78,13 @@ def expire_doubts(state: State) -> None:
         ):
             doubt(state, record)
         elif record.seen.shown is None:
-            forget(state, record)
+            yield from forget(state, record)
         else:
             _end_doubt(state, record)
-            _undo(state, record)
+            yield from _undo(state, record)
 
 
-def _undo(state: State, record: PodRecord) -> None:
+def _undo(state: State, record: PodRecord) -> Rounds:
     if not record.facts.node:
         record.placement.bound_to, record.placement.placed_at = NO_NODE, 0.0
     record.admission.opening = record.admission.opening and not record.is_gated
@@ -93,4 +94,4 @@ def _undo(state: State, record: PodRecord) -> None:
         )
         note_eviction(state, failed)
         note_released(state, failed)
-    refresh(state, record)
+    yield from refresh(state, record)

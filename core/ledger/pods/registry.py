@@ -14,7 +14,7 @@ from core.ledger.preemption.execution import note_leaving
 from core.ledger.preemption.victims import unmark
 from core.ledger.recovery import recall
 from core.ledger.state.state import State
-from core.ledger.usage.charges import discharge, settle
+from core.ledger.touched import Rounds, touch, touch_dropped
 from core.workload.pod import PodFacts
 
 
@@ -28,13 +28,15 @@ def new_record(state: State, facts: PodFacts) -> PodRecord:
     return record
 
 
-def refresh(state: State, record: PodRecord) -> None:
-    """Draw every conclusion from a pod's facts alone."""
+def refresh(state: State, record: PodRecord) -> Rounds:
+    """Draw every conclusion from a pod's facts alone; the pod is settled after the last step."""
     classify(state, record)
     note_controller(state, record)
     if record.seen.shown is not None and record.membership.managed and record.membership.application is None:
-        _forget_invention(state, record)
+        yield from _forget_invention(state, record)
     enrol(state, record)
+    # While its application still finds what was promised to it.
+    yield
     if record.seen.shown is not None and record.membership.application is not None:
         state.applications.known[record.membership.application].vouched = True
     note_labels(state, record)
@@ -42,30 +44,31 @@ def refresh(state: State, record: PodRecord) -> None:
         record.admission.reservation = None
     elif record.admission.reservation is not None:
         record.admission.reservation = record.admission.reservation.running(time_runs(record), now=state.now)
-    settle(state, record)
+    touch(state, record)
+    yield
     if record.node and not record.membership.managed:
-        room_taken(state, record.node)
+        yield from room_taken(state, record.node)
 
 
-def _forget_invention(state: State, record: PodRecord) -> None:
+def _forget_invention(state: State, record: PodRecord) -> Rounds:
     """Drop an application that only bodies have told of, and otherwise than its first pod that is shown.
 
     Else whoever can send a body decides for good in which queue the application of another runs (F-8).
     """
     application = application_of_bodies(state, taken_facts(record))
     for uid in sorted(application.pods) if application is not None else ():
-        forget(state, state.pods.records[uid])
+        yield from forget(state, state.pods.records[uid])
 
 
-def delete_pod(state: State, uid: PodUid) -> None:
+def delete_pod(state: State, uid: PodUid) -> Rounds:
     """A pod is gone, or terminal: its uid is remembered, so that a late call for it is answered as such."""
     note_gone(state, uid, now=state.now)
     record = state.pods.records.get(uid)
     if record is not None:
-        forget(state, record)
+        yield from forget(state, record)
 
 
-def forget(state: State, record: PodRecord) -> None:
+def forget(state: State, record: PodRecord) -> Rounds:
     """Drop a record, with all that it holds and all that was promised to it."""
     facts = record.facts
     record.admission.reservation = None
@@ -74,7 +77,8 @@ def forget(state: State, record: PodRecord) -> None:
     member_gone(state, record)
     # While its turn still says that the others counted on it.
     forget_member(state, record)
-    discharge(state, record)
+    touch_dropped(state, record)
+    yield
     forget_controller(state, record)
     if facts.placeholder:
         holder_gone(state, record)

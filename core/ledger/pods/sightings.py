@@ -23,22 +23,23 @@ from core.ledger.pods.update import is_older, is_same_pod, lasting, says_the_sam
 from core.ledger.preemption.execution import note_leaving
 from core.ledger.recovery import resume
 from core.ledger.state.state import State
+from core.ledger.touched import Rounds
 from core.workload.pod import PodFacts
 
 PROVISIONAL = 30.0
 """Seconds that a verb's body is believed before a list or watch shows the same."""
 
 
-def learn_pods(state: State, event: on.PodNews) -> None:
+def learn_pods(state: State, event: on.PodNews) -> Rounds:
     match event:
         case on.PodObserved(pod):
-            _see(state, pod)
+            yield from _see(state, pod)
         case on.PodOffered(pod):
-            _take_offer(state, pod)
+            yield from _take_offer(state, pod)
         case on.PodRead(pod, exists):
-            _take_read(state, pod) if exists else _take_absence(state, pod.uid)
+            yield from _take_read(state, pod) if exists else _take_absence(state, pod.uid)
         case on.PodDeleted(uid):
-            delete_pod(state, uid)
+            yield from delete_pod(state, uid)
         case on.PodsListBegun():
             state.pods.listing, state.pods.lists_begun, state.pods.caught_up = (
                 True,
@@ -46,7 +47,7 @@ def learn_pods(state: State, event: on.PodNews) -> None:
                 False,
             )
         case on.PodsListed(uids):
-            _end_list(state, uids)
+            yield from _end_list(state, uids)
         case on.PodsCaughtUp():
             state.pods.caught_up = True
         case _:
@@ -56,37 +57,36 @@ def learn_pods(state: State, event: on.PodNews) -> None:
 # -- lists and watches -----------------------------------------------------------------------------------
 
 
-def _see(state: State, facts: PodFacts) -> None:
+def _see(state: State, facts: PodFacts) -> Rounds:
     if facts.uid in state.pods.gone:
         if not state.pods.listing:
             return
         del state.pods.gone[facts.uid]
     if facts.terminal:
-        delete_pod(state, facts.uid)
+        yield from delete_pod(state, facts.uid)
         return
-    record = _known(state, facts)
+    yield from _forget_stranger(state, facts)
+    record = state.pods.records.get(facts.uid)
     if record is None:
         record = new_record(state, facts)
         record.seen.shown = facts
     elif not _learn(state, record, facts):
         return
     note_refusal(state, record, facts)
-    refresh(state, record)
+    yield from refresh(state, record)
     note_placed(state, record)
 
 
-def _known(state: State, facts: PodFacts) -> PodRecord | None:
-    """The record of a pod; None also for one that only a body has told of, and told wrongly whose it is."""
+def _forget_stranger(state: State, facts: PodFacts) -> Rounds:
+    """Forget another pod of the same uid, or one of which only bodies have told, and wrongly whose it is."""
     record = state.pods.records.get(facts.uid)
     if record is None:
-        return None
+        return
     rests_on_bodies = record.seen.shown is None and not (
         record.placement.binding or record.placement.bound_to
     )
-    if is_same_pod(record, facts) and not (rests_on_bodies and _is_misled(state, record, facts)):
-        return record
-    forget(state, record)
-    return None
+    if not is_same_pod(record, facts) or (rests_on_bodies and _is_misled(state, record, facts)):
+        yield from forget(state, record)
 
 
 def _is_misled(state: State, record: PodRecord, facts: PodFacts) -> bool:
@@ -127,20 +127,22 @@ def _confirm(state: State, record: PodRecord) -> None:
     state.pods.provisional.discard(record.uid)
 
 
-def _end_list(state: State, uids: frozenset[PodUid]) -> None:
+def _end_list(state: State, uids: frozenset[PodUid]) -> Rounds:
     """All items of a complete list have been seen: what it lacks is gone."""
     for record in list(state.pods.records.values()):
         if record.uid not in uids and not _outlasts_list(state, record):
-            delete_pod(state, record.uid)
+            yield from delete_pod(state, record.uid)
     if state.pods.listing:
         doubt_what_is_not_shown(state, uids)
     state.pods.listing = False
     if not state.pods.listed:
         state.pods.listed = True
-        place_gangs(state)
+        yield from place_gangs(state)
         let_in_what_runs(state)
         begin_all(state)
+        yield
         resume(state)
+        yield
         resume_slots(state)
         state.podgroups.touched.update(dict.fromkeys(state.podgroups.known))
 
@@ -159,7 +161,7 @@ def _outlasts_list(state: State, record: PodRecord) -> bool:
 # -- bodies ----------------------------------------------------------------------------------------------
 
 
-def _take_offer(state: State, facts: PodFacts) -> None:
+def _take_offer(state: State, facts: PodFacts) -> Rounds:
     if facts.uid in state.pods.gone or facts.terminal or facts.node:
         return
     record = state.pods.records.get(facts.uid)
@@ -175,33 +177,34 @@ def _take_offer(state: State, facts: PodFacts) -> None:
         if record.seen.shown is not None:
             _believe_for_a_while(state, record)
     record.seen.vouched_in = state.pods.lists_begun
-    refresh(state, record)
+    yield from refresh(state, record)
 
 
-def _take_read(state: State, facts: PodFacts) -> None:
+def _take_read(state: State, facts: PodFacts) -> Rounds:
     """Nothing that bodies alone have said of a pod outlives a read of it (F-18).
 
     The watch alone tells that a pod has a node, or leaves.
     """
     if facts.uid in state.pods.gone or facts.terminal or facts.node or facts.deleting:
         return
-    record = _known(state, facts)
+    yield from _forget_stranger(state, facts)
+    record = state.pods.records.get(facts.uid)
     if record is None:
-        _take_offer(state, facts)
+        yield from _take_offer(state, facts)
     elif record.seen.shown is None:
         record.facts = lasting(record.facts, facts)
-        refresh(state, record)
+        yield from refresh(state, record)
     elif not is_older(facts, record.seen.shown):
         record.facts = record.seen.shown = lasting(record.seen.shown, facts)
         _confirm(state, record)
-        refresh(state, record)
+        yield from refresh(state, record)
 
 
-def _take_absence(state: State, uid: PodUid) -> None:
+def _take_absence(state: State, uid: PodUid) -> Rounds:
     """A pod that only bodies have told of does not exist."""
     record = state.pods.records.get(uid)
     if record is not None and record.seen.shown is None and not (record.node or record.placement.binding):
-        forget(state, record)
+        yield from forget(state, record)
 
 
 def _believe_for_a_while(state: State, record: PodRecord) -> None:
@@ -209,7 +212,7 @@ def _believe_for_a_while(state: State, record: PodRecord) -> None:
     state.pods.provisional.add(record.uid)
 
 
-def expire_provisional(state: State) -> None:
+def expire_provisional(state: State) -> Rounds:
     """What only a body has told is not believed any more: of a pod that nothing else has shown, all of it.
 
     Not while the API server has its Binding, or may get it.
@@ -222,8 +225,8 @@ def expire_provisional(state: State) -> None:
         if record.seen.shown is not None:
             _confirm(state, record)
             record.facts = record.seen.shown
-            refresh(state, record)
+            yield from refresh(state, record)
         elif record.node or record.placement.binding:
             _believe_for_a_while(state, record)
         else:
-            forget(state, record)
+            yield from forget(state, record)

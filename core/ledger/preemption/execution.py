@@ -32,7 +32,7 @@ from core.ledger.preemption.victims import (
 )
 from core.ledger.state.preemption import Offer, Stage
 from core.ledger.state.state import State
-from core.ledger.usage.charges import settle
+from core.ledger.touched import touch
 from core.workload.budget import disruptions_left
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED
 
@@ -222,7 +222,7 @@ def fall_short(state: State, ask: PodRecord) -> None:
         # What they leave is kept.
         ask.preemption.triggered = ""
         write(state, ask, (TRIGGERED, None))
-        settle(state, ask)
+        touch(state, ask)
         spare_who_stay(state, ask.uid)
     else:
         ask.preemption.plans -= 1

@@ -12,7 +12,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.preemption.victims import mark, running, unmark
 from core.ledger.state.preemption import Offer, Stage
 from core.ledger.state.state import State
-from core.ledger.usage.charges import settle
+from core.ledger.touched import touch
 
 OFFERED_FOR = 5.0
 """Seconds in which kube-scheduler may take a plan it was told of."""
@@ -31,7 +31,7 @@ def offer(state: State, record: PodRecord, plan: Offer) -> None:
     note_kept(state, record, plan.node)
     record.preemption.triggered = plan.plan
     state.preemption.offers[record.uid] = plan
-    settle(state, record)
+    touch(state, record)
     for victim, why in running(state, plan.victims):
         mark(state, victim, record.uid, why, stage=Stage.OFFERED)
 
@@ -50,11 +50,11 @@ def spare_withdrawn(state: State) -> None:
             if state.preemption.victims[uid][each] is Stage.OFFERED:
                 _spare(state, each)
         if uid in state.pods.records:
-            settle(state, state.pods.records[uid])
+            touch(state, state.pods.records[uid])
     state.preemption.withdrawn.clear()
 
 
 def _spare(state: State, uid: PodUid) -> None:
     victim = state.pods.records[uid]
     unmark(state, victim)
-    settle(state, victim)
+    touch(state, victim)

@@ -11,7 +11,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.preemption import Stage
 from core.ledger.state.state import State
-from core.ledger.usage.charges import settle
+from core.ledger.touched import touch
 from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
 
 PLANS_AT_MOST = 3
@@ -30,7 +30,7 @@ def mark(
     unmark(state, record)
     record.preemption.preempted_for, record.preemption.preempted_why = preemptor, why
     state.preemption.victims.setdefault(preemptor, {})[record.uid] = stage
-    settle(state, record)
+    touch(state, record)
 
 
 def running(state: State, victims: Iterable[on.ChosenVictim]) -> Iterator[tuple[PodRecord, str]]:
@@ -57,7 +57,7 @@ def spare(state: State, record: PodRecord) -> None:
     """A victim is not evicted after all; what says so on it is taken off."""
     offered = _stage_of(state, record) is Stage.OFFERED
     unmark(state, record)
-    settle(state, record)
+    touch(state, record)
     if not offered:
         write(state, record, (PREEMPTED_FOR, None))
 
@@ -66,14 +66,14 @@ def trigger(state: State, record: PodRecord, plan: str) -> None:
     """A plan is carried out for an ask: it counts as placed until it is (DIV-14)."""
     record.preemption.triggered = plan
     record.preemption.plans += 1
-    settle(state, record)
+    touch(state, record)
 
 
 def undo(state: State, record: PodRecord) -> None:
     """The room that was made for an ask is lost, or was not made: it may try again."""
     record.preemption.triggered = ""
     let_go(state, record)
-    settle(state, record)
+    touch(state, record)
     spare_who_stay(state, record.uid)
 
 

@@ -1,8 +1,8 @@
 """Charging pods to queues and nodes.
 
 The one rule that makes filter, bind and watch idempotent: what a pod is charged is a function of what is
-known about it (`charge_of`), and `settle` moves the counters from the charge that stands to the one that
-should. Any order of events and any repeat ends in the same counters.
+known about it (`charge_of`), and `settle_touched` moves the counters from the charge that stands to the one
+that should. Any order of events and any repeat ends in the same counters.
 """
 
 from collections.abc import Callable
@@ -22,6 +22,7 @@ from core.ledger.preemption.attempts import await_try, forget_try
 from core.ledger.preemption.quota_reclaim import note_growth
 from core.ledger.state.admission import CycleReason, Seat, WaitingKey
 from core.ledger.state.state import State
+from core.ledger.touched import take_touched
 from core.ledger.usage.over_max import note_release, note_use
 from core.queues.priority import ask_comes, ask_goes
 from core.queues.queue import Queue
@@ -122,8 +123,13 @@ def _is_kept_out(state: State, record: PodRecord) -> bool:
     return application is not None and application.refusal is not None
 
 
-def settle(state: State, record: PodRecord) -> None:
-    """Bring the counters and indexes in line with what is now known about a pod."""
+def settle_touched(state: State) -> None:
+    """Bring counters and indexes in line with what is now known about the pods that were touched."""
+    for record, dropped in take_touched(state):
+        (_discharge if dropped else _settle)(state, record)
+
+
+def _settle(state: State, record: PodRecord) -> None:
     note_member(state, record)
     new = charge_of(state, record)
     if record.node and not record.placement.placed_at:
@@ -138,7 +144,7 @@ def settle(state: State, record: PodRecord) -> None:
         let_go(state, record)
 
 
-def discharge(state: State, record: PodRecord) -> None:
+def _discharge(state: State, record: PodRecord) -> None:
     """Take a pod that is gone out of the counters and indexes."""
     _recharge(state, record, None)
     _index_waiting(state, record, None)

@@ -1,5 +1,6 @@
 """How the rules of single pods are switched off: whose they are, what they hold, when their turn comes."""
 
+from collections.abc import Generator
 from dataclasses import replace
 from typing import Any
 
@@ -69,8 +70,8 @@ def _no_system(rule: Rule, pod: PodFacts, *args: Any, **more: Any) -> Any:
 # -- turns ------------------------------
 
 
-def _no_effects(rule: Rule, cycle: Any) -> tuple[()]:
-    rule(cycle)
+def _no_effects(rule: Rule, cycle: Any) -> Generator[None, None, tuple[()]]:
+    yield from rule(cycle)
     return ()
 
 
@@ -101,7 +102,7 @@ PODS: dict[str, Mutate] = {
     "preemption-vetoed-without-quota": answering("preemption_answer", Ignored()),
     "quota-counts-pods": replaced("pod_size", _none_counted),
     "quota-of-the-root-counts-cordoned-nodes": replaced("nodes_are_learnt", _cordon_counts),
-    "release-at-success": answering("pod_is_deleted", None),
+    "release-at-success": answering("pod_is_deleted", ()),
     "release-not-before-a-pod-is-gone": replaced("charge_of_pod", _free_while_deleting),
     "resize-counts-unasked": replaced("charge_of_pod", _first_size),
     "settings-change-whose-pods-are-managed": replaced(

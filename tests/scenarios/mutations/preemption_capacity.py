@@ -44,11 +44,11 @@ NOT_KEPT = both(
 )
 
 
-def _only_of_nodes(rule: Rule, state: State, uid: PodUid) -> None:
+def _only_of_nodes(rule: Rule, state: State, uid: PodUid) -> Iterator[None]:
     """An ask that is deleted stays."""
     record = state.pods.records.get(uid)
     if record is None or record.node:
-        rule(state, uid)
+        yield from rule(state, uid)
 
 
 # -- pods of one node ------------------------------

@@ -11,6 +11,7 @@ from core.ledger.state.gangs import InLine, Place, Role
 from core.ledger.state.preemption import Offer, Stage
 from core.ledger.state.state import State
 from core.ledger.state.usage import Episode
+from core.ledger.touched import touch
 from core.queues.spec import NodeSortSpec
 from core.queues.users.limits import Claimant
 from core.reasons import Code, Refusal, Said
@@ -221,6 +222,7 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ],
     ("config.tree", "applications of root.a", _lost_residents),
     ("usage.charges", "charge of uid-bound", _wrong_charge),
+    ("pods.touched", "pods to settle", lambda state: touch(state, state.pods.records[PodUid("uid-bound")])),
     ("usage.uses", "pods on n7: any", lambda state: state.usage.uses.__setitem__(NodeName("n7"), NodeUse())),
     ("applications.known", "pods of default/ghost: any", lambda state: _application(state, "ghost")),
     (

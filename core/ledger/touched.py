@@ -1,0 +1,32 @@
+"""Pods about which an event has changed something, until the ledger settles them.
+
+A handler notes on a pod's record what it was told or what it promises, and touches the pod. `Ledger.apply`
+brings counters and indexes in line when the handler has ended. A handler that has to read them before that
+is an iterator of steps: the ledger settles what was touched after each of them.
+"""
+
+from collections.abc import Iterator
+
+from core.ledger.pods.record import PodRecord
+from core.ledger.state.pods import Touched
+from core.ledger.state.state import State
+
+Rounds = Iterator[None]
+"""Steps of a handler."""
+
+
+def touch(state: State, record: PodRecord) -> None:
+    """Have the ledger settle a pod. Pods are settled in the order in which they were touched first."""
+    state.pods.touched.setdefault(record.uid, Touched(record))
+
+
+def touch_dropped(state: State, record: PodRecord) -> None:
+    """Have the ledger take a pod that is gone out of counters and indexes."""
+    state.pods.touched[record.uid] = Touched(record, dropped=True)
+
+
+def take_touched(state: State) -> Iterator[Touched]:
+    """Pods to settle, each taken off; those touched meanwhile come last."""
+    touched = state.pods.touched
+    while touched:
+        yield touched.pop(next(iter(touched)))
