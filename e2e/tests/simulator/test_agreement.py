@@ -5,6 +5,7 @@ simulator is wrong.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -34,9 +35,21 @@ async def test_the_simulator_agrees_with_the_real_thing(cluster: Cluster, path: 
 
 
 def _lasting(codes: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Without waits for a turn: passes take no time in the simulator, and some milliseconds in the world."""
+    """Without waits for a turn: passes take no time in the simulator, and some milliseconds in the world.
+
+    What stands before and after such a wait is one refusal if it is the same.
+    """
     kept = {pod: [code for code in codes if code != "WaitingForTurn"] for pod, codes in codes.items()}
-    return {pod: codes for pod, codes in kept.items() if codes}
+    return {pod: [code for code, _ in groupby(codes)] for pod, codes in kept.items() if codes}
+
+
+def test_a_wait_for_a_turn_makes_no_second_refusal_of_one() -> None:
+    waited = {"low": ["QuotaExceeded", "WaitingForTurn", "QuotaExceeded"], "high": ["WaitingForTurn"]}
+    assert _lasting(waited) == {"low": ["QuotaExceeded"]}
+    assert _lasting({"p": ["QuotaExceeded", "NodeReserved", "QuotaExceeded"]})["p"][1:] == [
+        "NodeReserved",
+        "QuotaExceeded",
+    ]
 
 
 def test_there_are_enough_of_them() -> None:
