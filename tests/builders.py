@@ -12,7 +12,7 @@ from core.ledger.effects import CreatePlaceholder, WakePod
 from core.ledger.ledger import Ledger
 from core.ledger.preemption.victims import mark, spare, trigger, undo
 from core.ledger.settings import LedgerSettings
-from core.ledger.usage.charges import settle_touched
+from core.ledger.settle import settle_touched
 from core.queues.spec import PartitionSpec, QueueSpec
 from core.queues.tree import QueueTree
 from core.resource import Limit, Resource, Tally

@@ -59,10 +59,11 @@ from core.ledger.preemption.offers import drop_offers, spare_withdrawn
 from core.ledger.preemption.quota_reclaim import find_reclaims, note_terms, terms_now
 from core.ledger.preemption.victims import expire_kept
 from core.ledger.recovery import stand_by, take_over
+from core.ledger.settle import settle_touched
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch
-from core.ledger.usage.charges import recount_people, settle_touched
+from core.ledger.usage.counters import recount_people
 from core.ledger.usage.over_max import recount_over_max
 from core.ledger.view import Snapshot
 from core.queues.users.limits import Limits

@@ -141,6 +141,11 @@ def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:
     return True
 
 
+def forget_wake_up(state: State, uid: PodUid) -> None:
+    """Drop the wake-up of a pod that is gone."""
+    state.turns.unwoken.discard(uid)
+
+
 def _withdraw(state: State, seat: Seat) -> None:
     key = seat.key
     promises = state.turns.promised[key.queue]

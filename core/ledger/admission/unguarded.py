@@ -1,7 +1,7 @@
 """Pods that kube-scheduler may place without a filter call: filed, and reported when something is wrong.
 
 Two things are: a pod without a node although nothing of ours holds it (F-2), and one that was never admitted
-(F-7). What such a pod is charged is a matter of `core.ledger.usage.charges`.
+(F-7). What such a pod is charged is a matter of `core.ledger.charge`.
 """
 
 from collections.abc import Iterator

@@ -8,6 +8,7 @@ Completing, and it may be taken up again.
 from core.ids import QueuePath
 from core.instants import has_come
 from core.ledger.admission.requests import request_cycle
+from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.queues.properties import SortPolicy
@@ -69,7 +70,7 @@ def _count(state: State, application: Application, leaf: Queue, *, runs: bool) -
         (queue.running.add if runs else queue.running.discard)(application.id)
 
 
-def allocated(state: State, application: Application) -> None:
+def _allocated(state: State, application: Application) -> None:
     """One more of its pods was given room (APP-3). In a ``stateaware`` leaf the first makes it Starting."""
     if application.state is AppState.NEW:
         fire(state, application, Move.RUN)
@@ -86,7 +87,7 @@ def run(state: State, application: Application) -> None:
     fire(state, application, Move.RUN)
 
 
-def room_held(state: State, application: Application) -> None:
+def _room_held(state: State, application: Application) -> None:
     """One of its placeholders was given room: it counts as running from the first on (APP-15, GANG-15)."""
     if application.state is AppState.NEW:
         fire(state, application, Move.RUN)
@@ -100,7 +101,7 @@ def room_held(state: State, application: Application) -> None:
         state.gangs.touched[application.id] = None
 
 
-def room_left(state: State, application: Application) -> None:
+def _room_left(state: State, application: Application) -> None:
     """One of its placeholders has no room any more; with the last, their time is over (GANG-15)."""
     application.holding -= 1
     if application.holding:
@@ -111,6 +112,27 @@ def room_left(state: State, application: Application) -> None:
     if application.formation is not None:
         application.formation.due = None
         state.gangs.touched[application.id] = None
+
+
+def note_room(state: State, record: PodRecord, *, was: bool, now: bool) -> None:
+    """What that is to its application. Room of a placeholder is none of the application's own (GANG-8)."""
+    if was == now or record.membership.application is None:
+        return
+    application = state.applications.known[record.membership.application]
+    if record.facts.placeholder:
+        (_room_held if now else _room_left)(state, application)
+    elif now:
+        _allocated(state, application)
+    if now and _was_let_in(state, record):
+        application.let_in = True
+
+
+def _was_let_in(state: State, record: PodRecord) -> bool:
+    """Whether a pod has its room by leave of ours: others may have bound it."""
+    promised = (
+        record.admission.reservation is not None or record.gang.slot is not None or record.admission.opening
+    )
+    return promised or record.uid in state.turns.of
 
 
 def idle(state: State, application: Application) -> None:

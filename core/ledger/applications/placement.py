@@ -12,7 +12,7 @@ from core.ledger.gangs.release import disperse
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.touched import touch
-from core.ledger.usage.charges import recount_people
+from core.ledger.usage.counters import recount_people
 from core.ledger.usage.over_max import recount_queue
 from core.queues.placement.refusals import refusal_of_move, refusal_of_unread, refusal_of_user
 from core.queues.placement.rules import Chosen, PlacementRequest, decide_queue

@@ -7,7 +7,7 @@ from core.ledger.audit.drift import Step, compare, each
 from core.ledger.gangs.index import linked_at, place_of
 from core.ledger.state.gangs import Place, Role
 from core.ledger.state.state import State
-from core.ledger.usage.charges import holds
+from core.ledger.usage.counters import holds
 from core.workload.application import Application
 from core.workload.gangs.progress import Formation, Progress
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from core.ids import NO_NODE, NodeName, PodUid, QueuePath
+from core.ledger.admission.pending import waiting_key
 from core.ledger.audit.applications import application_steps
 from core.ledger.audit.daemon_sets import daemon_set_steps
 from core.ledger.audit.drift import Drift, Step, compare, each
@@ -16,11 +17,11 @@ from core.ledger.audit.gangs import gang_steps
 from core.ledger.audit.pod_groups import pod_group_steps
 from core.ledger.audit.turns import turn_steps
 from core.ledger.audit.usage import usage_steps
+from core.ledger.charge import charge_of
 from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.state.admission import Seat, WaitingKey
 from core.ledger.state.preemption import Stage
 from core.ledger.state.state import State
-from core.ledger.usage.charges import charge_of, waiting_key
 
 
 def audit(state: State) -> tuple[Drift, ...]:

@@ -7,7 +7,7 @@ from core.ledger.audit.drift import KEYS_PER_STEP, Step, amounts, compare, compa
 from core.ledger.pods.record import Charge, Held, Standing
 from core.ledger.state.state import State
 from core.ledger.state.usage import OverMaxPlace
-from core.ledger.usage.charges import holds
+from core.ledger.usage.counters import holds
 from core.ledger.usage.over_max import excess_of
 from core.queues.queue import Queue
 from core.queues.users.limits import UsageBook

@@ -86,7 +86,7 @@ def expire_doubts(state: State) -> Rounds:
 
 def _undo(state: State, record: PodRecord) -> Rounds:
     if not record.facts.node:
-        record.placement.bound_to, record.placement.placed_at = NO_NODE, 0.0
+        record.placement.bound_to = NO_NODE
     record.admission.opening = record.admission.opening and not record.is_gated
     if record.preemption.eviction is not None and not record.facts.deleting:
         failed = on.PodEvicted(

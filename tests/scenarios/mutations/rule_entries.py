@@ -42,7 +42,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "namespace_quota": Entry("core.queues.tree:QueueTree.limit", "GANG-6 NS-5"),
     "unused_queues_go": Entry("extender.engine.engine:Engine.clean", "Q-10"),
     # usage, headroom and limits
-    "charge_of_pod": Entry("core.ledger.usage.charges:charge_of", "DESIGN-2 DESIGN-3 GANG-12 QUO-2 RES-8"),
+    "charge_of_pod": Entry("core.ledger.charge:charge_of", "DESIGN-2 DESIGN-3 GANG-12 QUO-2 RES-8"),
     "pod_is_deleted": Entry("core.ledger.pods.registry:delete_pod", "POD-2 PRE-22"),
     "headroom": Entry("core.queues.headroom:headroom", "QUO-12"),
     "shortfall": Entry("core.queues.headroom:shortfall", "CYC-5 FORMAT-0 QUO-1 QUO-3 QUO-8 QUO-9 RNP-1"),

@@ -1,0 +1,64 @@
+"""Index of pending asks: where each waits for its turn."""
+
+from core.ledger.admission.requests import request_cycle
+from core.ledger.admission.turns import end_turn, looked_at, note_fresh
+from core.ledger.node_reservation.search import await_age, forget_age
+from core.ledger.pods.record import Charge, Held, PodRecord
+from core.ledger.preemption.attempts import await_try, forget_try
+from core.ledger.state.admission import CycleReason, Seat, WaitingKey
+from core.ledger.state.state import State
+from core.ledger.usage.counters import holds
+from core.workload.pending_index import Lineup
+from core.workload.pod import OWN_GATE
+
+
+def waiting_key(record: PodRecord, charge: Charge | None) -> WaitingKey | None:
+    """Where a pending ask waits for its turn: equal asks of one application fit alike."""
+    if charge is None or charge.held is not Held.PENDING or charge.queue is None:
+        return None
+    if record.membership.application is None:
+        return None
+    return WaitingKey(charge.queue, charge.size, record.membership.application, record.facts.constraints)
+
+
+def file_ask(state: State, record: PodRecord, charge: Charge | None) -> None:
+    """Bring the index in line with what a pod is charged now."""
+    seat, new = state.pending.waits_at.get(record.uid), waiting_key(record, charge)
+    if (seat and seat.key) == new:
+        return
+    if seat is not None:
+        looked_at(state, record.uid)
+        end_turn(state, record.uid, used=holds(charge))
+        _leave(state, seat)
+    if new is not None:
+        _enter(state, record, Seat(new, record.rank))
+
+
+def _enter(state: State, record: PodRecord, seat: Seat) -> None:
+    key = seat.key
+    state.pending.waiting.setdefault(key.queue, Lineup()).add(key.app, (key.size, key.constraints), seat.rank)
+    state.pending.waits_at[record.uid] = seat
+    tolerated = key.constraints.tolerations
+    state.usage.tolerated[tolerated] = state.usage.tolerated.get(tolerated, 0) + 1
+    note_fresh(state, seat)
+    await_age(state, record)
+    await_try(state, record)
+    leaf = state.config.tree.get(key.queue)
+    if OWN_GATE in record.facts.gates or (leaf is not None and leaf.properties.unscheduled_backoff):
+        # It will never ask by itself; or its application rests from now on, if no node takes it (CYC-4).
+        request_cycle(state, CycleReason.POD_ARRIVED)
+
+
+def _leave(state: State, seat: Seat) -> None:
+    key = seat.key
+    lineup = state.pending.waiting[key.queue]
+    lineup.remove(key.app, (key.size, key.constraints), seat.rank)
+    tolerated = key.constraints.tolerations
+    state.usage.tolerated[tolerated] -= 1
+    if not state.usage.tolerated[tolerated]:
+        del state.usage.tolerated[tolerated]
+    del state.pending.waits_at[seat.rank[-1]]
+    forget_age(state, seat.rank[-1])
+    forget_try(state, seat.rank[-1])
+    if not lineup:
+        del state.pending.waiting[key.queue]

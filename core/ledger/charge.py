@@ -1,0 +1,87 @@
+"""Charge of a pod: a function of what is known about it.
+
+This one rule makes filter, bind and watch idempotent. Any order of events and any repeat ends in the same
+counters.
+"""
+
+from core.ids import QueuePath
+from core.ledger.gangs.index import awaits_gang, slot_node
+from core.ledger.pods.record import Charge, Held, PodRecord, Standing
+from core.ledger.state.state import State
+
+
+def charge_of(state: State, record: PodRecord) -> Charge | None:
+    """What a pod should be charged now, or None when it takes nothing (QUO-2, POD-2).
+
+    A resize changes the size and nothing asks whether it fits (RES-8); a bound pod is charged whether or
+    not there is room (QUO-9). Room is kept until the pod is gone, also while it terminates.
+    """
+    size = record.facts.size
+    if not record.membership.managed:
+        return Charge(Held.OCCUPIED, None, record.node, size) if record.node else None
+    queue = _queue_of(state, record)
+    if queue is None:
+        return None
+    if record.node:
+        return _charge_of_running(record, queue)
+    if record.admission.reservation is not None:
+        return Charge(
+            Held.RESERVED,
+            queue,
+            record.placement.binding or record.admission.noted or slot_node(record),
+            size,
+        )
+    if not record.is_ask or _is_kept_out(state, record):
+        return None
+    if record.is_unguarded:
+        return _charge_unguarded(state, record, queue)
+    if awaits_gang(state, record):
+        return _charge_beside(state, record)
+    if slot_node(record):
+        # From the moment its placeholder is gone: the pair counts once (GANG-12).
+        return Charge(Held.RESERVED, queue, record.placement.binding or slot_node(record), size)
+    standing = Standing.TRIGGERED if record.preemption.triggered else Standing.PLAIN
+    return Charge(Held.PENDING, queue, record.placement.binding, size, record.facts.priority, standing)
+
+
+def _charge_of_running(record: PodRecord, queue: QueuePath) -> Charge:
+    size, priority = record.facts.size, record.facts.priority
+    if record.preempting:
+        return Charge(Held.ALLOCATED, queue, record.node, size, standing=Standing.PREEMPTING)
+    if record.evictable:
+        return Charge(Held.ALLOCATED, queue, record.node, size, priority, Standing.EVICTABLE)
+    return Charge(Held.ALLOCATED, queue, record.node, size)
+
+
+def _charge_unguarded(state: State, record: PodRecord, queue: QueuePath) -> Charge:
+    """The quota of a pod that may be placed at any moment, whatever it waits for by our rules (F-2, F-7)."""
+    beside = _charge_beside(state, record)
+    node = (
+        record.placement.binding
+        or slot_node(record)
+        or (beside.node if beside is not None else record.admission.noted)
+    )
+    standing = Standing.BYPASSED if record.bypasses else Standing.PLAIN
+    return Charge(Held.RESERVED, queue, node, record.facts.size, standing=standing)
+
+
+def _charge_beside(state: State, record: PodRecord) -> Charge | None:
+    """A member that goes to another node than that of its placeholder has room there, while the quota is
+    still the placeholder's (GANG-11)."""
+    slot = record.gang.slot
+    holder = state.pods.records.get(slot.placeholder) if slot is not None else None
+    if slot is None or holder is None or holder.node == slot.node:
+        return None
+    return Charge(Held.RESERVED, None, slot.node, record.facts.size)
+
+
+def _queue_of(state: State, record: PodRecord) -> QueuePath | None:
+    if record.membership.application is None:
+        return None
+    return state.applications.known[record.membership.application].queue
+
+
+def _is_kept_out(state: State, record: PodRecord) -> bool:
+    """Whether its application runs in a queue that does not let in what waits of it (F-1)."""
+    application = state.application_of(record)
+    return application is not None and application.refusal is not None

@@ -1,0 +1,73 @@
+"""Settling: what a pod is charged now, and the order in which the owners of indexes file it anew."""
+
+from core.ledger.admission.pending import file_ask
+from core.ledger.admission.requests import request_cycle
+from core.ledger.admission.turns import forget_wake_up, note_moved
+from core.ledger.admission.unguarded import file_unguarded, forget_unguarded, note_unadmitted
+from core.ledger.applications.lifecycle import note_room
+from core.ledger.charge import charge_of
+from core.ledger.gangs.index import file, unfile
+from core.ledger.node_reservation.reservation import let_go
+from core.ledger.podgroups.membership import note_member
+from core.ledger.pods.record import Charge, PodRecord
+from core.ledger.preemption.quota_reclaim import note_growth
+from core.ledger.state.admission import CycleReason
+from core.ledger.state.state import State
+from core.ledger.touched import take_touched
+from core.ledger.usage.counters import file_reservation, holds, keeps_room, move_charge
+from core.ledger.usage.over_max import note_release, note_use
+
+
+def settle_touched(state: State) -> None:
+    """Bring counters and indexes in line with what is now known about the pods that were touched."""
+    for record, dropped in take_touched(state):
+        (_discharge if dropped else _settle)(state, record)
+
+
+def _settle(state: State, record: PodRecord) -> None:
+    note_member(state, record)
+    new = charge_of(state, record)
+    if not record.node:
+        record.placement.placed_at = 0.0
+    elif not record.placement.placed_at:
+        record.placement.placed_at = state.now
+        note_unadmitted(state, record)
+    _recharge(state, record, new)
+    file_reservation(state, record)
+    file_ask(state, record, new)
+    file(state, record)
+    file_unguarded(state, record)
+    if record.node_reservation.node and not record.is_ask:
+        let_go(state, record)
+
+
+def _discharge(state: State, record: PodRecord) -> None:
+    """Take a pod that is gone out of the counters and indexes."""
+    _recharge(state, record, None)
+    file_ask(state, record, None)
+    unfile(state, record)
+    forget_unguarded(state, record.uid, gone=True)
+    forget_wake_up(state, record.uid)
+    file_reservation(state, record)
+    let_go(state, record, gone=True)
+
+
+def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
+    old = state.usage.charges.get(record.uid)
+    if old == new:
+        return
+    # Most often a reservation becomes an allocation, which is the same to users and groups.
+    people = old is None or not keeps_room(old, new)
+    move_charge(state, record, old, new, people=people)
+    for each in (old, new):
+        if each is not None and each.queue is not None and record.membership.application is not None:
+            note_moved(state, each.queue, record.membership.application)
+    note_room(state, record, was=holds(old), now=holds(new))
+    if old is not None and people:
+        note_release(state, record, old)
+    if new is not None:
+        note_growth(state, old, new)
+        if people and holds(new):
+            note_use(state, record, new)
+    if old is not None and holds(old) and people:
+        request_cycle(state, CycleReason.CAPACITY_FREED)

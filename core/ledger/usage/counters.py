@@ -1,0 +1,145 @@
+"""Counters of charges: in queues, for users and groups, and on nodes."""
+
+from collections.abc import Callable
+from operator import attrgetter
+
+from core.ids import NodeName
+from core.ledger.pods.record import Charge, Held, PodRecord, Standing
+from core.ledger.state.state import State
+from core.queues.priority import ask_comes, ask_goes
+from core.queues.queue import Queue
+from core.queues.users.limits import UsageBook
+from core.resource import Resource, Tally
+from core.workload.application import Application
+from core.workload.nodes.node import NodeUse
+
+_HELD_IN: dict[Held, Callable[[Queue], Tally]] = {
+    Held.PENDING: attrgetter("pending"),
+    Held.RESERVED: attrgetter("reserved"),
+    Held.ALLOCATED: attrgetter("allocated"),
+}
+_STANDING_IN: dict[Standing, tuple[Callable[[Queue], Tally], ...]] = {
+    Standing.PREEMPTING: (attrgetter("preempting"),),
+    Standing.TRIGGERED: (attrgetter("triggered"),),
+    Standing.BYPASSED: (attrgetter("bypassed"),),
+}
+"""What counts a charge in a queue: as held, and as what it is to preemption."""
+
+
+def holds(charge: Charge | None) -> bool:
+    """Whether a charge takes quota: allocated or reserved, not merely asked for."""
+    return charge is not None and charge.queue is not None and charge.held in (Held.ALLOCATED, Held.RESERVED)
+
+
+def keeps_room(old: Charge, new: Charge | None) -> bool:
+    """Whether a pod goes on to hold as much of the same queue."""
+    return holds(old) and new is not None and holds(new) and (new.queue, new.size) == (old.queue, old.size)
+
+
+def move_charge(
+    state: State, record: PodRecord, old: Charge | None, new: Charge | None, *, people: bool
+) -> None:
+    """Count a pod's new charge in its old one's stead. ``people``: for users and groups too."""
+    if old is not None:
+        _count(state, record, old, adding=False, people=people)
+        del state.usage.charges[record.uid]
+    if new is not None:
+        _count(state, record, new, adding=True, people=people)
+        state.usage.charges[record.uid] = new
+
+
+def _count(state: State, record: PodRecord, charge: Charge, *, adding: bool, people: bool) -> None:
+    """Count a charge in or out. ``people``: for users and groups too."""
+    leaf = state.config.tree.get(charge.queue) if charge.queue is not None else None
+    if leaf is not None:
+        for counter in (_HELD_IN[charge.held], *_STANDING_IN.get(charge.standing, ())):
+            for queue in leaf.chain:
+                (counter(queue).add if adding else counter(queue).subtract)(charge.size)
+        if charge.held is Held.PENDING:
+            _count_priority(leaf, state.application_of(record), charge, adding=adding)
+        if people and holds(charge) and record.membership.application is not None:
+            _count_people(
+                state,
+                state.applications.known[record.membership.application],
+                leaf,
+                charge.size,
+                adding=adding,
+            )
+    if charge.node:
+        _count_on_node(state, record, charge, adding=adding)
+    elif charge.held is Held.RESERVED and adding:
+        state.usage.afloat.add(charge.size)
+    elif charge.held is Held.RESERVED:
+        state.usage.afloat.subtract(charge.size)
+
+
+def _count_priority(leaf: Queue, application: Application | None, charge: Charge, *, adding: bool) -> None:
+    priority = charge.priority
+    if adding:
+        ask_comes(leaf, priority)
+    else:
+        ask_goes(leaf, priority)
+    if application is not None:
+        left = application.asked.get(priority, 0) + (1 if adding else -1)
+        if left:
+            application.asked[priority] = left
+        else:
+            del application.asked[priority]
+
+
+def _count_people(
+    state: State, application: Application, leaf: Queue, size: Resource, *, adding: bool
+) -> None:
+    """What users and groups hold."""
+    paths = [queue.path for queue in leaf.chain]
+    if adding:
+        application.used.add(size)
+        state.usage.book.add(application.claimant, paths, size)
+    else:
+        application.used.subtract(size)
+        state.usage.book.subtract(application.claimant, paths, size)
+
+
+def recount_people(state: State) -> None:
+    """Groups and usage anew, from what the pods hold; after a new document (UGM-10)."""
+    state.usage.book = UsageBook()
+    for application in state.applications.known.values():
+        leaf = state.config.tree.get(application.queue) if application.queue is not None else None
+        if leaf is None:
+            continue
+        paths = [queue.path for queue in leaf.chain]
+        application.group = state.config.limits.group_for(paths, application.groups or ())
+        for uid in application.pods:
+            charge = state.usage.charges.get(uid)
+            if charge is not None and holds(charge):
+                state.usage.book.add(application.claimant, paths, charge.size)
+        if application.started:
+            state.usage.book.start(application.claimant, paths)
+
+
+def _count_on_node(state: State, record: PodRecord, charge: Charge, *, adding: bool) -> None:
+    use = state.usage.uses.setdefault(charge.node, NodeUse())
+    tally = use.occupied if charge.held is Held.OCCUPIED else use.allocated
+    if charge.standing is Standing.EVICTABLE and charge.queue is not None:
+        use.evictable.file(charge.queue, charge.priority, record.uid, charge.size, adding=adding)
+    if adding:
+        tally.add(charge.size)
+        use.pods.add(record.uid)
+        state.usage.node_room.take(charge.node, charge.size)
+        return
+    tally.subtract(charge.size)
+    state.usage.node_room.give_back(charge.node, charge.size)
+    use.pods.discard(record.uid)
+    _drop_unused(state, charge.node)
+
+
+def _drop_unused(state: State, name: NodeName) -> None:
+    if not state.usage.uses[name].pods:
+        del state.usage.uses[name]
+
+
+def file_reservation(state: State, record: PodRecord) -> None:
+    if record.admission.reservation is None:
+        state.usage.reserved.discard(record.uid)
+    else:
+        state.usage.reserved.add(record.uid)
