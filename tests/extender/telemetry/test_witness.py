@@ -9,7 +9,7 @@ import pytest
 from core.decisions.decision import Ignored, Scored, Unscored
 from core.ids import NodeName, PodUid
 from core.ledger.ledger import Ledger
-from core.ledger.pods.record import PodRecord
+from core.ledger.pods.record import Membership, PodRecord
 from extender.telemetry.logs import DecisionLog, configure_logs
 from extender.telemetry.metrics import Metrics
 from extender.telemetry.witness import DecisionWitness
@@ -34,7 +34,7 @@ class Told:
         )
 
     def decided(self, verdict: object) -> None:
-        record = PodRecord(make_pod("p"), seq=0, managed=True)
+        record = PodRecord(make_pod("p"), seq=0, membership=Membership(managed=True))
         self.witness.decided("prioritize", record, verdict, now=START)
 
     def logged(self) -> list[tuple[str, str, str]]:
