@@ -1,8 +1,14 @@
-"""What core wants done to the world: requests, in the imperative. A closed union of frozen values."""
+"""What core wants done to the world: requests, in the imperative. A closed union of frozen values.
 
-from dataclasses import dataclass
+``purpose``: of effects that several owners ask for; of the others the type says who goes on. The outcome
+brings it back, see `core.ledger.effect_outcomes`.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 from core.ids import NO_POD, AppId, NodeName, PodUid
+from core.ledger.outcomes import NominationPurpose, Purpose, RecordPurpose, RemovalPurpose
 from core.workload.gangs.gang import Gang, Originator, TaskGroup
 
 
@@ -39,6 +45,7 @@ class NominateNode:
     namespace: str
     name: str
     node: NodeName
+    purpose: NominationPurpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +59,7 @@ class WriteRecord:
     namespace: str
     name: str
     entries: tuple[tuple[str, str | None], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PostBinding:
-    """Bind a pod, as kube-scheduler's bind call asks. ``fenced``: only while the Lease is held (F-3)."""
-
-    uid: PodUid
-    namespace: str
-    name: str
-    node: NodeName
-    fenced: bool = False
+    purpose: RecordPurpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +111,8 @@ class EvictPod:
     ``preemptor``: whom it makes room for, empty for none; ``why``: in a few words, for those who look on.
     """
 
+    purpose: ClassVar[RemovalPurpose] = Purpose.VICTIM
+
     uid: PodUid
     namespace: str
     name: str
@@ -134,6 +133,7 @@ class DeletePod:
     at_once: bool = False
     preemptor: PodUid = NO_POD
     why: str = ""
+    purpose: RemovalPurpose = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,6 @@ Effect = (
     | EvictPod
     | DeletePod
     | CreatePlaceholder
-    | PostBinding
     | PostEvent
     | LookUpGroups
     | EndWait

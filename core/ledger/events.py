@@ -27,7 +27,13 @@ from core.ledger.cluster_events import PodGroupsUnserved as PodGroupsUnserved
 from core.ledger.cluster_events import PriorityClassDeleted as PriorityClassDeleted
 from core.ledger.cluster_events import PriorityClassesListed as PriorityClassesListed
 from core.ledger.cluster_events import PriorityClassObserved as PriorityClassObserved
-from core.ledger.outcomes import CreationOutcome, EvictionOutcome
+from core.ledger.outcomes import (
+    CreationOutcome,
+    EvictionOutcome,
+    NominationPurpose,
+    RecordPurpose,
+    RemovalPurpose,
+)
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec
 from core.reasons import Refusal, Said
@@ -172,6 +178,7 @@ class NodeNominated:
     uid: PodUid
     node: NodeName
     reached: bool
+    purpose: NominationPurpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +188,7 @@ class RecordWritten:
     uid: PodUid
     entries: tuple[tuple[str, str | None], ...]
     reached: bool
+    purpose: RecordPurpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +197,7 @@ class PodEvicted:
 
     uid: PodUid
     outcome: EvictionOutcome
+    purpose: RemovalPurpose
     preemptor: PodUid = NO_POD
 
 

@@ -7,6 +7,7 @@ A handler per event. Each only notes what was told or promised on the pod's reco
 from collections.abc import Iterator
 from typing import assert_never
 
+from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.admission.bind import note_bind
 from core.ledger.admission.cycle import TurnPass
@@ -35,25 +36,29 @@ from core.ledger.cluster.objects import (
     learn_priority_classes,
 )
 from core.ledger.effects import Effect
-from core.ledger.gangs.lifecycle import note_created, note_noted
+from core.ledger.gangs.lifecycle import note_created, note_phase_written
+from core.ledger.gangs.outcomes import note_member_nominated, note_member_written, note_released
 from core.ledger.gangs.replacement import (
     advance_all,
     gangs_due,
-    note_member_nominated,
-    note_member_written,
     note_placed,
-    note_released,
     seek_again,
 )
-from core.ledger.node_reservation.reservation import note_written
+from core.ledger.node_reservation.reservation import note_nominated, note_reservation_written
 from core.ledger.node_reservation.search import come_of_age
+from core.ledger.outcomes import Purpose
 from core.ledger.podgroups.attempt import expire_groups, tend
 from core.ledger.pods.doubts import expire_doubts
 from core.ledger.pods.registry import refresh
 from core.ledger.pods.sightings import expire_provisional, learn_pods
 from core.ledger.pods.tombstones import forget_gone
 from core.ledger.preemption.attempts import await_try, find_due
-from core.ledger.preemption.execution import go_on, note_eviction, note_preemption
+from core.ledger.preemption.execution import (
+    note_eviction,
+    note_plan_written,
+    note_preemption,
+    note_victim_written,
+)
 from core.ledger.preemption.in_vain import forgive
 from core.ledger.preemption.offers import drop_offers, spare_withdrawn
 from core.ledger.preemption.quota_reclaim import find_reclaims, note_terms, terms_now
@@ -61,6 +66,7 @@ from core.ledger.preemption.victims import expire_kept
 from core.ledger.recovery import stand_by, take_over
 from core.ledger.settle import settle_touched
 from core.ledger.state.admission import CycleReason
+from core.ledger.state.outbox import emit_first, hand_out
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch
 from core.ledger.usage.counters import recount_people
@@ -127,11 +133,12 @@ class Ledger:
                 note_woken(self._state, event)
             case on.GateHeld() | on.GateToldNot():
                 self._on_gate(event)
-            case on.NodeNominated() | on.RecordWritten():
+            case on.NodeNominated():
+                self._on_nominated(event)
+            case on.RecordWritten():
                 self._on_written(event)
             case on.PodEvicted():
-                note_eviction(self._state, event)
-                note_released(self._state, event)
+                self._on_evicted(event)
             case on.PlaceholderCreated():
                 note_created(self._state, event)
             case on.PreemptionMark():
@@ -156,11 +163,7 @@ class Ledger:
 
     def _posted(self) -> tuple[Effect, ...]:
         """What handlers put out, in their order."""
-        if not self._state.outbox:
-            return ()
-        posted = tuple(self._state.outbox)
-        self._state.outbox.clear()
-        return posted
+        return hand_out(self._state)
 
     def audit_steps(self) -> Iterator[list[Drift]]:
         """The audit of this ledger, in steps; see `audit`."""
@@ -201,19 +204,53 @@ class Ledger:
         state.podgroups.touched.update(dict.fromkeys(state.podgroups.known))
         request_cycle(state, CycleReason.CONFIGURED)
 
-    # -- time ----------------------------------------------------------------------------------------
+    # -- outcomes, each to the owner that its purpose names ---------------------------------------
 
-    def _on_written(self, event: on.NodeNominated | on.RecordWritten) -> None:
-        if isinstance(event, on.RecordWritten):
-            go_on(self._state, event)
-            note_member_written(self._state, event)
-            note_noted(self._state, event)
-        else:
-            note_member_nominated(self._state, event)
-        note_written(self._state, event)
-        record = self._state.pods.records.get(event.uid)
+    def _on_written(self, event: on.RecordWritten) -> None:
+        match event.purpose:
+            case Purpose.NODE_RESERVATION:
+                note_reservation_written(self._state, event)
+            case Purpose.PLAN:
+                note_plan_written(self._state, event)
+            case Purpose.VICTIM:
+                note_victim_written(self._state, event)
+            case Purpose.REPLACEMENT:
+                note_member_written(self._state, event)
+            case Purpose.GANG_PHASE:
+                note_phase_written(self._state, event)
+            case Purpose.WITHDRAWAL | Purpose.LABELS:
+                pass
+            case _:
+                assert_never(event.purpose)
+        self._settle(event.uid)
+
+    def _on_nominated(self, event: on.NodeNominated) -> None:
+        match event.purpose:
+            case Purpose.NODE_RESERVATION:
+                note_nominated(self._state, event)
+            case Purpose.REPLACEMENT:
+                note_member_nominated(self._state, event)
+            case Purpose.WITHDRAWAL:
+                pass
+            case _:
+                assert_never(event.purpose)
+        self._settle(event.uid)
+
+    def _on_evicted(self, event: on.PodEvicted) -> None:
+        match event.purpose:
+            case Purpose.VICTIM:
+                note_eviction(self._state, event)
+            case Purpose.REPLACEMENT:
+                note_released(self._state, event)
+            case _:
+                assert_never(event.purpose)
+
+    def _settle(self, uid: PodUid) -> None:
+        record = self._state.pods.records.get(uid)
         if record is not None:
             touch(self._state, record)
+
+    # -- time ----------------------------------------------------------------------------------------
 
     def _on_gate(self, event: on.GateHeld | on.GateToldNot) -> None:
         record = self._state.pods.records.get(event.uid)
@@ -234,7 +271,7 @@ class Ledger:
             self._pass = TurnPass(state, fresh_only=not state.cycle.freed)
             begin_cycle(state)
         wakes = yield from self._pass.slice()
-        state.outbox[:0] = wakes
+        emit_first(state, wakes)
         if self._pass.done:
             end_cycle(state, self._pass.nowhere)
             self._pass = None

@@ -10,12 +10,14 @@ from core.ledger.admission.turns import end_turn
 from core.ledger.gangs.lifecycle import begin_all
 from core.ledger.gangs.replacement import dissolve, remember_slot, resume_slots
 from core.ledger.node_reservation.reservation import drop, remember
+from core.ledger.outcomes import Purpose
 from core.ledger.pods.forced import let_in_what_runs
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.relabelled import recall_labels
+from core.ledger.pods.reports import write
 from core.ledger.pods.update import is_under_way
 from core.ledger.preemption.execution import fall_short, send_off
-from core.ledger.preemption.victims import spare, unmark, write
+from core.ledger.preemption.victims import spare, unmark
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.preemption import Stage
 from core.ledger.state.state import State
@@ -32,7 +34,7 @@ def recall(state: State, record: PodRecord) -> None:
     and whoever may create pods could keep nodes for himself.
     """
     if record.is_gated and record.facts.gate_opened:
-        write(state, record, (GATE_OPENED, None))
+        write(state, record, Purpose.WITHDRAWAL, (GATE_OPENED, None))
     record.seen.believed = not state.pods.listed
     recall_labels(state, record)
     if record.seen.believed:
@@ -40,7 +42,7 @@ def recall(state: State, record: PodRecord) -> None:
         return
     forged = [(key, None) for key, value in _records_of(record.facts) if value]
     if forged:
-        write(state, record, *forged)
+        write(state, record, Purpose.WITHDRAWAL, *forged)
 
 
 def resume(state: State) -> None:
@@ -170,7 +172,7 @@ def _believe_mark(state: State, record: PodRecord) -> None:
     state.preemption.victims.setdefault(record.preemption.preempted_for, {})[record.uid] = Stage.MARKED
     if not record.node:
         unmark(state, record)
-        write(state, record, (PREEMPTED_FOR, None))
+        write(state, record, Purpose.WITHDRAWAL, (PREEMPTED_FOR, None))
 
 
 def _records_of(facts: PodFacts) -> tuple[tuple[str, str], ...]:

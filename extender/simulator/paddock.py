@@ -17,7 +17,7 @@ from core.errors import PaddockError
 from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.audit.drift import Drift
-from core.ledger.effects import Effect, EndWait, LookUpGroups, PostBinding, PostEvent
+from core.ledger.effects import Effect, EndWait, LookUpGroups, PostEvent
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import Snapshot
 from core.workload.pod import PodFacts
@@ -32,7 +32,7 @@ from extender.simulator.cluster.effector import act
 from extender.simulator.cluster.world import News, World
 from extender.simulator.scenario.objects import Json
 from extender.simulator.scheduler.extender_calls import CallFailed, bind_error
-from extender.verbs.bind import BindOutcome, BindVerb
+from extender.verbs.bind import BindOutcome, BindVerb, PostBinding
 from extender.verbs.pure import PureVerbs
 from extender.views.recent_plans import RecentPlans
 from extender.wire.calls.extender_v1 import BOUND, faulted
@@ -275,7 +275,7 @@ class Life:
     def _arrive(self, binding: PostBinding, arrived: "asyncio.Future[BindOutcome]") -> None:
         outcome = self._bound(binding)
         if not self.ended:
-            self._done(binding)
+            self._after_effect(type(binding).__name__)
         if not self.ended and not arrived.done():
             arrived.set_result(outcome)
 

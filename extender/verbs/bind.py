@@ -12,7 +12,6 @@ from core.decisions.decision import BindNow, BindWaits, BoundAlready, Faulted, I
 from core.errors import PaddockError
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.effects import PostBinding
 from core.workload.pod import PodFacts
 from extender.engine.engine import Engine
 from extender.verbs.confirmation import why_unbindable
@@ -22,6 +21,17 @@ from extender.verbs.waits import Waits
 from extender.wire.calls import extender_v1 as v1
 
 HUNG_UP = "the caller has hung up; nothing was sent"
+
+
+@dataclass(frozen=True, slots=True)
+class PostBinding:
+    """Binding that a bind call of kube-scheduler asks for. ``fenced``: only while the Lease is held (F-3)."""
+
+    uid: PodUid
+    namespace: str
+    name: str
+    node: NodeName
+    fenced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.audit.drift import Drift
 from core.ledger.audit.rounds import audit
-from core.ledger.effects import Effect, EndWait, PostBinding
+from core.ledger.effects import Effect, EndWait
 from core.ledger.ledger import Ledger
 from core.ledger.pods.record import PodRecord
 from core.queues.spec import QueueSpec
@@ -25,7 +25,7 @@ from extender.engine.engine import Engine
 from extender.engine.outward import Outward
 from extender.http.door import Door as Guards
 from extender.http.server import MOST_BYTES, Address, listen, verbs_app
-from extender.verbs.bind import BindOutcome, BindVerb
+from extender.verbs.bind import BindOutcome, BindVerb, PostBinding
 from extender.verbs.pure import PureVerbs
 from extender.wire.annotations.gang import POD_GROUP_MIN, POD_GROUP_NAME
 from extender.wire.translate import POD, pod_from

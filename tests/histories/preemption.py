@@ -15,7 +15,7 @@ from core.ids import NO_NODE, NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, Effect, EvictPod, NominateNode, WakePod, WriteRecord
 from core.ledger.ledger import Ledger
-from core.ledger.outcomes import EvictionOutcome
+from core.ledger.outcomes import EvictionOutcome, RemovalPurpose
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import QueueSpec
 from core.workload.nodes.node import NodeFacts
@@ -229,13 +229,14 @@ class World(Cluster):
             match effect:
                 case WriteRecord(uid, _, _, entries):
                     self._write(uid, dict(entries), reached=reached)
-                    self.engine.learn(on.RecordWritten(uid, entries, reached=reached and uid in self.pods))
+                    done = reached and uid in self.pods
+                    self.engine.learn(on.RecordWritten(uid, entries, done, effect.purpose))
                 case EvictPod(uid, _, _, preemptor) | DeletePod(uid, _, _, preemptor):
-                    self._evict(uid, preemptor, reached=reached)
+                    self._evict(uid, preemptor, effect.purpose, reached=reached)
                 case NominateNode(uid, _, _, node):
                     if reached and uid in self.pods and not self.pods[uid].node:
                         self.show(uid, nominated=node)
-                    self.engine.learn(on.NodeNominated(uid, node, reached=reached))
+                    self.engine.learn(on.NodeNominated(uid, node, reached, effect.purpose))
                 case WakePod(uid):
                     self.engine.learn(on.PodWoken(uid, reached))
                 case _:
@@ -255,14 +256,14 @@ class World(Cluster):
             changes |= {"preempted_for": ask, "preempted_plan": plan, "preempted_why": why}
         self.show(uid, **changes)
 
-    def _evict(self, uid: PodUid, preemptor: PodUid, *, reached: bool) -> None:
+    def _evict(self, uid: PodUid, preemptor: PodUid, purpose: RemovalPurpose, *, reached: bool) -> None:
         outcome = EvictionOutcome.DONE if reached else EvictionOutcome.FAILED
         if uid not in self.pods:
             outcome = EvictionOutcome.GONE
         if outcome is EvictionOutcome.DONE and not self.pods[uid].deleting:
             self.say(f"{uid} is evicted for {preemptor}")
             self.leave(uid)
-        self.engine.learn(on.PodEvicted(uid, outcome, preemptor))
+        self.engine.learn(on.PodEvicted(uid, outcome, purpose, preemptor))
 
     # -- steps -----------------------------------------------------------------------------------------------
 

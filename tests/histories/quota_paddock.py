@@ -276,14 +276,15 @@ class Paddock:
                 done = reached and uid in api.pods and not api.pods[uid].node
                 if done:
                     api.change(uid, nominated=node)
-                learn(on.NodeNominated(uid, node, reached=done))
+                learn(on.NodeNominated(uid, node, done, effect.purpose))
             case WriteRecord(uid, _, _, entries):
-                learn(on.RecordWritten(uid, entries, reached=reached and uid in api.pods))
+                learn(on.RecordWritten(uid, entries, reached and uid in api.pods, effect.purpose))
             case EvictPod(uid, _, _, preemptor) | DeletePod(uid, _, _, preemptor):
                 done = reached and uid in api.pods
                 if done:
                     api.delete(uid)
-                learn(on.PodEvicted(uid, EvictionOutcome.DONE if done else EvictionOutcome.FAILED, preemptor))
+                outcome = EvictionOutcome.DONE if done else EvictionOutcome.FAILED
+                learn(on.PodEvicted(uid, outcome, effect.purpose, preemptor))
             case MarkFailed(uid):
                 if reached and uid in api.pods:
                     api.delete(uid)

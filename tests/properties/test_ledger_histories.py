@@ -13,7 +13,13 @@ from core.decisions.scoring import decide_scores
 from core.ids import NO_NODE, NO_POD, AppId, NodeName
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
-from core.ledger.outcomes import CreationOutcome, EvictionOutcome
+from core.ledger.outcomes import (
+    CreationOutcome,
+    EvictionOutcome,
+    NominationPurpose,
+    RecordPurpose,
+    RemovalPurpose,
+)
 from core.reasons import Code, Refusal, Said
 from core.workload.budget import BudgetFacts
 from core.workload.daemon_set import Controller, DaemonSetFacts, DaemonSetKey
@@ -175,9 +181,14 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PodBound: (uids, nodes),
     on.BindFailed: (uids, st.booleans()),
     on.PodWoken: (uids, st.booleans(), st.booleans()),
-    on.NodeNominated: (uids, nodes, st.booleans()),
-    on.RecordWritten: (uids, records, st.booleans()),
-    on.PodEvicted: (uids, st.sampled_from(EvictionOutcome), st.just(NO_POD) | uids),
+    on.NodeNominated: (uids, nodes, st.booleans(), st.sampled_from(get_args(NominationPurpose))),
+    on.RecordWritten: (uids, records, st.booleans(), st.sampled_from(get_args(RecordPurpose))),
+    on.PodEvicted: (
+        uids,
+        st.sampled_from(EvictionOutcome),
+        st.sampled_from(get_args(RemovalPurpose)),
+        st.just(NO_POD) | uids,
+    ),
     on.PlaceholderCreated: (apps, placeholders, st.sampled_from(CreationOutcome)),
     on.GateHeld: (uids, st.just(SAID)),
     on.GateToldNot: (uids,),

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 from core.ledger import events as on
-from core.ledger.effects import DeletePod, Effect, EvictPod, NominateNode, OpenGate, WakePod, WriteRecord
-from core.ledger.outcomes import EvictionOutcome
+from core.ledger.effect_outcomes import outcome_of
+from core.ledger.effects import Effect
+from core.ledger.outcomes import Answer
 from extender.simulator.cluster.world import World
 from extender.simulator.paddock import Life, Paddock
 
@@ -20,17 +21,9 @@ class Standby(Life):
         if self.acts:
             super().perform(effect)
             return
-        match effect:
-            case EvictPod() | DeletePod():
-                self.engine.learn(on.PodEvicted(effect.uid, EvictionOutcome.FAILED, effect.preemptor))
-            case WakePod() | OpenGate():
-                self.engine.learn(on.PodWoken(effect.uid, reached=False))
-            case NominateNode():
-                self.engine.learn(on.NodeNominated(effect.uid, effect.node, reached=False))
-            case WriteRecord():
-                self.engine.learn(on.RecordWritten(effect.uid, effect.entries, reached=False))
-            case _:
-                pass
+        outcome = outcome_of(effect, Answer.FAILED)
+        if outcome is not None:
+            self.engine.learn(outcome)
 
     def begin(self) -> None:
         """The Lease is ours."""

@@ -5,6 +5,7 @@ Their PodScheduled stays SchedulingGated and is kube-scheduler's.
 
 from core.ledger.effects import SetCondition
 from core.ledger.pods.record import PodRecord
+from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
 from core.reasons import Said
 from core.workload.pod import ADMITTED
@@ -31,6 +32,4 @@ def tell_opened(state: State, record: PodRecord) -> None:
 
 def _write(state: State, record: PodRecord, status: bool, reason: str, message: str) -> None:
     facts = record.facts
-    state.outbox.append(
-        SetCondition(facts.uid, facts.namespace, facts.name, ADMITTED, status, reason, message)
-    )
+    emit(state, SetCondition(facts.uid, facts.namespace, facts.name, ADMITTED, status, reason, message))

@@ -9,6 +9,7 @@ from core.instants import has_come
 from core.ledger.effects import MarkFailed
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
+from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
 from core.reasons import Code
 from core.workload.application import Application
@@ -41,7 +42,7 @@ def mark_failed(state: State, record: PodRecord, reason: str, message: str) -> N
     ):
         record.membership.failing_since = state.now
         facts = record.facts
-        state.outbox.append(MarkFailed(facts.uid, facts.namespace, facts.name, reason, message))
+        emit(state, MarkFailed(facts.uid, facts.namespace, facts.name, reason, message))
 
 
 def marks_due(state: State) -> Iterator[float]:

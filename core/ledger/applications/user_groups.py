@@ -4,6 +4,7 @@ from core.ids import AppId
 from core.instants import has_come
 from core.ledger.effects import LookUpGroups
 from core.ledger.state.applications import Resolved
+from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
 from core.queues.placement.refusals import refusal_of_groups
 from core.queues.users.identity import NO_GROUP
@@ -38,7 +39,7 @@ def _resolved(state: State, application: Application, *, forced: bool) -> Refusa
     if known is None:
         if user not in state.applications.looking_up:
             state.applications.looking_up.add(user)
-            state.outbox.append(LookUpGroups(user))
+            emit(state, LookUpGroups(user))
         return refusal_of_groups(user, None, answered=False)
     refusal = None if forced else refusal_of_groups(user, known.groups, answered=True)
     if refusal is not None:

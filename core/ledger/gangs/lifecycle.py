@@ -14,11 +14,11 @@ from core.ledger.applications.lifecycle import fire, idle, run
 from core.ledger.applications.rejection import EVENT, MARKED_APART, mark_failed
 from core.ledger.effects import CreatePlaceholder
 from core.ledger.gangs.release import AGAIN, disperse, originator_of, owner_of, release_all, say, try_again
-from core.ledger.outcomes import CreationOutcome
+from core.ledger.outcomes import CreationOutcome, Purpose
 from core.ledger.pods.record import PodRecord
-from core.ledger.pods.reports import post
-from core.ledger.preemption.victims import write
+from core.ledger.pods.reports import post, write
 from core.ledger.state.admission import CycleReason
+from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
 from core.ledger.touched import touch
 from core.workload.application import Application
@@ -195,7 +195,7 @@ def note(state: State, application: Application, formation: Formation) -> None:
         return
     formation.note_at = state.now + NOTED_WITHIN
     noted = GangPhase.ORDINARY if formation.phase is GangPhase.RESUMING else formation.phase
-    write(state, first, (GANG, noted.shown))
+    write(state, first, Purpose.GANG_PHASE, (GANG, noted.shown))
 
 
 def _written(formation: Formation) -> None:
@@ -205,13 +205,12 @@ def _written(formation: Formation) -> None:
         formation.move(GangEvent.WRITTEN)
 
 
-def note_noted(state: State, event: on.RecordWritten) -> None:
+def note_phase_written(state: State, event: on.RecordWritten) -> None:
     """What has become of a gang is on its originator by now, or it is tried again."""
     record = state.pods.records.get(event.uid)
-    noted = dict(event.entries).get(GANG)
     application = state.application_of(record) if record is not None else None
     formation = application.formation if application is not None else None
-    if application is None or formation is None or not noted:
+    if application is None or formation is None:
         return
     if event.reached:
         _written(formation)
@@ -240,9 +239,7 @@ def _create(state: State, application: Application, formation: Formation) -> Non
     originator, namespace, queue = _originator_from(first), first.facts.namespace, application.requested
     for name in list(islice(formation.missing, ASKED_AT_MOST - len(formation.asked))):
         group = formation.asked[name] = formation.missing.pop(name)
-        state.outbox.append(
-            CreatePlaceholder(application.id, namespace, name, queue, group, gang, originator)
-        )
+        emit(state, CreatePlaceholder(application.id, namespace, name, queue, group, gang, originator))
 
 
 def _originator_from(record: PodRecord) -> Originator:

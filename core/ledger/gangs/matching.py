@@ -13,8 +13,9 @@ from core.instants import has_come
 from core.ledger.admission.requests import request_cycle
 from core.ledger.gangs.lifecycle import arm
 from core.ledger.gangs.release import release, say, try_again
+from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord, Slot
-from core.ledger.preemption.victims import write
+from core.ledger.pods.reports import write
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.gangs import InLine
 from core.ledger.state.state import State
@@ -178,5 +179,6 @@ def _link(state: State, member: PodRecord, holder: PodRecord, node: NodeName) ->
     member.gang.slot, holder.gang.yields_to = Slot(holder.uid, node, state.now), member.uid
     touch(state, holder)
     touch(state, member)
-    write(state, member, (RESERVED_NODE, str(node)), (REPLACES, str(holder.uid)))
+    entries = (RESERVED_NODE, str(node)), (REPLACES, str(holder.uid))
+    write(state, member, Purpose.REPLACEMENT, *entries)
     say(state, member, MATCHED, f"takes over the room of {holder.facts.name} on {node}", warning=False)

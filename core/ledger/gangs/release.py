@@ -4,8 +4,10 @@ from core.ids import NO_POD, AppId, PodUid
 from core.instants import earliest
 from core.ledger.effects import DeletePod
 from core.ledger.gangs.index import REASON
+from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
+from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
 from core.ledger.touched import touch
 from core.reasons import Code
@@ -44,7 +46,16 @@ def release(state: State, record: PodRecord) -> None:
 
 def delete(state: State, record: PodRecord) -> None:
     facts = record.facts
-    state.outbox.append(DeletePod(facts.uid, facts.namespace, facts.name, at_once=True))
+    emit(
+        state,
+        DeletePod(facts.uid, facts.namespace, facts.name, at_once=True, purpose=Purpose.REPLACEMENT),
+    )
+
+
+def release_again(state: State, app_id: AppId, formation: Formation) -> None:
+    """A deletion failed: it is asked for again after a while."""
+    try_again(state, formation)
+    state.gangs.touched[app_id] = None
 
 
 def disperse(state: State, application: Application) -> None:

@@ -9,18 +9,24 @@ from collections.abc import Iterator
 
 from core.ids import NO_NODE, NO_POD, NodeName, PodUid
 from core.instants import has_come
-from core.ledger import events as on
 from core.ledger.admission.gate_opening import charge_opened
 from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import wake
+from core.ledger.effects import NominateNode
 from core.ledger.gangs.index import awaits_gang, formation_of, progress_of, unfile
 from core.ledger.gangs.lifecycle import advance, arm, forget_made
 from core.ledger.gangs.matching import close, line_up, link_members, link_next
 from core.ledger.gangs.release import AGAIN, delete, left_over, release, try_again
-from core.ledger.node_reservation.reservation import nominate, note_kept, take_back
+from core.ledger.node_reservation.reservation import (
+    nominate,
+    note_kept,
+    take_back,
+)
+from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord, Slot
-from core.ledger.preemption.victims import write
+from core.ledger.pods.reports import write
 from core.ledger.state.admission import CycleReason
+from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch
 from core.workload.application import Application
@@ -85,7 +91,7 @@ def gangs_due(state: State) -> Rounds:
         if formation.retry_at is not None and has_come(formation.retry_at, now=state.now):
             _repeat(state, application, formation)
     for uid in sorted(state.gangs.slots_at):
-        _watch(state, state.pods.records[uid])
+        watch(state, state.pods.records[uid])
         yield
 
 
@@ -105,7 +111,7 @@ def slots_due(state: State) -> Iterator[float]:
 def room_taken(state: State, node: NodeName) -> Rounds:
     """A pod in no queue is on a node: it may have taken what was there for a member."""
     for uid in sorted(state.gangs.slots.get(node, ())):
-        _watch(state, state.pods.records[uid])
+        watch(state, state.pods.records[uid])
         yield
 
 
@@ -142,45 +148,18 @@ def _is_written(state: State, uid: PodUid) -> bool:
 # -- the steps of one take-over ----------------------------------------------------------------------------
 
 
-def note_member_written(state: State, event: on.RecordWritten) -> None:
-    """The member says whose room it takes: the placeholder may go, or nothing comes of it."""
-    entries = dict(event.entries)
-    member = state.pods.records.get(event.uid)
-    if member is None or member.gang.slot is None or entries.get(REPLACES) != member.gang.slot.placeholder:
-        return
-    if not event.reached:
-        _unlink(state, member, member.gang.slot)
-    elif OWN_GATE in member.facts.gates and (nomination := nominate(member, member.gang.slot.node)):
-        state.outbox.extend(nomination)
-    else:
-        _make_room(state, member)
+def nominate_member(member: PodRecord, slot: Slot) -> tuple[NominateNode, ...]:
+    """Nominate a member to the node of its slot."""
+    return nominate(member, slot.node, Purpose.REPLACEMENT)
 
 
-def note_member_nominated(state: State, event: on.NodeNominated) -> None:
-    """A gated member is nominated before its placeholder goes; another one may have been tried meanwhile."""
-    member = state.pods.records.get(event.uid)
-    if member is None or member.gang.slot is None or event.node != member.gang.slot.node:
-        return
-    (_make_room if member.gang.slot.opened is None else _watch)(state, member)
-
-
-def _make_room(state: State, member: PodRecord) -> None:
+def make_room(state: State, member: PodRecord) -> None:
+    """Delete the placeholder of a member that says so, or go on if it is gone."""
     holder = state.pods.records.get(member.gang.slot.placeholder) if member.gang.slot is not None else None
     if holder is None:
         _open(state, member)
     elif not holder.facts.deleting:
         delete(state, holder)
-
-
-def note_released(state: State, event: on.PodEvicted) -> None:
-    """A deletion that failed is tried again."""
-    record = state.pods.records.get(event.uid)
-    formation = formation_of(state, record) if record is not None else None
-    if record is None or formation is None or not record.facts.placeholder:
-        return
-    if record.preemption.eviction is None and record.membership.application is not None:
-        try_again(state, formation)
-        state.gangs.touched[record.membership.application] = None
 
 
 def holder_gone(state: State, record: PodRecord) -> None:
@@ -234,7 +213,7 @@ def _wait_again(state: State, member: PodRecord) -> None:
     """The node on which it was to take room over is lost (GANG-19)."""
     member.gang.slot = None
     take_back(state, member)
-    write(state, member, (RESERVED_NODE, None), (REPLACES, None))
+    _withdraw(state, member)
     touch(state, member)
 
 
@@ -249,15 +228,15 @@ def _open(state: State, member: PodRecord) -> None:
 def _call(state: State, member: PodRecord, slot: Slot) -> None:
     """Make kube-scheduler try a member whose room is there."""
     member.gang.slot = slot._replace(called=slot.called + 1)
-    state.outbox.extend(nominate(member, slot.node))
+    emit(state, *nominate_member(member, slot))
     member.admission.woken_at = None
     wakes = wake(state, member)
-    state.outbox.extend(wakes)
+    emit(state, *wakes)
     charge_opened(state, wakes)
     member.admission.woken_at = state.now if wakes else None
 
 
-def _watch(state: State, member: PodRecord) -> None:
+def watch(state: State, member: PodRecord) -> None:
     """Give room back that its member does not take, or that somebody else took."""
     slot = member.gang.slot
     if slot is None or slot.opened is None or member.placement.binding:
@@ -304,17 +283,19 @@ def _cancel(state: State, member: PodRecord, slot: Slot) -> None:
     is_free = slot.node in state.cluster.nodes and slot.node not in state.reservations.of
     if is_free and not member.node_reservation.node and member.admission.reservation is None:
         note_kept(state, member, slot.node)
-    write(state, member, (RESERVED_NODE, member.node_reservation.node or None), (REPLACES, None))
+    kept = member.node_reservation.node
+    purpose = Purpose.NODE_RESERVATION if kept else Purpose.WITHDRAWAL
+    write(state, member, purpose, (RESERVED_NODE, kept or None), (REPLACES, None))
     touch(state, member)
     request_cycle(state, CycleReason.GROUP_CHANGED)
 
 
-def _unlink(state: State, member: PodRecord, slot: Slot) -> None:
+def unlink(state: State, member: PodRecord, slot: Slot) -> None:
     """Nothing has happened yet: member and placeholder wait again. What was asked for may be there all the
     same, and a later start must not believe it."""
     formation = formation_of(state, member)
     member.gang.slot = None
-    write(state, member, (RESERVED_NODE, None), (REPLACES, None))
+    _withdraw(state, member)
     holder = state.pods.records.get(slot.placeholder)
     if holder is not None:
         _give_back(state, holder)
@@ -322,6 +303,10 @@ def _unlink(state: State, member: PodRecord, slot: Slot) -> None:
     if formation is not None and member.membership.application is not None:
         formation.rests_until = state.now + AGAIN
         state.gangs.touched[member.membership.application] = None
+
+
+def _withdraw(state: State, record: PodRecord) -> None:
+    write(state, record, Purpose.WITHDRAWAL, (RESERVED_NODE, None), (REPLACES, None))
 
 
 def note_placed(state: State, record: PodRecord) -> None:
@@ -371,7 +356,7 @@ def remember_slot(state: State, record: PodRecord) -> None:
         is_nominated = facts.nominated == facts.reserved_node
         record.node_reservation.nominated = facts.reserved_node if is_nominated else NO_NODE
     elif not record.node:
-        write(state, record, (RESERVED_NODE, None), (REPLACES, None))
+        _withdraw(state, record)
 
 
 def resume_slots(state: State) -> None:
@@ -384,14 +369,14 @@ def resume_slots(state: State) -> None:
         known = record.gang.slot.node in state.cluster.nodes and (holder is None or _is_free(holder, record))
         if not (known and awaits_gang(state, record)):
             record.gang.slot = None
-            write(state, record, (RESERVED_NODE, None), (REPLACES, None))
+            _withdraw(state, record)
             touch(state, record)
         elif holder is None:
             _open(state, record)
         else:
             holder.gang.yields_to = uid
             touch(state, holder)
-            _make_room(state, record)
+            make_room(state, record)
 
 
 def _is_free(holder: PodRecord, member: PodRecord) -> bool:

@@ -8,9 +8,12 @@ from core.ids import NO_NODE, NodeName
 from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.admission.requests import request_cycle
-from core.ledger.effects import NominateNode, WriteRecord
+from core.ledger.effects import NominateNode
+from core.ledger.outcomes import NominationPurpose, Purpose
 from core.ledger.pods.record import PodRecord
+from core.ledger.pods.reports import write
 from core.ledger.state.admission import CycleReason, WaitingKey
+from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
 from core.workload.nodes.affinity import admits
 from core.workload.pod import RESERVED_NODE, TRIGGERED
@@ -26,7 +29,7 @@ NOMINATED_AT_MOST = 5
 def keep(state: State, record: PodRecord, node: NodeName) -> None:
     """From now on a node is there for one ask only. It must not be kept already, nor the ask have another."""
     note_kept(state, record, node)
-    _write(state, record, node)
+    write(state, record, Purpose.NODE_RESERVATION, (RESERVED_NODE, str(node)))
 
 
 def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
@@ -47,7 +50,7 @@ def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
     if state.preemption.offers.pop(record.uid, None) is not None:
         state.preemption.withdrawn[record.uid] = None
     elif not gone:
-        _write(state, record, None)
+        _withdraw(state, record)
     if not (gone or record.node):
         take_back(state, record)
 
@@ -64,14 +67,16 @@ def drop(state: State, record: PodRecord) -> None:
     record.node_reservation.nominated = NO_NODE
 
 
-def nominate(record: PodRecord, node: NodeName) -> tuple[NominateNode, ...]:
+def nominate(
+    record: PodRecord, node: NodeName, purpose: NominationPurpose = Purpose.NODE_RESERVATION
+) -> tuple[NominateNode, ...]:
     """Make kube-scheduler try a node first, alone; in the moment when there is room on it."""
     facts = record.facts
     if facts.nominated == node or record.node_reservation.nominations >= NOMINATED_AT_MOST:
         return ()
     record.node_reservation.nominated = node
     record.node_reservation.nominations += 1
-    return (NominateNode(facts.uid, facts.namespace, facts.name, node),)
+    return (NominateNode(facts.uid, facts.namespace, facts.name, node, purpose),)
 
 
 def take_back(state: State, record: PodRecord) -> None:
@@ -79,7 +84,7 @@ def take_back(state: State, record: PodRecord) -> None:
     if record.node_reservation.nominated:
         facts = record.facts
         record.node_reservation.nominated = NO_NODE
-        state.outbox.append(NominateNode(facts.uid, facts.namespace, facts.name, NO_NODE))
+        emit(state, NominateNode(facts.uid, facts.namespace, facts.name, NO_NODE, Purpose.WITHDRAWAL))
 
 
 def remember(state: State, record: PodRecord) -> None:
@@ -95,7 +100,7 @@ def remember(state: State, record: PodRecord) -> None:
         )
         record.node_reservation.nominated = node if record.facts.nominated == node else NO_NODE
     else:
-        _write(state, record, None)
+        _withdraw(state, record)
 
 
 def kept_until(record: PodRecord) -> float:
@@ -138,26 +143,27 @@ def node_for(state: State, key: WaitingKey, *, own: NodeName) -> NodeName | None
     return NO_NODE if found is not None and key.constraints.unread else found
 
 
-def note_written(state: State, event: on.NodeNominated | on.RecordWritten) -> None:
-    """How a write ended. What could not be written is not kept: another instance may be the one that acts."""
+def note_nominated(state: State, event: on.NodeNominated) -> None:
+    """Learn how a nomination ended; one that could not be written is none of ours."""
     record = state.pods.records.get(event.uid)
-    if record is None or event.reached:
+    if record is not None and not event.reached and record.node_reservation.nominated == event.node:
+        record.node_reservation.nominated = NO_NODE
+
+
+def note_reservation_written(state: State, event: on.RecordWritten) -> None:
+    """Learn how writing a reservation ended.
+
+    A node is not reserved where that could not be written: another instance may be the one that acts.
+    """
+    record = state.pods.records.get(event.uid)
+    # Nothing is written of an offer, so the write was about a node that was reserved before.
+    if record is None or event.reached or record.uid in state.preemption.offers:
         return
-    match event:
-        case on.NodeNominated(_, node):
-            if record.node_reservation.nominated == node:
-                record.node_reservation.nominated = NO_NODE
-        case on.RecordWritten(_, entries):
-            # Of an offer nothing is written, so this is about a node that was kept before.
-            offered = record.uid in state.preemption.offers
-            if (
-                record.node_reservation.node
-                and not offered
-                and (RESERVED_NODE, record.node_reservation.node) in entries
-            ):
-                let_go(state, record)
-                # Not again at once: an instance that stands by would seek without end.
-                record.node_reservation.sought_at = state.now
+    node = record.node_reservation.node
+    if node and (RESERVED_NODE, node) in event.entries:
+        let_go(state, record)
+        # Not again at once: an instance that stands by would seek without end.
+        record.node_reservation.sought_at = state.now
 
 
 def note_kept(state: State, record: PodRecord, node: NodeName) -> None:
@@ -166,9 +172,5 @@ def note_kept(state: State, record: PodRecord, node: NodeName) -> None:
     state.reservations.of[node] = record.uid
 
 
-def _write(state: State, record: PodRecord, node: NodeName | None) -> None:
-    facts = record.facts
-    entries: tuple[tuple[str, str | None], ...] = ((RESERVED_NODE, str(node)),)
-    if node is None:
-        entries = ((RESERVED_NODE, None), (TRIGGERED, None))
-    state.outbox.append(WriteRecord(facts.uid, facts.namespace, facts.name, entries))
+def _withdraw(state: State, record: PodRecord) -> None:
+    write(state, record, Purpose.WITHDRAWAL, (RESERVED_NODE, None), (TRIGGERED, None))

@@ -11,6 +11,7 @@ from core.ledger.effects import EndWait
 from core.ledger.gangs.index import REASON
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
+from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
 from core.workload.gangs.gang import GroupSource, PodGroup
 from core.workload.pod_group import HOLDING, Group, GroupKey, MemberPhase, Seniority, Terms
@@ -102,7 +103,7 @@ def end_wait(state: State, record: PodRecord, why: str) -> None:
         record.placement.waits_bind = False
         if why:
             record.placement.binding = NO_NODE
-        state.outbox.append(EndWait(record.uid, why))
+        emit(state, EndWait(record.uid, why))
 
 
 def members(state: State, group: Group) -> Iterator[PodRecord]:

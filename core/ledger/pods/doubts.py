@@ -8,11 +8,10 @@ until the watch has told all that happened before it, and for `DOUBTED` seconds 
 from core.ids import NO_NODE, NO_POD, PodUid
 from core.instants import has_come
 from core.ledger import events as on
-from core.ledger.gangs.replacement import note_released
-from core.ledger.outcomes import EvictionOutcome
+from core.ledger.gangs.outcomes import note_released
+from core.ledger.outcomes import EvictionOutcome, Purpose
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.registry import forget, refresh
-from core.ledger.preemption.execution import note_eviction
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds
 
@@ -89,9 +88,9 @@ def _undo(state: State, record: PodRecord) -> Rounds:
         record.placement.bound_to = NO_NODE
     record.admission.opening = record.admission.opening and not record.is_gated
     if record.preemption.eviction is not None and not record.facts.deleting:
-        failed = on.PodEvicted(
-            record.uid, EvictionOutcome.FAILED, PodUid(record.preemption.preempted_for or NO_POD)
+        # Of a placeholder it is not known who asked; `note_released` does what either waits for.
+        preemptor = PodUid(record.preemption.preempted_for or NO_POD)
+        note_released(
+            state, on.PodEvicted(record.uid, EvictionOutcome.FAILED, Purpose.REPLACEMENT, preemptor)
         )
-        note_eviction(state, failed)
-        note_released(state, failed)
     yield from refresh(state, record)

@@ -8,9 +8,9 @@ that nobody saw, while no Paddock ran, cannot be told from what was there before
 import json
 
 from core.instants import has_come
+from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import Labelled, PodRecord
-from core.ledger.pods.reports import post
-from core.ledger.preemption.victims import write
+from core.ledger.pods.reports import post, write
 from core.ledger.state.state import State
 from core.workload.pod import APPLICATION, PodFacts
 
@@ -35,7 +35,7 @@ def recall_labels(state: State, record: PodRecord) -> None:
         return
     known = _read(written) if record.seen.believed else None
     if known is None:
-        write(state, record, (APPLICATION, None))
+        write(state, record, Purpose.WITHDRAWAL, (APPLICATION, None))
     else:
         record.membership.taken_as = Labelled(*known, record.facts.identity)
         record.membership.relabelled = labelled(record.facts)
@@ -57,7 +57,8 @@ def note_labels(state: State, record: PodRecord) -> None:
 
 def _report(state: State, record: PodRecord, before: Labelled) -> None:
     state.applications.tally.relabelled += 1
-    write(state, record, (APPLICATION, json.dumps({"app": before.app_id, "queue": before.queue})))
+    said = json.dumps({"app": before.app_id, "queue": before.queue})
+    write(state, record, Purpose.LABELS, (APPLICATION, said))
     if record.membership.relabel_told is None or has_come(
         record.membership.relabel_told + TOLD_APART, now=state.now
     ):

@@ -1,7 +1,9 @@
-"""Events on pods. What they say is the matter of whoever has something to say."""
+"""Events and annotations on pods. What they say is the matter of their callers."""
 
-from core.ledger.effects import PostEvent
+from core.ledger.effects import PostEvent, WriteRecord
+from core.ledger.outcomes import RecordPurpose
 from core.ledger.pods.record import PodRecord
+from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
 
 
@@ -9,6 +11,10 @@ def post(
     state: State, record: PodRecord, reason: str, message: str, *, warning: bool = True, action: str = ""
 ) -> None:
     facts = record.facts
-    state.outbox.append(
-        PostEvent("Pod", facts.namespace, facts.name, facts.uid, reason, message, warning, action)
-    )
+    emit(state, PostEvent("Pod", facts.namespace, facts.name, facts.uid, reason, message, warning, action))
+
+
+def write(state: State, record: PodRecord, purpose: RecordPurpose, *entries: tuple[str, str | None]) -> None:
+    """Write what must outlive the process onto a pod; None takes an annotation off."""
+    facts = record.facts
+    emit(state, WriteRecord(facts.uid, facts.namespace, facts.name, entries, purpose))

@@ -10,9 +10,10 @@ from typing import assert_never
 from core.ids import NO_POD, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, EvictPod
-from core.ledger.node_reservation.reservation import let_go, note_kept
-from core.ledger.outcomes import EvictionOutcome
+from core.ledger.node_reservation.reservation import let_go, note_kept, note_reservation_written
+from core.ledger.outcomes import EvictionOutcome, Purpose
 from core.ledger.pods.record import PodRecord
+from core.ledger.pods.reports import write
 from core.ledger.preemption.attempts import note_tried
 from core.ledger.preemption.in_vain import note_vanished
 from core.ledger.preemption.offers import offer
@@ -26,15 +27,15 @@ from core.ledger.preemption.victims import (
     tell,
     trigger,
     undo,
-    write,
     write_plan,
     write_victim,
 )
+from core.ledger.state.outbox import emit
 from core.ledger.state.preemption import Offer, Stage
 from core.ledger.state.state import State
 from core.ledger.touched import touch
 from core.workload.budget import disruptions_left
-from core.workload.pod import PREEMPTED_FOR, TRIGGERED
+from core.workload.pod import TRIGGERED
 
 
 def note_preemption(state: State, event: on.PreemptionMark) -> None:
@@ -81,13 +82,12 @@ def _reclaim(state: State, event: on.QuotaReclaimed) -> None:
 # -- what follows when a write or an eviction has ended --------------------------------------------------
 
 
-def go_on(state: State, event: on.RecordWritten) -> None:
-    """The next step of a plan, or its end when this one failed."""
-    entries = dict(event.entries)
-    if plan := entries.get(TRIGGERED):
+def note_plan_written(state: State, event: on.RecordWritten) -> None:
+    """Learn whether the ask says by which plan it gets its node: its victims are next, or the plan ends."""
+    if plan := dict(event.entries).get(TRIGGERED):
         _ask_written(state, event.uid, plan, reached=event.reached)
-    if entries.get(PREEMPTED_FOR):
-        _victim_written(state, event.uid, reached=event.reached)
+    # The same write says which node is reserved.
+    note_reservation_written(state, event)
 
 
 def _ask_written(state: State, uid: PodUid, plan: str, *, reached: bool) -> None:
@@ -107,11 +107,13 @@ def _ask_written(state: State, uid: PodUid, plan: str, *, reached: bool) -> None
             write_victim(state, victim)
 
 
-def _victim_written(state: State, uid: PodUid, *, reached: bool) -> None:
+def note_victim_written(state: State, event: on.RecordWritten) -> None:
+    """Learn whether a victim says for which preemptor it goes: it is asked to go, or it stays."""
+    uid = event.uid
     record = state.pods.records.get(uid)
     if record is None or record.preemption.preempted_for is None or record.facts.deleting:
         return
-    if reached and stands(state, record.preemption.preempted_for):
+    if event.reached and stands(state, record.preemption.preempted_for):
         stages = state.preemption.victims[record.preemption.preempted_for]
         stages[uid] = Stage.MARKED
         send_off(state, record.preemption.preempted_for)
@@ -168,9 +170,11 @@ def _guard(state: State, record: PodRecord) -> int | None:
 
 def _evict(state: State, record: PodRecord) -> None:
     facts, preemptor = record.facts, PodUid(record.preemption.preempted_for or "")
-    kind = DeletePod if state.config.settings.preemption.direct_delete else EvictPod
-    why = record.preemption.preempted_why
-    state.outbox.append(kind(facts.uid, facts.namespace, facts.name, preemptor=preemptor, why=why))
+    why, place = record.preemption.preempted_why, (facts.uid, facts.namespace, facts.name)
+    if state.config.settings.preemption.direct_delete:
+        emit(state, DeletePod(*place, preemptor=preemptor, why=why, purpose=Purpose.VICTIM))
+    else:
+        emit(state, EvictPod(*place, preemptor=preemptor, why=why))
 
 
 def note_eviction(state: State, event: on.PodEvicted) -> None:
@@ -221,7 +225,7 @@ def fall_short(state: State, ask: PodRecord) -> None:
     ):
         # What they leave is kept.
         ask.preemption.triggered = ""
-        write(state, ask, (TRIGGERED, None))
+        write(state, ask, Purpose.WITHDRAWAL, (TRIGGERED, None))
         touch(state, ask)
         spare_who_stay(state, ask.uid)
     else:

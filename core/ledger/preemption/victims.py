@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from core.ids import NO_POD, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger import events as on
-from core.ledger.effects import WriteRecord
 from core.ledger.node_reservation.reservation import kept_until, let_go, note_kept
+from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord
-from core.ledger.pods.reports import post
+from core.ledger.pods.reports import post, write
 from core.ledger.state.preemption import Stage
 from core.ledger.state.state import State
 from core.ledger.touched import touch
@@ -59,7 +59,7 @@ def spare(state: State, record: PodRecord) -> None:
     unmark(state, record)
     touch(state, record)
     if not offered:
-        write(state, record, (PREEMPTED_FOR, None))
+        write(state, record, Purpose.WITHDRAWAL, (PREEMPTED_FOR, None))
 
 
 def trigger(state: State, record: PodRecord, plan: str) -> None:
@@ -103,17 +103,13 @@ def expire_kept(state: State) -> None:
             undo(state, record)
 
 
-def write(state: State, record: PodRecord, *entries: tuple[str, str | None]) -> None:
-    facts = record.facts
-    state.outbox.append(WriteRecord(facts.uid, facts.namespace, facts.name, entries))
-
-
 def write_plan(state: State, record: PodRecord) -> None:
     """On the ask: which node is kept, and by which plan."""
     note_kept(state, record, record.node_reservation.node)
     write(
         state,
         record,
+        Purpose.PLAN,
         (RESERVED_NODE, str(record.node_reservation.node)),
         (TRIGGERED, record.preemption.triggered),
     )
@@ -126,6 +122,7 @@ def write_victim(state: State, record: PodRecord) -> None:
     write(
         state,
         record,
+        Purpose.VICTIM,
         (PREEMPTED_FOR, f"{record.preemption.preempted_for}{plan} {record.preemption.preempted_why}"),
     )
 

@@ -42,10 +42,10 @@ def _echo(port: int, ready: Any) -> None:
 
 async def _serve(port: int, ready: Any) -> None:
     from core.ids import NodeName, PodUid
-    from core.ledger.effects import PostBinding
     from extender.http.server import Address, listen, verbs_app
     from extender.kube.connection.client import connect
     from extender.kube.effects.effector import Effector
+    from extender.verbs.bind import PostBinding
     from extender.wire.calls.extender_v1 import bind_request_from
 
     kubeconfig = ready.recv()

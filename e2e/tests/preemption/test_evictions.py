@@ -13,7 +13,7 @@ import pytest
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, Effect, EvictPod
-from core.ledger.outcomes import EvictionOutcome
+from core.ledger.outcomes import EvictionOutcome, Purpose
 from core.workload.budget import BudgetFacts, disruptions_left
 from e2e.cluster.client import ApiFailure, Cluster, Object, node_of, path_of
 from e2e.cluster.watching import PodCache
@@ -194,9 +194,25 @@ async def test_a_deletion_asks_no_budget_and_at_once_knows_no_grace(cluster: Clu
         await cluster.add_nodes(1)
         pod = await running(cluster, stand.pods, "placeholder", grace=3600)
         await budget(cluster, "db")
-        hand.perform(DeletePod(PodUid("uid-of-its-predecessor"), cluster.namespace, "placeholder", True))
+        hand.perform(
+            DeletePod(
+                PodUid("uid-of-its-predecessor"),
+                cluster.namespace,
+                "placeholder",
+                True,
+                purpose=Purpose.REPLACEMENT,
+            )
+        )
         assert await hand.ended("uid-of-its-predecessor") is EvictionOutcome.GONE
-        hand.perform(DeletePod(PodUid(uid_of(pod)), cluster.namespace, "placeholder", at_once=True))
+        hand.perform(
+            DeletePod(
+                PodUid(uid_of(pod)),
+                cluster.namespace,
+                "placeholder",
+                at_once=True,
+                purpose=Purpose.REPLACEMENT,
+            )
+        )
         assert await hand.ended(uid_of(pod)) is EvictionOutcome.DONE
         await stand.pods.until(lambda: leaving(stand.pods, "placeholder") is None, "it is gone")
         await stand.audited()

@@ -13,7 +13,6 @@ from core.ledger.effects import (
     MarkFailed,
     NominateNode,
     OpenGate,
-    PostBinding,
     PostEvent,
     SetCondition,
     WakePod,
@@ -21,6 +20,7 @@ from core.ledger.effects import (
 )
 from core.workload.pod import GATE_OPENED, OWN_GATE
 from extender.kube.connection.api import segment
+from extender.verbs.bind import PostBinding
 
 WAKE_ANNOTATION = "paddock.dev/wake"
 

@@ -3,6 +3,7 @@
 from core.ids import NO_POD
 from core.ledger.effects import (
     CreatePlaceholder,
+    DeletePod,
     Effect,
     LookUpGroups,
     PostEvent,
@@ -30,4 +31,7 @@ def key_of(effect: Effect) -> object:
     """What a later effect replaces. Of records of one pod each is written: they may have other keys."""
     if isinstance(effect, PostEvent | LookUpGroups | WriteRecord):
         return effect
+    if isinstance(effect, DeletePod):
+        # Each owner that asks for a deletion waits for its own outcome.
+        return DeletePod, pod_of(effect), effect.purpose
     return type(effect), pod_of(effect)

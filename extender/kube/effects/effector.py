@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import assert_never
 
 from core.ledger import events as on
+from core.ledger.effect_outcomes import outcome_of
 from core.ledger.effects import (
     CreatePlaceholder,
     DeletePod,
@@ -20,13 +21,12 @@ from core.ledger.effects import (
     MarkFailed,
     NominateNode,
     OpenGate,
-    PostBinding,
     PostEvent,
     SetCondition,
     WakePod,
     WriteRecord,
 )
-from core.ledger.outcomes import CreationOutcome, EvictionOutcome
+from core.ledger.outcomes import Answer
 from core.workload.pod import OWN_GATE, PodFacts
 from extender.kube.connection.api import (
     STRATEGIC_MERGE_PATCH,
@@ -61,7 +61,7 @@ from extender.kube.effects.bodies import (
 from extender.kube.effects.effect_order import is_quiet, key_of, pod_of
 from extender.kube.effects.placeholders import NotTaken, NotYetTaken, create
 from extender.kube.effects.pods import read_pod, read_pod_at_last
-from extender.verbs.bind import BindOutcome
+from extender.verbs.bind import BindOutcome, PostBinding
 from extender.verbs.leading import NotLeading
 from extender.wire.placeholder import PlaceholderSettings
 
@@ -88,12 +88,7 @@ _GONE = "object gone"
 _BUDGET = "budget"
 _REFUSED = "refused"
 
-_EVICTION_OUTCOMES = {
-    _DONE: EvictionOutcome.DONE,
-    _GONE: EvictionOutcome.GONE,
-    _BUDGET: EvictionOutcome.BUDGET,
-}
-_CREATION_OUTCOMES = {_DONE: CreationOutcome.DONE, _REFUSED: CreationOutcome.REFUSED}
+_ANSWERS = {_DONE: Answer.DONE, _GONE: Answer.GONE, _BUDGET: Answer.BUDGET, _REFUSED: Answer.REFUSED}
 
 Count = Callable[[str, str], None]
 Report = Callable[[str, str, str, str], None]
@@ -299,8 +294,6 @@ class Effector:
             case MarkFailed():
                 path = pod_path(effect.namespace, effect.name) + "/status"
                 await self._client.patch(path, failed_body(effect))
-            case PostBinding():
-                await self.post(effect, within=_CALL_TIMEOUT)
             case LookUpGroups() | EndWait():
                 raise AssertionError("not asked of the API server")
             case _:
@@ -309,29 +302,9 @@ class Effector:
     def _end(self, effect: Effect, how: str, why: str = "", *, certain: bool = True) -> None:
         """``certain``: False when it may have been done all the same, since an answer was lost."""
         self._count(type(effect).__name__, how)
-        match effect:
-            case EvictPod() | DeletePod():
-                outcome = _EVICTION_OUTCOMES.get(how, EvictionOutcome.FAILED)
-                self._learn(on.PodEvicted(effect.uid, outcome, effect.preemptor))
-            case CreatePlaceholder():
-                created = _CREATION_OUTCOMES.get(how, CreationOutcome.FAILED)
-                self._learn(on.PlaceholderCreated(effect.app, effect.name, created, why))
-            case _:
-                self._report_outcome(effect, reached=how == _DONE, certain=certain)
-
-    def _report_outcome(self, effect: Effect, *, reached: bool, certain: bool) -> None:
-        """How an effect ended, where the ledger waits for it."""
-        match effect:
-            case WakePod() | OpenGate():
-                self._learn(on.PodWoken(effect.uid, reached=reached, certain=certain))
-            case NominateNode():
-                self._learn(on.NodeNominated(effect.uid, effect.node, reached=reached))
-            case WriteRecord():
-                self._learn(on.RecordWritten(effect.uid, effect.entries, reached=reached))
-            case SetCondition() if not reached:
-                self._learn(on.GateToldNot(effect.uid))
-            case _:
-                pass
+        outcome = outcome_of(effect, _ANSWERS.get(how, Answer.FAILED), why=why, certain=certain)
+        if outcome is not None:
+            self._learn(outcome)
 
     # -- for a bind call ---------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import msgspec
 
 from core.ids import PodUid
 from core.ledger import events as on
+from core.ledger.effect_outcomes import outcome_of
 from core.ledger.effects import (
     CreatePlaceholder,
     DeletePod,
@@ -19,13 +20,12 @@ from core.ledger.effects import (
     MarkFailed,
     NominateNode,
     OpenGate,
-    PostBinding,
     PostEvent,
     SetCondition,
     WakePod,
     WriteRecord,
 )
-from core.ledger.outcomes import CreationOutcome
+from core.ledger.outcomes import Answer
 from extender.simulator.cluster.api_server import PlayedApi, Pod, Refusal
 from extender.simulator.cluster.budgets import PlayedBudgets
 from extender.simulator.cluster.eviction import EvictionObserver, delete, evict
@@ -36,6 +36,8 @@ WAKE_ANNOTATION = "paddock.dev/wake"
 DEFAULTS = PlaceholderSettings()
 
 Learn = Callable[[on.Event], None]
+
+PodEffect = WakePod | OpenGate | NominateNode | WriteRecord | EvictPod | DeletePod | MarkFailed | SetCondition
 
 
 def act(
@@ -52,45 +54,47 @@ def act(
         case LookUpGroups(user):
             # A run must not depend on the host it runs on.
             learn(on.GroupsResolved(user, (user,)))
-        case PostEvent() | PostBinding() | EndWait():
+        case PostEvent() | EndWait():
             pass
-        case EvictPod():
-            pod = _pod(api, effect.uid, effect.namespace, effect.name)
-            outcome = evict(effect, pod, api, budgets, onlooker)
-            learn(on.PodEvicted(effect.uid, outcome, effect.preemptor))
-        case DeletePod():
-            pod = _pod(api, effect.uid, effect.namespace, effect.name)
-            outcome = delete(effect, pod, api, onlooker)
-            learn(on.PodEvicted(effect.uid, outcome, effect.preemptor))
         case CreatePlaceholder():
-            learn(_create(effect, api, placeholders))
+            refused = _create(effect, api, placeholders)
+            _tell(effect, learn, Answer.REFUSED if refused else Answer.DONE, refused)
         case _:
             pod = _pod(api, effect.uid, effect.namespace, effect.name)
-            if pod is not None:
-                _change(effect, api, pod)
-            _tell(effect, learn, reached=pod is not None)
+            _tell(effect, learn, _answer(effect, pod, api, budgets, onlooker))
 
 
-def _create(
-    wanted: CreatePlaceholder, api: PlayedApi, settings: PlaceholderSettings
-) -> on.PlaceholderCreated:
-    """See `extender.kube.effects.placeholders`. Nothing in a scenario depends on the image."""
+def _answer(
+    effect: PodEffect, pod: Pod | None, api: PlayedApi, budgets: PlayedBudgets, onlooker: EvictionObserver
+) -> Answer:
+    """Change the pod that is meant, None when it is gone."""
+    match effect:
+        case EvictPod():
+            return evict(effect, pod, api, budgets, onlooker)
+        case DeletePod():
+            return delete(effect, pod, api, onlooker)
+        case _:
+            if pod is None:
+                return Answer.GONE
+            _change(effect, api, pod)
+            return Answer.DONE
+
+
+def _create(wanted: CreatePlaceholder, api: PlayedApi, settings: PlaceholderSettings) -> str:
+    """Why a placeholder was refused, empty for one that is there; see `extender.kube.effects.placeholders`.
+
+    Nothing in a scenario depends on the image.
+    """
     there = api.pod_named(wanted.namespace, wanted.name)
     if there is not None:
         taken = not there.facts.placeholder or there.facts.owner != wanted.originator.uid
-        why = f"pod {wanted.name} is there already and is no placeholder of this gang" if taken else ""
-        return _created(wanted, why)
+        return f"pod {wanted.name} is there already and is no placeholder of this gang" if taken else ""
     body = placeholder_pod(wanted, settings)
     try:
         api.post_pod(msgspec.json.decode(msgspec.json.encode(body)))
     except Refusal as refusal:
-        return _created(wanted, str(refusal))
-    return _created(wanted)
-
-
-def _created(wanted: CreatePlaceholder, refused: str = "") -> on.PlaceholderCreated:
-    outcome = CreationOutcome.REFUSED if refused else CreationOutcome.DONE
-    return on.PlaceholderCreated(wanted.app, wanted.name, outcome, refused)
+        return str(refusal)
+    return ""
 
 
 def _pod(api: PlayedApi, uid: PodUid, namespace: str, name: str) -> Pod | None:
@@ -117,15 +121,7 @@ def _change(effect: Effect, api: PlayedApi, pod: Pod) -> None:
             api.set_status(pod, said)
 
 
-def _tell(effect: Effect, learn: Learn, *, reached: bool) -> None:
-    match effect:
-        case WakePod() | OpenGate():
-            learn(on.PodWoken(effect.uid, reached=reached))
-        case NominateNode():
-            learn(on.NodeNominated(effect.uid, effect.node, reached=reached))
-        case WriteRecord():
-            learn(on.RecordWritten(effect.uid, effect.entries, reached=reached))
-        case SetCondition() if not reached:
-            learn(on.GateToldNot(effect.uid))
-        case _:
-            pass
+def _tell(effect: Effect, learn: Learn, reached: Answer, why: str = "") -> None:
+    outcome = outcome_of(effect, reached, why=why)
+    if outcome is not None:
+        learn(outcome)

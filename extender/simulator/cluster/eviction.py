@@ -7,7 +7,7 @@ from typing import Protocol
 
 from core.ids import PodUid
 from core.ledger.effects import DeletePod, EvictPod
-from core.ledger.outcomes import EvictionOutcome
+from core.ledger.outcomes import Answer
 from extender.simulator.cluster.api_server import PlayedApi, Pod
 from extender.simulator.cluster.budgets import PlayedBudgets
 
@@ -33,32 +33,32 @@ class EvictionObserver(Protocol):
 
 def evict(
     wanted: EvictPod, pod: Pod | None, api: PlayedApi, budgets: PlayedBudgets, onlooker: EvictionObserver
-) -> EvictionOutcome:
+) -> Answer:
     """``pod``: the one that is meant, None when it is gone."""
     if pod is None:
-        return EvictionOutcome.GONE
+        return Answer.GONE
     preemptor = _known(api, wanted.preemptor)
     objection = budgets.objection(pod)
     if objection:
         onlooker.spared(pod, preemptor, objection)
-        return EvictionOutcome.BUDGET
+        return Answer.BUDGET
     if not (pod.deleting or pod.terminal):
         onlooker.evicted(pod, preemptor, wanted.why)
         api.set_status(pod, DISRUPTED)
     api.delete(pod, why="evicted")
-    return EvictionOutcome.DONE
+    return Answer.DONE
 
 
-def delete(wanted: DeletePod, pod: Pod | None, api: PlayedApi, onlooker: EvictionObserver) -> EvictionOutcome:
+def delete(wanted: DeletePod, pod: Pod | None, api: PlayedApi, onlooker: EvictionObserver) -> Answer:
     """Whatever budgets say. A pod of the scenario is a victim; any other is a placeholder, which is none."""
     if pod is None:
-        return EvictionOutcome.GONE
+        return Answer.GONE
     is_victim = pod.entry is not None
     if is_victim and not (pod.deleting or pod.terminal):
         onlooker.evicted(pod, _known(api, wanted.preemptor), wanted.why)
     grace = 0 if wanted.at_once else None
     api.delete(pod, why="preempted" if is_victim else "deleted", grace=grace)
-    return EvictionOutcome.DONE
+    return Answer.DONE
 
 
 def _known(api: PlayedApi, uid: PodUid) -> Pod | None:

@@ -8,7 +8,7 @@ from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect, EvictPod, NominateNode, WriteRecord
 from core.ledger.ledger import Ledger
-from core.ledger.outcomes import EvictionOutcome
+from core.ledger.outcomes import EvictionOutcome, Purpose
 from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
 from tests.builders import START, make_ledger, make_node, make_pod, make_queue
 
@@ -63,7 +63,7 @@ def test_one_that_this_instance_has_evicted_itself_is_not_evicted_again() -> Non
     """It lost the Lease for a moment, and the watch has not shown yet that the victim goes."""
     ledger = standing_by(RECORDED, MARKED)
     took_over(ledger)
-    ledger.apply(on.PodEvicted(VICTIM.uid, EvictionOutcome.DONE, ASK.uid), now=START + 20)
+    ledger.apply(on.PodEvicted(VICTIM.uid, EvictionOutcome.DONE, Purpose.VICTIM, ASK.uid), now=START + 20)
     assert took_over(ledger) == []
 
 
@@ -82,7 +82,9 @@ def test_what_such_a_plan_has_sent_away_already_counts_for_the_next_one() -> Non
     small = replace(MARKED, size=make_pod(cpu=1000).size, deleting=True)
     other = make_pod("other", queue="root.a", cpu=1000, node="n1")
     ledger = standing_by(RECORDED, small, other)
-    assert took_over(ledger) == [WriteRecord(ASK.uid, "default", "ask", ((TRIGGERED, None),))]
+    assert took_over(ledger) == [
+        WriteRecord(ASK.uid, "default", "ask", ((TRIGGERED, None),), Purpose.WITHDRAWAL)
+    ]
     assert kept(ledger) == {"n1": "uid-ask"}
     assert ledger.snapshot.coming(ledger._state.pods.records[ASK.uid])["vcore"] == 1000
 
@@ -94,13 +96,17 @@ def test_a_mark_of_a_former_plan_of_the_same_ask_evicts_nobody() -> None:
     ledger = standing_by(RECORDED, replace(MARKED, preempted_plan="1-uid-ask"), stale)
     effects = took_over(ledger)
     assert [effect.uid for effect in effects if isinstance(effect, EvictPod)] == [VICTIM.uid]
-    assert WriteRecord(stale.uid, "default", "spared", ((PREEMPTED_FOR, None),)) in effects
+    assert (
+        WriteRecord(stale.uid, "default", "spared", ((PREEMPTED_FOR, None),), Purpose.WITHDRAWAL) in effects
+    )
 
 
 def test_a_mark_that_was_made_for_a_plan_that_does_not_stand_is_taken_off() -> None:
     ledger = standing_by(MARKED)
     (effect,) = took_over(ledger)
-    assert effect == WriteRecord(VICTIM.uid, "default", "victim", ((PREEMPTED_FOR, None),))
+    assert effect == WriteRecord(
+        VICTIM.uid, "default", "victim", ((PREEMPTED_FOR, None),), Purpose.WITHDRAWAL
+    )
     assert ledger.snapshot.tree.root.preempting.get("vcore") == 0
 
 
@@ -124,7 +130,7 @@ def test_what_this_instance_believed_and_is_written_no_more_is_forgotten() -> No
 def test_the_record_of_an_ask_that_has_its_place_is_taken_off() -> None:
     ledger = standing_by(replace(RECORDED, node="n1"))
     assert took_over(ledger) == [
-        WriteRecord(ASK.uid, "default", "ask", ((RESERVED_NODE, None), (TRIGGERED, None)))
+        WriteRecord(ASK.uid, "default", "ask", ((RESERVED_NODE, None), (TRIGGERED, None)), Purpose.WITHDRAWAL)
     ]
 
 
@@ -174,7 +180,9 @@ def test_a_node_that_could_not_be_kept_is_not_sought_again_at_once(instance: str
     record = ledger._state.pods.records[ASK.uid]
     ledger._state.reservations.of[N1], record.node_reservation.node = ASK.uid, N1
     reached = instance == "acts"
-    ledger.apply(on.RecordWritten(ASK.uid, ((RESERVED_NODE, "n1"),), reached=reached), now=START)
+    ledger.apply(
+        on.RecordWritten(ASK.uid, ((RESERVED_NODE, "n1"),), reached, Purpose.NODE_RESERVATION), now=START
+    )
     assert record.node_reservation.sought_at == (None if reached else START)
 
 

@@ -7,7 +7,7 @@ import pytest
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
-from core.ledger.outcomes import EvictionOutcome
+from core.ledger.outcomes import EvictionOutcome, Purpose
 from core.workload.budget import BudgetFacts, covering, covers, disruptions_left, forbids
 from core.workload.nodes.affinity import Requirement
 from tests.builders import START, make_ledger, make_pod, make_queue
@@ -115,7 +115,7 @@ def test_the_end_of_an_eviction_is_kept(outcome: EvictionOutcome) -> None:
     ledger: Ledger = make_ledger(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod("p", node="n1")), now=START)
     for uid in ("uid-p", "unheard-of"):
-        ledger.apply(on.PodEvicted(PodUid(uid), outcome), now=START)
+        ledger.apply(on.PodEvicted(PodUid(uid), outcome, Purpose.VICTIM), now=START)
     record = ledger.snapshot.pod(PodUid("uid-p"))
     assert record is not None
     assert record.preemption.eviction is outcome

@@ -7,11 +7,10 @@ import pytest
 
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.effects import PostBinding
 from core.ledger.ledger import Ledger
 from core.workload.pod import NamespaceFacts
 from extender.kube.connection.api import Unreachable
-from extender.verbs.bind import BindOutcome
+from extender.verbs.bind import BindOutcome, PostBinding
 from extender.verbs.faults import CallFault, DeadlinePassed, NotReady
 from tests.builders import make_node, make_partition, make_pod, make_queue, usage
 from tests.extender.reflector_bench import until

@@ -9,11 +9,11 @@ import pytest
 
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.effects import OpenGate, PostBinding
+from core.ledger.effects import OpenGate
 from extender.kube.connection.client import ApiClient, connect
 from extender.kube.connection.fencing import HeldBack
 from extender.kube.effects.effector import Effector
-from extender.verbs.bind import BindOutcome, BindVerb
+from extender.verbs.bind import BindOutcome, BindVerb, PostBinding
 from extender.verbs.leading import NotLeading, fenced
 from extender.verbs.pure import PureVerbs
 from extender.wire.calls.extender_v1 import NO_PRIORITIES

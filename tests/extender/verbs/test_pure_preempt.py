@@ -11,7 +11,7 @@ from core.decisions.preemption.receipts import Plan
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import EvictPod, NominateNode, PostEvent, WriteRecord
-from core.ledger.outcomes import EvictionOutcome
+from core.ledger.outcomes import EvictionOutcome, Purpose
 from core.ledger.pods.forced import FORCED
 from core.ledger.preemption.offers import OFFERED_FOR
 from core.ledger.settings import LedgerSettings, PreemptionSettings
@@ -128,7 +128,7 @@ def test_an_offer_is_committed_when_its_first_victim_is_seen_to_go() -> None:
     assert record.uid == ask.uid
     assert dict(record.entries)[TRIGGERED]
     assert stage.rig.engine.snapshot.kept == {"n1": "uid-ask"}
-    stage.learn(on.RecordWritten(record.uid, record.entries, reached=True))
+    stage.learn(written(record, reached=True))
     stage.learn(on.PodDeleted(PodUid("uid-v1")))
     stage.rig.run_planned()
     assert [each for each in stage.rig.effects if isinstance(each, EvictPod)] == []
@@ -147,7 +147,7 @@ def test_a_victim_that_kube_scheduler_sends_away_has_its_receipt_too(graceful: b
     else:
         stage.learn(on.PodDeleted(PodUid("uid-v1")))
     (ask,) = records(stage)
-    stage.learn(on.RecordWritten(ask.uid, ask.entries, reached=True))
+    stage.learn(written(ask, reached=True))
     marked = [each.uid for each in records(stage) if dict(each.entries).get(PREEMPTED_FOR)]
     assert marked == (["uid-v1"] if graceful else [])
     stage.learn(on.PodDeleted(PodUid("uid-v1")))
@@ -237,6 +237,10 @@ def test_several_offers_stand_at_once_and_none_names_the_victim_of_another() -> 
 # -- carrying out what a tick has planned ----------------------------------------------------------------
 
 
+def written(effect: WriteRecord, *, reached: bool) -> on.RecordWritten:
+    return on.RecordWritten(effect.uid, effect.entries, reached, effect.purpose)
+
+
 def committed(stage: Stage) -> None:
     stage.ask(complex=False)
     stage.wait(DELAY)
@@ -268,10 +272,10 @@ def test_a_victim_is_told_once_why_it_goes_also_when_it_is_gone_before_the_answe
     committed(stage)
     for _ in range(2):
         last = records(stage)[-1]
-        stage.learn(on.RecordWritten(last.uid, last.entries, reached=True))
+        stage.learn(written(last, reached=True))
     assert events(stage) == []
     news: list[on.Event] = [
-        on.PodEvicted(PodUid("uid-v1"), EvictionOutcome.DONE, PodUid("uid-ask")),
+        on.PodEvicted(PodUid("uid-v1"), EvictionOutcome.DONE, Purpose.VICTIM, PodUid("uid-ask")),
         on.PodObserved(stage.victim(1, deleting=True, version=2)),
         on.PodDeleted(PodUid("uid-v1")),
     ]
@@ -306,7 +310,7 @@ def test_a_victim_whose_preemptor_is_gone_by_then_is_told_so() -> None:
     committed(stage)
     for _ in range(2):
         last = records(stage)[-1]
-        stage.learn(on.RecordWritten(last.uid, last.entries, reached=True))
+        stage.learn(written(last, reached=True))
     stage.learn(on.PodDeleted(PodUid("uid-ask")))
     stage.learn(on.PodDeleted(PodUid("uid-v1")))
     (said,) = events(stage)
@@ -319,12 +323,12 @@ def test_each_step_waits_for_the_one_before() -> None:
     committed(stage)
     (first,) = records(stage)
     assert (first.uid, evictions(stage)) == ("uid-ask", [])
-    stage.learn(on.RecordWritten(first.uid, first.entries, reached=True))
+    stage.learn(written(first, reached=True))
     second = records(stage)[-1]
     assert (second.uid, evictions(stage)) == ("uid-v1", [])
     assert str(dict(second.entries)[PREEMPTED_FOR]).startswith("uid-ask/")
     assert " guarantee: LAW-1 an originator" in str(dict(second.entries)[PREEMPTED_FOR])
-    stage.learn(on.RecordWritten(second.uid, second.entries, reached=True))
+    stage.learn(written(second, reached=True))
     assert evictions(stage) == ["uid-v1"]
 
 
@@ -333,10 +337,10 @@ def test_a_record_that_cannot_be_written_ends_the_plan(which: str) -> None:
     stage = Stage()
     committed(stage)
     (first,) = records(stage)
-    stage.learn(on.RecordWritten(first.uid, first.entries, reached=which != "uid-ask"))
+    stage.learn(written(first, reached=which != "uid-ask"))
     if which == "uid-v1":
         second = records(stage)[-1]
-        stage.learn(on.RecordWritten(second.uid, second.entries, reached=False))
+        stage.learn(written(second, reached=False))
     assert evictions(stage) == []
     snapshot = stage.rig.engine.snapshot
     assert snapshot.kept == {}
@@ -352,8 +356,8 @@ def test_a_victim_that_may_not_go_is_spared_and_the_ask_tries_again(outcome: Evi
     committed(stage)
     for _ in range(2):
         last = records(stage)[-1]
-        stage.learn(on.RecordWritten(last.uid, last.entries, reached=True))
-    stage.learn(on.PodEvicted(PodUid("uid-v1"), outcome, PodUid("uid-ask")))
+        stage.learn(written(last, reached=True))
+    stage.learn(on.PodEvicted(PodUid("uid-v1"), outcome, Purpose.VICTIM, PodUid("uid-ask")))
     entries = {each.uid: dict(each.entries) for each in records(stage)[-2:]}
     assert entries[PodUid("uid-v1")] == {PREEMPTED_FOR: None}
     record = stage.rig.engine.snapshot.pod(PodUid("uid-ask"))
@@ -370,7 +374,7 @@ def test_a_plan_whose_ask_is_gone_evicts_nobody_any_more() -> None:
     committed(stage)
     (first,) = records(stage)
     stage.learn(on.PodDeleted(PodUid("uid-ask")))
-    stage.learn(on.RecordWritten(first.uid, first.entries, reached=True))
+    stage.learn(written(first, reached=True))
     assert evictions(stage) == []
     assert stage.rig.audit() == ()
 

@@ -134,17 +134,19 @@ class GangPlay:
             case do.DeletePod(uid):
                 known = reached and uid in self.pods
                 outcome = EvictionOutcome.DONE if known else EvictionOutcome.GONE
-                self.tell(on.PodEvicted(uid, outcome if reached else EvictionOutcome.FAILED))
+                ended = outcome if reached else EvictionOutcome.FAILED
+                self.tell(on.PodEvicted(uid, ended, effect.purpose))
                 if known:
                     self.delete(uid)
             case do.WriteRecord(uid):
                 if reached and uid in self.pods:
                     self._annotate(uid, dict(effect.entries))
-                self.tell(on.RecordWritten(uid, effect.entries, reached=reached and uid in self.pods))
+                done = reached and uid in self.pods
+                self.tell(on.RecordWritten(uid, effect.entries, done, effect.purpose))
             case do.NominateNode(uid, _, _, node):
                 if reached and uid in self.pods:
                     self._show(replace(self.pods[uid], nominated=node))
-                self.tell(on.NodeNominated(uid, node, reached=reached))
+                self.tell(on.NodeNominated(uid, node, reached, effect.purpose))
             case do.OpenGate(uid):
                 gates = tuple(each for each in self.pods[uid].gates if each != OWN_GATE)
                 self._show(replace(self.pods[uid], gates=gates))

@@ -10,6 +10,7 @@ from core.ids import NodeName, PodUid
 from core.ledger import effects as do
 from core.ledger import events as on
 from core.ledger.effects import Effect
+from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord
 from core.reasons import Code, Said
 from core.workload.gangs.phase import GangPhase
@@ -314,8 +315,10 @@ def test_a_link_whose_answer_was_lost_is_taken_off_again() -> None:
     held = hold_back(world, "WriteRecord")
     world.bind_placeholders()
     (link,) = [each for each in held if isinstance(each, do.WriteRecord) and REPLACES in dict(each.entries)]
-    world.tell(on.RecordWritten(link.uid, link.entries, reached=False))
-    assert held[-1] == replace(link, entries=((RESERVED_NODE, None), (REPLACES, None)))
+    world.tell(on.RecordWritten(link.uid, link.entries, False, link.purpose))
+    assert held[-1] == replace(
+        link, entries=((RESERVED_NODE, None), (REPLACES, None)), purpose=Purpose.WITHDRAWAL
+    )
 
 
 def test_a_refusal_before_is_of_no_account() -> None:

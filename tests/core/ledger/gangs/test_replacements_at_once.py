@@ -12,6 +12,7 @@ from core.ledger import events as on
 from core.ledger.effects import Effect
 from core.ledger.gangs import matching
 from core.ledger.gangs.matching import COUNTED_FOR
+from core.ledger.outcomes import Purpose
 from core.reasons import Said
 from core.workload.pod import OWN_GATE, REPLACES
 from tests.builders import make_gang, make_ledger, make_node, make_queue
@@ -252,7 +253,7 @@ def test_one_that_is_tried_before_it_is_nominated_is_woken_when_it_is() -> None:
     cluster.let()
     offered_others(cluster, "uid-a-0")
     woken = [each for each in cluster.done if isinstance(each, do.WakePod)]
-    cluster.tell(on.NodeNominated(PodUid("uid-a-0"), NodeName("n1"), reached=True))
+    cluster.tell(on.NodeNominated(PodUid("uid-a-0"), NodeName("n1"), True, Purpose.REPLACEMENT))
     assert len([each for each in cluster.done if isinstance(each, do.WakePod)]) == len(woken) + 1
     cluster.wait(30)
     assert cluster.ledger.snapshot.gang_tally.cancelled == 0

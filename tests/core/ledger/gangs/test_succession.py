@@ -7,8 +7,10 @@ import pytest
 from core.ids import NodeName, PodUid
 from core.ledger import effects as do
 from core.ledger import events as on
+from core.ledger.effect_outcomes import outcome_of
 from core.ledger.effects import Effect
 from core.ledger.ledger import Ledger
+from core.ledger.outcomes import Answer
 from core.workload.gangs.phase import GangPhase
 from tests.builders import make_gang, make_ledger, make_queue, usage
 from tests.core.ledger.gangs.play import GangPlay
@@ -54,19 +56,9 @@ class Pair:
     def _apply(self, event: on.Event) -> None:
         """Whatever it wants is not done, since it does not lead."""
         for effect in self._passed(event):
-            match effect:
-                case do.CreatePlaceholder():
-                    self._apply(on.PlaceholderCreated(effect.app, effect.name, on.CreationOutcome.FAILED))
-                case do.DeletePod(uid):
-                    self._apply(on.PodEvicted(uid, on.EvictionOutcome.FAILED))
-                case do.WriteRecord(uid):
-                    self._apply(on.RecordWritten(uid, effect.entries, reached=False))
-                case do.NominateNode(uid, _, _, node):
-                    self._apply(on.NodeNominated(uid, node, reached=False))
-                case do.WakePod(uid) | do.OpenGate(uid):
-                    self._apply(on.PodWoken(uid, reached=False))
-                case _:
-                    pass
+            outcome = outcome_of(effect, Answer.FAILED)
+            if outcome is not None:
+                self._apply(outcome)
 
     def _passed(self, event: on.Event) -> list[Effect]:
         now = self.world.now

@@ -12,6 +12,7 @@ from core.ledger.effects import Effect, NominateNode, OpenGate, WriteRecord
 from core.ledger.ledger import Ledger
 from core.ledger.node_reservation.reservation import KEPT_AT_MOST
 from core.ledger.node_reservation.search import KEPT_AFTER, left_on
+from core.ledger.outcomes import Purpose
 from core.ledger.settings import LedgerSettings
 from core.reasons import Code
 from core.resource import Resource
@@ -254,7 +255,9 @@ def test_the_ask_is_nominated_when_there_is_room_and_not_before() -> None:
     ledger.apply(on.PodDeleted(PodUid("uid-s1-0")), now=START)
     assert passed(ledger) == []
     ledger.apply(on.PodDeleted(PodUid("uid-s1-1")), now=START)
-    assert passed(ledger) == [NominateNode(LARGE.uid, "default", "large", NodeName("n1"))]
+    assert passed(ledger) == [
+        NominateNode(LARGE.uid, "default", "large", NodeName("n1"), Purpose.NODE_RESERVATION)
+    ]
     assert ledger.snapshot.has_turn(LARGE.uid)
     filtered(ledger, LARGE.uid, now=START)
     bind_called(ledger, LARGE.uid, "n1", now=START)
@@ -319,7 +322,9 @@ def test_an_ask_that_finds_no_place_with_its_turn_gives_the_node_up() -> None:
 def test_what_cannot_be_written_is_not_kept() -> None:
     """Another instance may be the one that acts."""
     ledger = keeping()
-    ledger.apply(on.RecordWritten(LARGE.uid, ((RESERVED_NODE, "n1"),), reached=False), now=START)
+    ledger.apply(
+        on.RecordWritten(LARGE.uid, ((RESERVED_NODE, "n1"),), False, Purpose.NODE_RESERVATION), now=START
+    )
     assert kept(ledger) == {}
 
 

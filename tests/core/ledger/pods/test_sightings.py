@@ -8,7 +8,7 @@ from core.decisions.decision import Faulted
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
-from core.ledger.outcomes import EvictionOutcome
+from core.ledger.outcomes import EvictionOutcome, Purpose
 from core.ledger.pods.doubts import DOUBTED
 from core.ledger.pods.sightings import PROVISIONAL
 from core.ledger.settings import LedgerSettings
@@ -317,7 +317,7 @@ def test_an_eviction_that_etcd_has_lost_is_no_reason_to_count_the_pod_as_gone(le
     see(ledger, version=5, node="n1")
     see(ledger, name="ask", app="app-2")
     marked(ledger, UID, "uid-ask")
-    ledger.apply(on.PodEvicted(UID, EvictionOutcome.DONE, PodUid("uid-ask")), now=START)
+    ledger.apply(on.PodEvicted(UID, EvictionOutcome.DONE, Purpose.VICTIM, PodUid("uid-ask")), now=START)
     relist(ledger, make_pod(version=2, node="n1"), make_pod("ask", app="app-2"))
     record = ledger.snapshot.pod(UID)
     assert record is not None
@@ -332,7 +332,7 @@ def test_an_eviction_that_the_watch_shows_in_time_stands(ledger: Ledger) -> None
     see(ledger, name="ask", app="app-2")
     marked(ledger, UID, "uid-ask")
     request(ledger)
-    ledger.apply(on.PodEvicted(UID, EvictionOutcome.DONE, PodUid("uid-ask")), now=START)
+    ledger.apply(on.PodEvicted(UID, EvictionOutcome.DONE, Purpose.VICTIM, PodUid("uid-ask")), now=START)
     end_list(ledger, [make_pod(version=5, node="n1"), make_pod("ask", app="app-2")])
     see(ledger, 1, version=6, node="n1", deleting=True)
     held(ledger, 2 * DOUBTED)

@@ -5,7 +5,7 @@ import pytest
 from core.ids import NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, Effect, EvictPod, WriteRecord
-from core.ledger.outcomes import EvictionOutcome
+from core.ledger.outcomes import EvictionOutcome, Purpose
 from core.ledger.settings import LedgerSettings, PreemptionSettings
 from core.workload.budget import BudgetFacts
 from core.workload.nodes.affinity import Requirement
@@ -44,7 +44,7 @@ class Plan:
         while pending := [each for each in self.effects if isinstance(each, WriteRecord)]:
             self.effects = [each for each in self.effects if each not in pending]
             for each in pending:
-                self.tell(on.RecordWritten(each.uid, each.entries, reached=True))
+                self.tell(on.RecordWritten(each.uid, each.entries, True, each.purpose))
 
     def asked(self) -> list[str]:
         """Who was asked to go since the last look."""
@@ -53,7 +53,7 @@ class Plan:
         return found
 
     def answer(self, name: str, outcome: EvictionOutcome = EvictionOutcome.DONE) -> None:
-        self.tell(on.PodEvicted(PodUid(f"uid-{name}"), outcome, ASK))
+        self.tell(on.PodEvicted(PodUid(f"uid-{name}"), outcome, Purpose.VICTIM, ASK))
 
     def spared(self) -> list[str]:
         written = [each for each in self.effects if isinstance(each, WriteRecord)]
@@ -165,7 +165,7 @@ def test_deletion_asks_no_budget() -> None:
 
 def test_what_a_queue_gives_up_it_gives_up_one_by_one() -> None:
     plan = Plan("a", "x-one")
-    plan.tell(on.RecordWritten(ASK, ((TRIGGERED, PLAN),), reached=False))
+    plan.tell(on.RecordWritten(ASK, ((TRIGGERED, PLAN),), False, Purpose.PLAN))
     chosen = tuple(on.ChosenVictim(PodUid(f"uid-{name}"), "why") for name in ("a", "x-one"))
     plan.tell(on.QuotaReclaimed(PodUid(""), QueuePath("root.b"), chosen))
     plan.write()

@@ -17,6 +17,7 @@ from core.ledger.effects import (
     WakePod,
     WriteRecord,
 )
+from core.ledger.outcomes import Purpose
 from core.workload.pod import OWN_GATE
 from extender.kube.effects import effector as module
 from extender.kube.effects.bodies import WAKE_ANNOTATION
@@ -73,7 +74,7 @@ async def test_marking_a_pod_failed_is_a_patch_of_its_status(bench: Bench) -> No
 @pytest.mark.parametrize(("node", "written"), [("n1", "n1"), ("", None)])
 async def test_a_nomination_is_a_patch_of_the_status(bench: Bench, node: str, written: str | None) -> None:
     bench.api.apply(PODS, pod_body("p"))
-    nomination = NominateNode(PodUid("uid-p"), "default", "p", NodeName(node))
+    nomination = NominateNode(PodUid("uid-p"), "default", "p", NodeName(node), Purpose.NODE_RESERVATION)
     async with bench.running():
         bench.effector.perform(nomination)
         await bench.settled(1)
@@ -84,15 +85,15 @@ async def test_a_nomination_is_a_patch_of_the_status(bench: Bench, node: str, wr
     assert sent.path == f"{PODS}/p/status"
     assert sent.json == {"metadata": {"uid": "uid-p"}, "status": {"nominatedNodeName": written}}
     assert bench.learned == [
-        on.NodeNominated(PodUid("uid-p"), NodeName(node), reached=True),
-        on.NodeNominated(PodUid("uid-p"), NodeName(node), reached=False),
+        on.NodeNominated(PodUid("uid-p"), NodeName(node), True, Purpose.NODE_RESERVATION),
+        on.NodeNominated(PodUid("uid-p"), NodeName(node), False, Purpose.NODE_RESERVATION),
     ]
 
 
 async def test_records_are_annotations_and_each_is_written(bench: Bench) -> None:
     bench.api.apply(PODS, pod_body("p"))
     for entries in ((("a", "1"), ("b", "2")), (("a", None),)):
-        bench.effector.perform(WriteRecord(PodUid("uid-p"), "default", "p", entries))
+        bench.effector.perform(WriteRecord(PodUid("uid-p"), "default", "p", entries, Purpose.LABELS))
     async with bench.running():
         await bench.settled(2)
     pod = bench.api.find(PODS, "p")
@@ -100,8 +101,8 @@ async def test_records_are_annotations_and_each_is_written(bench: Bench) -> None
     assert pod["metadata"]["annotations"] == {"b": "2"}
     assert [each.json["metadata"]["uid"] for each in bench.writes()] == ["uid-p", "uid-p"]
     assert bench.learned == [
-        on.RecordWritten(PodUid("uid-p"), (("a", "1"), ("b", "2")), reached=True),
-        on.RecordWritten(PodUid("uid-p"), (("a", None),), reached=True),
+        on.RecordWritten(PodUid("uid-p"), (("a", "1"), ("b", "2")), True, Purpose.LABELS),
+        on.RecordWritten(PodUid("uid-p"), (("a", None),), True, Purpose.LABELS),
     ]
 
 
@@ -195,8 +196,8 @@ async def test_what_is_written_to_one_pod_keeps_its_order(bench: Bench) -> None:
         bench.api.apply(PODS, pod_body(name))
     bench.api.fail_next(500, method="PATCH", times=1)
     for value in ("1", "2", "3"):
-        bench.effector.perform(WriteRecord(PodUid("uid-p"), "default", "p", (("a", value),)))
-    bench.effector.perform(WriteRecord(PodUid("uid-q"), "default", "q", (("a", "1"),)))
+        bench.effector.perform(WriteRecord(PodUid("uid-p"), "default", "p", (("a", value),), Purpose.LABELS))
+    bench.effector.perform(WriteRecord(PodUid("uid-q"), "default", "q", (("a", "1"),), Purpose.LABELS))
     async with bench.running():
         await bench.settled(4)
     of_p = [each for each in bench.writes() if each.path.endswith("/p")]

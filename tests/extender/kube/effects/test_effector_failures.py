@@ -5,6 +5,7 @@ import pytest
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import NominateNode, WakePod, WriteRecord
+from core.ledger.outcomes import Purpose
 from extender.kube.effects import effector as module
 from extender.kube.effects.effector import ATTEMPTS, REPORTED_EVERY
 from tests.extender.fake_api import Request
@@ -15,7 +16,7 @@ from tests.extender.rigs import pod_body
 __all__ = ["bench"]
 
 UID = PodUid("uid-p")
-NOMINATION = NominateNode(UID, "default", "p", NodeName("n1"))
+NOMINATION = NominateNode(UID, "default", "p", NodeName("n1"), Purpose.NODE_RESERVATION)
 BOUND = "status.nominatedNodeName: Forbidden: may not be set on pods that are already bound to a node"
 
 
@@ -45,7 +46,7 @@ async def test_a_nomination_that_comes_too_late_is_no_failure(
         bench.effector.perform(NOMINATION)
         await bench.settled(1)
     assert bench.outcomes == {("NominateNode", "object gone"): 1}
-    assert bench.learned == [on.NodeNominated(UID, NodeName("n1"), reached=False)]
+    assert bench.learned == [on.NodeNominated(UID, NodeName("n1"), False, Purpose.NODE_RESERVATION)]
     assert bench.reports == []
 
 
@@ -94,7 +95,7 @@ async def test_of_each_kind_one_failure_in_a_while_is_told(
     bench.api.fail_next(403, method="PATCH", times=3)
     async with bench.running():
         bench.effector.perform(WakePod(UID, "default", "p", "1"))
-        bench.effector.perform(WriteRecord(UID, "default", "p", (("a", "1"),)))
+        bench.effector.perform(WriteRecord(UID, "default", "p", (("a", "1"),), Purpose.LABELS))
         await bench.settled(2)
         bench.effector.perform(WakePod(PodUid("uid-q"), "default", "q", "1"))
         await bench.settled(3)

@@ -8,7 +8,7 @@ from aiohttp import web
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, EvictPod
-from core.ledger.outcomes import EvictionOutcome
+from core.ledger.outcomes import EvictionOutcome, Purpose
 from extender.kube.effects.effector import ATTEMPTS
 from tests.extender.fake_api import Request
 from tests.extender.fake_objects import refusal
@@ -29,11 +29,11 @@ def evict(name: str = "p", uid: str = "uid-p") -> EvictPod:
 
 
 def delete(name: str = "p", uid: str = "uid-p", *, at_once: bool = False) -> DeletePod:
-    return DeletePod(PodUid(uid), "default", name, at_once, HIGH)
+    return DeletePod(PodUid(uid), "default", name, at_once, HIGH, purpose=Purpose.VICTIM)
 
 
 def told(outcome: EvictionOutcome, uid: str = "uid-p") -> on.PodEvicted:
-    return on.PodEvicted(PodUid(uid), outcome, HIGH)
+    return on.PodEvicted(PodUid(uid), outcome, Purpose.VICTIM, HIGH)
 
 
 async def tried(bench: Bench, effect: EvictPod | DeletePod) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from core.ids import NO_POD, PodUid
 from core.ledger.effects import DeletePod, Effect, EvictPod
-from core.ledger.outcomes import EvictionOutcome
+from core.ledger.outcomes import EvictionOutcome, Purpose
 from core.workload.budget import disruptions_left
 from extender.simulator.cluster.api_server import Pod
 from extender.simulator.report.recording import Happening
@@ -61,7 +61,7 @@ class Stage:
 
     def delete(self, name: str, *, at_once: bool = False, preemptor: str = "high") -> DeletePod:
         pod, by = self.pod(name), self.pod(preemptor).uid if preemptor else NO_POD
-        return DeletePod(pod.uid, "default", name, at_once, by)
+        return DeletePod(pod.uid, "default", name, at_once, by, purpose=Purpose.VICTIM)
 
     def do(self, *effects: Effect) -> None:
         """Let Paddock have asked for it."""
@@ -154,7 +154,7 @@ def test_a_placeholder_that_is_deleted_is_no_victim() -> None:
     body = deepcopy(stage.pod("web").body)
     body["metadata"]["name"] = "ph"
     placeholder = stage.cluster.api.create_pod(body, entry=None, root="ph", created=0)
-    stage.do(DeletePod(placeholder.uid, "default", "ph", at_once=True))
+    stage.do(DeletePod(placeholder.uid, "default", "ph", at_once=True, purpose=Purpose.REPLACEMENT))
     assert not placeholder.exists
     assert (stage.evicted, stage.told("evicted")) == ([], [])
     assert [each.pod for each in stage.told("deleted")] == ["ph"]

@@ -1,0 +1,60 @@
+"""What the ledger learns of the end of an effect: one pure function for server and simulator."""
+
+from typing import assert_never
+
+from core.ledger import events as on
+from core.ledger.effects import (
+    CreatePlaceholder,
+    DeletePod,
+    Effect,
+    EndWait,
+    EvictPod,
+    LookUpGroups,
+    MarkFailed,
+    NominateNode,
+    OpenGate,
+    PostEvent,
+    SetCondition,
+    WakePod,
+    WriteRecord,
+)
+from core.ledger.outcomes import Answer, CreationOutcome, EvictionOutcome
+
+_EVICTIONS = {
+    Answer.DONE: EvictionOutcome.DONE,
+    Answer.GONE: EvictionOutcome.GONE,
+    Answer.BUDGET: EvictionOutcome.BUDGET,
+}
+_CREATIONS = {Answer.DONE: CreationOutcome.DONE, Answer.REFUSED: CreationOutcome.REFUSED}
+
+Outcome = (
+    on.PodWoken | on.NodeNominated | on.RecordWritten | on.PodEvicted | on.PlaceholderCreated | on.GateToldNot
+)
+
+
+def outcome_of(effect: Effect, reached: Answer, *, why: str = "", certain: bool = True) -> Outcome | None:
+    """The event that an effect ends with; None for one whose end the ledger does not wait for.
+
+    ``why``: in the words of the API server, where it refused; ``certain``: False when the effect may have
+    been done all the same, since an answer was lost.
+    """
+    done = reached is Answer.DONE
+    match effect:
+        case WakePod() | OpenGate():
+            return on.PodWoken(effect.uid, reached=done, certain=certain)
+        case NominateNode():
+            return on.NodeNominated(effect.uid, effect.node, done, effect.purpose)
+        case WriteRecord():
+            return on.RecordWritten(effect.uid, effect.entries, done, effect.purpose)
+        case EvictPod() | DeletePod():
+            ended = _EVICTIONS.get(reached, EvictionOutcome.FAILED)
+            return on.PodEvicted(effect.uid, ended, effect.purpose, effect.preemptor)
+        case CreatePlaceholder():
+            created = _CREATIONS.get(reached, CreationOutcome.FAILED)
+            return on.PlaceholderCreated(effect.app, effect.name, created, why)
+        case SetCondition():
+            return None if done else on.GateToldNot(effect.uid)
+        case PostEvent() | LookUpGroups() | EndWait() | MarkFailed():
+            return None
+        case _:
+            assert_never(effect)

@@ -1,0 +1,54 @@
+"""Outcomes of what placeholder replacement asked for: annotations, nominations and deletions."""
+
+from core.ledger import events as on
+from core.ledger.gangs.index import formation_of
+from core.ledger.gangs.release import release_again
+from core.ledger.gangs.replacement import make_room, nominate_member, unlink, watch
+from core.ledger.node_reservation.reservation import note_nominated, note_reservation_written
+from core.ledger.pods.record import PodRecord, Slot
+from core.ledger.preemption.execution import note_eviction
+from core.ledger.state.outbox import emit
+from core.ledger.state.state import State
+from core.workload.pod import OWN_GATE, REPLACES
+
+
+def note_member_written(state: State, event: on.RecordWritten) -> None:
+    """The member says whose room it takes: the placeholder may go, or nothing comes of it."""
+    member = state.pods.records.get(event.uid)
+    slot = member.gang.slot if member is not None else None
+    if member is not None and slot is not None and (REPLACES, slot.placeholder) in event.entries:
+        _go_on(state, member, slot, reached=event.reached)
+    # The same write says which node is reserved.
+    note_reservation_written(state, event)
+
+
+def _go_on(state: State, member: PodRecord, slot: Slot, *, reached: bool) -> None:
+    if not reached:
+        unlink(state, member, slot)
+    elif OWN_GATE in member.facts.gates and (nomination := nominate_member(member, slot)):
+        emit(state, *nomination)
+    else:
+        make_room(state, member)
+
+
+def note_member_nominated(state: State, event: on.NodeNominated) -> None:
+    """A gated member is nominated before its placeholder goes; another one may have been tried meanwhile."""
+    member = state.pods.records.get(event.uid)
+    slot = member.gang.slot if member is not None else None
+    if member is not None and slot is not None and event.node == slot.node:
+        if slot.opened is None:
+            make_room(state, member)
+        else:
+            watch(state, member)
+    note_nominated(state, event)
+
+
+def note_released(state: State, event: on.PodEvicted) -> None:
+    """Learn how the deletion of a placeholder ended, which may be a victim too; a failed one is repeated."""
+    note_eviction(state, event)
+    record = state.pods.records.get(event.uid)
+    formation = formation_of(state, record) if record is not None else None
+    if record is None or formation is None or not record.facts.placeholder:
+        return
+    if record.preemption.eviction is None and record.membership.application is not None:
+        release_again(state, record.membership.application, formation)
