@@ -7,6 +7,7 @@ from core.ledger import events as on
 from core.ledger.admission.bind import admit_again
 from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import end_turn, look_anew, looked_at
+from core.ledger.gangs.slots import note_offered_others, note_tried
 from core.ledger.podgroups.membership import end_wait, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.update import time_runs
@@ -38,14 +39,14 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
             _reserve(state, record, version)
         case on.PodRefused(_, _, said):
             record.admission.said, record.admission.refused, record.admission.let_through = said, True, False
-            record.gang.slot = record.gang.slot.after_refusal() if record.gang.slot is not None else None
+            note_offered_others(record)
             _note_refusal(state, record, event.refusal)
     touch(state, record)
 
 
 def _note_call(state: State, record: PodRecord) -> None:
     """A Binding that was already sent may still come about, so its room is kept over a new call."""
-    record.gang.slot = record.gang.slot.after_try(state.now) if record.gang.slot is not None else None
+    note_tried(record, now=state.now)
     _end_waits(state, record)
     if state.cycle.passing and (record.admission.passed_over or record.admission.rests_until is not None):
         # It is back in its rank, which the pass that goes on has gone past.

@@ -3,6 +3,7 @@
 from core.ids import NO_NODE
 from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import return_turn
+from core.ledger.gangs.slots import note_tried
 from core.ledger.node_reservation.reservation import let_go
 from core.ledger.podgroups.attempt import found_no_place
 from core.ledger.podgroups.membership import unopened
@@ -33,7 +34,7 @@ def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
         return
     if record.admission.reservation is not None and facts.version > record.admission.reservation.version:
         record.admission.reservation = record.admission.reservation.cut_to(FAILED_ELSEWHERE, now=state.now)
-    record.gang.slot = record.gang.slot.after_try(state.now) if record.gang.slot is not None else None
+    note_tried(record, now=state.now)
     if record.is_unguarded and not record.is_gated:
         _note_failure_unguarded(state, record)
     if _may_predate_turn(state, record, text):

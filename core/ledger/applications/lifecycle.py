@@ -8,6 +8,7 @@ Completing, and it may be taken up again.
 from core.ids import QueuePath
 from core.instants import has_come
 from core.ledger.admission.requests import request_cycle
+from core.ledger.gangs.due import disarm, touch_gang
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
@@ -98,7 +99,7 @@ def _room_held(state: State, application: Application) -> None:
         _count(state, application, leaf, runs=True)
     if formation is not None and formation.due is None and formation.phase is GangPhase.RESERVING:
         formation.due = state.now + formation.lifetime
-        state.gangs.touched[application.id] = None
+        touch_gang(state, application.id)
 
 
 def _room_left(state: State, application: Application) -> None:
@@ -111,7 +112,7 @@ def _room_left(state: State, application: Application) -> None:
         _count(state, application, leaf, runs=False)
     if application.formation is not None:
         application.formation.due = None
-        state.gangs.touched[application.id] = None
+        touch_gang(state, application.id)
 
 
 def note_room(state: State, record: PodRecord, *, was: bool, now: bool) -> None:
@@ -170,7 +171,7 @@ def pass_time(state: State) -> None:
             # What was left of its placeholders goes first (APP-6); one may say so of itself without any gang.
             if application.formation is not None:
                 application.formation.left = True
-                state.gangs.touched[app_id] = None
+                touch_gang(state, app_id)
             state.applications.timers[app_id] = state.now + COMPLETING_FOR
         else:
             complete(state, application)
@@ -202,7 +203,7 @@ def remove(state: State, application: Application) -> None:
     if not same:
         del state.applications.namesakes[application.id.name]
     state.applications.timers.pop(application.id, None)
-    state.gangs.forming.pop(application.id, None)
+    disarm(state, application.id)
     leaf = _leaf(state, application)
     if leaf is not None:
         leaf.applications.discard(application.id)

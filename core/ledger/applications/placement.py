@@ -6,6 +6,7 @@ from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.lifecycle import fire
 from core.ledger.applications.user_groups import find_groups
 from core.ledger.gangs.definition import awaits_pods, refusal_of_application, was_taken_in
+from core.ledger.gangs.due import disarm
 from core.ledger.gangs.index import unfile
 from core.ledger.gangs.lifecycle import begin
 from core.ledger.gangs.release import disperse
@@ -179,4 +180,4 @@ def _forget_formation(state: State, application: Application) -> None:
     for uid in sorted(application.pods):
         unfile(state, state.pods.records[uid])
     application.formation = None
-    state.gangs.forming.pop(application.id, None)
+    disarm(state, application.id)

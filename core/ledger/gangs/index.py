@@ -5,6 +5,8 @@ from the place that stands to the one that should, and stirs the gang when they 
 """
 
 from core.ids import NO_NODE, NodeName, PodUid
+from core.ledger.gangs.due import touch_gang
+from core.ledger.gangs.slots import drop_slot
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.gangs import Place, Role
@@ -100,7 +102,7 @@ def _tell_allocated(state: State, record: PodRecord) -> None:
 def unfile(state: State, record: PodRecord) -> None:
     """It is gone."""
     _move(state, record.uid, state.gangs.places.get(record.uid), adding=False)
-    record.gang.slot = None
+    drop_slot(record)
     _file_slot(state, record)
 
 
@@ -109,7 +111,7 @@ def _move(state: State, uid: PodUid, place: Place | None, *, adding: bool) -> No
     if place is None or application is None or application.formation is None:
         return
     formation = application.formation
-    state.gangs.touched[place.app] = None
+    touch_gang(state, place.app)
     if adding:
         state.gangs.places[uid] = place
     else:

@@ -13,6 +13,7 @@ from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.lifecycle import fire, idle, run
 from core.ledger.applications.rejection import EVENT, MARKED_APART, mark_failed
 from core.ledger.effects import CreatePlaceholder
+from core.ledger.gangs.due import touch_gang
 from core.ledger.gangs.release import AGAIN, disperse, originator_of, owner_of, release_all, say, try_again
 from core.ledger.outcomes import CreationOutcome, Purpose
 from core.ledger.pods.record import PodRecord
@@ -72,7 +73,7 @@ def begin(state: State, application: Application) -> None:
         _list_missing(state, application, formation)
         if application.holding:
             formation.due = state.now + formation.lifetime
-    state.gangs.touched[application.id] = None
+    touch_gang(state, application.id)
 
 
 def begin_all(state: State) -> None:
@@ -151,15 +152,6 @@ def advance(state: State, application: Application, formation: Formation) -> Non
         release_all(state, application)
 
 
-def arm(state: State, application: Application, formation: Formation | None) -> None:
-    """Note when a gang is to be looked at again."""
-    moment = formation.due_next if formation is not None else None
-    if moment is None or state.applications.known.get(application.id) is not application:
-        state.gangs.forming.pop(application.id, None)
-    else:
-        state.gangs.forming[application.id] = moment
-
-
 def _reserve(state: State, application: Application, formation: Formation) -> None:
     if formation.complete:
         _start(state, application, formation)
@@ -185,6 +177,16 @@ def _start(state: State, application: Application, formation: Formation) -> None
     note(state, application, formation)
     run(state, application)
     resettle(state, formation)
+
+
+def count_taken_over(state: State) -> None:
+    """Count a placeholder that a member has replaced."""
+    state.gangs.tally.taken_over += 1
+
+
+def count_cancelled(state: State) -> None:
+    """Count a replacement that came to nothing."""
+    state.gangs.tally.cancelled += 1
 
 
 def note(state: State, application: Application, formation: Formation) -> None:
@@ -216,7 +218,7 @@ def note_phase_written(state: State, event: on.RecordWritten) -> None:
         _written(formation)
     elif formation.note_at is not None:
         formation.note_at = state.now + AGAIN
-    state.gangs.touched[application.id] = None
+    touch_gang(state, application.id)
 
 
 def resettle(state: State, formation: Formation) -> None:
@@ -265,7 +267,7 @@ def note_created(state: State, event: on.PlaceholderCreated) -> None:
     if application is None or formation is None or event.name not in formation.asked:
         return
     group = formation.asked.pop(event.name)
-    state.gangs.touched[application.id] = None
+    touch_gang(state, application.id)
     match event.outcome:
         case CreationOutcome.DONE:
             if not _is_there(state, application, event.name):

@@ -11,10 +11,11 @@ from itertools import islice
 from core.ids import AppId, NodeName
 from core.instants import has_come
 from core.ledger.admission.requests import request_cycle
-from core.ledger.gangs.lifecycle import arm
+from core.ledger.gangs.due import arm, touch_gang
 from core.ledger.gangs.release import release, say, try_again
+from core.ledger.gangs.slots import link
 from core.ledger.outcomes import Purpose
-from core.ledger.pods.record import PodRecord, Slot
+from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import write
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.gangs import InLine
@@ -91,6 +92,19 @@ def link_members(state: State) -> Rounds:
     if not is_full(state):
         heappop(state.gangs.line)
         del state.gangs.in_line[place.app]
+
+
+def clear_line(state: State) -> None:
+    """Forget which gangs are in line."""
+    state.gangs.line.clear()
+    state.gangs.in_line.clear()
+
+
+def touch_elsewhere(state: State) -> None:
+    """Touch the gangs with a member that fitted on no node when they were looked at last."""
+    for app_id in state.gangs.elsewhere:
+        touch_gang(state, app_id)
+    state.gangs.elsewhere.clear()
 
 
 def is_full(state: State) -> bool:
@@ -176,7 +190,7 @@ def _choose(state: State, member: PodRecord, progress: Progress) -> tuple[PodRec
 
 
 def _link(state: State, member: PodRecord, holder: PodRecord, node: NodeName) -> None:
-    member.gang.slot, holder.gang.yields_to = Slot(holder.uid, node, state.now), member.uid
+    link(member, holder, node, now=state.now)
     touch(state, holder)
     touch(state, member)
     entries = (RESERVED_NODE, str(node)), (REPLACES, str(holder.uid))

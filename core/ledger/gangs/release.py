@@ -3,6 +3,7 @@
 from core.ids import NO_POD, AppId, PodUid
 from core.instants import earliest
 from core.ledger.effects import DeletePod
+from core.ledger.gangs.due import touch_gang
 from core.ledger.gangs.index import REASON
 from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord
@@ -44,6 +45,11 @@ def release(state: State, record: PodRecord) -> None:
     delete(state, record)
 
 
+def forget_release(record: PodRecord) -> None:
+    """Forget that the deletion of a placeholder was requested: another instance did it."""
+    record.gang.released = False
+
+
 def delete(state: State, record: PodRecord) -> None:
     facts = record.facts
     emit(
@@ -55,7 +61,7 @@ def delete(state: State, record: PodRecord) -> None:
 def release_again(state: State, app_id: AppId, formation: Formation) -> None:
     """A deletion failed: it is asked for again after a while."""
     try_again(state, formation)
-    state.gangs.touched[app_id] = None
+    touch_gang(state, app_id)
 
 
 def disperse(state: State, application: Application) -> None:
@@ -73,7 +79,7 @@ def disperse(state: State, application: Application) -> None:
         if progress is not None:
             progress.count += 1
         touch(state, state.pods.records[uid])
-    state.gangs.touched[application.id] = None
+    touch_gang(state, application.id)
 
 
 def left_over(state: State, application_id: AppId, record: PodRecord) -> None:
@@ -83,7 +89,7 @@ def left_over(state: State, application_id: AppId, record: PodRecord) -> None:
     progress = formation.groups.get(record.facts.task_group) if formation is not None else None
     if progress is not None:
         progress.timed_out += 1
-    state.gangs.touched[application_id] = None
+    touch_gang(state, application_id)
 
 
 def originator_of(state: State, application: Application) -> PodRecord | None:

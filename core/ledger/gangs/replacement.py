@@ -7,21 +7,19 @@ the placeholder up to that moment and the member from then on, so the pair count
 
 from collections.abc import Iterator
 
-from core.ids import NO_NODE, NO_POD, NodeName, PodUid
+from core.ids import NO_NODE, NodeName, PodUid
 from core.instants import has_come
 from core.ledger.admission.gate_opening import charge_opened
 from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import wake
 from core.ledger.effects import NominateNode
+from core.ledger.gangs import slots
+from core.ledger.gangs.due import arm, disarm, gangs_whose_time_has_come, take_touched_gangs, touch_gang
 from core.ledger.gangs.index import awaits_gang, formation_of, progress_of, unfile
-from core.ledger.gangs.lifecycle import advance, arm, forget_made
-from core.ledger.gangs.matching import close, line_up, link_members, link_next
-from core.ledger.gangs.release import AGAIN, delete, left_over, release, try_again
-from core.ledger.node_reservation.reservation import (
-    nominate,
-    note_kept,
-    take_back,
-)
+from core.ledger.gangs.lifecycle import advance, count_cancelled, count_taken_over, forget_made
+from core.ledger.gangs.matching import clear_line, close, line_up, link_members, link_next, touch_elsewhere
+from core.ledger.gangs.release import AGAIN, delete, forget_release, left_over, release, try_again
+from core.ledger.node_reservation.reservation import nominate, note_kept, take_back
 from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.pods.reports import write
@@ -56,12 +54,10 @@ def advance_all(state: State) -> Rounds:
 
 
 def _look_at_stirred(state: State) -> Rounds:
-    while state.gangs.touched:
-        app_id = next(iter(state.gangs.touched))
-        del state.gangs.touched[app_id]
+    for app_id in take_touched_gangs(state):
         application = state.applications.known.get(app_id)
         if application is None or application.formation is None:
-            state.gangs.forming.pop(app_id, None)
+            disarm(state, app_id)
             continue
         formation = application.formation
         advance(state, application, formation)
@@ -74,18 +70,17 @@ def _look_at_stirred(state: State) -> Rounds:
 
 def seek_again(state: State) -> Rounds:
     """Room has become free: members that no node took come before asks that wait for their turn (APP-18)."""
-    state.gangs.touched |= state.gangs.elsewhere
-    state.gangs.elsewhere.clear()
+    touch_elsewhere(state)
     yield from advance_all(state)
 
 
 def gangs_due(state: State) -> Rounds:
     """Gangs whose moment has come, and members whose room is there."""
-    for app_id in sorted(each for each, at in state.gangs.forming.items() if has_come(at, now=state.now)):
+    for app_id in gangs_whose_time_has_come(state):
         application = state.applications.known[app_id]
         if (formation := application.formation) is None:
             continue
-        state.gangs.touched[app_id] = None
+        touch_gang(state, app_id)
         if formation.rests_until is not None and has_come(formation.rests_until, now=state.now):
             formation.rests_until = None
         if formation.retry_at is not None and has_come(formation.retry_at, now=state.now):
@@ -190,7 +185,7 @@ def member_gone(state: State, record: PodRecord) -> None:
 
 def _give_back(state: State, holder: PodRecord) -> None:
     """It may be taken over by another, unless it is on its way out already."""
-    holder.gang.yields_to = NO_POD
+    slots.unyield(holder)
     formation, progress = formation_of(state, holder), progress_of(state, holder)
     if formation is not None:
         formation.swept = False
@@ -211,7 +206,7 @@ def _reopen(state: State, holder: PodRecord, progress: Progress) -> None:
 
 def _wait_again(state: State, member: PodRecord) -> None:
     """The node on which it was to take room over is lost (GANG-19)."""
-    member.gang.slot = None
+    slots.drop_slot(member)
     take_back(state, member)
     _withdraw(state, member)
     touch(state, member)
@@ -220,14 +215,14 @@ def _wait_again(state: State, member: PodRecord) -> None:
 def _open(state: State, member: PodRecord) -> None:
     """From now on the member holds the room."""
     if member.gang.slot is not None:
-        member.gang.slot = member.gang.slot._replace(opened=state.now)
+        slots.open_slot(member, now=state.now)
         touch(state, member)
         _call(state, member, member.gang.slot)
 
 
 def _call(state: State, member: PodRecord, slot: Slot) -> None:
     """Make kube-scheduler try a member whose room is there."""
-    member.gang.slot = slot._replace(called=slot.called + 1)
+    slots.note_called(member, slot)
     emit(state, *nominate_member(member, slot))
     member.admission.woken_at = None
     wakes = wake(state, member)
@@ -275,8 +270,9 @@ def _is_bound_soon(member: PodRecord) -> bool:
 def _cancel(state: State, member: PodRecord, slot: Slot) -> None:
     """A take-over comes to nothing: the member is an ordinary ask now, with first claim on its node."""
     progress = progress_of(state, member)
-    member.gang.slot, member.gang.forgone = None, True
-    state.gangs.tally.cancelled += 1
+    slots.drop_slot(member)
+    member.gang.forgone = True
+    count_cancelled(state)
     if progress is not None:
         progress.timed_out += 1
     take_back(state, member)
@@ -294,7 +290,7 @@ def unlink(state: State, member: PodRecord, slot: Slot) -> None:
     """Nothing has happened yet: member and placeholder wait again. What was asked for may be there all the
     same, and a later start must not believe it."""
     formation = formation_of(state, member)
-    member.gang.slot = None
+    slots.drop_slot(member)
     _withdraw(state, member)
     holder = state.pods.records.get(slot.placeholder)
     if holder is not None:
@@ -302,7 +298,7 @@ def unlink(state: State, member: PodRecord, slot: Slot) -> None:
     touch(state, member)
     if formation is not None and member.membership.application is not None:
         formation.rests_until = state.now + AGAIN
-        state.gangs.touched[member.membership.application] = None
+        touch_gang(state, member.membership.application)
 
 
 def _withdraw(state: State, record: PodRecord) -> None:
@@ -315,14 +311,15 @@ def note_placed(state: State, record: PodRecord) -> None:
     if slot is None or not record.node:
         return
     progress = progress_of(state, record)
-    record.gang.slot, record.node_reservation.nominated = None, NO_NODE
-    state.gangs.tally.taken_over += 1
+    slots.drop_slot(record)
+    record.node_reservation.nominated = NO_NODE
+    count_taken_over(state)
     if progress is not None:
         progress.replaced += 1
     holder = state.pods.records.get(slot.placeholder)
     if holder is not None:
         # It went elsewhere before its placeholder was gone.
-        holder.gang.yields_to = NO_POD
+        slots.unyield(holder)
         touch(state, holder)
         release(state, holder)
 
@@ -338,12 +335,13 @@ def dissolve(state: State) -> None:
     members = [state.pods.records[uid] for each in formed for uid in sorted(each.pods)]
     for record in members:
         unfile(state, record)
-        record.gang.yields_to, record.gang.released, record.gang.forgone = NO_POD, False, False
-    state.gangs.line.clear()
-    state.gangs.in_line.clear()
+        slots.unyield(record)
+        forget_release(record)
+        record.gang.forgone = False
+    clear_line(state)
     for application in formed:
         application.formation = None
-        state.gangs.forming.pop(application.id, None)
+        disarm(state, application.id)
     for record in members:
         touch(state, record)
 
@@ -352,7 +350,7 @@ def remember_slot(state: State, record: PodRecord) -> None:
     """A pod is seen for the first time that says whose room it takes."""
     facts = record.facts
     if record.is_ask and facts.reserved_node:
-        record.gang.slot = Slot(facts.replaces, facts.reserved_node, state.now)
+        slots.take_slot(record, facts.replaces, facts.reserved_node, now=state.now)
         is_nominated = facts.nominated == facts.reserved_node
         record.node_reservation.nominated = facts.reserved_node if is_nominated else NO_NODE
     elif not record.node:
@@ -366,20 +364,16 @@ def resume_slots(state: State) -> None:
         if record.gang.slot is None or record.gang.slot.opened is not None:
             continue
         holder = state.pods.records.get(record.gang.slot.placeholder)
-        known = record.gang.slot.node in state.cluster.nodes and (holder is None or _is_free(holder, record))
+        known = record.gang.slot.node in state.cluster.nodes and (
+            holder is None or slots.is_free_for(holder, record)
+        )
         if not (known and awaits_gang(state, record)):
-            record.gang.slot = None
+            slots.drop_slot(record)
             _withdraw(state, record)
             touch(state, record)
         elif holder is None:
             _open(state, record)
         else:
-            holder.gang.yields_to = uid
+            slots.yield_to(holder, uid)
             touch(state, holder)
             make_room(state, record)
-
-
-def _is_free(holder: PodRecord, member: PodRecord) -> bool:
-    """Whether a pod that a member names is a placeholder of its gang that no other has named before."""
-    same = holder.membership.application == member.membership.application
-    return holder.facts.placeholder and not holder.gang.yields_to and same
