@@ -84,7 +84,11 @@ def _reclaim(state: State, event: on.QuotaReclaimed) -> None:
 
 def note_plan_written(state: State, event: on.RecordWritten) -> None:
     """Learn whether the ask says by which plan it gets its node: its victims are next, or the plan ends."""
-    if plan := dict(event.entries).get(TRIGGERED):
+    plan, record = dict(event.entries).get(TRIGGERED), state.pods.records.get(event.uid)
+    if record is not None and record.preemption.triggered not in ("", plan):
+        # The outcome is late: victims and node are those of a later plan, whose own outcome is to come.
+        return
+    if plan:
         _ask_written(state, event.uid, plan, reached=event.reached)
     # The same write says which node is reserved.
     note_reservation_written(state, event)
