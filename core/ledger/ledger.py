@@ -48,6 +48,7 @@ from core.ledger.node_reservation.reservation import note_nominated, note_reserv
 from core.ledger.node_reservation.search import come_of_age
 from core.ledger.outcomes import Purpose
 from core.ledger.podgroups.attempt import expire_groups, tend
+from core.ledger.podgroups.membership import touch_all_groups
 from core.ledger.pods.doubts import expire_doubts
 from core.ledger.pods.registry import refresh
 from core.ledger.pods.sightings import expire_provisional, learn_pods
@@ -201,7 +202,7 @@ class Ledger:
         recount_over_max(state)
         for uid in state.pending.waits_at:
             await_try(state, state.pods.records[uid])
-        state.podgroups.touched.update(dict.fromkeys(state.podgroups.known))
+        touch_all_groups(state)
         request_cycle(state, CycleReason.CONFIGURED)
 
     # -- outcomes, each to the owner that its purpose names ---------------------------------------

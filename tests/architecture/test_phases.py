@@ -1,13 +1,16 @@
 """Phases move by their tables only, the tables are whole, and the diagrams in docs/ show them."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
+from itertools import product
 from typing import Any
 
 import pytest
 
 from core.errors import IllegalTransition
+from core.workload import pod_group_phase as groups
+from core.workload.gangs import phase as gangs
 from core.workload.gangs.phase import GangEvent, GangPhase
 from core.workload.gangs.progress import Formation
 from tests.architecture.phase_diagrams import FOLDER, PAGES, Table, meanings_of, page
@@ -78,3 +81,29 @@ def test_a_gang_that_times_out_softly_goes_on_only_when_that_is_written(event: G
     gang.move(GangEvent.WRITTEN)
     gang.move(GangEvent.RELEASED)
     assert gang.phase is GangPhase.ORDINARY
+
+
+@pytest.mark.parametrize(
+    ("advance", "following", "phases", "events"),
+    [
+        (gangs.advance, gangs.NEXT, GangPhase, GangEvent),
+        (groups.advance, groups.NEXT, groups.GroupPhase, groups.GroupEvent),
+        (groups.advance_attempt, groups.NEXT_OF_ATTEMPT, groups.AttemptPhase, groups.AttemptEvent),
+    ],
+    ids=["gang", "pod group", "attempt"],
+)
+def test_an_event_that_a_table_does_not_list_raises(
+    advance: Callable[[Any, Any], Enum],
+    following: Mapping[Any, Enum],
+    phases: type[Enum],
+    events: type[Enum],
+) -> None:
+    listed = 0
+    for phase, event in product(phases, events):
+        if (phase, event) in following:
+            assert advance(phase, event) is following[phase, event]
+            listed += 1
+        else:
+            with pytest.raises(IllegalTransition):
+                advance(phase, event)
+    assert listed == len(following)

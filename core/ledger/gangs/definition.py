@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from core.ids import AppId, QueuePath
 from core.ledger.gangs.index import REASON
-from core.ledger.podgroups.membership import POD_GROUP
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.state import State
@@ -15,6 +14,9 @@ from core.workload.gangs.refusals import refusal_of_count, refusal_of_gang
 from core.workload.pod import PodFacts
 
 MISDEFINED = "TaskGroupsError"
+
+POD_GROUP = "PodGroupError"
+"""The action of Events about groups that are not as they should be (REST-17)."""
 
 
 def gang_of(state: State, record: PodRecord) -> Gang | None:

@@ -11,7 +11,14 @@ from core.ids import PodUid
 from core.instants import has_come
 from core.ledger.admission.requests import request_cycle, request_cycle_at
 from core.ledger.admission.turns import begin_lease, end_turn
-from core.ledger.podgroups.membership import end_wait, has_turns, members, terms_of
+from core.ledger.podgroups.membership import (
+    end_wait,
+    forget_group,
+    has_turns,
+    members,
+    take_touched_groups,
+    terms_of,
+)
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.admission import CycleReason
@@ -47,18 +54,14 @@ DEGRADED = "GangDegraded"
 
 def tend(state: State) -> Rounds:
     """Draw the consequences of what an event did to groups."""
-    while state.podgroups.touched:
-        key = next(iter(state.podgroups.touched))
-        del state.podgroups.touched[key]
-        group = state.podgroups.known.get(key)
-        if group is not None:
-            _tend(state, group)
-            yield
+    for group in take_touched_groups(state):
+        _tend(state, group)
+        yield
 
 
 def _tend(state: State, group: Group) -> None:
     if not group.phases:
-        del state.podgroups.known[group.key]
+        forget_group(state, group)
         state.podgroups.watched.pop(group.key, None)
         return
     _note_completeness(state, group)

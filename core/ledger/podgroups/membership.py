@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from core.ids import NO_NODE, PodUid
 from core.ledger.effects import EndWait
+from core.ledger.gangs.definition import POD_GROUP
 from core.ledger.gangs.index import REASON
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
@@ -20,9 +21,6 @@ from core.workload.pod_group_phase import AttemptEvent, AttemptPhase, GroupEvent
 GOING = "the pod is being deleted"
 UNKNOWN = 2**31
 """Members that must start together as long as nobody knows how many: the PodGroup object is missing."""
-
-POD_GROUP = "PodGroupError"
-"""The action of Events about groups that are not as they should be (REST-17)."""
 
 
 def key_of(state: State, record: PodRecord) -> GroupKey | None:
@@ -86,9 +84,35 @@ def note_member(state: State, record: PodRecord) -> None:
     if group.sizes[record.uid] != record.facts.size or group.min_available != least_of(state, group):
         group.measure(record.uid, record.facts.size)
         group.min_available = least_of(state, group)
-        state.podgroups.touched[key] = None
+        touch_group(state, key)
     _choose_queue(state, record, group)
     _file(state, record, group)
+
+
+def touch_group(state: State, key: GroupKey) -> None:
+    """Have the ledger look at a group before the event ends."""
+    state.podgroups.touched[key] = None
+
+
+def touch_all_groups(state: State) -> None:
+    """Touch every group that has members."""
+    for key in state.podgroups.known:
+        touch_group(state, key)
+
+
+def take_touched_groups(state: State) -> Iterator[Group]:
+    """Groups that were touched, each taken off; those touched meanwhile come last."""
+    while state.podgroups.touched:
+        key = next(iter(state.podgroups.touched))
+        del state.podgroups.touched[key]
+        group = state.podgroups.known.get(key)
+        if group is not None:
+            yield group
+
+
+def forget_group(state: State, group: Group) -> None:
+    """Forget a group that has no members."""
+    del state.podgroups.known[group.key]
 
 
 def forget_member(state: State, record: PodRecord) -> None:
@@ -147,7 +171,7 @@ def _join(state: State, record: PodRecord, group: Group) -> None:
         group.first = age
     group.file(record.uid, MemberPhase.AWAY)
     group.min_available = least_of(state, group)
-    state.podgroups.touched[group.key] = None
+    touch_group(state, group.key)
 
 
 def _compare_with_first(state: State, record: PodRecord, group: Group) -> None:
@@ -193,7 +217,7 @@ def _file(state: State, record: PodRecord, group: Group) -> None:
     if before is MemberPhase.POSTING and phase is not MemberPhase.BOUND:
         _note_failed_binding(group)
     group.file(record.uid, phase)
-    state.podgroups.touched[group.key] = None
+    touch_group(state, group.key)
 
 
 def _drop(state: State, record: PodRecord) -> None:
@@ -209,7 +233,7 @@ def _drop(state: State, record: PodRecord) -> None:
     if group.first is not None and group.first.uid == record.uid:
         group.first = min(group.ages.values(), default=None)
         group.min_available = least_of(state, group)
-    state.podgroups.touched[group.key] = None
+    touch_group(state, group.key)
 
 
 def _note_loss(state: State, record: PodRecord, group: Group) -> None:

@@ -15,6 +15,7 @@ from core.ledger.applications.classification import place_gangs
 from core.ledger.applications.membership import application_of_bodies
 from core.ledger.gangs.lifecycle import begin_all
 from core.ledger.gangs.replacement import note_placed, resume_slots
+from core.ledger.podgroups.membership import touch_all_groups
 from core.ledger.pods.doubts import doubt_what_is_not_shown, note_shown
 from core.ledger.pods.forced import let_in_what_runs
 from core.ledger.pods.record import PodRecord
@@ -144,7 +145,7 @@ def _end_list(state: State, uids: frozenset[PodUid]) -> Rounds:
         resume(state)
         yield
         resume_slots(state)
-        state.podgroups.touched.update(dict.fromkeys(state.podgroups.known))
+        touch_all_groups(state)
 
 
 def _outlasts_list(state: State, record: PodRecord) -> bool:
