@@ -148,8 +148,12 @@ def make_tree(*queues: QueueSpec, capacity: Mapping[str, int] | None = None) -> 
 
 def filtered(ledger: Ledger, uid: str, *, now: float) -> Admission:
     """A filter call, as the engine runs it: the question, then what the answer promises."""
-    ledger.apply(on.FilterCalled(PodUid(uid)), now=now)
+    record = ledger.snapshot.pod(PodUid(uid))
+    if record is not None and record.placement.waits_bind:
+        ledger.apply(on.FilterCalled(PodUid(uid)), now=now)
     verdict = decide_admission(ledger.snapshot, PodUid(uid), now=now)
+    if not isinstance(verdict, Admitted | Refused):
+        ledger.apply(on.FilterCalled(PodUid(uid)), now=now)
     _keep(ledger, verdict, now)
     return verdict
 

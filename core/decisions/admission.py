@@ -17,8 +17,9 @@ from core.decisions.gangs import refusal_of_gang_pod, refusal_of_group
 from core.decisions.preemption.contention import hold
 from core.ids import NodeName, PodUid
 from core.ledger.events import PodAdmitted, PodRefused
-from core.ledger.gangs.index import is_promised, slot_node
+from core.ledger.gangs.index import holds_otherwise, is_promised, slot_node
 from core.ledger.pods.record import PodRecord
+from core.ledger.retry_view import RetryView, retry_view
 from core.ledger.view import Snapshot
 from core.queues.queue import Queue
 from core.queues.room import Extra, negated
@@ -31,6 +32,7 @@ NODE_RESERVED = Refusal(Code.NODE_RESERVED, "kept for another pod")
 """The text for nodes that are kept; the same for all, as kube-scheduler counts texts."""
 
 _ORDER = tuple(Code)
+_NOTHING = Resource({})
 _NO_NODES: Callable[[], Sequence[NodeName]] = tuple
 
 
@@ -44,9 +46,10 @@ def decide_admission(
 ) -> Admission:
     """Whether a pod's queue has room for it (QUO-7, QUO-8) and it is its turn; cost O(depth).
 
-    A live reservation means that a Binding for the pod may still come about: it keeps what it has.
-    ``in_turn``: whether others may go first; ``offered``: the nodes to choose from, only looked at while some
-    node is kept for another ask (CYC-2).
+    A live reservation means that a Binding for the pod may still come about: it keeps what it has. A new
+    filter call without an open bind call ends the reservation, so it counts as free (design section 3).
+    ``in_turn``: True for filter, where others may go first; ``offered``: the nodes to choose from, only
+    looked at while some node is kept for another ask (CYC-2).
     """
     record = snapshot.pod(uid)
     if record is None or record.facts.deleting:
@@ -55,16 +58,19 @@ def decide_admission(
         return Faulted(f"pod is already bound to {record.node}")
     if not record.membership.managed:
         return Ignored()
-    refusal = None if is_promised(record) else refusal_of(snapshot, record, in_turn=in_turn)
+    promised = is_promised(record)
+    if in_turn and record.admission.reservation is not None and not record.placement.binding:
+        promised, snapshot = holds_otherwise(record), retry_view(snapshot, record)
+    refusal = None if promised else refusal_of(snapshot, record, in_turn=in_turn)
     besides: tuple[NodeName, ...] = ()
     if refusal is None and (snapshot.kept or snapshot.slots):
         names = offered()
         besides = kept_from(snapshot, uid, names)
         refusal = NODE_RESERVED if names and len(besides) == len(names) else None
     if refusal is None:
-        return Admitted((PodAdmitted(uid, record.facts.version),), besides)
+        return Admitted((PodAdmitted(uid, record.facts.version, called=in_turn),), besides)
     said = said_next(record.admission.said, refusal, generation=snapshot.generation, now=now)
-    return Refused(refusal, said, (PodRefused(uid, refusal, said),))
+    return Refused(refusal, said, (PodRefused(uid, refusal, said, called=in_turn),))
 
 
 def refusal_of(
@@ -85,7 +91,9 @@ def refusal_of(
     if application is None or queue is None:
         return Refusal(Code.NOT_READY, "the pod is not an ask yet")
     size = record.facts.size
-    extra = _without_bypassed(queue, application, size) if record.bypasses else None
+    extra = snapshot.without_own(queue, application) if isinstance(snapshot, RetryView) else None
+    if record.bypasses:
+        extra = _without_bypassed(queue, application, record)
     found = (
         snapshot.room.refusal(queue.chain, application.claimant, size, extra=extra, with_root=with_root),
         refusal_of_gang_pod(snapshot, record),
@@ -98,11 +106,13 @@ def refusal_of(
     return hold(snapshot, record, application, queue)
 
 
-def _without_bypassed(queue: Queue, application: Application, size: Resource) -> Extra:
+def _without_bypassed(queue: Queue, application: Application, record: PodRecord) -> Extra:
     """Amounts left out of the count for a pod that is charged already, although it was never admitted."""
-    extra = Extra()
+    extra, size = Extra(), record.facts.size
+    # With a reservation it does not count as bypassed.
+    own = size if record.admission.reservation is not None else _NOTHING
     for each in queue.chain:
-        extra.queues[each.path] = negated(each.bypassed)
+        extra.queues[each.path] = negated(Tally(Resource.sum_of(each.bypassed, own)))
         for tracked in application.claimant.tracked(each.path):
             extra.people[tracked] = Tally(size.times(-1))
     return extra

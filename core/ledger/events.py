@@ -109,26 +109,38 @@ class SettingsRead:
 
 @dataclass(frozen=True, slots=True)
 class FilterCalled:
-    """kube-scheduler asked for a place for a pod: whatever it reserved before is given up."""
+    """kube-scheduler asked for a place for a pod: whatever it reserved before is given up.
+
+    Applied where no `PodAdmitted` or `PodRefused` says so: to a call that is answered by a fault, and before
+    the answer to a pod whose bind call waits, as that call and its pod group fail.
+    """
 
     uid: PodUid
 
 
 @dataclass(frozen=True, slots=True)
 class PodAdmitted:
-    """A pod was let through: its size is reserved until it is bound. ``version``: the pod's, when asked."""
+    """A pod was let through: its size is reserved until it is bound. ``version``: the pod's, when asked.
+
+    ``called``: True for the answer to a filter call, which takes the place of earlier ones.
+    """
 
     uid: PodUid
     version: int
+    called: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PodRefused:
-    """A pod was refused. ``said``: what it was told (sticky), which may differ from ``refusal``'s text."""
+    """A pod was refused. ``said``: what it was told (sticky), which may differ from ``refusal``'s text.
+
+    ``called``: as for `PodAdmitted`.
+    """
 
     uid: PodUid
     refusal: Refusal
     said: Said
+    called: bool = False
 
 
 @dataclass(frozen=True, slots=True)

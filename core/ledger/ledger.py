@@ -111,7 +111,7 @@ class Ledger:
             case on.PodNews():
                 yield from learn_pods(self._state, event)
             case on.FilterCalled() | on.PodAdmitted() | on.PodRefused():
-                note_filter(self._state, event)
+                yield from note_filter(self._state, event)
             case on.BindCalled() | on.PodBound() | on.BindFailed():
                 yield from self._on_bind(event)
             case on.NodeObserved() | on.NodeDeleted() | on.NodesListed():

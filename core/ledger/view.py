@@ -76,11 +76,6 @@ class Snapshot:
         return self._state.cycle.freed or self._state.cycle.due or self._state.cycle.passing
 
     @property
-    def passing(self) -> bool:
-        """Whether a pass goes on, so that its next slice should follow at once."""
-        return self._state.cycle.passing
-
-    @property
     def cycle(self) -> CycleRequest:
         """Requests for scheduling cycles, and what the last ones found; only to be read."""
         return self._state.cycle
@@ -269,28 +264,28 @@ class Snapshot:
         """The room that turns hold."""
         return self._state.turns.given
 
+    @property
+    def all_wait(self) -> bool:
+        """True while every pending ask may get the capacity that is free, not only fresh asks."""
+        return self._state.cycle.freed or self._state.cycle.passing
+
     def others_may_fit(self, uid: PodUid) -> bool:
         """Whether others are pending that nobody has looked at since room appeared, or since they came."""
-        cycle = self._state.cycle
-        others = self._state.pending.waits_at if cycle.freed or cycle.passing else self._state.turns.fresh
+        others = self._state.pending.waits_at if self.all_wait else self._state.turns.fresh
         return len(others) > (uid in others)
 
     def demand_in(self, queue: Queue) -> Tally:
         """What they ask for at most, in a queue and below; only to be read."""
-        return queue.pending if self._state.cycle.freed or self._state.cycle.passing else queue.fresh
+        return queue.pending if self.all_wait else queue.fresh
 
     def beside_demand(self, queue: Queue) -> Tally:
         """What turns hold that `demand_in` does not count; only to be read."""
-        state = self._state
-        return _NOTHING if state.cycle.freed or state.cycle.passing else state.turns.given.of(queue)
+        return _NOTHING if self.all_wait else self._state.turns.given.of(queue)
 
     def crowds(self, size: Resource, more: Resource) -> bool:
-        """Whether that demand, with ``more``, exceeds what is left on the nodes that some of it could go to.
-
-        Only what ``size`` names counts. A tainted node serves those that tolerate it. Cost: see `BarredRoom`.
-        """
+        """Whether that demand and ``more`` exceed, in a name of ``size``, what is left where some may go."""
         state, root = self._state, self._state.config.tree.root
-        open_to_some = state.usage.node_room.barred.open_to(state.usage.tolerated)
+        open_to_some = self.open_room()
         if open_to_some is None:
             return False
         given, beside = state.turns.given.of(root), self.beside_demand(root)
@@ -302,9 +297,13 @@ class Snapshot:
                 return True
         return False
 
+    def open_room(self) -> list[Mapping[str, int]] | None:
+        """Amounts left on nodes that some pending ask tolerates; None if there is too much to check."""
+        return self._state.usage.node_room.barred.open_to(self._state.usage.tolerated)
+
     def is_in_demand(self, uid: PodUid) -> bool:
         """Whether an ask is a part of that."""
-        return self._state.cycle.freed or self._state.cycle.passing or uid in self._state.turns.fresh
+        return self.all_wait or uid in self._state.turns.fresh
 
     def turns_leave_no_node(self, record: PodRecord) -> bool:
         """Whether nodes have no room for an ask besides what turns hold on them."""

@@ -78,7 +78,7 @@ class Background:
             for kind, call in planned:
                 if kind != _REPORTING:
                     self._timed(kind, call)
-            if not engine.snapshot.passing:
+            if not engine.snapshot.cycle.passing:
                 break
         return [*self.cpu.get(_SLICE, ())]
 

@@ -103,10 +103,14 @@ class Engine:
 
     def admit(self, uid: PodUid, offered: Callable[[], Sequence[NodeName]]) -> Admission:
         """May this pod be placed on one of the nodes? What the answer promises is noted when it returns."""
-        self.learn(on.FilterCalled(uid))
+        record = self.snapshot.pod(uid)
+        if record is not None and record.placement.waits_bind:
+            self.learn(on.FilterCalled(uid))
         verdict = decide_admission(self.snapshot, uid, now=self.now, offered=offered)
         if isinstance(verdict, Admitted | Refused):
             self._learn_all(verdict.events)
+        else:
+            self.learn(on.FilterCalled(uid))
         self._report("filter", uid, verdict)
         return verdict
 

@@ -59,7 +59,7 @@ class Slices:
         """Plan a pass if one is wanted; to be called after every event. Passes are coalesced."""
         if self._snapshot().pass_wanted and not self._pass_planned:
             self._pass_planned = True
-            if self._snapshot().passing:
+            if self._snapshot().cycle.passing:
                 self._give_way(self._run_pass)
             else:
                 self._later(max(0.0, self._passed_at + PASSES_APART - now), self._run_pass)
@@ -94,7 +94,7 @@ class Slices:
         if self._snapshot().synced:
             self._passed_at = self._clock()
             self._learn(on.PassDue())
-            if not self._snapshot().passing:
+            if not self._snapshot().cycle.passing:
                 self._passed_since = True
                 self._report_later(REPORT_DELAY)
 

@@ -186,9 +186,9 @@ class Slices(World):
         self.step(("reload", 0))
         while self.ledger.snapshot.pass_wanted:
             view, before = self.view(), set(self.ledger._state.turns.of)
-            starts = not self.ledger.snapshot.passing
+            starts = not self.ledger.snapshot.cycle.passing
             self.ledger.apply(on.PassDue(), now=self.now)
-            while self.ledger.snapshot.passing:
+            while self.ledger.snapshot.cycle.passing:
                 self.ledger.apply(on.PassDue(), now=self.now)
             given = [
                 (uid, turn.node) for uid, turn in self.ledger._state.turns.of.items() if uid not in before

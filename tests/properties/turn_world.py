@@ -187,7 +187,7 @@ class World:
             view = view_of(self.ledger, self.document, now=self.now)
             expected, before = walked(view), set(self.ledger._state.turns.of)
             self.ledger.apply(on.PassDue(), now=self.now)
-            while self.ledger.snapshot.passing:
+            while self.ledger.snapshot.cycle.passing:
                 self.ledger.apply(on.PassDue(), now=self.now)
             given = [
                 (uid, turn.node) for uid, turn in self.ledger._state.turns.of.items() if uid not in before

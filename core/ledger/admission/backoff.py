@@ -55,4 +55,5 @@ def may_back_off(state: State, record: PodRecord, application: Application, leaf
         return False
     seat = state.pending.waits_at.get(record.uid)
     rank = seat.rank if seat is not None else record.rank
-    return len(lines) > KINDS_COUNTED or sum(each.before(rank) for each in lines.values()) >= threshold
+    kinds = len(lines) + ((record.facts.size, record.facts.constraints) not in lines)
+    return kinds > KINDS_COUNTED or sum(each.before(rank) for each in lines.values()) >= threshold

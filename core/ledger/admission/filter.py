@@ -13,7 +13,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.pods.update import time_runs
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
-from core.ledger.touched import touch
+from core.ledger.touched import Rounds, touch
 from core.reasons import Code, Refusal
 from core.workload.ask import Reservation
 from core.workload.gangs.gang import GroupSource, PodGroup
@@ -26,18 +26,26 @@ may try as a group again and again without placing it (design section 3)."""
 _KEEPS_TURN = (Code.NODE_RESERVED, Code.WAITING_FOR_TURN)
 
 
-def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRefused) -> None:
+def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRefused) -> Rounds:
     """Of a pod that is gone nothing is noted."""
     record = state.pods.records.get(event.uid)
     if record is None:
         return
     match event:
         case on.FilterCalled():
-            state.turns.asked_at = state.now
             _note_call(state, record)
-        case on.PodAdmitted(_, version):
-            _reserve(state, record, version)
-        case on.PodRefused(_, _, said):
+            _give_up(record)
+        case on.PodAdmitted(_, version, called):
+            if called:
+                _note_call(state, record)
+            _reserve(state, record, version, called=called)
+        case on.PodRefused(_, _, said, called):
+            if called:
+                _note_call(state, record)
+                if _give_up(record):
+                    # It is pending again, and what is refused is noted of a pending pod.
+                    touch(state, record)
+                    yield
             record.admission.said, record.admission.refused, record.admission.let_through = said, True, False
             note_offered_others(record)
             _note_refusal(state, record, event.refusal)
@@ -46,6 +54,7 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
 
 def _note_call(state: State, record: PodRecord) -> None:
     """A Binding that was already sent may still come about, so its room is kept over a new call."""
+    state.turns.asked_at = state.now
     note_tried(record, now=state.now)
     _end_waits(state, record)
     if state.cycle.passing and (record.admission.passed_over or record.admission.rests_until is not None):
@@ -53,9 +62,16 @@ def _note_call(state: State, record: PodRecord) -> None:
         look_anew(state, record.uid)
     record.admission.overlooked, record.admission.passed_over, record.admission.rests_until = 0, False, None
     record.admission.waking = False
-    if not record.placement.binding:
-        record.admission.reservation = None
-        record.admission.noted = record.admission.noted if record.is_unguarded else NO_NODE
+
+
+def _give_up(record: PodRecord) -> bool:
+    """End the reservation of a pod that has no open bind call. Return True if there was one."""
+    held = record.admission.reservation is not None
+    if record.placement.binding:
+        return False
+    record.admission.reservation = None
+    record.admission.noted = record.admission.noted if record.is_unguarded else NO_NODE
+    return held
 
 
 def _end_waits(state: State, record: PodRecord) -> None:
@@ -84,13 +100,16 @@ def _note_refusal(state: State, record: PodRecord, refusal: Refusal) -> None:
         looked_at(state, record.uid)
 
 
-def _reserve(state: State, record: PodRecord, version: int) -> None:
+def _reserve(state: State, record: PodRecord, version: int, *, called: bool) -> None:
+    """Reserve the quota of a pod that is admitted. A retry reserves anew what is reserved, in its place."""
     record.admission.refused, record.admission.let_through = False, True
     if record.admission.said is not None:
         record.admission.said = replace(record.admission.said, rival=None)
     if record.placement.binding and record.is_ask:
         admit_again(record, Reservation(_ttl(state, record), None, version))
-    elif record.admission.reservation is None and record.is_ask:
+    elif record.is_ask and (called or record.admission.reservation is None):
+        if called and record.admission.reservation is None:
+            _give_up(record)
         turn = state.turns.of.get(record.uid)
         record.admission.noted = turn.node if turn is not None else record.admission.noted
         whole = Reservation(_ttl(state, record), state.now, version)

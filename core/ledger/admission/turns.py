@@ -188,11 +188,18 @@ def turns_leave_no_node(state: State, record: PodRecord) -> bool:
             return False
     except Undecided:
         # A pass will tell, if none has; else it is left to kube-scheduler.
-        return record.uid in state.turns.fresh
+        return _is_unchecked(state, record)
     if constraints.weight > LIGHT:
         return True
     nodes = (state.cluster.nodes.get(turn.node) for turn in state.turns.of.values())
     return any(node is not None and admits(node, constraints) for node in nodes)
+
+
+def _is_unchecked(state: State, record: PodRecord) -> bool:
+    """True for an ask that no cycle has checked as it is now, or that the running one is to check again."""
+    is_back = record.admission.passed_over or record.admission.rests_until is not None
+    again = record.admission.reservation is not None or (state.cycle.passing and is_back)
+    return record.uid in state.turns.fresh or again
 
 
 def leases(state: State) -> list[tuple[PodUid, float]]:

@@ -165,8 +165,12 @@ def linked_at(record: PodRecord) -> float | None:
 
 def is_promised(record: PodRecord) -> bool:
     """True for a pending pod whose quota is held for it, since filter or since its gate was opened."""
-    admitted = record.is_unguarded and not record.bypasses
-    return record.admission.reservation is not None or bool(slot_node(record)) or admitted
+    return record.admission.reservation is not None or holds_otherwise(record)
+
+
+def holds_otherwise(record: PodRecord) -> bool:
+    """True for a pending pod whose quota is held for it whatever filter answers."""
+    return bool(slot_node(record)) or (record.is_unguarded and not record.bypasses)
 
 
 def slot_node(record: PodRecord) -> NodeName:

@@ -309,7 +309,7 @@ def test_a_long_pass_runs_in_slices_and_ends() -> None:
     first = slice_of(ledger)
     assert first == uids[: len(first)]
     assert 0 < len(first) < MANY / 2
-    assert ledger.snapshot.passing
+    assert ledger.snapshot.cycle.passing
     assert [*first, *woken(ledger, now=START)] == uids
     assert not ledger.snapshot.pass_wanted
 

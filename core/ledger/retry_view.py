@@ -1,0 +1,112 @@
+"""View for a filter call about a pod whose quota is reserved already: what it reserves counts as free."""
+
+from collections.abc import Mapping
+
+from core.ids import NodeName
+from core.ledger.gangs.index import awaits_gang, slot_node
+from core.ledger.pods.record import Charge, Held, PodRecord
+from core.ledger.state.state import State
+from core.ledger.view import Snapshot
+from core.queues.queue import Queue
+from core.queues.room import Extra
+from core.resource import Resource, Tally
+from core.workload.application import Application
+from core.workload.nodes.affinity import admits, passes
+
+_NOTHING = Tally()
+
+
+def retry_view(view: Snapshot, record: PodRecord) -> Snapshot:
+    """Return the view under which a pod that calls filter again is judged.
+
+    The pod would be pending without its reservation. A pod that would hold quota or its room all the same is
+    judged like any other.
+    """
+    state = view._state
+    charge = state.usage.charges.get(record.uid)
+    stays = record.is_unguarded or bool(slot_node(record)) or awaits_gang(state, record)
+    if charge is None or charge.held is not Held.RESERVED or stays:
+        return view
+    return RetryView(state, record, charge)
+
+
+class RetryView(Snapshot):
+    """Ledger as it would be had the pod given up its reservation, and were it pending.
+
+    Capacity would have become free, so that every pending ask could be meant for it. In sums of what is
+    reserved and pending the pod counts either way. Cost: as for `Snapshot`, and O(depth).
+    """
+
+    __slots__ = ("_charge", "_record")
+
+    def __init__(self, state: State, record: PodRecord, charge: Charge) -> None:
+        super().__init__(state)
+        self._record = record
+        self._charge = charge
+
+    def without_own(self, queue: Queue, application: Application) -> Extra:
+        """Amounts to leave out of the count for the pod: its own, on the way from its leaf to the root."""
+        return self._less_own(Extra(), queue, application)
+
+    @property
+    def given(self) -> Extra:
+        queue, application = self.queue_of(self._record), self._state.application_of(self._record)
+        given = self._state.turns.given
+        if queue is None or application is None:
+            return given
+        return self._less_own(given, queue, application)
+
+    def _less_own(self, counted: Extra, queue: Queue, application: Application) -> Extra:
+        """Return what is counted on the way from a leaf to the root, less what the pod reserves."""
+        extra, less = Extra(started=counted.started), self._charge.size.times(-1)
+        for each in queue.chain:
+            extra.queues[each.path] = _sum(counted.of(each), less)
+            for tracked in application.claimant.tracked(each.path):
+                extra.people[tracked] = _sum(counted.people.get(tracked, _NOTHING), less)
+        return extra
+
+    @property
+    def all_wait(self) -> bool:
+        return True
+
+    def crowds(self, size: Resource, more: Resource) -> bool:
+        # What is reserved on no node counts as asked for either way.
+        return super().crowds(size, self._charge.size if self._charge.node else more)
+
+    def open_room(self) -> list[Mapping[str, int]] | None:
+        barred, node = self._state.usage.node_room.barred, self._charge.node
+        tolerated = {*self._state.usage.tolerated, self._record.facts.constraints.tolerations}
+        found, bars = barred.open_to(tolerated), barred.bars_of(node)
+        if found is None or bars is None or (bars and not any(passes(bars, each) for each in tolerated)):
+            return found
+        free = self._state.usage.node_room.free_on(node)
+        back = {
+            name: max(free.get(name, 0) + amount, 0) - max(free.get(name, 0), 0)
+            for name, amount in self._charge.size.items()
+        }
+        return [*found, back]
+
+    def turns_leave_no_node(self, record: PodRecord) -> bool:
+        node = self._state.cluster.nodes.get(self._charge.node)
+        if (
+            node is not None
+            and node.name not in self._state.reservations.of
+            and self._has_on_own(record.facts.size)
+            and admits(node, record.facts.constraints)
+        ):
+            return False
+        return super().turns_leave_no_node(record)
+
+    def has_room_beside(self, record: PodRecord, node: NodeName) -> bool:
+        if node == self._charge.node:
+            return self._has_on_own(record.facts.size)
+        return super().has_room_beside(record, node)
+
+    def _has_on_own(self, size: Resource) -> bool:
+        """Return True if the node of the reservation has room for such an ask once that is given up."""
+        free, own = self._state.usage.node_room.free_on(self._charge.node), self._charge.size
+        return all(free.get(name, 0) + own.get(name) >= amount for name, amount in size.items() if amount)
+
+
+def _sum(counted: Tally, more: Resource) -> Tally:
+    return Tally(Resource.sum_of(counted, more))
