@@ -97,6 +97,8 @@ def take_over(state: State) -> Rounds:
         return
     state.preemption.offers.clear()
     records = list(state.pods.records.values())
+    for record in records:
+        record.seen.believed = True
     dissolve(state)
     yield
     promised = [record for record in records if _is_promised(record)]

@@ -85,6 +85,12 @@ def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
     return (WakePod(facts.uid, facts.namespace, facts.name, token=str(int(state.now * 1000))),)
 
 
+def wake_anew(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
+    """Wake an ask for a reason of its own, however short a time ago it was woken."""
+    record.admission.woken_at = None
+    return wake(state, record)
+
+
 def _may_wake(state: State, record: PodRecord) -> bool:
     """Whether the last time was long enough ago."""
     return record.admission.woken_at is None or has_come(

@@ -11,7 +11,7 @@ from core.ids import NO_NODE, NodeName, PodUid
 from core.instants import has_come
 from core.ledger.admission.gate_opening import charge_opened
 from core.ledger.admission.requests import request_cycle
-from core.ledger.admission.turns import wake
+from core.ledger.admission.turns import wake_anew
 from core.ledger.effects import NominateNode
 from core.ledger.gangs import slots
 from core.ledger.gangs.due import arm, disarm, gangs_whose_time_has_come, take_touched_gangs, touch_gang
@@ -19,7 +19,7 @@ from core.ledger.gangs.index import awaits_gang, formation_of, progress_of, unfi
 from core.ledger.gangs.lifecycle import advance, count_cancelled, count_taken_over, forget_made
 from core.ledger.gangs.matching import clear_line, close, line_up, link_members, link_next, touch_elsewhere
 from core.ledger.gangs.release import AGAIN, delete, forget_release, left_over, release, try_again
-from core.ledger.node_reservation.reservation import nominate, note_kept, take_back
+from core.ledger.node_reservation.reservation import believe_nomination, nominate, note_kept, take_back
 from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.pods.reports import write
@@ -224,11 +224,9 @@ def _call(state: State, member: PodRecord, slot: Slot) -> None:
     """Make kube-scheduler try a member whose room is there."""
     slots.note_called(member, slot)
     emit(state, *nominate_member(member, slot))
-    member.admission.woken_at = None
-    wakes = wake(state, member)
+    wakes = wake_anew(state, member)
     emit(state, *wakes)
     charge_opened(state, wakes)
-    member.admission.woken_at = state.now if wakes else None
 
 
 def watch(state: State, member: PodRecord) -> None:
@@ -312,7 +310,7 @@ def note_placed(state: State, record: PodRecord) -> None:
         return
     progress = progress_of(state, record)
     slots.drop_slot(record)
-    record.node_reservation.nominated = NO_NODE
+    believe_nomination(record, NO_NODE)
     count_taken_over(state)
     if progress is not None:
         progress.replaced += 1
@@ -329,8 +327,6 @@ def note_placed(state: State, record: PodRecord) -> None:
 
 def dissolve(state: State) -> None:
     """Forget what was made of the gangs; it is made anew of what is on the objects."""
-    for record in state.pods.records.values():
-        record.seen.believed = True
     formed = [each for each in state.applications.known.values() if each.formation is not None]
     members = [state.pods.records[uid] for each in formed for uid in sorted(each.pods)]
     for record in members:
@@ -352,7 +348,7 @@ def remember_slot(state: State, record: PodRecord) -> None:
     if record.is_ask and facts.reserved_node:
         slots.take_slot(record, facts.replaces, facts.reserved_node, now=state.now)
         is_nominated = facts.nominated == facts.reserved_node
-        record.node_reservation.nominated = facts.reserved_node if is_nominated else NO_NODE
+        believe_nomination(record, facts.reserved_node if is_nominated else NO_NODE)
     elif not record.node:
         _withdraw(state, record)
 

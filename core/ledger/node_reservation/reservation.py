@@ -79,6 +79,11 @@ def nominate(
     return (NominateNode(facts.uid, facts.namespace, facts.name, node, purpose),)
 
 
+def believe_nomination(record: PodRecord, node: NodeName) -> None:
+    """Note to which node Paddock nominated a pod, as the pod says; ``NO_NODE``: to none any more."""
+    record.node_reservation.nominated = node
+
+
 def take_back(state: State, record: PodRecord) -> None:
     """A nomination of ours that came to nothing would hold room against others."""
     if record.node_reservation.nominated:

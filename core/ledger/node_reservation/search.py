@@ -102,6 +102,11 @@ def come_of_age(state: State) -> None:
     state.reservations.age_due = min(state.reservations.young.values(), default=None)
 
 
+def search_next(state: State, uid: PodUid) -> None:
+    """Have the next cycle look at an ask, whatever its age."""
+    state.reservations.aged.add(uid)
+
+
 def _finds_node(state: State, uid: PodUid, found: dict[tuple[Kind, NodeName], bool]) -> bool:
     """``found``: what is known of others that ask for the same."""
     key, own = state.pending.waits_at[uid].key, state.pods.records[uid].daemon.required_node

@@ -11,6 +11,7 @@ from core.ids import PodUid
 from core.instants import has_come
 from core.ledger.admission.requests import request_cycle, request_cycle_at
 from core.ledger.admission.turns import begin_lease, end_turn
+from core.ledger.node_reservation.search import search_next
 from core.ledger.podgroups.membership import (
     end_wait,
     forget_group,
@@ -112,7 +113,7 @@ def call(state: State, group: Group) -> None:
     """See that the next pass looks at it."""
     for uid, phase in group.phases.items():
         if phase is MemberPhase.PENDING and uid in state.pending.waits_at:
-            state.reservations.aged.add(uid)
+            search_next(state, uid)
             request_cycle(state, CycleReason.GROUP_COMPLETE)
             return
 
