@@ -91,20 +91,29 @@ class Ledger:
         one pod, O(pods) for a list, a document or a namespace.
         """
         self._state.now = now
-        for _ in self._steps(event):
-            settle_touched(self._state)
+        self._run(self._learn(event))
+        state = self._state
+        if state.gangs.touched or state.gangs.line or state.podgroups.touched or state.preemption.withdrawn:
+            self._run(self._follow_up())
         return self._posted()
 
-    def _steps(self, event: on.Event) -> Rounds:
-        """The event itself, and what follows for gangs and groups."""
-        yield from self._learn(event)
-        yield
-        yield from advance_all(self._state)
-        if self._state.podgroups.touched:
-            yield from tend(self._state)
-        if self._state.preemption.withdrawn:
-            spare_withdrawn(self._state)
-        yield
+    def _run(self, steps: Rounds) -> None:
+        """Settle the pods that were touched, after each step and at the end."""
+        touched = self._state.pods.touched
+        for _ in steps:
+            if touched:
+                settle_touched(self._state)
+        if touched:
+            settle_touched(self._state)
+
+    def _follow_up(self) -> Rounds:
+        """What follows from an event for gangs, pod groups, and victims of withdrawn offers."""
+        state = self._state
+        yield from advance_all(state)
+        if state.podgroups.touched:
+            yield from tend(state)
+        if state.preemption.withdrawn:
+            spare_withdrawn(state)
 
     def _learn(self, event: on.Event) -> Rounds:
         match event:
@@ -135,9 +144,9 @@ class Ledger:
             case on.GateHeld() | on.GateToldNot():
                 self._on_gate(event)
             case on.NodeNominated():
-                self._on_nominated(event)
+                yield from self._on_nominated(event)
             case on.RecordWritten():
-                self._on_written(event)
+                yield from self._on_written(event)
             case on.PodEvicted():
                 self._on_evicted(event)
             case on.PlaceholderCreated():
@@ -176,7 +185,7 @@ class Ledger:
         record = note_bind(self._state, event)
         if record is not None:
             yield from refresh(self._state, record)
-            note_placed(self._state, record)
+            yield from note_placed(self._state, record)
 
     # -- configuration ------------------------------------------------------------
 
@@ -207,7 +216,7 @@ class Ledger:
 
     # -- outcomes, each to the owner that its purpose names ---------------------------------------
 
-    def _on_written(self, event: on.RecordWritten) -> None:
+    def _on_written(self, event: on.RecordWritten) -> Rounds:
         match event.purpose:
             case Purpose.NODE_RESERVATION:
                 note_reservation_written(self._state, event)
@@ -216,26 +225,26 @@ class Ledger:
             case Purpose.VICTIM:
                 note_victim_written(self._state, event)
             case Purpose.REPLACEMENT:
-                note_member_written(self._state, event)
+                yield from note_member_written(self._state, event)
             case Purpose.GANG_PHASE:
                 note_phase_written(self._state, event)
             case Purpose.WITHDRAWAL | Purpose.LABELS:
                 pass
             case _:
                 assert_never(event.purpose)
-        self._settle(event.uid)
+        self._touch(event.uid)
 
-    def _on_nominated(self, event: on.NodeNominated) -> None:
+    def _on_nominated(self, event: on.NodeNominated) -> Rounds:
         match event.purpose:
             case Purpose.NODE_RESERVATION:
                 note_nominated(self._state, event)
             case Purpose.REPLACEMENT:
-                note_member_nominated(self._state, event)
+                yield from note_member_nominated(self._state, event)
             case Purpose.WITHDRAWAL:
                 pass
             case _:
                 assert_never(event.purpose)
-        self._settle(event.uid)
+        self._touch(event.uid)
 
     def _on_evicted(self, event: on.PodEvicted) -> None:
         match event.purpose:
@@ -246,7 +255,7 @@ class Ledger:
             case _:
                 assert_never(event.purpose)
 
-    def _settle(self, uid: PodUid) -> None:
+    def _touch(self, uid: PodUid) -> None:
         record = self._state.pods.records.get(uid)
         if record is not None:
             touch(self._state, record)

@@ -121,7 +121,7 @@ def take_over(state: State) -> Rounds:
     yield
     resume(state)
     yield
-    resume_slots(state)
+    yield from resume_slots(state)
     request_cycle(state, CycleReason.ACTING_BEGAN)
 
 

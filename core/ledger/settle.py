@@ -20,7 +20,8 @@ from core.ledger.usage.over_max import note_release, note_use
 
 def settle_touched(state: State) -> None:
     """Bring counters and indexes in line with what is now known about the pods that were touched."""
-    for record, dropped in take_touched(state):
+    while state.pods.touched:
+        record, dropped = take_touched(state)
         (_discharge if dropped else _settle)(state, record)
 
 

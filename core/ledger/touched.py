@@ -25,8 +25,7 @@ def touch_dropped(state: State, record: PodRecord) -> None:
     state.pods.touched[record.uid] = Touched(record, dropped=True)
 
 
-def take_touched(state: State) -> Iterator[Touched]:
-    """Pods to settle, each taken off; those touched meanwhile come last."""
+def take_touched(state: State) -> Touched:
+    """Take off the next pod to settle, of which there must be one."""
     touched = state.pods.touched
-    while touched:
-        yield touched.pop(next(iter(touched)))
+    return touched.pop(next(iter(touched)))

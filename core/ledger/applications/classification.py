@@ -50,12 +50,12 @@ def reclassify(state: State, namespace: str) -> Rounds:
     for uid in sorted(state.pods.unclassified.pop(namespace, ())):
         record = state.pods.records[uid]
         classify(state, record)
-        enrol(state, record)
+        yield from enrol(state, record)
         touch(state, record)
         yield
 
 
-def enrol(state: State, record: PodRecord) -> None:
+def enrol(state: State, record: PodRecord) -> Rounds:
     """Put a managed ask or allocation into its application, made when it is the first (POD-3 to POD-5).
 
     A pod behind somebody else's gate is no ask yet and creates nothing (POD-20).
@@ -73,7 +73,10 @@ def enrol(state: State, record: PodRecord) -> None:
             place(state, application)
         elif application.queue is None:
             # Of a known pod too: one that got a node without us must count somewhere, whatever it named.
-            _place_forced(state, application, [record])
+            yield from _place_forced(state, application, [record])
+        if state.pods.touched:
+            # What it makes of usage is reported before what is said of it here.
+            yield
         application = state.application_of(record) or application
         tell(state, record, application)
         _tell_fallback(state, record, application)
@@ -81,10 +84,11 @@ def enrol(state: State, record: PodRecord) -> None:
             tell_forced(state, record)
 
 
-def _place_forced(state: State, application: Application, running: list[PodRecord]) -> None:
+def _place_forced(state: State, application: Application, running: list[PodRecord]) -> Rounds:
     for record in place_forced(state, application, running):
-        enrol(state, record)
+        yield from enrol(state, record)
         touch(state, record)
+        yield
 
 
 def _is_forced(state: State, record: PodRecord) -> bool:
@@ -136,7 +140,7 @@ def place_again(state: State, app_ids: Iterable[AppId]) -> Rounds:
         pods = [state.pods.records[uid] for uid in sorted(application.pods)]
         running = [each for each in pods if _is_forced(state, each)]
         if application.queue is None and running:
-            _place_forced(state, application, running)
+            yield from _place_forced(state, application, running)
         if any(not state.pods.records[uid].node for uid in application.pods):
             place(state, application)
         for record in pods:

@@ -9,35 +9,36 @@ from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.preemption.execution import note_eviction
 from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
+from core.ledger.touched import Rounds
 from core.workload.pod import OWN_GATE, REPLACES
 
 
-def note_member_written(state: State, event: on.RecordWritten) -> None:
+def note_member_written(state: State, event: on.RecordWritten) -> Rounds:
     """The member says whose room it takes: the placeholder may go, or nothing comes of it."""
     member = state.pods.records.get(event.uid)
     slot = member.gang.slot if member is not None else None
     if member is not None and slot is not None and (REPLACES, slot.placeholder) in event.entries:
-        _go_on(state, member, slot, reached=event.reached)
+        yield from _go_on(state, member, slot, reached=event.reached)
     # The same write says which node is reserved.
     note_reservation_written(state, event)
 
 
-def _go_on(state: State, member: PodRecord, slot: Slot, *, reached: bool) -> None:
+def _go_on(state: State, member: PodRecord, slot: Slot, *, reached: bool) -> Rounds:
     if not reached:
         unlink(state, member, slot)
     elif OWN_GATE in member.facts.gates and (nomination := nominate_member(member, slot)):
         emit(state, *nomination)
     else:
-        make_room(state, member)
+        yield from make_room(state, member)
 
 
-def note_member_nominated(state: State, event: on.NodeNominated) -> None:
+def note_member_nominated(state: State, event: on.NodeNominated) -> Rounds:
     """A gated member is nominated before its placeholder goes; another one may have been tried meanwhile."""
     member = state.pods.records.get(event.uid)
     slot = member.gang.slot if member is not None else None
     if member is not None and slot is not None and event.node == slot.node:
         if slot.opened is None:
-            make_room(state, member)
+            yield from make_room(state, member)
         else:
             watch(state, member)
     note_nominated(state, event)

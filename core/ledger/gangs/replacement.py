@@ -7,7 +7,7 @@ the placeholder up to that moment and the member from then on, so the pair count
 
 from collections.abc import Iterator
 
-from core.ids import NO_NODE, NodeName, PodUid
+from core.ids import NO_NODE, NodeName
 from core.instants import has_come
 from core.ledger.admission.gate_opening import charge_opened
 from core.ledger.admission.requests import request_cycle
@@ -64,6 +64,7 @@ def _look_at_stirred(state: State) -> Rounds:
         yield
         if formation.phase is GangPhase.STARTED:
             close(state, formation)
+            yield
             line_up(state, application, formation)
         arm(state, application, formation)
 
@@ -128,16 +129,11 @@ def _repeat(state: State, application: Application, formation: Formation) -> Non
         return
     for uid in sorted(application.holders):
         record = state.pods.records[uid]
-        if record.facts.deleting or record.preemption.eviction is not None:
-            continue
-        if record.gang.released or (record.gang.yields_to and _is_written(state, record.gang.yields_to)):
+        member = state.pods.records.get(record.gang.yields_to)
+        asked = record.gang.released or (member is not None and bool(member.facts.replaces))
+        if asked and not record.facts.deleting and record.preemption.eviction is None:
             delete(state, record)
             try_again(state, formation)
-
-
-def _is_written(state: State, uid: PodUid) -> bool:
-    member = state.pods.records.get(uid)
-    return member is not None and bool(member.facts.replaces)
 
 
 # -- the steps of one take-over ----------------------------------------------------------------------------
@@ -148,16 +144,16 @@ def nominate_member(member: PodRecord, slot: Slot) -> tuple[NominateNode, ...]:
     return nominate(member, slot.node, Purpose.REPLACEMENT)
 
 
-def make_room(state: State, member: PodRecord) -> None:
+def make_room(state: State, member: PodRecord) -> Rounds:
     """Delete the placeholder of a member that says so, or go on if it is gone."""
     holder = state.pods.records.get(member.gang.slot.placeholder) if member.gang.slot is not None else None
     if holder is None:
-        _open(state, member)
+        yield from _open(state, member)
     elif not holder.facts.deleting:
         delete(state, holder)
 
 
-def holder_gone(state: State, record: PodRecord) -> None:
+def holder_gone(state: State, record: PodRecord) -> Rounds:
     """A placeholder is gone, and what it held is free in the ledger."""
     if record.membership.application is None:
         return
@@ -168,7 +164,7 @@ def holder_gone(state: State, record: PodRecord) -> None:
         left_over(state, record.membership.application, record)
         _wait_again(state, member)
     else:
-        _open(state, member)
+        yield from _open(state, member)
 
 
 def member_gone(state: State, record: PodRecord) -> None:
@@ -212,11 +208,12 @@ def _wait_again(state: State, member: PodRecord) -> None:
     touch(state, member)
 
 
-def _open(state: State, member: PodRecord) -> None:
+def _open(state: State, member: PodRecord) -> Rounds:
     """From now on the member holds the room."""
     if member.gang.slot is not None:
         slots.open_slot(member, now=state.now)
         touch(state, member)
+        yield
         _call(state, member, member.gang.slot)
 
 
@@ -303,11 +300,12 @@ def _withdraw(state: State, record: PodRecord) -> None:
     write(state, record, Purpose.WITHDRAWAL, (RESERVED_NODE, None), (REPLACES, None))
 
 
-def note_placed(state: State, record: PodRecord) -> None:
+def note_placed(state: State, record: PodRecord) -> Rounds:
     """A member is on its node: its take-over is complete."""
     slot = record.gang.slot
     if slot is None or not record.node:
         return
+    yield
     progress = progress_of(state, record)
     slots.drop_slot(record)
     believe_nomination(record, NO_NODE)
@@ -353,7 +351,7 @@ def remember_slot(state: State, record: PodRecord) -> None:
         _withdraw(state, record)
 
 
-def resume_slots(state: State) -> None:
+def resume_slots(state: State) -> Rounds:
     """All pods have been seen: take-overs go on where they stood."""
     for uid in sorted(state.pods.records):
         record = state.pods.records[uid]
@@ -368,8 +366,8 @@ def resume_slots(state: State) -> None:
             _withdraw(state, record)
             touch(state, record)
         elif holder is None:
-            _open(state, record)
+            yield from _open(state, record)
         else:
             slots.yield_to(holder, uid)
             touch(state, holder)
-            make_room(state, record)
+            yield from make_room(state, record)

@@ -81,6 +81,7 @@ def expire_doubts(state: State) -> Rounds:
         else:
             _end_doubt(state, record)
             yield from _undo(state, record)
+            yield
 
 
 def _undo(state: State, record: PodRecord) -> Rounds:

@@ -29,14 +29,12 @@ def new_record(state: State, facts: PodFacts) -> PodRecord:
 
 
 def refresh(state: State, record: PodRecord) -> Rounds:
-    """Draw every conclusion from a pod's facts alone; the pod is settled after the last step."""
+    """Draw every conclusion from a pod's facts alone, and touch it."""
     classify(state, record)
     note_controller(state, record)
     if record.seen.shown is not None and record.membership.managed and record.membership.application is None:
         yield from _forget_invention(state, record)
-    enrol(state, record)
-    # While its application still finds what was promised to it.
-    yield
+    yield from enrol(state, record)
     if record.seen.shown is not None and record.membership.application is not None:
         state.applications.known[record.membership.application].vouched = True
     note_labels(state, record)
@@ -45,8 +43,8 @@ def refresh(state: State, record: PodRecord) -> Rounds:
     elif record.admission.reservation is not None:
         record.admission.reservation = record.admission.reservation.running(time_runs(record), now=state.now)
     touch(state, record)
-    yield
     if record.node and not record.membership.managed:
+        yield
         yield from room_taken(state, record.node)
 
 
@@ -81,7 +79,7 @@ def forget(state: State, record: PodRecord) -> Rounds:
     yield
     forget_controller(state, record)
     if facts.placeholder:
-        holder_gone(state, record)
+        yield from holder_gone(state, record)
     leave(state, record)
     del state.pods.records[facts.uid]
     state.pods.provisional.discard(facts.uid)

@@ -75,7 +75,7 @@ def _see(state: State, facts: PodFacts) -> Rounds:
         return
     note_refusal(state, record, facts)
     yield from refresh(state, record)
-    note_placed(state, record)
+    yield from note_placed(state, record)
 
 
 def _forget_stranger(state: State, facts: PodFacts) -> Rounds:
@@ -144,7 +144,7 @@ def _end_list(state: State, uids: frozenset[PodUid]) -> Rounds:
         yield
         resume(state)
         yield
-        resume_slots(state)
+        yield from resume_slots(state)
         touch_all_groups(state)
 
 
@@ -227,6 +227,7 @@ def expire_provisional(state: State) -> Rounds:
             _confirm(state, record)
             record.facts = record.seen.shown
             yield from refresh(state, record)
+            yield
         elif record.node or record.placement.binding:
             _believe_for_a_while(state, record)
         else:

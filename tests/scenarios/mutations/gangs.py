@@ -96,8 +96,8 @@ def _as_before(rule: Rule, state: State, record: PodRecord) -> Charge | None:
     return charge._replace(size=progress.group.size)
 
 
-def _made_again(rule: Rule, state: State, record: PodRecord) -> None:
-    rule(state, record)
+def _made_again(rule: Rule, state: State, record: PodRecord) -> Iterator[None]:
+    yield from rule(state, record)
     of_gang, progress = formation_of(state, record), progress_of(state, record)
     if of_gang is not None and progress is not None:
         of_gang.missing[record.facts.name] = progress.group
