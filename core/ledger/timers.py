@@ -1,4 +1,7 @@
-"""When something in the ledger ends by itself: what `Snapshot.next_due` is the earliest of."""
+"""When something in the ledger ends by itself: what `Snapshot.next_due` is the earliest of.
+
+What is not in the timer heap yet (`core.ledger.state.timer_heap`) is searched for here.
+"""
 
 from collections.abc import Iterator
 
@@ -12,6 +15,7 @@ from core.ledger.podgroups.attempt import moments_of
 from core.ledger.podgroups.membership import unopened
 from core.ledger.preemption.offers import OFFERED_FOR
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import next_timer
 
 
 def moments(state: State) -> Iterator[float | None]:
@@ -33,8 +37,7 @@ def moments(state: State) -> Iterator[float | None]:
     yield from (known.until for known in state.applications.resolved.values())
     yield from (kept_until(state.pods.records[uid]) for uid in state.reservations.of.values())
     yield from marks_due(state)
-    yield from state.applications.timers.values()
-    yield from state.gangs.forming.values()
+    yield next_timer(state)
     yield from slots_due(state)
     yield line_due(state)
     yield from report_due(state)

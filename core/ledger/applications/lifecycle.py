@@ -12,6 +12,8 @@ from core.ledger.gangs.due import disarm, touch_gang
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import cancel_timer, set_timer, take_due
+from core.ledger.state.timers import TimerKind
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
 from core.workload.application import Application
@@ -38,9 +40,9 @@ def fire(state: State, application: Application, move: Move) -> None:
         return
     counted = application.started
     application.enter(after, now=state.now)
-    state.applications.timers.pop(application.id, None)
+    cancel_timer(state, TimerKind.APPLICATION_STATE, application.id)
     if after in _TIMERS:
-        state.applications.timers[application.id] = state.now + _TIMERS[after]
+        set_timer(state, TimerKind.APPLICATION_STATE, application.id, state.now + _TIMERS[after])
     leaf = _leaf(state, application)
     if leaf is None:
         return
@@ -161,9 +163,7 @@ def emptied(state: State, application: Application) -> None:
 
 def pass_time(state: State) -> None:
     """Applications whose state has lasted long enough; and those forgotten that ended long ago."""
-    for app_id in [
-        app_id for app_id, due in state.applications.timers.items() if has_come(due, now=state.now)
-    ]:
+    for app_id in take_due(state, TimerKind.APPLICATION_STATE):
         application = state.applications.known[app_id]
         if application.state is AppState.STARTING:
             fire(state, application, Move.RUN)
@@ -172,7 +172,7 @@ def pass_time(state: State) -> None:
             if application.formation is not None:
                 application.formation.left = True
                 touch_gang(state, app_id)
-            state.applications.timers[app_id] = state.now + COMPLETING_FOR
+            set_timer(state, TimerKind.APPLICATION_STATE, app_id, state.now + COMPLETING_FOR)
         else:
             complete(state, application)
     ended = state.applications.terminated
@@ -202,7 +202,7 @@ def remove(state: State, application: Application) -> None:
     same.discard(application.id)
     if not same:
         del state.applications.namesakes[application.id.name]
-    state.applications.timers.pop(application.id, None)
+    cancel_timer(state, TimerKind.APPLICATION_STATE, application.id)
     disarm(state, application.id)
     leaf = _leaf(state, application)
     if leaf is not None:

@@ -7,6 +7,8 @@ from core.ids import AppId, PodUid, QueuePath
 from core.ledger.audit.drift import Step, compare, compare_tallies, each
 from core.ledger.pods.record import Held
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import next_timer, timer_at
+from core.ledger.state.timers import TimerKind
 from core.resource import Tally
 from core.workload.application import Application
 from core.workload.states import AppState
@@ -21,7 +23,8 @@ def application_steps(state: State) -> Iterator[Step]:
     yield from each(state.applications.unplaced, lambda app_id: _unplaced_drifts(state, app_id))
     yield from each(state.applications.namesakes, lambda name: _namesake_drifts(state, name))
     yield from each(state.applications.guests, lambda own: _guest_drifts(state, own))
-    yield from each(state.applications.timers, lambda app_id: _timer_drifts(state, app_id))
+    yield from each(state.timers.due, lambda timer: _timer_drifts(state, *timer))
+    yield _heap_drifts(state)
     yield from each(
         [(queue.path, app_id) for queue in state.config.tree for app_id in queue.applications],
         lambda pair: _resident_drifts(state, *pair),
@@ -51,7 +54,7 @@ def _application_drifts(state: State, app_id: AppId) -> Step:
         *compare(
             f"timer of {app_id}",
             application.state in (AppState.COMPLETING, AppState.STARTING),
-            app_id in state.applications.timers,
+            timer_at(state, TimerKind.APPLICATION_STATE, app_id) is not None,
         ),
         *compare(f"applications of {application.queue}: {app_id}", True, resident),
         *compare(
@@ -117,10 +120,20 @@ def _guest_drifts(state: State, own: AppId) -> Step:
     return compare(f"where pods of {own} belong", True, there)
 
 
-def _timer_drifts(state: State, app_id: AppId) -> Step:
-    if app_id not in state.applications.timers:
+def _timer_drifts(state: State, kind: TimerKind, app_id: AppId) -> Step:
+    if timer_at(state, kind, app_id) is None:
         return []
     return compare(f"timer of {app_id}", True, app_id in state.applications.known)
+
+
+def _heap_drifts(state: State) -> Step:
+    """Timers that the heap lacks, and whether its first entry is valid."""
+    set_now = {(when, kind, key) for (kind, key), when in state.timers.due.items()}
+    first = min(set_now)[0] if set_now else None
+    return [
+        *compare("timers outside the heap", [], sorted(set_now.difference(state.timers.heap))),
+        *compare("first timer", first, next_timer(state)),
+    ]
 
 
 def _resident_drifts(state: State, path: QueuePath, app_id: AppId) -> Step:

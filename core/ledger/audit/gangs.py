@@ -7,6 +7,8 @@ from core.ledger.audit.drift import Step, compare, each
 from core.ledger.gangs.index import linked_at, place_of
 from core.ledger.state.gangs import Place, Role
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import timer_at
+from core.ledger.state.timers import TimerKind
 from core.ledger.usage.counters import holds
 from core.workload.application import Application
 from core.workload.gangs.progress import Formation, Progress
@@ -21,7 +23,8 @@ def gang_steps(state: State) -> Iterator[Step]:
     yield from each(state.gangs.slots, lambda name: _node_drifts(state, name))
     yield compare("gangs in line", sorted(state.gangs.in_line.values()), sorted(state.gangs.line))
     yield from each(
-        {*state.applications.known, *state.gangs.forming}, lambda app_id: _gang_drifts(state, app_id)
+        {*state.applications.known, *(key for kind, key in state.timers.due if kind is TimerKind.GANG)},
+        lambda app_id: _gang_drifts(state, app_id),
     )
 
 
@@ -49,7 +52,7 @@ def _node_drifts(state: State, name: NodeName) -> Step:
 def _gang_drifts(state: State, app_id: AppId) -> Step:
     application = state.applications.known.get(app_id)
     if application is None:
-        return compare(f"gang of {app_id} is due", None, state.gangs.forming.get(app_id))
+        return compare(f"gang of {app_id} is due", None, timer_at(state, TimerKind.GANG, app_id))
     holders = {
         uid
         for uid in application.pods
@@ -61,7 +64,7 @@ def _gang_drifts(state: State, app_id: AppId) -> Step:
     return [
         *compare(f"placeholders of {app_id}", sorted(holders), sorted(application.holders)),
         *compare(f"placeholders of {app_id} with room", len(placed), application.holding),
-        *compare(f"gang of {app_id} is due", moment, state.gangs.forming.get(app_id)),
+        *compare(f"gang of {app_id} is due", moment, timer_at(state, TimerKind.GANG, app_id)),
         *(_formation_drifts(state, application, formation) if formation is not None else ()),
     ]
 

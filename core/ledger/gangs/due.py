@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from core.ids import AppId
-from core.instants import has_come
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import cancel_timer, set_timer, take_due
+from core.ledger.state.timers import TimerKind
 from core.workload.application import Application
 from core.workload.gangs.progress import Formation
 
@@ -28,14 +29,14 @@ def arm(state: State, application: Application, formation: Formation | None) -> 
     if moment is None or state.applications.known.get(application.id) is not application:
         disarm(state, application.id)
     else:
-        state.gangs.forming[application.id] = moment
+        set_timer(state, TimerKind.GANG, application.id, moment)
 
 
 def disarm(state: State, app_id: AppId) -> None:
     """Forget when the gang of an application was to be looked at again."""
-    state.gangs.forming.pop(app_id, None)
+    cancel_timer(state, TimerKind.GANG, app_id)
 
 
 def gangs_whose_time_has_come(state: State) -> list[AppId]:
     """Applications whose gangs are to be looked at now."""
-    return sorted(each for each, at in state.gangs.forming.items() if has_come(at, now=state.now))
+    return take_due(state, TimerKind.GANG)

@@ -54,8 +54,6 @@ class Applications:
     guests: dict[AppId, AppId] = field(default_factory=dict)
     #: Applications without a queue, and those whose queue does not let in what waits of them. Derived.
     unplaced: set[AppId] = field(default_factory=set)
-    #: Time at which an application's state ends by itself, in seconds. Derived.
-    timers: dict[AppId, float] = field(default_factory=dict)
     #: Applications that have ended, the latest last.
     terminated: deque[Application] = field(default_factory=lambda: deque(maxlen=TERMINATED_KEPT))
     #: Answers of the resolver that are still used, by user.

@@ -57,8 +57,6 @@ class Gangs:
     slots_at: dict[PodUid, NodeName] = field(default_factory=dict)
     #: Time at which members were linked whose placeholder is there yet, in seconds. Derived.
     opening: dict[PodUid, float] = field(default_factory=dict)
-    #: Time at which a gang is to be looked at again, in seconds. Derived.
-    forming: dict[AppId, float] = field(default_factory=dict)
     #: Gangs in which something has changed since they were looked at.
     touched: dict[AppId, None] = field(default_factory=dict)
     #: Gangs with a member that fits beside no placeholder, nor anywhere else when last looked at.

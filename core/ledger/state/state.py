@@ -13,6 +13,7 @@ from core.ledger.state.node_reservation import NodeReservations
 from core.ledger.state.podgroups import PodGroups
 from core.ledger.state.pods import Pods
 from core.ledger.state.preemption import Preemption
+from core.ledger.state.timers import Timers
 from core.ledger.state.usage import Usage
 from core.queues.room import Room
 from core.workload.application import Application
@@ -28,6 +29,8 @@ class State:
     acts: bool = True
     #: Effects to hand out when the event is applied.
     outbox: list[Effect] = field(default_factory=list)
+    #: What ends by itself, and when.
+    timers: Timers = field(default_factory=Timers)
     #: Document and settings in force.
     config: Configuration = field(default_factory=Configuration)
     #: Records of pods.

@@ -10,6 +10,7 @@ from core.ledger.state.admission import Seat, Turn, WaitingKey
 from core.ledger.state.gangs import InLine, Place, Role
 from core.ledger.state.preemption import Offer, Stage
 from core.ledger.state.state import State
+from core.ledger.state.timers import TimerKind
 from core.ledger.state.usage import Episode
 from core.ledger.touched import touch
 from core.queues.spec import NodeSortSpec
@@ -246,9 +247,11 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
         lambda state: state.applications.known[AppId("app-1", "default")].guests.update(other=1),
     ),
     (
-        "applications.timers",
+        "timers.due",
         "timer of default/app-1",
-        lambda state: state.applications.timers.update({AppId("app-1", "default"): 0.0}),
+        lambda state: state.timers.due.update(
+            {(TimerKind.APPLICATION_STATE, AppId("app-1", "default")): 0.0}
+        ),
     ),
     (
         "config.tree",
@@ -496,11 +499,12 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
         "slots on n1",
         lambda state: state.gangs.slots.update({NodeName("n1"): {PodUid("ghost")}}),
     ),
-    ("gangs.forming", "gang of default/gang is due", lambda state: state.gangs.forming.clear()),
+    ("timers.due", "gang of default/gang is due", lambda state: state.timers.due.clear()),
+    ("timers.heap", "timers outside the heap", lambda state: state.timers.heap.clear()),
     (
-        "gangs.forming",
+        "timers.due",
         "gang of default/ghost is due",
-        lambda state: state.gangs.forming.update({AppId("ghost", "default"): START}),
+        lambda state: state.timers.due.update({(TimerKind.GANG, AppId("ghost", "default")): START}),
     ),
     (
         "applications.known",
