@@ -6,7 +6,8 @@ It never crosses an ``await``: the engine hands it to a synchronous rule and dro
 from collections.abc import Iterator, Mapping, Sequence
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
-from core.ledger.admission.backoff import backs_off, may_back_off
+from core.ledger.admission.backoff import backs_off
+from core.ledger.admission.pending import lines_beside
 from core.ledger.admission.turns import turns_leave_no_node
 from core.ledger.applications.shared_ids import Identities
 from core.ledger.gangs.index import awaits_gang
@@ -28,7 +29,7 @@ from core.queues.tree import QueueTree
 from core.queues.users.limits import Limits, Tracked, UsageBook, entry_for
 from core.resource import Resource, Tally
 from core.workload.application import Application
-from core.workload.ask import Waiting
+from core.workload.ask import Rank, Waiting
 from core.workload.budget import Budgets
 from core.workload.gangs.progress import GangTally
 from core.workload.nodes.node import NodeFacts, NodeUse
@@ -252,9 +253,9 @@ class Snapshot:
         """Whether it rests, since no node took its asks (CYC-4)."""
         return backs_off(self._state, application)
 
-    def may_back_off(self, record: PodRecord, application: Application, queue: Queue) -> bool:
-        """Whether only a pass can tell that it does not have to."""
-        return may_back_off(self._state, record, application, queue)
+    def lines_beside(self, record: PodRecord, leaf: Queue) -> tuple[Mapping[Kind, Waiting], Rank]:
+        """Pending asks of the application of a pod in a leaf, by kind, and the pod's rank among them."""
+        return lines_beside(self._state, record, leaf)
 
     def has_turn(self, uid: PodUid) -> bool:
         return uid in self._state.turns.of

@@ -4,6 +4,7 @@ It must when others, who may rank before it, could want the same room. Nobody is
 pending fits: then no order matters. Cost: O(depth).
 """
 
+from core.decisions.back_off import may_back_off
 from core.ids import QueuePath
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import Snapshot
@@ -24,7 +25,7 @@ def hold(snapshot: Snapshot, record: PodRecord, application: Application, queue:
     if group is not None and not group.attempts:
         # All of a group are given their turns at once, by a pass (COS-3).
         return _waits(queue)
-    if snapshot.backs_off(application) or snapshot.may_back_off(record, application, queue):
+    if snapshot.backs_off(application) or may_back_off(snapshot, record, queue):
         return _waits(queue)
     kept_back = _kept_back(snapshot, application, queue)
     if kept_back is not None:

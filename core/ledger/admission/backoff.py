@@ -5,16 +5,12 @@ And when a pass looks again at those that rest: asks, groups and applications.
 
 from core.instants import has_come
 from core.ledger.admission.requests import request_cycle_at
-from core.ledger.pods.record import PodRecord
 from core.ledger.state.state import State
 from core.queues.queue import Queue
 from core.workload.application import Application
 
 LOOKS_APART = 0.5
 """Seconds, at least, from a pass to the one for those that it left out: many are looked at together."""
-
-KINDS_COUNTED = 64
-"""Kinds of asks of an application, at most, that an answer to kube-scheduler counts."""
 
 
 def look_again(state: State, moment: float) -> None:
@@ -41,19 +37,3 @@ def back_off(state: State, application: Application, leaf: Queue) -> None:
     """Leave it out for a while: as many of its asks found no node as its leaf allows, and there are more."""
     application.backs_off_until = state.now + leaf.properties.unscheduled_delay
     request_cycle_at(state, application.backs_off_until)
-
-
-def may_back_off(state: State, record: PodRecord, application: Application, leaf: Queue) -> bool:
-    """Whether its application may go into back-off before an ask is looked at: only a pass can tell (CYC-4).
-
-    True where as many asks rank before this one as may find no node, and where there are very many kinds.
-    """
-    threshold = leaf.properties.unscheduled_backoff
-    lineup = state.pending.waiting.get(leaf.path)
-    lines = lineup.lanes.get(application.id) if lineup is not None and threshold else None
-    if not lines:
-        return False
-    seat = state.pending.waits_at.get(record.uid)
-    rank = seat.rank if seat is not None else record.rank
-    kinds = len(lines) + ((record.facts.size, record.facts.constraints) not in lines)
-    return kinds > KINDS_COUNTED or sum(each.before(rank) for each in lines.values()) >= threshold

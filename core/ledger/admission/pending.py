@@ -1,5 +1,7 @@
 """Index of pending asks: where each waits for its turn."""
 
+from collections.abc import Mapping
+
 from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import end_turn, looked_at, note_fresh
 from core.ledger.node_reservation.search import await_age, forget_age
@@ -8,7 +10,9 @@ from core.ledger.preemption.attempts import await_try, forget_try
 from core.ledger.state.admission import CycleReason, Seat, WaitingKey
 from core.ledger.state.state import State
 from core.ledger.usage.counters import holds
-from core.workload.pending_index import Lineup
+from core.queues.queue import Queue
+from core.workload.ask import Rank, Waiting
+from core.workload.pending_index import Kind, Lineup
 from core.workload.pod import OWN_GATE
 
 
@@ -62,3 +66,11 @@ def _leave(state: State, seat: Seat) -> None:
     forget_try(state, seat.rank[-1])
     if not lineup:
         del state.pending.waiting[key.queue]
+
+
+def lines_beside(state: State, record: PodRecord, leaf: Queue) -> tuple[Mapping[Kind, Waiting], Rank]:
+    """Pending asks of the application of a pod in a leaf, by kind, and the pod's rank among them."""
+    pending_index, seat = state.pending.waiting.get(leaf.path), state.pending.waits_at.get(record.uid)
+    app_id = record.membership.application
+    lines = pending_index.lanes.get(app_id) if pending_index is not None and app_id is not None else None
+    return lines or {}, seat.rank if seat is not None else record.rank

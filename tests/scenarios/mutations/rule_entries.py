@@ -77,7 +77,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "found_no_node": Entry("core.ledger.view:Snapshot.found_no_node", "DESIGN-3"),
     "back_off_begins": Entry("core.ledger.admission.backoff:back_off", "CYC-4"),
     "in_back_off": Entry("core.ledger.admission.backoff:backs_off", "CYC-4"),
-    "may_back_off": Entry("core.ledger.admission.backoff:may_back_off", "CYC-4"),
+    "may_back_off": Entry("core.decisions.back_off:may_back_off", "CYC-4"),
     "unplaced_asks": Entry("core.ledger.admission.application_queue:Lane.are_unplaced", "CYC-4"),
     "more_unplaced_asks": Entry("core.ledger.admission.application_queue:Lane.more_are_unplaced", "CYC-4"),
     # nodes

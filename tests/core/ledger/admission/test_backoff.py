@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from core.decisions.back_off import KINDS_COUNTED
 from core.decisions.decision import Admitted, Refused
 from core.decisions.preemption.planning import Planning
 from core.decisions.preemption.receipts import NoPlan, Stop
 from core.ids import PodUid
 from core.ledger import events as on
-from core.ledger.admission.backoff import KINDS_COUNTED
 from core.ledger.ledger import Ledger
 from core.reasons import Code
 from core.workload.pod import OWN_GATE
