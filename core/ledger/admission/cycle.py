@@ -13,12 +13,12 @@ from heapq import heapify, heappop, heappush
 
 from core.ids import NO_NODE, NodeName, PodUid, QueuePath
 from core.instants import has_come
-from core.ledger.admission.application_queue import Lane, Line
 from core.ledger.admission.backoff import back_off, is_left_out, look_again
 from core.ledger.admission.gate_opening import charge_opened
-from core.ledger.admission.ordering import Branch, Walk
+from core.ledger.admission.order.application_queue import Lane, Line
+from core.ledger.admission.order.ordering import Branch, Walk
+from core.ledger.admission.order.state_aware import lets_in
 from core.ledger.admission.requests import extend_cycle
-from core.ledger.admission.state_aware import lets_in
 from core.ledger.admission.turns import FORGIVEN, clear_fresh, give_turn, wake_deferred
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.gangs.replacement import seek_again

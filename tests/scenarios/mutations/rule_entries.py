@@ -67,7 +67,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "usage_shares": Entry("core.workload.ordering:usage_shares", "SORT-7"),
     "state_aware_applications": Entry("core.workload.ordering:may_be_looked_at", "DIV-4"),
     "order_of_asks": Entry("core.ledger.pods.record:PodRecord.rank", "REQ-1 REQ-2"),
-    "queue_takes_part": Entry("core.ledger.admission.ordering:Branch.set_lineup", "SORT-0"),
+    "queue_takes_part": Entry("core.ledger.admission.order.ordering:Branch.set_lineup", "SORT-0"),
     # scheduling cycle and turns
     "cycle": Entry("core.ledger.admission.cycle:TurnPass.slice", "DESIGN-3 DESIGN-6"),
     "asks_left_out": Entry("core.ledger.admission.cycle:TurnPass._leave_out", "CYC-7"),
@@ -78,8 +78,10 @@ RULE_ENTRIES: dict[str, Entry] = {
     "back_off_begins": Entry("core.ledger.admission.backoff:back_off", "CYC-4"),
     "in_back_off": Entry("core.ledger.admission.backoff:backs_off", "CYC-4"),
     "may_back_off": Entry("core.decisions.back_off:may_back_off", "CYC-4"),
-    "unplaced_asks": Entry("core.ledger.admission.application_queue:Lane.are_unplaced", "CYC-4"),
-    "more_unplaced_asks": Entry("core.ledger.admission.application_queue:Lane.more_are_unplaced", "CYC-4"),
+    "unplaced_asks": Entry("core.ledger.admission.order.application_queue:Lane.are_unplaced", "CYC-4"),
+    "more_unplaced_asks": Entry(
+        "core.ledger.admission.order.application_queue:Lane.more_are_unplaced", "CYC-4"
+    ),
     # nodes
     "scores_nodes": Entry("core.decisions.scoring:scores_nodes", "NODE-1"),
     "score_of_node": Entry("core.workload.nodes.ranking:score_of", "NODE-1"),

@@ -10,9 +10,9 @@ from functools import lru_cache
 from heapq import heappop, heappush
 
 from core.ids import AppId, QueuePath
-from core.ledger.admission.application_queue import Lane, Line
 from core.ledger.admission.backoff import is_left_out
-from core.ledger.admission.state_aware import state_in_turn
+from core.ledger.admission.order.application_queue import Lane, Line
+from core.ledger.admission.order.state_aware import state_in_turn
 from core.ledger.state.state import State
 from core.queues.headroom import fair_max, shortfall
 from core.queues.ordering import Contender, first_of, order_key
