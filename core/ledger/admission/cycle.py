@@ -19,19 +19,18 @@ from core.ledger.admission.order.application_queue import Lane, Line
 from core.ledger.admission.order.ordering import Branch, Walk
 from core.ledger.admission.order.state_aware import lets_in
 from core.ledger.admission.requests import extend_cycle
+from core.ledger.admission.reserved_first import serve_reserved
 from core.ledger.admission.turns import FORGIVEN, clear_fresh, give_turn, wake_deferred
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.gangs.replacement import seek_again
-from core.ledger.node_reservation.reservation import kept_could_take, node_for, nominate, still_helps
+from core.ledger.node_reservation.reservation import kept_could_take, node_for
 from core.ledger.node_reservation.search import come_of_age, may_seek, seek
 from core.ledger.podgroups.admission import TURN, Effects, Muster, Steps, has_leave
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
-from core.ledger.preemption.victims import undo
 from core.ledger.state.admission import Seat, WaitingKey
 from core.ledger.state.state import State
 from core.workload.ask import Rank
-from core.workload.nodes.affinity import admits
 from core.workload.nodes.room import Undecided
 from core.workload.pending_index import Kind, Lineup
 
@@ -45,7 +44,7 @@ OVER_AGAIN = 8 * WORK_PER_SLICE
 """Units of work, at most, that one pass does over again because something came in between. Without a bound a
 busy cluster would begin a long walk again and again, and give no turns."""
 
-_KEPT, _BRANCH = 4, 2
+_BRANCH = 2
 _FILED_PER_UNIT = 4
 _LINES_PER_UNIT = 4
 _LOOKS_PER_UNIT = 25
@@ -115,11 +114,30 @@ class TurnPass:
     # -- steps: units of work done, and who is to be woken ---------------------------------------------------
 
     def _run(self) -> Steps:
-        """Walk, until no walk was overtaken."""
+        """One scheduling cycle, in numbered steps; those from 2 on again when it was overtaken."""
+        # 1. Wake asks whose wake-up had to wait.
         yield 1, [*wake_deferred(self._state)]
         while True:
             self._work = 0
-            yield from self._walk()
+            # 2. Take the asks to check: all that are pending, or those that nobody has checked.
+            lineups = (yield from self._line_up_fresh()) if self._fresh_only else self._state.pending.waiting
+            # 3. Serve asks with a node reservation.
+            yield from serve_reserved(self._state, self._decided_node_for)
+            # 4. Go on with the pod groups that have begun.
+            yield from self._muster.those_under_way()
+            # 5. Order the queues.
+            walk = Walk(self._state)
+            for _ in walk.build(lineups):
+                yield _BRANCH, []
+            # 6. Check the first ask in the order, give it a turn or requeue it, and order anew.
+            late: list[tuple[Rank, Seat]] = []
+            yield from self._hand_out(walk, late)
+            # 7. Check the asks whose last turn came to nothing, then pod groups that timed out.
+            yield from self._late(late)
+            if not self._overtaken:
+                yield from self._muster.the_late()
+            walk.take_apart()
+            # 8. Begin anew if capacity or asks have come meanwhile, else end.
             if not self._overtaken:
                 return
             yield from self._begin_anew()
@@ -140,21 +158,13 @@ class TurnPass:
         self._overtaken = bool(state.cycle.freed or state.turns.fresh) and self._work <= self._may_repeat
         return self._overtaken
 
-    def _walk(self) -> Steps:
-        lineups = self._state.pending.waiting
-        if self._fresh_only:
-            lineups = {}
-            for number, seat in enumerate(list(self._fresh.values())):
-                self._line_up(seat, lineups)
-                if number % _FILED_PER_UNIT == 0:
-                    yield 1, []
-        yield from self._kept_first()
-        yield from self._muster.those_under_way()
-        walk = Walk(self._state)
-        for _ in walk.build(lineups):
-            yield _BRANCH, []
-        yield from self._hand_out(walk)
-        walk.take_apart()
+    def _line_up_fresh(self) -> Generator[tuple[int, Effects], None, dict[QueuePath, Lineup]]:
+        lineups: dict[QueuePath, Lineup] = {}
+        for number, seat in enumerate(list(self._fresh.values())):
+            self._line_up(seat, lineups)
+            if number % _FILED_PER_UNIT == 0:
+                yield 1, []
+        return lineups
 
     def _line_up(self, seat: Seat, lineups: dict[QueuePath, Lineup]) -> None:
         """An ask that came; where applications may rest, with all others of its leaf."""
@@ -166,54 +176,8 @@ class TurnPass:
         else:
             lineups.setdefault(key.queue, Lineup()).add(key.app, (key.size, key.constraints), seat.rank)
 
-    def _kept_first(self) -> Steps:
-        """Those for whom a node is kept: there, or anywhere else where there is room by now (CYC-2)."""
-        state = self._state
-        kept = sorted((state.pods.records[uid].rank, name) for name, uid in state.reservations.of.items())
-        for rank, name in kept:
-            record, seat = state.pods.records.get(rank[-1]), state.pending.waits_at.get(rank[-1])
-            if record is not None and record.is_unguarded and record.node_reservation.node == name:
-                yield _KEPT, self._tend_unguarded(record, name)
-            held = record.node_reservation.node if record is not None else NO_NODE
-            if record is None or seat is None or held != name or record.uid in state.turns.of:
-                continue
-            # An offer stands: kube-scheduler may be carrying it out, and cannot be told otherwise.
-            offered = record.uid in state.preemption.offers
-            if unopened(state, record) is not None:
-                if not offered:
-                    undo(state, record)
-                    yield 0, []
-                continue
-            yield _KEPT, []
-            leave, there = has_leave(state, seat.key), state.cluster.nodes.get(name)
-            open_to_it = there is not None and admits(there, seat.key.constraints)
-            if leave and open_to_it and state.usage.node_room.has(name, seat.key.size):
-                yield TURN, [*nominate(record, name), *give_turn(state, record, seat, name)]
-            elif leave and (elsewhere := self._decided_node_for(seat.key)):
-                if not offered:
-                    undo(state, record)
-                yield TURN, list(give_turn(state, record, seat, elsewhere))
-            elif not (offered or (still_helps(state, record) and self._comes_together(record, seat))):
-                undo(state, record)
-                yield 0, []
-
-    def _tend_unguarded(self, record: PodRecord, name: NodeName) -> Effects:
-        """Nominate a pod whose gate is open to the node reserved for it, or give the node up."""
-        if self._state.usage.node_room.has(name, record.facts.size):
-            return [*nominate(record, name)]
-        if record.uid not in self._state.preemption.victims or not still_helps(self._state, record):
-            undo(self._state, record)
-        return []
-
-    def _comes_together(self, record: PodRecord, seat: Seat) -> bool:
-        """Whether the room on a kept node may still be made: by its victims, or by pods that end."""
-        if record.preemption.triggered:
-            return record.uid in self._state.preemption.victims
-        return has_leave(self._state, seat.key, with_root=False)
-
-    def _hand_out(self, walk: Walk) -> Steps:
+    def _hand_out(self, walk: Walk, late: list[tuple[Rank, Seat]]) -> Steps:
         """The order is found anew only where something has changed in it."""
-        late: list[tuple[Rank, Seat]] = []
         leaf: Branch | None = None
         while not self._overtaken:
             if self._state.turns.moved:
@@ -232,9 +196,6 @@ class TurnPass:
             else:
                 yield from self._counted(partial(self._step, leaf, late))
                 yield from self._beside()
-        yield from self._late(late)
-        if not self._overtaken:
-            yield from self._muster.the_late()
 
     def _counted(self, step: Callable[[], tuple[int, Effects]]) -> Steps:
         """A step, with the work of the searches for nodes that it made (F-17)."""
