@@ -34,7 +34,6 @@ def moments(state: State) -> Iterator[float | None]:
         if state.pods.caught_up
         else ()
     )
-    yield from (known.until for known in state.applications.resolved.values())
     yield from (kept_until(state.pods.records[uid]) for uid in state.reservations.of.values())
     yield from marks_due(state)
     yield next_timer(state)

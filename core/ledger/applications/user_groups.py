@@ -1,11 +1,12 @@
 """Which groups of its user count for an application (ID-4 to ID-6)."""
 
 from core.ids import AppId
-from core.instants import has_come
 from core.ledger.effects import LookUpGroups
 from core.ledger.state.applications import Resolved
 from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import set_timer, take_due
+from core.ledger.state.timers import TimerKind
 from core.queues.placement.refusals import refusal_of_groups
 from core.queues.users.identity import NO_GROUP
 from core.reasons import Refusal
@@ -52,17 +53,17 @@ def _resolved(state: State, application: Application, *, forced: bool) -> Refusa
 def learn_groups(state: State, user: str, groups: tuple[str, ...] | None) -> list[AppId]:
     """Note what a resolver answered. The applications that waited for it are to be placed."""
     state.applications.looking_up.discard(user)
-    state.applications.resolved[user] = Resolved(groups, state.now)
+    known = state.applications.resolved[user] = Resolved(groups, state.now)
+    set_timer(state, TimerKind.USER_GROUPS, user, known.until)
     return _waiting_for(state, user)
 
 
 def forget_groups(state: State) -> list[AppId]:
     """Drop answers that are too old; the applications that a failure kept out are to be placed again."""
     again = []
-    for user, known in list(state.applications.resolved.items()):
-        if has_come(known.until, now=state.now):
-            del state.applications.resolved[user]
-            again += _waiting_for(state, user)
+    for user in take_due(state, TimerKind.USER_GROUPS):
+        del state.applications.resolved[user]
+        again += _waiting_for(state, user)
     return again
 
 

@@ -8,7 +8,7 @@ from core.ledger.audit.drift import Step, compare, compare_tallies, each
 from core.ledger.pods.record import Held
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import next_timer, timer_at
-from core.ledger.state.timers import TimerKind
+from core.ledger.state.timers import TimerKey, TimerKind
 from core.resource import Tally
 from core.workload.application import Application
 from core.workload.states import AppState
@@ -24,6 +24,7 @@ def application_steps(state: State) -> Iterator[Step]:
     yield from each(state.applications.namesakes, lambda name: _namesake_drifts(state, name))
     yield from each(state.applications.guests, lambda own: _guest_drifts(state, own))
     yield from each(state.timers.due, lambda timer: _timer_drifts(state, *timer))
+    yield from each(state.applications.resolved, lambda user: _groups_drifts(state, user))
     yield _heap_drifts(state)
     yield from each(
         [(queue.path, app_id) for queue in state.config.tree for app_id in queue.applications],
@@ -120,10 +121,17 @@ def _guest_drifts(state: State, own: AppId) -> Step:
     return compare(f"where pods of {own} belong", True, there)
 
 
-def _timer_drifts(state: State, kind: TimerKind, app_id: AppId) -> Step:
-    if timer_at(state, kind, app_id) is None:
+def _timer_drifts(state: State, kind: TimerKind, key: TimerKey) -> Step:
+    if timer_at(state, kind, key) is None:
         return []
-    return compare(f"timer of {app_id}", True, app_id in state.applications.known)
+    known = state.applications.resolved if kind is TimerKind.USER_GROUPS else state.applications.known
+    return compare(f"timer of {key}", True, key in known)
+
+
+def _groups_drifts(state: State, user: str) -> Step:
+    known = state.applications.resolved.get(user)
+    expected = known.until if known is not None else None
+    return compare(f"groups of {user} until", expected, timer_at(state, TimerKind.USER_GROUPS, user))
 
 
 def _heap_drifts(state: State) -> Step:

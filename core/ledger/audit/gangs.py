@@ -23,9 +23,13 @@ def gang_steps(state: State) -> Iterator[Step]:
     yield from each(state.gangs.slots, lambda name: _node_drifts(state, name))
     yield compare("gangs in line", sorted(state.gangs.in_line.values()), sorted(state.gangs.line))
     yield from each(
-        {*state.applications.known, *(key for kind, key in state.timers.due if kind is TimerKind.GANG)},
+        {*state.applications.known, *_timed(state)},
         lambda app_id: _gang_drifts(state, app_id),
     )
+
+
+def _timed(state: State) -> Iterator[AppId]:
+    return (key for kind, key in state.timers.due if kind is TimerKind.GANG and isinstance(key, AppId))
 
 
 def _place_drifts(state: State, uid: PodUid) -> Step:

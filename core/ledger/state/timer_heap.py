@@ -3,18 +3,20 @@
 Timers are cancelled lazily: their entries stay in the heap, void, until they come first or are too many.
 """
 
+from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
+from typing import Literal, overload
 
 from core.ids import AppId
 from core.instants import has_come
 from core.ledger.state.state import State
-from core.ledger.state.timers import TimerKind
+from core.ledger.state.timers import TimerKey, TimerKind
 
 _VOID_AT_MOST = 64
 """Void entries beside the valid ones before the heap is built anew."""
 
 
-def set_timer(state: State, kind: TimerKind, key: AppId, when: float) -> None:
+def set_timer(state: State, kind: TimerKind, key: TimerKey, when: float) -> None:
     """Have a timer expire at ``when``, and at no other time. Cost: O(log n)."""
     timers = state.timers
     if timers.due.get((kind, key)) == when:
@@ -24,13 +26,13 @@ def set_timer(state: State, kind: TimerKind, key: AppId, when: float) -> None:
     _tidy(state)
 
 
-def cancel_timer(state: State, kind: TimerKind, key: AppId) -> None:
+def cancel_timer(state: State, kind: TimerKind, key: TimerKey) -> None:
     """Forget a timer, if it is set."""
     if state.timers.due.pop((kind, key), None) is not None:
         _tidy(state)
 
 
-def timer_at(state: State, kind: TimerKind, key: AppId) -> float | None:
+def timer_at(state: State, kind: TimerKind, key: TimerKey) -> float | None:
     """Time at which a timer expires; None when it is not set."""
     return state.timers.due.get((kind, key))
 
@@ -40,10 +42,14 @@ def next_timer(state: State) -> float | None:
     return state.timers.heap[0][0] if state.timers.heap else None
 
 
-def take_due(state: State, kind: TimerKind) -> list[AppId]:
+@overload
+def take_due(state: State, kind: Literal[TimerKind.USER_GROUPS]) -> list[str]: ...
+@overload
+def take_due(state: State, kind: Literal[TimerKind.GANG, TimerKind.APPLICATION_STATE]) -> list[AppId]: ...
+def take_due(state: State, kind: TimerKind) -> Sequence[TimerKey]:
     """Keys of the timers of one kind that have expired, in the order of their times; they are set no more."""
-    expired: list[AppId] = []
-    others: list[tuple[float, TimerKind, AppId]] = []
+    expired: list[TimerKey] = []
+    others: list[tuple[float, TimerKind, TimerKey]] = []
     while state.timers.heap and has_come(state.timers.heap[0][0], now=state.now):
         entry = heappop(state.timers.heap)
         when, of, key = entry

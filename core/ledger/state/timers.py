@@ -11,8 +11,14 @@ class TimerKind(IntEnum):
 
     GANG = 1
     """A gang is to be looked at again."""
-    APPLICATION_STATE = 2
+    USER_GROUPS = 2
+    """What a resolver said of the groups of a user is not used any more."""
+    APPLICATION_STATE = 3
     """The state of an application ends."""
+
+
+TimerKey = AppId | str
+"""An application, or a user by name: one type for each kind."""
 
 
 @dataclass(slots=True)
@@ -20,6 +26,6 @@ class Timers:
     """Timers of the kinds in `TimerKind`; other modules still keep times of their own."""
 
     #: Time at which a timer expires, in seconds since the epoch.
-    due: dict[tuple[TimerKind, AppId], float] = field(default_factory=dict)
+    due: dict[tuple[TimerKind, TimerKey], float] = field(default_factory=dict)
     #: Heap of (time, kind, key), the earliest first. Entries `due` contradicts are void; the first is not.
-    heap: list[tuple[float, TimerKind, AppId]] = field(default_factory=list)
+    heap: list[tuple[float, TimerKind, TimerKey]] = field(default_factory=list)

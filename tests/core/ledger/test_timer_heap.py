@@ -1,5 +1,7 @@
 """The timer heap: its order, what is set and cancelled meanwhile, and what reading it costs."""
 
+from typing import Literal
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,10 +11,11 @@ from core.ledger.state.timer_heap import cancel_timer, next_timer, set_timer, ta
 from core.ledger.state.timers import TimerKind
 
 A, B, C = (AppId(name, "default") for name in "abc")
+AppTimer = Literal[TimerKind.GANG, TimerKind.APPLICATION_STATE]
 GANG, STATE = TimerKind.GANG, TimerKind.APPLICATION_STATE
 
 keys = st.sampled_from([A, B, C])
-kinds = st.sampled_from(TimerKind)
+kinds = st.sampled_from([GANG, STATE])
 steps = st.one_of(
     st.tuples(st.just("set"), kinds, keys, st.integers(0, 9)),
     st.tuples(st.just("cancel"), kinds, keys, st.just(0)),
@@ -61,7 +64,7 @@ def test_void_entries_do_not_pile_up() -> None:
 
 @given(st.lists(steps, max_size=60))
 def test_the_heap_agrees_with_a_search_through_all_timers(
-    taken: list[tuple[str, TimerKind, AppId, int]],
+    taken: list[tuple[str, AppTimer, AppId, int]],
 ) -> None:
     state, known = State(), dict[tuple[TimerKind, AppId], float]()
     for what, kind, key, number in taken:

@@ -500,6 +500,11 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
         lambda state: state.gangs.slots.update({NodeName("n1"): {PodUid("ghost")}}),
     ),
     ("timers.due", "gang of default/gang is due", lambda state: state.timers.due.clear()),
+    (
+        "timers.due",
+        "timer of stranger",
+        lambda state: state.timers.due.update({(TimerKind.USER_GROUPS, "stranger"): START}),
+    ),
     ("timers.heap", "timers outside the heap", lambda state: state.timers.heap.clear()),
     (
         "timers.due",
