@@ -6,6 +6,7 @@ from core.decisions.admission import refusal_of
 from core.ids import QueuePath
 from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import PodRecord
+from core.ledger.state.admission import RequeueReason
 from core.ledger.view import Snapshot
 from core.queues.headroom import headroom
 from core.queues.queue import Queue
@@ -26,12 +27,16 @@ class QueueNumbers:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """``state``: unmanaged, bound, reserved, gated, leaving or pending; ``headroom``: QUO-3, or None."""
+    """``state``: unmanaged, bound, reserved, gated, leaving or pending; ``headroom``: QUO-3, or None.
+
+    ``requeued``: why the last scheduling cycle that checked such an ask did not admit it, None if it did.
+    """
 
     state: str
     refusal: Refusal | None
     queues: tuple[QueueNumbers, ...]
     headroom: Limit | None
+    requeued: RequeueReason | None
 
 
 def explain(snapshot: Snapshot, record: PodRecord) -> Explanation:
@@ -41,8 +46,21 @@ def explain(snapshot: Snapshot, record: PodRecord) -> Explanation:
     refusal = refusal_of(snapshot, record) if state == "pending" else None
     chain = queue.chain if queue else ()
     return Explanation(
-        state, refusal, tuple(_numbers(each) for each in chain), headroom(chain) if queue else None
+        state,
+        refusal,
+        tuple(_numbers(each) for each in chain),
+        headroom(chain) if queue else None,
+        _requeued(snapshot, record) if state == "pending" else None,
     )
+
+
+def _requeued(snapshot: Snapshot, record: PodRecord) -> RequeueReason | None:
+    application = record.membership.application
+    if application is None or snapshot.has_turn(record.uid):
+        return None
+    found, queue = snapshot.cycle.requeued, snapshot.queue_of(record)
+    alone = found.get((application, (record.facts.size, record.facts.constraints)))
+    return alone or (found.get(queue.path) if queue is not None else None)
 
 
 def _state(record: PodRecord) -> str:

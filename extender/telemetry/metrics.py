@@ -12,7 +12,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from core.ledger.state.admission import CycleReason
+from core.ledger.state.admission import CycleReason, RequeueReason
 from core.ledger.state.applications import IdentityTally
 from core.ledger.usage.over_max import kind_of
 from core.ledger.view import Snapshot
@@ -138,7 +138,7 @@ class _QueueSeries(Collector):
             ("paddock_synced", int(snapshot.synced), "1 when the cluster was read and a document applied"),
         ):
             yield GaugeMetricFamily(name, words, value=value)
-        yield _cycle_family(snapshot)
+        yield from _cycle_families(snapshot)
         yield from self._queue_families(snapshot)
         yield from _over_max_families(snapshot)
         yield from _in_vain_families(snapshot)
@@ -158,14 +158,20 @@ class _QueueSeries(Collector):
             yield family
 
 
-def _cycle_family(snapshot: Snapshot) -> Metric:
-    """Scheduling cycles by reason; one that was requested for several counts under each."""
+def _cycle_families(snapshot: Snapshot) -> Iterator[Metric]:
+    """Scheduling cycles, each under every reason it was requested for; and asks that they did not admit."""
     family = CounterMetricFamily(
         "paddock_cycles", "Scheduling cycles, by each reason for which they were requested", labels=["reason"]
     )
     for reason in CycleReason:
         family.add_metric([reason.value], snapshot.cycle.begun.get(reason, 0))
-    return family
+    yield family
+    requeues = CounterMetricFamily(
+        "paddock_cycle_requeues", "Checks of asks that a cycle did not admit, by reason", labels=["reason"]
+    )
+    for why in RequeueReason:
+        requeues.add_metric([why.value], snapshot.cycle.requeues.get(why, 0))
+    yield requeues
 
 
 def _ungated_families(snapshot: Snapshot) -> Iterator[Metric]:

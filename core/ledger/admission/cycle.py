@@ -18,7 +18,7 @@ from core.ledger.admission.gate_opening import charge_opened
 from core.ledger.admission.order.application_queue import Lane, Line
 from core.ledger.admission.order.ordering import Branch, Walk
 from core.ledger.admission.order.state_aware import lets_in
-from core.ledger.admission.requests import extend_cycle
+from core.ledger.admission.requests import extend_cycle, note_requeue
 from core.ledger.admission.reserved_first import serve_reserved
 from core.ledger.admission.turns import FORGIVEN, clear_fresh, give_turn, wake_deferred
 from core.ledger.effects import NominateNode, OpenGate, WakePod
@@ -28,7 +28,7 @@ from core.ledger.node_reservation.search import come_of_age, may_seek, seek
 from core.ledger.podgroups.admission import TURN, Effects, Muster, Steps, has_leave
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
-from core.ledger.state.admission import Seat, WaitingKey
+from core.ledger.state.admission import RequeueReason, Seat, WaitingKey
 from core.ledger.state.state import State
 from core.workload.ask import Rank
 from core.workload.nodes.room import Undecided
@@ -188,6 +188,7 @@ class TurnPass:
             if leaf is None:
                 break
             if leaf.is_dead():
+                note_requeue(self._state, leaf.queue.path, RequeueReason.NO_HEADROOM)
                 leaf.close()
                 yield 1, []
             elif not leaf.built:
@@ -230,32 +231,68 @@ class TurnPass:
             return 1, []
         if lane.passes(self._state.turns.of):
             return 1, []
-        if self._begins_back_off(leaf, lane, line.head):
-            return 1 + len(lane.unplaced) // _LINES_PER_UNIT, []
         size, constraints = line.kind
         seat = Seat(WaitingKey(leaf.queue.path, size, lane.app_id, constraints), line.head)
-        if leaf.is_dead_for(size):
-            lane.drop()
-            return 1, []
-        record = self._ask(seat, late)
-        if record is None or record.node_reservation.node or self._muster.takes(record):
-            lane.reserved += record is not None and bool(record.node_reservation.node)
-            lane.advance()
-            return 1, []
         try:
-            node = self._node_for(seat.key, own=record.daemon.required_node)
+            found = self._check(leaf, lane, seat, late)
         except Undecided:
             return 1, []
-        if node is None:
-            self._note_seeker(record, line.kind)
-            self._leave_out(leaf, lane, line)
+        if found is None:
+            lane.advance()
             return 1, []
+        if isinstance(found, RequeueReason):
+            note_requeue(self._state, (lane.app_id, line.kind), found)
+            return self._requeue(leaf, lane, line, found), []
         if self._is_overtaken():
             return 1, []
         lane.advance()
+        record, node = found
         if not record.facts.asks_filter and kept_could_take(self._state, record):
+            note_requeue(self._state, (lane.app_id, line.kind), RequeueReason.RESERVED_FOR_ANOTHER)
             return 1, []
         return TURN, list(give_turn(self._state, record, seat, node))
+
+    def _check(
+        self, leaf: Branch, lane: Lane, seat: Seat, late: list[tuple[Rank, Seat]]
+    ) -> tuple[PodRecord, NodeName] | RequeueReason | None:
+        """Return an ask and its node, or why it is not admitted; None for one that has a turn or is gone.
+
+        Raises `Undecided`.
+        """
+        if self._begins_back_off(leaf, lane, seat.rank):
+            return RequeueReason.APPLICATION_BACK_OFF
+        if leaf.is_dead_for(seat.key.size):
+            return RequeueReason.NO_HEADROOM
+        record = self._ask(seat, late)
+        if record is None or isinstance(record, RequeueReason):
+            return record
+        if record.node_reservation.node:
+            return RequeueReason.NODE_RESERVATION
+        if self._muster.takes(record):
+            return RequeueReason.POD_GROUP
+        node = self._node_for(seat.key, own=record.daemon.required_node)
+        if node is None:
+            self._note_seeker(record, (seat.key.size, seat.key.constraints))
+            return self._why_none(seat.key)
+        return record, node
+
+    def _why_none(self, key: WaitingKey) -> RequeueReason:
+        is_nowhere = (key.size, key.constraints) in self._nowhere
+        return RequeueReason.NO_NODE if is_nowhere else RequeueReason.NO_QUOTA
+
+    def _requeue(self, leaf: Branch, lane: Lane, line: Line, reason: RequeueReason) -> int:
+        """Go past the first ask of a line, or past all that are like it. Return the units of work."""
+        match reason:
+            case RequeueReason.APPLICATION_BACK_OFF:
+                return 1 + len(lane.unplaced) // _LINES_PER_UNIT
+            case RequeueReason.NO_HEADROOM:
+                lane.drop()
+            case RequeueReason.NO_QUOTA | RequeueReason.NO_NODE:
+                self._leave_out(leaf, lane, line)
+            case _:
+                lane.reserved += reason is RequeueReason.NODE_RESERVATION
+                lane.advance()
+        return 1
 
     def _note_seeker(self, record: PodRecord, kind: Kind) -> None:
         """No node has room for an ask, nor for any like it: one may be kept for it."""
@@ -287,8 +324,8 @@ class TurnPass:
         if application is not None:
             back_off(self._state, application, leaf.queue)
 
-    def _ask(self, seat: Seat, late: list[tuple[Rank, Seat]]) -> PodRecord | None:
-        """The ask that waits there, None for one that is not to be looked at now."""
+    def _ask(self, seat: Seat, late: list[tuple[Rank, Seat]]) -> PodRecord | RequeueReason | None:
+        """The ask that waits there, or why it is not checked now; None for one that has a turn or is gone."""
         state, uid = self._state, seat.rank[-1]
         record = state.pods.records.get(uid)
         if record is None or state.pending.waits_at.get(uid) != seat or uid in state.turns.of:
@@ -297,10 +334,10 @@ class TurnPass:
             record.admission.rests_until, now=state.now
         ):
             look_again(state, record.admission.rests_until)
-            return None
+            return RequeueReason.BACK_OFF
         if record.admission.passed_over or record.admission.overlooked > FORGIVEN:
             late.append((seat.rank, seat))
-            return None
+            return RequeueReason.PASSED_OVER
         return record
 
     def _node_for(self, key: WaitingKey, *, own: NodeName = NO_NODE) -> NodeName | None:
@@ -341,10 +378,8 @@ class TurnPass:
 
     def _is_let_in(self, key: WaitingKey) -> bool:
         """Whether its application has turns at all now (CYC-4, SORT-8)."""
-        application, leaf = (
-            self._state.applications.known.get(key.app),
-            self._state.config.tree.get(key.queue),
-        )
+        application = self._state.applications.known.get(key.app)
+        leaf = self._state.config.tree.get(key.queue)
         if application is None or leaf is None or is_left_out(self._state, application):
             return False
         return lets_in(self._state, application, leaf)
@@ -358,4 +393,8 @@ class TurnPass:
             heappush(late, (seat.rank, seat))
             return 1, []
         record.admission.passed_over = False
-        return (1, []) if node is None else (TURN, list(give_turn(self._state, record, seat, node)))
+        if node is None:
+            kind = seat.key.size, seat.key.constraints
+            note_requeue(self._state, (seat.key.app, kind), self._why_none(seat.key))
+            return 1, []
+        return TURN, list(give_turn(self._state, record, seat, node))

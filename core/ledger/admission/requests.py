@@ -1,7 +1,7 @@
 """Requests for a scheduling cycle: the one module that says when the next cycle runs and what it is for."""
 
 from core.instants import earliest, has_come
-from core.ledger.state.admission import CycleReason
+from core.ledger.state.admission import CycleReason, RequeuedAsks, RequeueReason
 from core.ledger.state.state import State
 from core.workload.pending_index import Kind
 
@@ -35,6 +35,8 @@ def note_time(state: State) -> None:
 
 def begin_cycle(state: State) -> None:
     """Take what was requested into the cycle that begins."""
+    if state.cycle.freed:
+        state.cycle.requeued.clear()
     _count_begun(state, list(state.cycle.reasons))
     state.cycle.freed = state.cycle.due = False
     state.cycle.passing = True
@@ -46,6 +48,7 @@ def extend_cycle(state: State) -> bool:
         return False
     _count_begun(state, [reason for reason in state.cycle.reasons if reason not in _FOR_FRESH_ASKS])
     state.cycle.freed = False
+    state.cycle.requeued.clear()
     return True
 
 
@@ -53,6 +56,12 @@ def _count_begun(state: State, reasons: list[CycleReason]) -> None:
     for reason in reasons:
         del state.cycle.reasons[reason]
         state.cycle.begun[reason] = state.cycle.begun.get(reason, 0) + 1
+
+
+def note_requeue(state: State, asks: RequeuedAsks, reason: RequeueReason) -> None:
+    """Note why a cycle does not admit the first of some asks."""
+    state.cycle.requeued[asks] = reason
+    state.cycle.requeues[reason] = state.cycle.requeues.get(reason, 0) + 1
 
 
 def end_cycle(state: State, nowhere: set[Kind]) -> None:

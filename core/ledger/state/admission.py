@@ -96,6 +96,33 @@ class CycleReason(StrEnum):
     ACTING_BEGAN = "acting_began"
 
 
+class RequeueReason(StrEnum):
+    """Reason why a scheduling cycle did not admit an ask that it checked."""
+
+    #: A queue on the way to the root is full for asks of that size.
+    NO_HEADROOM = "no_headroom"
+    #: A queue, a user or a group has no quota for it, or no application more may run.
+    NO_QUOTA = "no_quota"
+    #: No node takes it.
+    NO_NODE = "no_node"
+    #: Its last turn came to nothing, and its back-off is not over.
+    BACK_OFF = "back_off"
+    #: Its application is in back-off, as too many asks found no node.
+    APPLICATION_BACK_OFF = "application_back_off"
+    #: Its last turn came to nothing, so that all other asks are checked first.
+    PASSED_OVER = "passed_over"
+    #: A node is reserved for it, and has no capacity for it yet.
+    NODE_RESERVATION = "node_reservation"
+    #: A node that is reserved for another ask could take it, and it would not call filter.
+    RESERVED_FOR_ANOTHER = "reserved_for_another"
+    #: It is admitted with its pod group or not at all.
+    POD_GROUP = "pod_group"
+
+
+RequeuedAsks = tuple[AppId, Kind] | QueuePath
+"""Asks that a cycle requeues together: equal ones of an application, or all of a leaf."""
+
+
 @dataclass(slots=True)
 class CycleRequest:
     """Reasons for a scheduling cycle, and what the last ones found."""
@@ -104,6 +131,10 @@ class CycleRequest:
     reasons: dict[CycleReason, None] = field(default_factory=dict)
     #: Number of cycles that began for each reason, since the start.
     begun: dict[CycleReason, int] = field(default_factory=dict)
+    #: Reason of the last cycle that did not admit an ask of that application and kind, or of a full leaf.
+    requeued: dict[RequeuedAsks, RequeueReason] = field(default_factory=dict)
+    #: Number of checks that ended so, since the start. Asks that are requeued together count once.
+    requeues: dict[RequeueReason, int] = field(default_factory=dict)
     #: True if capacity was freed since the last cycle began.
     freed: bool = False
     #: True if an ask waits for a cycle.

@@ -13,6 +13,8 @@ from core.ids import AppId, QueuePath
 from core.ledger.admission.backoff import is_left_out
 from core.ledger.admission.order.application_queue import Lane, Line
 from core.ledger.admission.order.state_aware import state_in_turn
+from core.ledger.admission.requests import note_requeue
+from core.ledger.state.admission import RequeueReason
 from core.ledger.state.state import State
 from core.queues.headroom import fair_max, shortfall
 from core.queues.ordering import Contender, first_of, order_key
@@ -203,11 +205,11 @@ class Branch:
         """Line up the applications whose asks may have room; a step for each."""
         self.built = True
         for app_id, lines in list(self._lineup.lanes.items()):
-            alive = [
-                Line(kind, waiting)
-                for kind, waiting in lines.items()
-                if waiting and not self.is_dead_for(kind[0])
-            ]
+            dead = {kind for kind in lines if self.is_dead_for(kind[0])}
+            alive = [Line(kind, asks) for kind, asks in lines.items() if asks and kind not in dead]
+            for kind in lines:
+                if kind in dead:
+                    note_requeue(self._state, (app_id, kind), RequeueReason.NO_HEADROOM)
             application = self._state.applications.known.get(app_id)
             if alive and application is not None and not is_left_out(self._state, application):
                 lane = self._lanes[app_id] = Lane(app_id, alive)
@@ -341,6 +343,7 @@ class Walk:
         probe = Branch(self._state, leaf, None, self._found)
         probe.set_lineup(lineup)
         if probe.is_dead():
+            note_requeue(self._state, leaf.path, RequeueReason.NO_HEADROOM)
             return
         branch = self._reach(leaf, children)
         branch.set_lineup(lineup)

@@ -68,6 +68,8 @@ TOLD = {
     "cycle.due",
     "cycle.reasons",
     "cycle.begun",
+    "cycle.requeued",
+    "cycle.requeues",
     "now",
     "applications.terminated",
     "podgroups.touched",
