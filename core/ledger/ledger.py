@@ -13,7 +13,7 @@ from core.ledger.admission.bind import note_bind
 from core.ledger.admission.cycle import TurnPass
 from core.ledger.admission.filter import note_filter
 from core.ledger.admission.gate_opening import note_woken
-from core.ledger.admission.gate_status import tell_why
+from core.ledger.admission.gate_status import forget_told, tell_why
 from core.ledger.admission.requests import abandon_cycle, begin_cycle, clear_overdue, end_cycle, request_cycle
 from core.ledger.admission.turns import expire_turns
 from core.ledger.admission.unguarded import report_unguarded
@@ -270,7 +270,7 @@ class Ledger:
             case on.GateHeld(_, said):
                 tell_why(self._state, record, said)
             case on.GateToldNot():
-                record.admission.gate_told = ""
+                forget_told(record)
 
     def _on_pass_due(self) -> Rounds:
         """One slice of a pass over the waiting asks; `Snapshot.pass_wanted` says whether more is left."""

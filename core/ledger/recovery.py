@@ -6,7 +6,7 @@ An instance that stands by knows the pods; what the one that acts has promised i
 
 from core.ids import PodUid
 from core.ledger.admission.requests import request_cycle
-from core.ledger.admission.turns import end_turn
+from core.ledger.admission.turns import end_turn, restore_rank
 from core.ledger.gangs.lifecycle import begin_all
 from core.ledger.gangs.replacement import dissolve, remember_slot, resume_slots
 from core.ledger.node_reservation.reservation import drop, remember
@@ -103,11 +103,7 @@ def take_over(state: State) -> Rounds:
     yield
     promised = [record for record in records if _is_promised(record)]
     for record in records:
-        record.admission.overlooked, record.admission.passed_over, record.admission.rests_until = (
-            0,
-            False,
-            None,
-        )
+        restore_rank(record)
         end_turn(state, record.uid)
     for record in promised:
         _forget(state, record)

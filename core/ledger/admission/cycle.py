@@ -20,7 +20,7 @@ from core.ledger.admission.order.ordering import Branch, Walk
 from core.ledger.admission.order.state_aware import lets_in
 from core.ledger.admission.requests import extend_cycle, note_requeue
 from core.ledger.admission.reserved_first import serve_reserved
-from core.ledger.admission.turns import FORGIVEN, clear_fresh, give_turn, wake_deferred
+from core.ledger.admission.turns import FORGIVEN, clear_fresh, end_passing_over, give_turn, wake_deferred
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.gangs.replacement import seek_again
 from core.ledger.node_reservation.reservation import kept_could_take, node_for
@@ -83,7 +83,6 @@ class TurnPass:
                 **{uid: state.pending.waits_at[uid] for uid in sorted(state.reservations.aged)},
             }
         state.reservations.aged.clear()
-        state.turns.moved.clear()
         clear_fresh(state)
 
     def slice(self) -> Generator[None, None, tuple[WakePod | OpenGate | NominateNode, ...]]:
@@ -392,7 +391,7 @@ class TurnPass:
         except Undecided:
             heappush(late, (seat.rank, seat))
             return 1, []
-        record.admission.passed_over = False
+        end_passing_over(record)
         if node is None:
             kind = seat.key.size, seat.key.constraints
             note_requeue(self._state, (seat.key.app, kind), self._why_none(seat.key))

@@ -6,7 +6,7 @@ from core.ids import NO_NODE
 from core.ledger import events as on
 from core.ledger.admission.bind import admit_again
 from core.ledger.admission.requests import request_cycle
-from core.ledger.admission.turns import end_turn, look_anew, looked_at
+from core.ledger.admission.turns import end_turn, end_waking, look_anew, looked_at, restore_rank
 from core.ledger.gangs.slots import note_offered_others, note_tried
 from core.ledger.podgroups.membership import end_wait, unopened
 from core.ledger.pods.record import PodRecord
@@ -60,8 +60,8 @@ def _note_call(state: State, record: PodRecord) -> None:
     if state.cycle.passing and (record.admission.passed_over or record.admission.rests_until is not None):
         # It is back in its rank, which the pass that goes on has gone past.
         look_anew(state, record.uid)
-    record.admission.overlooked, record.admission.passed_over, record.admission.rests_until = 0, False, None
-    record.admission.waking = False
+    restore_rank(record)
+    end_waking(record)
 
 
 def _give_up(record: PodRecord) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from core.ledger import events as on
 from core.ledger.admission.requests import request_cycle_at
-from core.ledger.admission.turns import WAKES_APART, begin_lease, end_turn
+from core.ledger.admission.turns import WAKES_APART, begin_lease, end_turn, end_waking, wake_again
 from core.ledger.effects import OpenGate
 from core.ledger.state.state import State
 from core.ledger.touched import touch
@@ -26,7 +26,7 @@ def note_woken(state: State, event: on.PodWoken) -> None:
     """
     record = state.pods.records.get(event.uid)
     if record is not None:
-        record.admission.waking = False
+        end_waking(record)
     if event.reached:
         begin_lease(state, event.uid)
         return
@@ -36,7 +36,7 @@ def note_woken(state: State, event: on.PodWoken) -> None:
             record.admission.opening = False
             touch(state, record)
         elif record.is_gated:
-            state.turns.unwoken.add(event.uid)
+            wake_again(state, event.uid)
         request_cycle_at(state, again)
     elif end_turn(state, event.uid):
         request_cycle_at(state, again)

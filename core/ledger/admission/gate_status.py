@@ -23,6 +23,11 @@ def tell_why(state: State, record: PodRecord, said: Said) -> None:
     record.admission.gate_told = said.text
 
 
+def forget_told(record: PodRecord) -> None:
+    """Note that the condition of a pod was not written."""
+    record.admission.gate_told = ""
+
+
 def tell_opened(state: State, record: PodRecord) -> None:
     """Its gate is being opened."""
     if record.admission.gate_told or record.facts.gate_told:

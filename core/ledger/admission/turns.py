@@ -179,6 +179,31 @@ def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> Non
         request_cycle_at(state, record.admission.rests_until)
 
 
+def restore_rank(record: PodRecord) -> None:
+    """Forget the turns of an ask that came to nothing: it goes by its rank again."""
+    record.admission.overlooked, record.admission.passed_over, record.admission.rests_until = 0, False, None
+
+
+def end_passing_over(record: PodRecord) -> None:
+    """Note that all others were checked before an ask, as its last turn came to nothing."""
+    record.admission.passed_over = False
+
+
+def end_waking(record: PodRecord) -> None:
+    """Note that the wake-up of an ask was written, or that it has come."""
+    record.admission.waking = False
+
+
+def wake_again(state: State, uid: PodUid) -> None:
+    """Have the next cycle repeat a wake-up, or the opening of a gate, that came to nothing."""
+    state.turns.unwoken.add(uid)
+
+
+def take_moved(state: State) -> tuple[QueuePath, dict[AppId, None]]:
+    """Take off one leaf in which anything was counted since. Raises KeyError when there is none."""
+    return state.turns.moved.popitem()
+
+
 def turns_leave_no_node(state: State, record: PodRecord) -> bool:
     """Whether nodes have no room for an ask besides what turns hold on them."""
     size, constraints = record.facts.size, record.facts.constraints
@@ -258,7 +283,8 @@ def look_anew(state: State, uid: PodUid) -> None:
 
 
 def clear_fresh(state: State) -> None:
-    """A pass looks at everybody."""
+    """A pass looks at everybody, in the order of what is counted now."""
+    state.turns.moved.clear()
     state.turns.fresh.clear()
     for queue in state.config.tree:
         if queue.fresh:

@@ -14,6 +14,7 @@ from core.ledger.admission.backoff import is_left_out
 from core.ledger.admission.order.application_queue import Lane, Line
 from core.ledger.admission.order.state_aware import state_in_turn
 from core.ledger.admission.requests import note_requeue
+from core.ledger.admission.turns import take_moved
 from core.ledger.state.admission import RequeueReason
 from core.ledger.state.state import State
 from core.queues.headroom import fair_max, shortfall
@@ -361,9 +362,8 @@ class Walk:
 
     def catch_up(self) -> Iterator[int]:
         """Put in order anew what the ledger has counted since; units of work, a step for each leaf."""
-        moved = self._state.turns.moved
-        while moved:
-            path, applications = moved.popitem()
+        while self._state.turns.moved:
+            path, applications = take_moved(self._state)
             joined: dict[QueuePath, list[Branch]] = {}
             branch = self._close_in(path, joined) if self.root is not None else None
             for parent, new in joined.items():
