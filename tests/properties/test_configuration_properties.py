@@ -64,7 +64,8 @@ def test_what_is_in_force_is_the_last_document_that_won(
         else:
             wins = [text if text is not None else before for text, before in zip(texts, wins, strict=True)]
         blank = maps[1] is not None and maps[1].get("queues.yaml") is not None and texts[1] is None
-        winner = wins[1] if wins[1] is not None or (blank and applied is None) else wins[0]
+        # A blank entry of the second map hides that of the first (SRC-3), unless it had a document before.
+        winner = wins[1] if wins[1] is not None or blank else wins[0]
         if winner is not None and winner != "partitions: [":
             applied = winner
         if applied is not None:

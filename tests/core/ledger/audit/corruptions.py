@@ -5,7 +5,7 @@ from collections.abc import Callable
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
-from core.ledger.pods.record import Charge, Held
+from core.ledger.pods.record import NO_DAEMON_SET, Charge, Held
 from core.ledger.state.admission import Seat, Turn, WaitingKey
 from core.ledger.state.gangs import InLine, Place, Role
 from core.ledger.state.preemption import Offer, Stage
@@ -429,7 +429,9 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     (
         "reservations.of",
         "kept for uid-waiting",
-        lambda state: setattr(state.pods.records[PodUid("uid-waiting")], "keeps", NodeName("n1")),
+        lambda state: setattr(
+            state.pods.records[PodUid("uid-waiting")].node_reservation, "node", NodeName("n1")
+        ),
     ),
     (
         "preemption.victims",
@@ -528,7 +530,7 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     (
         "cluster.daemon_pods",
         "required node of uid-agent",
-        lambda state: setattr(state.pods.records[PodUid("uid-agent")], "required_node", NodeName("")),
+        lambda state: setattr(state.pods.records[PodUid("uid-agent")], "daemon", NO_DAEMON_SET),
     ),
     ("cluster.daemon_pods", "DaemonSet index of uid-agent", lambda state: state.cluster.daemon_pods.clear()),
     (
