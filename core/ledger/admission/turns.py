@@ -169,6 +169,9 @@ def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> Non
     """
     if not end_turn(state, record.uid):
         return
+    if record.facts.placeholder and not found_no_place:
+        # kube-scheduler backs off for up to 10 s. Another gang would take the room, and neither would start.
+        return
     record.admission.overlooked = max(record.admission.overlooked + 1, FORGIVEN + 1 if found_no_place else 0)
     record.admission.passed_over = True
     if record.admission.overlooked > FORGIVEN:

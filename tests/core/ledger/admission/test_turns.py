@@ -220,6 +220,18 @@ def test_an_ask_that_does_not_come_holds_nobody() -> None:
     assert woken(ledger, now=START + 2.0) == [second]
 
 
+@pytest.mark.parametrize(("placeholder", "next_one"), [(False, "uid-second"), (True, "uid-first")])
+def test_a_placeholder_that_does_not_come_keeps_its_place(placeholder: bool, next_one: str) -> None:
+    """Or parts of several gangs would share the room, and none of them start (GANG-9)."""
+    ledger = full()
+    refused(ledger, "first", cpu=4000, placeholder=placeholder)
+    refused(ledger, "second", cpu=4000)
+    free(ledger)
+    assert woken(ledger, now=START) == ["uid-first"]
+    tick(ledger, 2.0)
+    assert woken(ledger, now=START + 2.0) == [next_one]
+
+
 def test_an_ask_that_never_comes_is_woken_ever_more_rarely() -> None:
     ledger = full()
     refused(ledger, "p")
