@@ -1,4 +1,4 @@
-"""What a bind call, and how it ended, leave on a pod's record (design section 3)."""
+"""Effects of a bind call and its outcome on a pod's record (design section 3)."""
 
 from core.ids import NO_NODE
 from core.ledger import events as on
@@ -12,7 +12,7 @@ from core.workload.ask import Reservation
 
 
 def note_bind(state: State, event: on.BindCalled | on.PodBound | on.BindFailed) -> PodRecord | None:
-    """Whom it was about, for what follows from that; None for a pod that is gone."""
+    """Note a bind call or its outcome, and return the record of its pod. None if the pod is gone."""
     record = state.pods.records.get(event.uid)
     if record is None:
         return None

@@ -51,7 +51,7 @@ _LOOKS_PER_UNIT = 25
 
 
 class TurnPass:
-    """One walk over the pending asks: over all of them when room has appeared, else over the fresh ones.
+    """Scheduling cycle over the pending asks: over all if capacity was freed, else over the fresh ones.
 
     The others did not fit when they were last looked at, and since then there is only less room. Where
     applications may rest all are looked at: it matters how many find no node (CYC-4).
@@ -74,7 +74,7 @@ class TurnPass:
         self.done = False
 
     def _note_fresh(self) -> None:
-        """What is to be looked at: who came since the last time too, or everybody."""
+        """Note the asks to check: all of them, or those that came since the last cycle."""
         state = self._state
         come_of_age(state)
         if self._fresh_only:
@@ -103,7 +103,7 @@ class TurnPass:
 
     @property
     def nowhere(self) -> set[Kind]:
-        """What no node has room for, as far as this pass has come; a later one over fresh asks adds to it."""
+        """Kinds of asks that no node has room for, as found so far; cycles over fresh asks add to them."""
         return self._nowhere_before | self._nowhere
 
     def _may_rest(self, path: QueuePath) -> bool:
@@ -113,7 +113,7 @@ class TurnPass:
     # -- steps: units of work done, and who is to be woken ---------------------------------------------------
 
     def _run(self) -> Steps:
-        """One scheduling cycle, in numbered steps; those from 2 on again when it was overtaken."""
+        """Run one scheduling cycle in numbered steps. Repeat from step 2 when it was overtaken."""
         # 1. Wake asks whose wake-up had to wait.
         yield 1, [*wake_deferred(self._state)]
         while True:
@@ -214,7 +214,7 @@ class TurnPass:
             yield 1 + (self._state.usage.node_room.work - before) // _LOOKS_PER_UNIT, []
 
     def _beside(self) -> Steps:
-        """What the ask that was looked at last has brought about: turns for its group, or a search."""
+        """Handle the results of the ask checked last: turns for its pod group, or a search for a node."""
         if self._muster.wanted is not None and not self._is_overtaken():
             yield from self._muster.give_turns()
         if self._seeker is not None:
@@ -362,7 +362,7 @@ class TurnPass:
             return None
 
     def _late(self, late: list[tuple[Rank, Seat]]) -> Steps:
-        """Those whose turn came to nothing before: behind everybody else, in their own order."""
+        """Check the asks whose last turn came to nothing: behind all others, in their own order."""
         heapify(late)
         while late and not self._overtaken:
             _, seat = heappop(late)
