@@ -15,14 +15,14 @@ def refusal_of_gang_pod(snapshot: Snapshot, record: PodRecord) -> Refusal | None
     """Why a pod must wait for its gang, or None (APP-11, GANG-9, GANG-10)."""
     app_id = record.membership.application
     application = snapshot.application(app_id) if app_id is not None else None
-    formation = application.formation if application is not None else None
-    if app_id is None or formation is None or not snapshot.awaits_gang(record):
+    gang_progress = application.gang_progress if application is not None else None
+    if app_id is None or gang_progress is None or not snapshot.awaits_gang(record):
         return None
-    if formation.phase in FAILING:
-        return Refusal(Code.RESERVATION_TIMEOUT, app_id.name, formation.failure)
-    if formation.phase is GangPhase.STARTED:
+    if gang_progress.phase in FAILING:
+        return Refusal(Code.RESERVATION_TIMEOUT, app_id.name, gang_progress.failure)
+    if gang_progress.phase is GangPhase.STARTED:
         return Refusal(Code.WAITING_FOR_PLACEHOLDER, app_id.name, record.facts.task_group)
-    needed = sum(each.needed for each in formation.groups.values())
+    needed = sum(each.needed for each in gang_progress.groups.values())
     return Refusal(Code.GANG_INCOMPLETE, app_id.name, f"of {needed} placeholders")
 
 

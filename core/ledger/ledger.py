@@ -10,7 +10,7 @@ from typing import assert_never
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.admission.bind import note_bind
-from core.ledger.admission.cycle import TurnPass
+from core.ledger.admission.cycle import Cycle
 from core.ledger.admission.filter import note_filter
 from core.ledger.admission.gate_opening import note_woken
 from core.ledger.admission.gate_status import forget_told, tell_why
@@ -81,7 +81,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self._state = State()
-        self._pass: TurnPass | None = None
+        self._cycle: Cycle | None = None
         self.snapshot = Snapshot(self._state)
 
     def apply(self, event: on.Event, *, now: float) -> tuple[Effect, ...]:
@@ -202,7 +202,7 @@ class Ledger:
         state.config.preempts = event.partition.preemption
         state.config.quota_preempts = event.partition.quota_preemption
         state.config.limits = Limits(event.partition.queues)
-        self._pass = None
+        self._cycle = None
         abandon_cycle(state)
         state.config.generation += 1
         leave_parents(state)
@@ -275,16 +275,16 @@ class Ledger:
     def _on_pass_due(self) -> Rounds:
         """One slice of a pass over the waiting asks; `Snapshot.pass_wanted` says whether more is left."""
         state = self._state
-        if self._pass is None:
+        if self._cycle is None:
             if state.cycle.freed:
                 yield from seek_again(state)
-            self._pass = TurnPass(state, fresh_only=not state.cycle.freed)
+            self._cycle = Cycle(state, fresh_only=not state.cycle.freed)
             begin_cycle(state)
-        wakes = yield from self._pass.slice()
+        wakes = yield from self._cycle.slice()
         emit_first(state, wakes)
-        if self._pass.done:
-            end_cycle(state, self._pass.nowhere)
-            self._pass = None
+        if self._cycle.done:
+            end_cycle(state, self._cycle.nowhere)
+            self._cycle = None
 
     def _on_time_passed(self) -> Rounds:
         state = self._state

@@ -76,7 +76,7 @@ def _comes_together(state: State, ask: PodRecord) -> bool:
     if node not in state.cluster.nodes:
         return True
     leaving = [state.pods.records[uid] for uid in state.preemption.victims.get(ask.uid, ())]
-    free = state.usage.node_room.free_on(node)
+    free = state.usage.free_capacity.free_on(node)
     return all(
         free.get(name, 0) + sum(each.facts.size.get(name) for each in leaving if each.node == node) >= amount
         for name, amount in ask.facts.size.items()

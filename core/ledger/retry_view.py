@@ -74,12 +74,12 @@ class RetryView(Snapshot):
         return super().crowds(size, self._charge.size if self._charge.node else more)
 
     def open_room(self) -> list[Mapping[str, int]] | None:
-        barred, node = self._state.usage.node_room.barred, self._charge.node
+        barred, node = self._state.usage.free_capacity.barred, self._charge.node
         tolerated = {*self._state.usage.tolerated, self._record.facts.constraints.tolerations}
         found, bars = barred.open_to(tolerated), barred.bars_of(node)
         if found is None or bars is None or (bars and not any(passes(bars, each) for each in tolerated)):
             return found
-        free = self._state.usage.node_room.free_on(node)
+        free = self._state.usage.free_capacity.free_on(node)
         back = {
             name: max(free.get(name, 0) + amount, 0) - max(free.get(name, 0), 0)
             for name, amount in self._charge.size.items()
@@ -104,7 +104,7 @@ class RetryView(Snapshot):
 
     def _has_on_own(self, size: Resource) -> bool:
         """Return True if the node of the reservation has room for such an ask once that is given up."""
-        free, own = self._state.usage.node_room.free_on(self._charge.node), self._charge.size
+        free, own = self._state.usage.free_capacity.free_on(self._charge.node), self._charge.size
         return all(free.get(name, 0) + own.get(name) >= amount for name, amount in size.items() if amount)
 
 

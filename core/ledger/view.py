@@ -23,7 +23,7 @@ from core.ledger.state.state import State
 from core.ledger.state.usage import Episode, OverMaxPlace
 from core.ledger.timers import moments
 from core.queues.queue import Queue
-from core.queues.room import Extra, Room
+from core.queues.room import Extra, QuotaCheck
 from core.queues.spec import LimitSpec, NodeSortSpec, PartitionSpec
 from core.queues.tree import QueueTree
 from core.queues.users.limits import Limits, Tracked, UsageBook, entry_for
@@ -101,7 +101,7 @@ class Snapshot:
 
     def free_on(self, node: NodeName) -> Mapping[str, int]:
         """What is left on a node, turns and reservations taken off; only to be read."""
-        return self._state.usage.node_room.free_on(node)
+        return self._state.usage.free_capacity.free_on(node)
 
     def coming(self, record: PodRecord) -> Mapping[str, int]:
         """The room, still taken, of those who were made to go for an ask, on the node kept for it."""
@@ -114,10 +114,10 @@ class Snapshot:
 
     def node_ranking(self) -> NodeRanking:
         """All nodes as `node_sort` orders them; costs what has changed since it was asked for last."""
-        return self._state.usage.node_room.ranked(self._state.config.node_sort, self._state.cluster.nodes)
+        return self._state.usage.free_capacity.ranked(self._state.config.node_sort, self._state.cluster.nodes)
 
     @property
-    def room(self) -> Room:
+    def room(self) -> QuotaCheck:
         """What decides whether an ask fits, besides its queues."""
         return self._state.room
 
@@ -239,15 +239,17 @@ class Snapshot:
     def waiting_below(self, path: QueuePath) -> Iterator[tuple[Application, Mapping[Kind, Waiting]]]:
         """The applications with something pending in a queue and below, with their asks."""
         below = f"{path}."
-        for leaf, lineup in self._state.pending.waiting.items():
+        for leaf, index in self._state.pending.waiting.items():
             if leaf == path or leaf.startswith(below):
-                for app_id, lines in lineup.lanes.items():
+                for app_id, lines in index.by_application.items():
                     yield self._state.applications.known[app_id], lines
 
     @property
     def many_wait(self) -> bool:
         """Whether more applications wait than are counted one by one within a verb."""
-        return sum(len(lineup.lanes) for lineup in self._state.pending.waiting.values()) > COUNTED_AT_MOST
+        return (
+            sum(len(index.by_application) for index in self._state.pending.waiting.values()) > COUNTED_AT_MOST
+        )
 
     def backs_off(self, application: Application) -> bool:
         """Whether it rests, since no node took its asks (CYC-4)."""
@@ -300,7 +302,7 @@ class Snapshot:
 
     def open_room(self) -> list[Mapping[str, int]] | None:
         """Amounts left on nodes that some pending ask tolerates; None if there is too much to check."""
-        return self._state.usage.node_room.barred.open_to(self._state.usage.tolerated)
+        return self._state.usage.free_capacity.barred.open_to(self._state.usage.tolerated)
 
     def is_in_demand(self, uid: PodUid) -> bool:
         """Whether an ask is a part of that."""
@@ -333,7 +335,7 @@ class Snapshot:
         state = self._state
         turn, charge = state.turns.of.get(record.uid), state.usage.charges.get(record.uid)
         counted = (turn is not None and turn.node == node) or (charge is not None and charge.node == node)
-        return counted or state.usage.node_room.has(node, record.facts.size)
+        return counted or state.usage.free_capacity.has(node, record.facts.size)
 
     @property
     def gang_tally(self) -> GangTally:

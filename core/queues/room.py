@@ -85,7 +85,7 @@ def _places(chain: Sequence[Queue], claimant: Claimant) -> Iterator[QueuePath | 
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class QuotaCheck:
     """What the check reads besides the queues."""
 
     limits: Limits

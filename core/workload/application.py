@@ -8,7 +8,7 @@ from core.queues.users.limits import Claimant
 from core.reasons import Refusal
 from core.resource import Tally
 from core.workload.gangs.gang import Gang
-from core.workload.gangs.progress import Formation
+from core.workload.gangs.progress import GangProgress
 from core.workload.pod import PodFacts
 from core.workload.states import ENDED, STARTED, AppState
 
@@ -31,8 +31,8 @@ class Application:
     ``pods``: its live pods; ``asked``: number of its pending asks by priority (PRI-2); ``used``: what it
     holds; ``originator``: creation, arrival and uid of the first pod it ever had but for placeholders, which
     others depend on (PRE-4, GANG-2); ``gang``: the task groups that its first pod defined, if they count
-    (GANG-1); ``formation``: how far that has come, once it has a queue; ``holders``: those of its pods that
-    are placeholders; ``vouched``: a list or watch has shown a pod of it;
+    (GANG-1); ``gang_progress``: how far that has come, once it has a queue; ``holders``: those of its pods
+    that are placeholders; ``vouched``: a list or watch has shown a pod of it;
     ``holding``: how many of those have room (APP-15); ``guests``: number of its pods by
     namespace, of those that are not its own (F-15); ``passed_over``: why it does not run in the queue that
     its first pod named, empty when it does (F-6); ``forced``: it was placed since a pod of it ran already,
@@ -59,7 +59,7 @@ class Application:
     used: Tally = field(default_factory=Tally)
     originator: tuple[float, int, PodUid] | None = None
     gang: Gang | None = None
-    formation: Formation | None = None
+    gang_progress: GangProgress | None = None
     holders: set[PodUid] = field(default_factory=set)
     holding: int = 0
     guests: dict[str, int] = field(default_factory=dict)

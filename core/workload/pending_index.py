@@ -11,40 +11,40 @@ Kind = tuple[Resource, Constraints]
 """Asks of one kind fit alike: the same size, and the same to say of nodes."""
 
 
-class Lineup:
-    """``lanes``: each application's asks; ``sizes``: number of asks by size."""
+class PendingIndex:
+    """``by_application``: each application's asks; ``sizes``: number of asks by size."""
 
-    __slots__ = ("lanes", "sizes")
+    __slots__ = ("by_application", "sizes")
 
     def __init__(self) -> None:
-        self.lanes: dict[AppId, dict[Kind, Waiting]] = {}
+        self.by_application: dict[AppId, dict[Kind, Waiting]] = {}
         self.sizes: dict[Resource, int] = {}
 
     def __bool__(self) -> bool:
         return bool(self.sizes)
 
     def __iter__(self) -> Iterator[tuple[AppId, Kind, Rank]]:
-        for app_id, lines in self.lanes.items():
+        for app_id, lines in self.by_application.items():
             for kind, waiting in lines.items():
                 for rank in waiting:
                     yield app_id, kind, rank
 
     def has(self, app_id: AppId, kind: Kind, rank: Rank) -> bool:
-        waiting = self.lanes.get(app_id, {}).get(kind)
+        waiting = self.by_application.get(app_id, {}).get(kind)
         return waiting is not None and rank in waiting
 
     def add(self, app_id: AppId, kind: Kind, rank: Rank) -> None:
-        self.lanes.setdefault(app_id, {}).setdefault(kind, Waiting()).add(rank)
+        self.by_application.setdefault(app_id, {}).setdefault(kind, Waiting()).add(rank)
         self.sizes[kind[0]] = self.sizes.get(kind[0], 0) + 1
 
     def remove(self, app_id: AppId, kind: Kind, rank: Rank) -> None:
         """Raises KeyError when the ask is not in it."""
-        lines = self.lanes[app_id]
+        lines = self.by_application[app_id]
         lines[kind].remove(rank)
         if not lines[kind]:
             del lines[kind]
         if not lines:
-            del self.lanes[app_id]
+            del self.by_application[app_id]
         self.sizes[kind[0]] -= 1
         if not self.sizes[kind[0]]:
             del self.sizes[kind[0]]

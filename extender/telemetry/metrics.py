@@ -243,9 +243,11 @@ def _identity_families(tally: IdentityTally) -> Iterator[Metric]:
 
 
 def _gang_families(snapshot: Snapshot) -> Iterator[Metric]:
-    formations = [each.formation for each in snapshot.applications() if each.formation is not None]
+    gang_progresses = [
+        each.gang_progress for each in snapshot.applications() if each.gang_progress is not None
+    ]
     alive = sum(len(each.holders) for each in snapshot.applications())
-    waiting = sum(each.phase is GangPhase.RESERVING for each in formations)
+    waiting = sum(each.phase is GangPhase.RESERVING for each in gang_progresses)
     yield GaugeMetricFamily("paddock_gangs_waiting", "Gangs whose placeholders are not all bound", waiting)
     yield GaugeMetricFamily("paddock_gang_placeholders", "Placeholders alive", alive)
     tally = snapshot.gang_tally

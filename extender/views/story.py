@@ -22,7 +22,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.view import Snapshot
 from core.resource import Limit, Resource
 from core.workload.gangs.gang import Gang, Misdefined, PodGroup
-from core.workload.gangs.progress import Formation
+from core.workload.gangs.progress import GangProgress
 from core.workload.pod_group import standing_of_group
 from extender.views.journal import Journal
 
@@ -86,8 +86,8 @@ def _gang(snapshot: Snapshot, record: PodRecord) -> Mapping[str, Any] | None:
     shown: dict[str, Any] = {"wrong": wrong}
     if gang is not None:
         shown |= _task_groups(gang, facts.task_group)
-    if application is not None and application.formation is not None:
-        shown |= _progress_of_gang(application.formation)
+    if application is not None and application.gang_progress is not None:
+        shown |= _progress_of_gang(application.gang_progress)
     if record.gang.slot is not None:
         shown |= {"takesOver": record.gang.slot.placeholder, "on": record.gang.slot.node}
     if isinstance(group, PodGroup):
@@ -128,13 +128,13 @@ def _task_groups(gang: Gang, named: str) -> Mapping[str, Any]:
     }
 
 
-def _progress_of_gang(formation: Formation) -> Mapping[str, Any]:
+def _progress_of_gang(gang_progress: GangProgress) -> Mapping[str, Any]:
     """How far its gang has come. Times in seconds since the epoch, as text."""
     return {
-        "phase": formation.phase.shown,
-        "why": formation.failure,
-        "begun": _stamp(formation.begun_at),
-        "timesOut": _stamp(formation.due) if formation.due is not None else "",
+        "phase": gang_progress.phase.shown,
+        "why": gang_progress.failure,
+        "begun": _stamp(gang_progress.begun_at),
+        "timesOut": _stamp(gang_progress.due) if gang_progress.due is not None else "",
         "progress": [
             {
                 "name": name,
@@ -146,7 +146,7 @@ def _progress_of_gang(formation: Formation) -> Mapping[str, Any]:
                 "replaced": each.replaced,
                 "timedOut": each.timed_out,
             }
-            for name, each in formation.groups.items()
+            for name, each in gang_progress.groups.items()
         ],
     }
 

@@ -20,7 +20,7 @@ from core.queues.spec import TemplateSpec
 from core.queues.users.limits import Tracked, entry_for
 from core.resource import Limit, Resource, usage_percent
 from core.workload.application import Application
-from core.workload.gangs.progress import Formation
+from core.workload.gangs.progress import GangProgress
 from core.workload.states import AppState
 
 PARTITION = "default"
@@ -109,7 +109,7 @@ def application_view(snapshot: Snapshot, application: Application) -> dict[str, 
             for since, state in application.states
             if state is not AppState.NEW
         ],
-        "placeholderData": _placeholder_data(application.formation),
+        "placeholderData": _placeholder_data(application.gang_progress),
     }
     always = {
         "applicationID": application.id.name,
@@ -212,7 +212,7 @@ def _asks(snapshot: Snapshot, record: PodRecord) -> bool:
     return record.is_ask and not _holds(record) and not snapshot.awaits_gang(record)
 
 
-def _placeholder_data(formation: Formation | None) -> list[dict[str, Any]]:
+def _placeholder_data(gang_progress: GangProgress | None) -> list[dict[str, Any]]:
     """By task group, in the order of definition (GANG-16)."""
     return [
         _without_empty(
@@ -224,7 +224,7 @@ def _placeholder_data(formation: Formation | None) -> list[dict[str, Any]]:
                 "timedout": each.timed_out,
             }
         )
-        for name, each in (formation.groups.items() if formation is not None else ())
+        for name, each in (gang_progress.groups.items() if gang_progress is not None else ())
     ]
 
 

@@ -31,7 +31,7 @@ PAGES: Mapping[str, tuple[Table, ...]] = {
     "gang-phases.md": (
         Table(
             "Phases of a gang",
-            "A gang has one phase, kept in `Formation.phase`. The table is `NEXT` in"
+            "A gang has one phase, kept in `GangProgress.phase`. The table is `NEXT` in"
             " `core/workload/gangs/phase.py`. An event that the table does not list for a phase raises"
             " `IllegalTransition`.",
             gangs.INITIAL,

@@ -12,7 +12,7 @@ from core.errors import IllegalTransition
 from core.workload import pod_group_phase as groups
 from core.workload.gangs import phase as gangs
 from core.workload.gangs.phase import GangEvent, GangPhase
-from core.workload.gangs.progress import Formation
+from core.workload.gangs.progress import GangProgress
 from tests.architecture.phase_diagrams import FOLDER, PAGES, Table, meanings_of, page
 from tests.architecture.reading.sources import Source, sources
 
@@ -74,7 +74,7 @@ def test_every_phase_is_reached_every_event_leads_somewhere_and_each_phase_is_ex
     "event", [each for each in GangEvent if each is not GangEvent.WRITTEN], ids=lambda each: each.name
 )
 def test_a_gang_that_times_out_softly_goes_on_only_when_that_is_written(event: GangEvent) -> None:
-    gang = Formation({}, 900.0)
+    gang = GangProgress({}, 900.0)
     gang.move(GangEvent.TIMED_OUT_SOFT)
     with pytest.raises(IllegalTransition, match="gang in phase 'resuming' cannot have the event"):
         gang.move(event)

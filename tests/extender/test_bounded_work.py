@@ -154,6 +154,6 @@ def test_a_search_that_does_not_end_at_once_goes_on_in_the_next_slice() -> None:
     assert [turn.node for turn in ledger._state.turns.of.values()] == ["z", "z"]
     changed = replace(last, labels={})
     ledger.apply(on.NodeObserved(changed), now=START)
-    assert not ledger._state.usage.node_room.admits(
+    assert not ledger._state.usage.free_capacity.admits(
         changed, ledger._state.pods.records[PodUid("uid-0")].facts.constraints
     )

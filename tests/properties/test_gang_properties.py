@@ -179,8 +179,8 @@ class History:
 
     def phase(self, pod: Pod) -> GangPhase | None:
         application = self.cluster.paddock.life.snapshot.application(AppId(pod.facts.app_id, pod.namespace))
-        formation = application.formation if application is not None else None
-        return formation.phase if formation is not None else None
+        gang_progress = application.gang_progress if application is not None else None
+        return gang_progress.phase if gang_progress is not None else None
 
     # -- what must hold when all is quiet --------------------------------------------------------------------
 

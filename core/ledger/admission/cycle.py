@@ -15,8 +15,8 @@ from core.ids import NO_NODE, NodeName, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger.admission.backoff import back_off, is_left_out, look_again
 from core.ledger.admission.gate_opening import charge_opened
-from core.ledger.admission.order.application_queue import Lane, Line
-from core.ledger.admission.order.ordering import Branch, Walk
+from core.ledger.admission.order.application_queue import ApplicationQueue, Line
+from core.ledger.admission.order.ordering import Branch, Ordering
 from core.ledger.admission.order.state_aware import lets_in
 from core.ledger.admission.requests import extend_cycle, note_requeue
 from core.ledger.admission.reserved_first import serve_reserved
@@ -25,14 +25,14 @@ from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.gangs.replacement import seek_again
 from core.ledger.node_reservation.reservation import kept_could_take, node_for
 from core.ledger.node_reservation.search import come_of_age, may_seek, seek
-from core.ledger.podgroups.admission import TURN, Effects, Muster, Steps, has_leave
+from core.ledger.podgroups.admission import TURN, Effects, PodGroupAdmission, Steps, has_leave
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import RequeueReason, Seat, WaitingKey
 from core.ledger.state.state import State
 from core.workload.ask import Rank
 from core.workload.nodes.room import Undecided
-from core.workload.pending_index import Kind, Lineup
+from core.workload.pending_index import Kind, PendingIndex
 
 WORK_PER_SLICE = 75
 """Units of about ten microseconds, so that no verb waits longer than a millisecond or two for a pass."""
@@ -50,7 +50,7 @@ _LINES_PER_UNIT = 4
 _LOOKS_PER_UNIT = 25
 
 
-class TurnPass:
+class Cycle:
     """Scheduling cycle over the pending asks: over all if capacity was freed, else over the fresh ones.
 
     The others did not fit when they were last looked at, and since then there is only less room. Where
@@ -69,7 +69,7 @@ class TurnPass:
         self._may_repeat = OVER_AGAIN
         self._overtaken = False
         self._note_fresh()
-        self._muster = Muster(state)
+        self._pod_groups = PodGroupAdmission(state)
         self._steps = self._run()
         self.done = False
 
@@ -119,23 +119,23 @@ class TurnPass:
         while True:
             self._work = 0
             # 2. Take the asks to check: all that are pending, or those that nobody has checked.
-            lineups = (yield from self._line_up_fresh()) if self._fresh_only else self._state.pending.waiting
+            indexes = (yield from self._line_up_fresh()) if self._fresh_only else self._state.pending.waiting
             # 3. Serve asks with a node reservation.
             yield from serve_reserved(self._state, self._decided_node_for)
             # 4. Go on with the pod groups that have begun.
-            yield from self._muster.those_under_way()
+            yield from self._pod_groups.groups_under_way()
             # 5. Order the queues.
-            walk = Walk(self._state)
-            for _ in walk.build(lineups):
+            ordering = Ordering(self._state)
+            for _ in ordering.build(indexes):
                 yield _BRANCH, []
             # 6. Check the first ask in the order, give it a turn or requeue it, and order anew.
             late: list[tuple[Rank, Seat]] = []
-            yield from self._hand_out(walk, late)
+            yield from self._hand_out(ordering, late)
             # 7. Check the asks whose last turn came to nothing, then pod groups that timed out.
             yield from self._late(late)
             if not self._overtaken:
-                yield from self._muster.the_late()
-            walk.take_apart()
+                yield from self._pod_groups.timed_out_groups()
+            ordering.dismantle()
             # 8. Begin anew if capacity or asks have come meanwhile, else end.
             if not self._overtaken:
                 return
@@ -149,7 +149,7 @@ class TurnPass:
             self._fresh_only, self._nowhere_before, self._nowhere = False, set(), set()
             yield from ((0, []) for _ in seek_again(self._state))
         self._note_fresh()
-        self._muster = Muster(self._state)
+        self._pod_groups = PodGroupAdmission(self._state)
 
     def _is_overtaken(self) -> bool:
         """Whether room or asks have appeared that this walk knows nothing of; then it gives no more turns."""
@@ -157,33 +157,33 @@ class TurnPass:
         self._overtaken = bool(state.cycle.freed or state.turns.fresh) and self._work <= self._may_repeat
         return self._overtaken
 
-    def _line_up_fresh(self) -> Generator[tuple[int, Effects], None, dict[QueuePath, Lineup]]:
-        lineups: dict[QueuePath, Lineup] = {}
+    def _line_up_fresh(self) -> Generator[tuple[int, Effects], None, dict[QueuePath, PendingIndex]]:
+        indexes: dict[QueuePath, PendingIndex] = {}
         for number, seat in enumerate(list(self._fresh.values())):
-            self._line_up(seat, lineups)
+            self._line_up(seat, indexes)
             if number % _FILED_PER_UNIT == 0:
                 yield 1, []
-        return lineups
+        return indexes
 
-    def _line_up(self, seat: Seat, lineups: dict[QueuePath, Lineup]) -> None:
+    def _line_up(self, seat: Seat, indexes: dict[QueuePath, PendingIndex]) -> None:
         """An ask that came; where applications may rest, with all others of its leaf."""
         state, key = self._state, seat.key
         if state.pending.waits_at.get(seat.rank[-1]) != seat:
             return
         if self._may_rest(key.queue):
-            lineups[key.queue] = state.pending.waiting[key.queue]
+            indexes[key.queue] = state.pending.waiting[key.queue]
         else:
-            lineups.setdefault(key.queue, Lineup()).add(key.app, (key.size, key.constraints), seat.rank)
+            indexes.setdefault(key.queue, PendingIndex()).add(key.app, (key.size, key.constraints), seat.rank)
 
-    def _hand_out(self, walk: Walk, late: list[tuple[Rank, Seat]]) -> Steps:
+    def _hand_out(self, ordering: Ordering, late: list[tuple[Rank, Seat]]) -> Steps:
         """The order is found anew only where something has changed in it."""
         leaf: Branch | None = None
         while not self._overtaken:
             if self._state.turns.moved:
-                yield from ((work, []) for work in walk.catch_up())
+                yield from ((work, []) for work in ordering.catch_up())
                 leaf = None
             if leaf is None or not leaf.open:
-                leaf = walk.next_leaf()
+                leaf = ordering.next_leaf()
             if leaf is None:
                 break
             if leaf.is_dead():
@@ -199,7 +199,7 @@ class TurnPass:
 
     def _counted(self, step: Callable[[], tuple[int, Effects]]) -> Steps:
         """A step, with the work of the searches for nodes that it made (F-17)."""
-        room = self._state.usage.node_room
+        room = self._state.usage.free_capacity
         before = room.work
         work, woken = step()
         yield work + (room.work - before) // _LOOKS_PER_UNIT, woken
@@ -208,57 +208,57 @@ class TurnPass:
         """Look for a node to reserve."""
         steps = seek(self._state, record)
         while True:
-            before = self._state.usage.node_room.work
+            before = self._state.usage.free_capacity.work
             if next(steps, True):
                 return
-            yield 1 + (self._state.usage.node_room.work - before) // _LOOKS_PER_UNIT, []
+            yield 1 + (self._state.usage.free_capacity.work - before) // _LOOKS_PER_UNIT, []
 
     def _beside(self) -> Steps:
         """Handle the results of the ask checked last: turns for its pod group, or a search for a node."""
-        if self._muster.wanted is not None and not self._is_overtaken():
-            yield from self._muster.give_turns()
+        if self._pod_groups.wanted is not None and not self._is_overtaken():
+            yield from self._pod_groups.admit_wanted_group()
         if self._seeker is not None:
             yield from self._seek(self._seeker)
             self._seeker = None
 
     def _step(self, leaf: Branch, late: list[tuple[Rank, Seat]]) -> tuple[int, Effects]:
         """Look at the next ask of a leaf: give it a turn, or leave out all that are like it."""
-        lane = leaf.next_lane()
-        line = lane.first() if lane is not None else None
-        if lane is None or line is None:
+        app_queue = leaf.next_application_queue()
+        line = app_queue.first() if app_queue is not None else None
+        if app_queue is None or line is None:
             leaf.close()
             return 1, []
-        if lane.passes(self._state.turns.of):
+        if app_queue.passes(self._state.turns.of):
             return 1, []
         size, constraints = line.kind
-        seat = Seat(WaitingKey(leaf.queue.path, size, lane.app_id, constraints), line.head)
+        seat = Seat(WaitingKey(leaf.queue.path, size, app_queue.app_id, constraints), line.head)
         try:
-            found = self._check(leaf, lane, seat, late)
+            found = self._check(leaf, app_queue, seat, late)
         except Undecided:
             return 1, []
         if found is None:
-            lane.advance()
+            app_queue.advance()
             return 1, []
         if isinstance(found, RequeueReason):
-            note_requeue(self._state, (lane.app_id, line.kind), found)
-            return self._requeue(leaf, lane, line, found), []
+            note_requeue(self._state, (app_queue.app_id, line.kind), found)
+            return self._requeue(leaf, app_queue, line, found), []
         if self._is_overtaken():
             return 1, []
-        lane.advance()
+        app_queue.advance()
         record, node = found
         if not record.facts.asks_filter and kept_could_take(self._state, record):
-            note_requeue(self._state, (lane.app_id, line.kind), RequeueReason.RESERVED_FOR_ANOTHER)
+            note_requeue(self._state, (app_queue.app_id, line.kind), RequeueReason.RESERVED_FOR_ANOTHER)
             return 1, []
         return TURN, list(give_turn(self._state, record, seat, node))
 
     def _check(
-        self, leaf: Branch, lane: Lane, seat: Seat, late: list[tuple[Rank, Seat]]
+        self, leaf: Branch, app_queue: ApplicationQueue, seat: Seat, late: list[tuple[Rank, Seat]]
     ) -> tuple[PodRecord, NodeName] | RequeueReason | None:
         """Return an ask and its node, or why it is not admitted; None for one that has a turn or is gone.
 
         Raises `Undecided`.
         """
-        if self._begins_back_off(leaf, lane, seat.rank):
+        if self._begins_back_off(leaf, app_queue, seat.rank):
             return RequeueReason.APPLICATION_BACK_OFF
         if leaf.is_dead_for(seat.key.size):
             return RequeueReason.NO_HEADROOM
@@ -267,7 +267,7 @@ class TurnPass:
             return record
         if record.node_reservation.node:
             return RequeueReason.NODE_RESERVATION
-        if self._muster.takes(record):
+        if self._pod_groups.takes(record):
             return RequeueReason.POD_GROUP
         node = self._node_for(seat.key, own=record.daemon.required_node)
         if node is None:
@@ -279,18 +279,18 @@ class TurnPass:
         is_nowhere = (key.size, key.constraints) in self._nowhere
         return RequeueReason.NO_NODE if is_nowhere else RequeueReason.NO_QUOTA
 
-    def _requeue(self, leaf: Branch, lane: Lane, line: Line, reason: RequeueReason) -> int:
+    def _requeue(self, leaf: Branch, app_queue: ApplicationQueue, line: Line, reason: RequeueReason) -> int:
         """Go past the first ask of a line, or past all that are like it. Return the units of work."""
         match reason:
             case RequeueReason.APPLICATION_BACK_OFF:
-                return 1 + len(lane.unplaced) // _LINES_PER_UNIT
+                return 1 + len(app_queue.unplaced) // _LINES_PER_UNIT
             case RequeueReason.NO_HEADROOM:
-                lane.drop()
+                app_queue.drop()
             case RequeueReason.NO_QUOTA | RequeueReason.NO_NODE:
-                self._leave_out(leaf, lane, line)
+                self._leave_out(leaf, app_queue, line)
             case _:
-                lane.reserved += reason is RequeueReason.NODE_RESERVATION
-                lane.advance()
+                app_queue.reserved += reason is RequeueReason.NODE_RESERVATION
+                app_queue.advance()
         return 1
 
     def _note_seeker(self, record: PodRecord, kind: Kind) -> None:
@@ -299,27 +299,27 @@ class TurnPass:
             self._searches += 1
             self._seeker = record
 
-    def _leave_out(self, leaf: Branch, lane: Lane, line: Line) -> None:
+    def _leave_out(self, leaf: Branch, app_queue: ApplicationQueue, line: Line) -> None:
         """All asks of the application's first line."""
         threshold = leaf.queue.properties.unscheduled_backoff
         if line.kind not in self._nowhere or not threshold:
-            lane.drop()
+            app_queue.drop()
             return
-        lane.drop_unplaced()
-        if not lane.lines and lane.more_are_unplaced(threshold):
-            self._back_off(leaf, lane)
+        app_queue.drop_unplaced()
+        if not app_queue.lines and app_queue.more_are_unplaced(threshold):
+            self._back_off(leaf, app_queue)
 
-    def _begins_back_off(self, leaf: Branch, lane: Lane, rank: Rank) -> bool:
+    def _begins_back_off(self, leaf: Branch, app_queue: ApplicationQueue, rank: Rank) -> bool:
         """Whether so many asks found no node before this one that the application rests instead (CYC-4)."""
         threshold = leaf.queue.properties.unscheduled_backoff
-        if not threshold or not lane.are_unplaced(threshold, before=rank):
+        if not threshold or not app_queue.are_unplaced(threshold, before=rank):
             return False
-        self._back_off(leaf, lane)
+        self._back_off(leaf, app_queue)
         return True
 
-    def _back_off(self, leaf: Branch, lane: Lane) -> None:
-        lane.lines.clear()
-        application = self._state.applications.known.get(lane.app_id)
+    def _back_off(self, leaf: Branch, app_queue: ApplicationQueue) -> None:
+        app_queue.lines.clear()
+        application = self._state.applications.known.get(app_queue.app_id)
         if application is not None:
             back_off(self._state, application, leaf.queue)
 

@@ -12,7 +12,7 @@ from core.ledger.state.state import State
 from core.ledger.usage.counters import holds
 from core.queues.queue import Queue
 from core.workload.ask import Rank, Waiting
-from core.workload.pending_index import Kind, Lineup
+from core.workload.pending_index import Kind, PendingIndex
 from core.workload.pod import OWN_GATE
 
 
@@ -40,7 +40,9 @@ def file_ask(state: State, record: PodRecord, charge: Charge | None) -> None:
 
 def _enter(state: State, record: PodRecord, seat: Seat) -> None:
     key = seat.key
-    state.pending.waiting.setdefault(key.queue, Lineup()).add(key.app, (key.size, key.constraints), seat.rank)
+    state.pending.waiting.setdefault(key.queue, PendingIndex()).add(
+        key.app, (key.size, key.constraints), seat.rank
+    )
     state.pending.waits_at[record.uid] = seat
     tolerated = key.constraints.tolerations
     state.usage.tolerated[tolerated] = state.usage.tolerated.get(tolerated, 0) + 1
@@ -55,8 +57,8 @@ def _enter(state: State, record: PodRecord, seat: Seat) -> None:
 
 def _leave(state: State, seat: Seat) -> None:
     key = seat.key
-    lineup = state.pending.waiting[key.queue]
-    lineup.remove(key.app, (key.size, key.constraints), seat.rank)
+    index = state.pending.waiting[key.queue]
+    index.remove(key.app, (key.size, key.constraints), seat.rank)
     tolerated = key.constraints.tolerations
     state.usage.tolerated[tolerated] -= 1
     if not state.usage.tolerated[tolerated]:
@@ -64,7 +66,7 @@ def _leave(state: State, seat: Seat) -> None:
     del state.pending.waits_at[seat.rank[-1]]
     forget_age(state, seat.rank[-1])
     forget_try(state, seat.rank[-1])
-    if not lineup:
+    if not index:
         del state.pending.waiting[key.queue]
 
 
@@ -72,5 +74,7 @@ def lines_beside(state: State, record: PodRecord, leaf: Queue) -> tuple[Mapping[
     """Pending asks of the application of a pod in a leaf, by kind, and the pod's rank among them."""
     pending_index, seat = state.pending.waiting.get(leaf.path), state.pending.waits_at.get(record.uid)
     app_id = record.membership.application
-    lines = pending_index.lanes.get(app_id) if pending_index is not None and app_id is not None else None
+    lines = (
+        pending_index.by_application.get(app_id) if pending_index is not None and app_id is not None else None
+    )
     return lines or {}, seat.rank if seat is not None else record.rank

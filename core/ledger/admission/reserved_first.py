@@ -40,7 +40,7 @@ def serve_reserved(state: State, node_for: Callable[[WaitingKey], NodeName | Non
         yield _KEPT, []
         leave, there = has_leave(state, seat.key), state.cluster.nodes.get(name)
         open_to_it = there is not None and admits(there, seat.key.constraints)
-        if leave and open_to_it and state.usage.node_room.has(name, seat.key.size):
+        if leave and open_to_it and state.usage.free_capacity.has(name, seat.key.size):
             yield TURN, [*nominate(record, name), *give_turn(state, record, seat, name)]
         elif leave and (elsewhere := node_for(seat.key)):
             if not offered:
@@ -53,7 +53,7 @@ def serve_reserved(state: State, node_for: Callable[[WaitingKey], NodeName | Non
 
 def _tend_unguarded(state: State, record: PodRecord, name: NodeName) -> Effects:
     """Nominate a pod whose gate is open to the node reserved for it, or give the node up."""
-    if state.usage.node_room.has(name, record.facts.size):
+    if state.usage.free_capacity.has(name, record.facts.size):
         return [*nominate(record, name)]
     if record.uid not in state.preemption.victims or not still_helps(state, record):
         undo(state, record)

@@ -52,7 +52,7 @@ def set_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> boo
     if leaf is None or application is None:
         return False
     state.turns.of[record.uid] = Turn(seat, state.now, leaf.chain, application.claimant, node)
-    state.usage.node_room.take(node, seat.key.size)
+    state.usage.free_capacity.take(node, seat.key.size)
     state.turns.given.add(leaf.chain, application.claimant, seat.key.size)
     key = seat.key
     state.turns.promised.setdefault(key.queue, Promises()).add(key.app, -seat.rank[0], key.size)
@@ -140,7 +140,7 @@ def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:
         return False
     state.turns.unwoken.discard(uid)
     state.turns.given.take_back(turn.chain, turn.claimant, turn.seat.key.size)
-    state.usage.node_room.give_back(turn.node, turn.seat.key.size)
+    state.usage.free_capacity.give_back(turn.node, turn.seat.key.size)
     _withdraw(state, turn.seat)
     if not used:
         request_cycle(state, CycleReason.CAPACITY_FREED)
@@ -214,7 +214,7 @@ def turns_leave_no_node(state: State, record: PodRecord) -> bool:
         return False
     try:
         if (
-            state.usage.node_room.tightest(
+            state.usage.free_capacity.tightest(
                 size, constraints, state.cluster.nodes, besides=state.reservations.of
             )
             is not None

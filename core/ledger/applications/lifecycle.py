@@ -96,11 +96,11 @@ def _room_held(state: State, application: Application) -> None:
         fire(state, application, Move.RUN)
     counted = application.started
     application.holding += 1
-    leaf, formation = _leaf(state, application), application.formation
+    leaf, gang_progress = _leaf(state, application), application.gang_progress
     if leaf is not None and not counted:
         _count(state, application, leaf, runs=True)
-    if formation is not None and formation.due is None and formation.phase is GangPhase.RESERVING:
-        formation.due = state.now + formation.lifetime
+    if gang_progress is not None and gang_progress.due is None and gang_progress.phase is GangPhase.RESERVING:
+        gang_progress.due = state.now + gang_progress.lifetime
         touch_gang(state, application.id)
 
 
@@ -112,8 +112,8 @@ def _room_left(state: State, application: Application) -> None:
     leaf = _leaf(state, application)
     if leaf is not None and not application.started:
         _count(state, application, leaf, runs=False)
-    if application.formation is not None:
-        application.formation.due = None
+    if application.gang_progress is not None:
+        application.gang_progress.due = None
         touch_gang(state, application.id)
 
 
@@ -155,7 +155,7 @@ def emptied(state: State, application: Application) -> None:
         remove(state, application)
     elif application.state is not AppState.COMPLETING:
         fire(state, application, Move.COMPLETE)
-    elif application.formation is not None and application.formation.left:
+    elif application.gang_progress is not None and application.gang_progress.left:
         complete(state, application)
     elif (leaf := _leaf(state, application)) is not None:
         note_completing(leaf, application)
@@ -169,8 +169,8 @@ def pass_time(state: State) -> None:
             fire(state, application, Move.RUN)
         elif application.holders:
             # What was left of its placeholders goes first (APP-6); one may say so of itself without any gang.
-            if application.formation is not None:
-                application.formation.left = True
+            if application.gang_progress is not None:
+                application.gang_progress.left = True
                 touch_gang(state, app_id)
             set_timer(state, TimerKind.APPLICATION_STATE, app_id, state.now + COMPLETING_FOR)
         else:
@@ -210,8 +210,8 @@ def remove(state: State, application: Application) -> None:
         leaf.completing.discard(application.id)
     if application.ended:
         application.gang = None
-        if application.formation is not None:
-            application.formation = numbers_of(application.formation)
+        if application.gang_progress is not None:
+            application.gang_progress = numbers_of(application.gang_progress)
         state.applications.terminated.append(application)
 
 

@@ -156,8 +156,8 @@ def queue_for(state: State, application: Application, chosen: Chosen) -> QueuePa
 
 def settle_in(state: State, application: Application, path: QueuePath) -> None:
     """It runs in that queue from now on."""
-    if application.formation is not None:
-        _forget_formation(state, application)
+    if application.gang_progress is not None:
+        _forget_gang_progress(state, application)
     # Those that were refused are not asked about again unless they are woken.
     if application.refusal is not None:
         request_cycle(state, CycleReason.APPLICATION_CHANGED)
@@ -175,9 +175,9 @@ def settle_in(state: State, application: Application, path: QueuePath) -> None:
         touch(state, state.pods.records[uid])
 
 
-def _forget_formation(state: State, application: Application) -> None:
+def _forget_gang_progress(state: State, application: Application) -> None:
     """It was refused, and what was left of its gang given back; now it begins anew."""
     for uid in sorted(application.pods):
         unfile(state, state.pods.records[uid])
-    application.formation = None
+    application.gang_progress = None
     disarm(state, application.id)

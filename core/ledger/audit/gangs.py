@@ -11,7 +11,7 @@ from core.ledger.state.timer_heap import timer_at
 from core.ledger.state.timers import TimerKind
 from core.ledger.usage.counters import holds
 from core.workload.application import Application
-from core.workload.gangs.progress import Formation, Progress
+from core.workload.gangs.progress import GangProgress, TaskGroupProgress
 
 
 def gang_steps(state: State) -> Iterator[Step]:
@@ -63,32 +63,32 @@ def _gang_drifts(state: State, app_id: AppId) -> Step:
         if uid in state.pods.records and state.pods.records[uid].facts.placeholder
     }
     placed = [uid for uid in sorted(holders) if holds(state.usage.charges.get(uid))]
-    formation = application.formation
-    moment = formation.due_next if formation is not None else None
+    gang_progress = application.gang_progress
+    moment = gang_progress.due_next if gang_progress is not None else None
     return [
         *compare(f"placeholders of {app_id}", sorted(holders), sorted(application.holders)),
         *compare(f"placeholders of {app_id} with room", len(placed), application.holding),
         *compare(f"gang of {app_id} is due", moment, timer_at(state, TimerKind.GANG, app_id)),
-        *(_formation_drifts(state, application, formation) if formation is not None else ()),
+        *(_gang_progress_drifts(state, application, gang_progress) if gang_progress is not None else ()),
     ]
 
 
-def _formation_drifts(state: State, application: Application, formation: Formation) -> Step:
+def _gang_progress_drifts(state: State, application: Application, gang_progress: GangProgress) -> Step:
     places = [state.gangs.places[uid] for uid in sorted(application.pods) if uid in state.gangs.places]
     waiting = {place.rank[-1] for place in places if place.role in (Role.WANTING, Role.WAITING)}
     return [
         *compare(
-            f"pods that wait for the gang of {application.id}", sorted(waiting), sorted(formation.waiting)
+            f"pods that wait for the gang of {application.id}", sorted(waiting), sorted(gang_progress.waiting)
         ),
         *[
             drift
-            for name, progress in formation.groups.items()
+            for name, progress in gang_progress.groups.items()
             for drift in _group_drifts(application.id, name, progress, places)
         ],
     ]
 
 
-def _group_drifts(app_id: AppId, name: str, progress: Progress, places: list[Place]) -> Step:
+def _group_drifts(app_id: AppId, name: str, progress: TaskGroupProgress, places: list[Place]) -> Step:
     def of(role: Role) -> list[Place]:
         return [place for place in places if place.role is role and place.group == name]
 

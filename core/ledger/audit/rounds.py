@@ -206,13 +206,13 @@ def _index_steps(state: State) -> Iterator[Step]:
     yield from each(
         [
             Seat(WaitingKey(path, size, app_id, constraints), rank)
-            for path, lineup in state.pending.waiting.items()
-            for app_id, (size, constraints), rank in lineup
+            for path, index in state.pending.waiting.items()
+            for app_id, (size, constraints), rank in index
         ],
         lambda seat: _waiting_drifts(state, seat),
     )
     yield from each(state.pending.waits_at, lambda uid: _seat_drifts(state, uid))
-    yield from each(state.pending.waiting, lambda path: _lineup_drifts(state, path))
+    yield from each(state.pending.waiting, lambda path: _pending_index_drifts(state, path))
 
 
 def _name_drifts(state: State, name: tuple[str, str], uid: PodUid) -> Step:
@@ -232,8 +232,8 @@ def _unclassified_drifts(state: State, namespace: str, uid: PodUid) -> Step:
 
 def _is_seated(state: State, seat: Seat) -> bool:
     key = seat.key
-    lineup = state.pending.waiting.get(key.queue)
-    return lineup is not None and lineup.has(key.app, (key.size, key.constraints), seat.rank)
+    index = state.pending.waiting.get(key.queue)
+    return index is not None and index.has(key.app, (key.size, key.constraints), seat.rank)
 
 
 def _waiting_drifts(state: State, seat: Seat) -> Step:
@@ -243,15 +243,15 @@ def _waiting_drifts(state: State, seat: Seat) -> Step:
     return compare(f"waiting: {uid}", seat, state.pending.waits_at.get(uid))
 
 
-def _lineup_drifts(state: State, path: QueuePath) -> Step:
+def _pending_index_drifts(state: State, path: QueuePath) -> Step:
     """The number of asks of each size."""
-    lineup = state.pending.waiting.get(path)
-    if lineup is None:
+    index = state.pending.waiting.get(path)
+    if index is None:
         return []
-    sizes = Counter(size for _, (size, _), _ in lineup)
+    sizes = Counter(size for _, (size, _), _ in index)
     return [
         *compare(f"waiting in {path}: any", True, bool(sizes)),
-        *compare(f"waiting in {path}: sizes", dict(sizes), lineup.sizes),
+        *compare(f"waiting in {path}: sizes", dict(sizes), index.sizes),
     ]
 
 

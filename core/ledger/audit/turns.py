@@ -129,7 +129,7 @@ def _given_drifts(state: State) -> Step:
 
 
 def _room_steps(state: State) -> Iterator[Step]:
-    room = state.usage.node_room
+    room = state.usage.free_capacity
     known = {*state.cluster.nodes, *(name for name, _ in room), *room.ranking}
     yield from each(known, lambda name: _room_drifts(state, name))
     yield from each(known, lambda name: _order_drifts(state, name))
@@ -155,7 +155,7 @@ def _verdict_drifts(state: State, constraints: Constraints, judged: Mapping[Node
 
 def _room_drifts(state: State, name: NodeName) -> Step:
     """What is left on a node, pods and turns counted."""
-    node, free = state.cluster.nodes.get(name), dict(state.usage.node_room.free_on(name))
+    node, free = state.cluster.nodes.get(name), dict(state.usage.free_capacity.free_on(name))
     expected: dict[str, int] = {}
     if node is not None:
         use = state.usage.uses.get(name, NodeUse())
@@ -175,7 +175,11 @@ def _room_drifts(state: State, name: NodeName) -> Step:
 
 def _order_drifts(state: State, name: NodeName) -> Step:
     """Where a node stands by its free room, and by the policy that was asked for last (NODE-1)."""
-    node, room, ranking = state.cluster.nodes.get(name), state.usage.node_room, state.usage.node_room.ranking
+    node, room, ranking = (
+        state.cluster.nodes.get(name),
+        state.usage.free_capacity,
+        state.usage.free_capacity.ranking,
+    )
     found = compare(f"order of {name}", node is not None, room.is_filed(name))
     if ranking.awaits(name):
         return found + compare(f"change of {name}", True, node is not None)
@@ -188,13 +192,13 @@ def _order_drifts(state: State, name: NodeName) -> Step:
 def _bars_drifts(state: State, name: NodeName) -> Step:
     """What keeps pods off a node."""
     node = state.cluster.nodes.get(name)
-    filed = state.usage.node_room.barred.bars_of(name)
+    filed = state.usage.free_capacity.barred.bars_of(name)
     return compare(f"bars of {name}", bars_of(node) if node is not None else None, filed)
 
 
 def _barred_steps(state: State) -> Iterator[Step]:
     """What is left behind which bars; adds up copies that were taken in one step."""
-    room = state.usage.node_room
+    room = state.usage.free_capacity
     nodes = [(node, dict(room.free_on(name))) for name, node in state.cluster.nodes.items()]
     actual = [(bars, count, dict(left)) for bars, count, left in room.barred]
     yield []

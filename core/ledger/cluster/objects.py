@@ -40,11 +40,11 @@ def _set_node(state: State, name: NodeName, node: NodeFacts | None) -> None:
 
 def _file_room(state: State, name: NodeName, node: NodeFacts | None) -> None:
     """Its free room anew; pods may be on it that were seen before it."""
-    state.usage.node_room.drop_node(name)
+    state.usage.free_capacity.drop_node(name)
     if node is not None:
         use = state.usage.uses.get(name, NodeUse())
         turns = (turn.seat.key.size for turn in state.turns.of.values() if turn.node == name)
-        state.usage.node_room.add_node(node, use.allocated, use.occupied, *turns)
+        state.usage.free_capacity.add_node(node, use.allocated, use.occupied, *turns)
 
 
 def _count_capacity(state: State, known: NodeFacts | None, node: NodeFacts | None) -> None:

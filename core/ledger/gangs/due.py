@@ -7,7 +7,7 @@ from core.ledger.state.state import State
 from core.ledger.state.timer_heap import cancel_timer, set_timer, take_due
 from core.ledger.state.timers import TimerKind
 from core.workload.application import Application
-from core.workload.gangs.progress import Formation
+from core.workload.gangs.progress import GangProgress
 
 
 def touch_gang(state: State, app_id: AppId) -> None:
@@ -23,9 +23,9 @@ def take_touched_gangs(state: State) -> Iterator[AppId]:
         yield app_id
 
 
-def arm(state: State, application: Application, formation: Formation | None) -> None:
+def arm(state: State, application: Application, gang_progress: GangProgress | None) -> None:
     """Note when a gang is to be looked at again."""
-    moment = formation.due_next if formation is not None else None
+    moment = gang_progress.due_next if gang_progress is not None else None
     if moment is None or state.applications.known.get(application.id) is not application:
         disarm(state, application.id)
     else:

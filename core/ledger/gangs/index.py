@@ -12,7 +12,7 @@ from core.ledger.pods.reports import post
 from core.ledger.state.gangs import Place, Role
 from core.ledger.state.state import State
 from core.workload.gangs.phase import GangPhase
-from core.workload.gangs.progress import Formation, Progress
+from core.workload.gangs.progress import GangProgress, TaskGroupProgress
 
 REASON = "GangScheduling"
 """The reason of all Events about gangs; what is done says the action (REST-17)."""
@@ -20,49 +20,49 @@ REASON = "GangScheduling"
 ALLOCATED = "PlaceholderAllocated"
 
 
-def formation_of(state: State, record: PodRecord) -> Formation | None:
+def gang_progress_of(state: State, record: PodRecord) -> GangProgress | None:
     application = state.application_of(record)
-    return application.formation if application is not None else None
+    return application.gang_progress if application is not None else None
 
 
-def progress_of(state: State, record: PodRecord) -> Progress | None:
+def progress_of(state: State, record: PodRecord) -> TaskGroupProgress | None:
     """The group that a pod is a member or a placeholder of."""
-    formation = formation_of(state, record)
-    return formation.groups.get(record.facts.task_group) if formation is not None else None
+    gang_progress = gang_progress_of(state, record)
+    return gang_progress.groups.get(record.facts.task_group) if gang_progress is not None else None
 
 
 def awaits_gang(state: State, record: PodRecord) -> bool:
     """Whether an ask is none yet, since its gang or its placeholder is not ready (GANG-9, GANG-10)."""
-    formation = formation_of(state, record)
-    if formation is None or record.facts.placeholder:
+    gang_progress = gang_progress_of(state, record)
+    if gang_progress is None or record.facts.placeholder:
         return False
-    if formation.phase is GangPhase.ORDINARY:
+    if gang_progress.phase is GangPhase.ORDINARY:
         return False
-    if formation.phase is not GangPhase.STARTED:
+    if gang_progress.phase is not GangPhase.STARTED:
         return True
     if record.gang.slot is not None:
         return record.gang.slot.opened is None
-    progress = formation.groups.get(record.facts.task_group)
+    progress = gang_progress.groups.get(record.facts.task_group)
     return progress is not None and not progress.closed and not record.gang.forgone
 
 
 def place_of(state: State, record: PodRecord) -> Place | None:
     """Where a pod should be filed."""
-    formation = formation_of(state, record)
-    if formation is None or record.membership.application is None:
+    gang_progress = gang_progress_of(state, record)
+    if gang_progress is None or record.membership.application is None:
         return None
-    role = _role(state, record, formation)
+    role = _role(state, record, gang_progress)
     return Place(role, record.membership.application, record.facts.task_group, record.rank) if role else None
 
 
-def _role(state: State, record: PodRecord, formation: Formation) -> Role | None:
+def _role(state: State, record: PodRecord, gang_progress: GangProgress) -> Role | None:
     group = record.facts.task_group
     if record.facts.placeholder:
         if (
             record.gang.released
             or record.gang.yields_to
             or record.facts.deleting
-            or group not in formation.groups
+            or group not in gang_progress.groups
         ):
             return Role.LEAVING
         return Role.HELD if record.node else Role.PENDING
@@ -73,7 +73,11 @@ def _role(state: State, record: PodRecord, formation: Formation) -> Role | None:
         or not awaits_gang(state, record)
     ):
         return None
-    if formation.phase is GangPhase.STARTED and record.gang.slot is None and group in formation.groups:
+    if (
+        gang_progress.phase is GangPhase.STARTED
+        and record.gang.slot is None
+        and group in gang_progress.groups
+    ):
         return Role.WANTING
     return Role.WAITING
 
@@ -108,22 +112,22 @@ def unfile(state: State, record: PodRecord) -> None:
 
 def _move(state: State, uid: PodUid, place: Place | None, *, adding: bool) -> None:
     application = state.applications.known.get(place.app) if place is not None else None
-    if place is None or application is None or application.formation is None:
+    if place is None or application is None or application.gang_progress is None:
         return
-    formation = application.formation
+    gang_progress = application.gang_progress
     touch_gang(state, place.app)
     if adding:
         state.gangs.places[uid] = place
     else:
         del state.gangs.places[uid]
-    progress = formation.groups.get(place.group)
+    progress = gang_progress.groups.get(place.group)
     match place.role:
         case Role.PENDING if progress is not None:
             (progress.pending.add if adding else progress.pending.discard)(uid)
         case Role.HELD if progress is not None:
             (progress.held.add if adding else progress.held.remove)(place.rank)
         case Role.WANTING | Role.WAITING:
-            (formation.waiting.add if adding else formation.waiting.discard)(uid)
+            (gang_progress.waiting.add if adding else gang_progress.waiting.discard)(uid)
             if place.role is Role.WANTING and progress is not None:
                 (progress.wanting.add if adding else progress.wanting.remove)(place.rank)
         case _:

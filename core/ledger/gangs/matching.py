@@ -24,7 +24,7 @@ from core.ledger.touched import Rounds, touch
 from core.resource import Resource
 from core.workload.application import Application
 from core.workload.gangs.phase import GangPhase
-from core.workload.gangs.progress import Formation, Progress
+from core.workload.gangs.progress import GangProgress, TaskGroupProgress
 from core.workload.nodes.affinity import Constraints
 from core.workload.nodes.room import Undecided
 from core.workload.pod import REPLACES, RESERVED_NODE
@@ -41,9 +41,9 @@ COUNTED_FOR = 5.0
 API server refuses, holds no other gang up for longer. Then the others go before its gang."""
 
 
-def close(state: State, formation: Formation) -> None:
+def close(state: State, gang_progress: GangProgress) -> None:
     """Groups that no placeholder will come for any more: their members are asks like others (GANG-13)."""
-    for progress in formation.groups.values():
+    for progress in gang_progress.groups.values():
         if not (progress.pending or progress.held or progress.closed):
             progress.closed = True
             for rank in list(progress.wanting):
@@ -54,20 +54,20 @@ def close(state: State, formation: Formation) -> None:
 # -- who is next -----------------------------------------------------------------------------------------
 
 
-def line_up(state: State, application: Application, formation: Formation) -> None:
+def line_up(state: State, application: Application, gang_progress: GangProgress) -> None:
     """A gang whose members may find placeholders takes its place in line."""
-    if formation.rests_until is not None and has_come(formation.rests_until, now=state.now):
-        formation.rests_until = None
-    ranks = [each.wanting.first() for each in formation.groups.values() if each.wanting and each.held]
-    if not ranks or application.id in state.gangs.in_line or not _may_take_over(state, formation):
+    if gang_progress.rests_until is not None and has_come(gang_progress.rests_until, now=state.now):
+        gang_progress.rests_until = None
+    ranks = [each.wanting.first() for each in gang_progress.groups.values() if each.wanting and each.held]
+    if not ranks or application.id in state.gangs.in_line or not _may_take_over(state, gang_progress):
         return
     place = InLine(False, min(ranks)[0], application.submitted, application.id)
     state.gangs.in_line[application.id] = place
     heappush(state.gangs.line, place)
 
 
-def _may_take_over(state: State, formation: Formation) -> bool:
-    return state.acts and formation.phase is GangPhase.STARTED and formation.rests_until is None
+def _may_take_over(state: State, gang_progress: GangProgress) -> bool:
+    return state.acts and gang_progress.phase is GangPhase.STARTED and gang_progress.rests_until is None
 
 
 def link_next(state: State) -> bool:
@@ -84,11 +84,11 @@ def link_members(state: State) -> Rounds:
     """Link members of the gang at the head of the line, as many as may be under way."""
     place = state.gangs.line[0]
     application = state.applications.known.get(place.app)
-    formation = application.formation if application is not None else None
-    if application is not None and formation is not None and _may_take_over(state, formation):
-        for progress in formation.groups.values():
-            yield from _match_group(state, formation, progress)
-        arm(state, application, formation)
+    gang_progress = application.gang_progress if application is not None else None
+    if application is not None and gang_progress is not None and _may_take_over(state, gang_progress):
+        for progress in gang_progress.groups.values():
+            yield from _match_group(state, gang_progress, progress)
+        arm(state, application, gang_progress)
     if not is_full(state):
         heappop(state.gangs.line)
         del state.gangs.in_line[place.app]
@@ -139,7 +139,7 @@ def _is_stalled(state: State, app: AppId) -> bool:
 # -- who with whom ---------------------------------------------------------------------------------------
 
 
-def _match_group(state: State, formation: Formation, progress: Progress) -> Rounds:
+def _match_group(state: State, gang_progress: GangProgress, progress: TaskGroupProgress) -> Rounds:
     """Members by rank, each with the first placeholder that it fits; on another node where it must."""
     in_vain: set[tuple[Resource, Constraints]] = set()
     rank = progress.wanting.first() if progress.wanting else None
@@ -154,13 +154,15 @@ def _match_group(state: State, formation: Formation, progress: Progress) -> Roun
             in_vain.add((facts.size, facts.constraints))
             if progress.held and member.membership.application is not None:
                 state.gangs.elsewhere[member.membership.application] = None
-                try_again(state, formation)
+                try_again(state, gang_progress)
         else:
             _link(state, member, *chosen)
             yield
 
 
-def _choose(state: State, member: PodRecord, progress: Progress) -> tuple[PodRecord, NodeName] | None:
+def _choose(
+    state: State, member: PodRecord, progress: TaskGroupProgress
+) -> tuple[PodRecord, NodeName] | None:
     """A placeholder and where the member runs in its stead: there, or on another node when it fits none.
 
     Those that are smaller than the member in anything go on the way (GANG-11).
@@ -172,7 +174,7 @@ def _choose(state: State, member: PodRecord, progress: Progress) -> tuple[PodRec
         node = state.cluster.nodes.get(holder.node)
         if not holder.facts.size.covers(member.facts.size):
             release(state, holder)
-        elif node is not None and state.usage.node_room.admits(node, constraints):
+        elif node is not None and state.usage.free_capacity.admits(node, constraints):
             return holder, holder.node
         else:
             first = first or holder
@@ -180,7 +182,7 @@ def _choose(state: State, member: PodRecord, progress: Progress) -> tuple[PodRec
     if first is None:
         return None
     try:
-        elsewhere = state.usage.node_room.tightest(
+        elsewhere = state.usage.free_capacity.tightest(
             member.facts.size, constraints, state.cluster.nodes, besides=state.reservations.of
         )
     except Undecided:

@@ -1,7 +1,7 @@
 """Outcomes of what placeholder replacement asked for: annotations, nominations and deletions."""
 
 from core.ledger import events as on
-from core.ledger.gangs.index import formation_of
+from core.ledger.gangs.index import gang_progress_of
 from core.ledger.gangs.release import release_again
 from core.ledger.gangs.replacement import make_room, nominate_member, unlink, watch
 from core.ledger.node_reservation.reservation import note_nominated, note_reservation_written
@@ -48,8 +48,8 @@ def note_released(state: State, event: on.PodEvicted) -> None:
     """Learn how the deletion of a placeholder ended, which may be a victim too; a failed one is repeated."""
     note_eviction(state, event)
     record = state.pods.records.get(event.uid)
-    formation = formation_of(state, record) if record is not None else None
-    if record is None or formation is None or not record.facts.placeholder:
+    gang_progress = gang_progress_of(state, record) if record is not None else None
+    if record is None or gang_progress is None or not record.facts.placeholder:
         return
     if record.preemption.eviction is None and record.membership.application is not None:
-        release_again(state, record.membership.application, formation)
+        release_again(state, record.membership.application, gang_progress)

@@ -14,22 +14,22 @@ from core.ledger.touched import touch
 from core.reasons import Code
 from core.workload.application import Application
 from core.workload.gangs.phase import GangEvent
-from core.workload.gangs.progress import Formation, formation_of
+from core.workload.gangs.progress import GangProgress, gang_progress_of
 
 AGAIN = 2.0
 """Seconds until what could not be done is tried again."""
 
 
-def try_again(state: State, formation: Formation, seconds: float = AGAIN) -> None:
-    formation.retry_at = earliest(formation.retry_at, state.now + seconds)
+def try_again(state: State, gang_progress: GangProgress, seconds: float = AGAIN) -> None:
+    gang_progress.retry_at = earliest(gang_progress.retry_at, state.now + seconds)
 
 
 def release_all(state: State, application: Application) -> None:
     """Those that nobody is about to take over; once, unless there is a new one."""
-    formation = application.formation
-    if formation is None or formation.swept or not state.acts:
+    gang_progress = application.gang_progress
+    if gang_progress is None or gang_progress.swept or not state.acts:
         return
-    formation.swept = True
+    gang_progress.swept = True
     for uid in sorted(application.holders):
         record = state.pods.records[uid]
         if not record.gang.yields_to:
@@ -58,9 +58,9 @@ def delete(state: State, record: PodRecord) -> None:
     )
 
 
-def release_again(state: State, app_id: AppId, formation: Formation) -> None:
+def release_again(state: State, app_id: AppId, gang_progress: GangProgress) -> None:
     """A deletion failed: it is asked for again after a while."""
-    try_again(state, formation)
+    try_again(state, gang_progress)
     touch_gang(state, app_id)
 
 
@@ -68,14 +68,14 @@ def disperse(state: State, application: Application) -> None:
     """Give back the placeholders of an application that no queue takes any more: there is no gang (F-1)."""
     gang, refusal = application.gang, application.refusal
     waits = not application.id.recovered and (refusal is None or refusal.code is Code.NOT_READY)
-    if gang is None or application.formation is not None or not application.holders or waits:
+    if gang is None or application.gang_progress is not None or not application.holders or waits:
         return
-    formation = application.formation = formation_of(gang, lifetime=0.0, now=state.now)
-    formation.move(GangEvent.DISBANDED)
-    formation.failure = "no queue takes it"
-    formation.originator = owner_of(state, application)
+    gang_progress = application.gang_progress = gang_progress_of(gang, lifetime=0.0, now=state.now)
+    gang_progress.move(GangEvent.DISBANDED)
+    gang_progress.failure = "no queue takes it"
+    gang_progress.originator = owner_of(state, application)
     for uid in sorted(application.holders):
-        progress = formation.groups.get(state.pods.records[uid].facts.task_group)
+        progress = gang_progress.groups.get(state.pods.records[uid].facts.task_group)
         if progress is not None:
             progress.count += 1
         touch(state, state.pods.records[uid])
@@ -85,16 +85,16 @@ def disperse(state: State, application: Application) -> None:
 def left_over(state: State, application_id: AppId, record: PodRecord) -> None:
     """A placeholder is gone that no member was to take over: it counts as timed out (GANG-18)."""
     application = state.applications.known.get(application_id)
-    formation = application.formation if application is not None else None
-    progress = formation.groups.get(record.facts.task_group) if formation is not None else None
+    gang_progress = application.gang_progress if application is not None else None
+    progress = gang_progress.groups.get(record.facts.task_group) if gang_progress is not None else None
     if progress is not None:
         progress.timed_out += 1
     touch_gang(state, application_id)
 
 
 def originator_of(state: State, application: Application) -> PodRecord | None:
-    formation = application.formation
-    return state.pods.records.get(formation.originator) if formation is not None else None
+    gang_progress = application.gang_progress
+    return state.pods.records.get(gang_progress.originator) if gang_progress is not None else None
 
 
 def owner_of(state: State, application: Application) -> PodUid:

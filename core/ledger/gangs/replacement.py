@@ -15,7 +15,7 @@ from core.ledger.admission.turns import wake_anew
 from core.ledger.effects import NominateNode
 from core.ledger.gangs import slots
 from core.ledger.gangs.due import arm, disarm, gangs_whose_time_has_come, take_touched_gangs, touch_gang
-from core.ledger.gangs.index import awaits_gang, formation_of, progress_of, unfile
+from core.ledger.gangs.index import awaits_gang, gang_progress_of, progress_of, unfile
 from core.ledger.gangs.lifecycle import advance, count_cancelled, count_taken_over, forget_made
 from core.ledger.gangs.matching import clear_line, close, line_up, link_members, link_next, touch_elsewhere
 from core.ledger.gangs.release import AGAIN, delete, forget_release, left_over, release, try_again
@@ -29,7 +29,7 @@ from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch
 from core.workload.application import Application
 from core.workload.gangs.phase import GangPhase
-from core.workload.gangs.progress import Formation, Progress
+from core.workload.gangs.progress import GangProgress, TaskGroupProgress
 from core.workload.nodes.node import NodeUse
 from core.workload.pod import OWN_GATE, REPLACES, RESERVED_NODE
 
@@ -56,17 +56,17 @@ def advance_all(state: State) -> Rounds:
 def _look_at_stirred(state: State) -> Rounds:
     for app_id in take_touched_gangs(state):
         application = state.applications.known.get(app_id)
-        if application is None or application.formation is None:
+        if application is None or application.gang_progress is None:
             disarm(state, app_id)
             continue
-        formation = application.formation
-        advance(state, application, formation)
+        gang_progress = application.gang_progress
+        advance(state, application, gang_progress)
         yield
-        if formation.phase is GangPhase.STARTED:
-            close(state, formation)
+        if gang_progress.phase is GangPhase.STARTED:
+            close(state, gang_progress)
             yield
-            line_up(state, application, formation)
-        arm(state, application, formation)
+            line_up(state, application, gang_progress)
+        arm(state, application, gang_progress)
 
 
 def seek_again(state: State) -> Rounds:
@@ -79,13 +79,13 @@ def gangs_due(state: State) -> Rounds:
     """Gangs whose moment has come, and members whose room is there."""
     for app_id in gangs_whose_time_has_come(state):
         application = state.applications.known[app_id]
-        if (formation := application.formation) is None:
+        if (gang_progress := application.gang_progress) is None:
             continue
         touch_gang(state, app_id)
-        if formation.rests_until is not None and has_come(formation.rests_until, now=state.now):
-            formation.rests_until = None
-        if formation.retry_at is not None and has_come(formation.retry_at, now=state.now):
-            _repeat(state, application, formation)
+        if gang_progress.rests_until is not None and has_come(gang_progress.rests_until, now=state.now):
+            gang_progress.rests_until = None
+        if gang_progress.retry_at is not None and has_come(gang_progress.retry_at, now=state.now):
+            _repeat(state, application, gang_progress)
     for uid in sorted(state.gangs.slots_at):
         watch(state, state.pods.records[uid])
         yield
@@ -121,10 +121,10 @@ def _call_again_at(member: PodRecord, slot: Slot) -> float | None:
     return member.admission.woken_at + TRIED_APART * 4.0 ** max(0, slot.called - 1)
 
 
-def _repeat(state: State, application: Application, formation: Formation) -> None:
+def _repeat(state: State, application: Application, gang_progress: GangProgress) -> None:
     """What was not answered well is asked for again."""
-    formation.retry_at = None
-    forget_made(state, formation)
+    gang_progress.retry_at = None
+    forget_made(state, gang_progress)
     if not state.acts:
         return
     for uid in sorted(application.holders):
@@ -133,7 +133,7 @@ def _repeat(state: State, application: Application, formation: Formation) -> Non
         asked = record.gang.released or (member is not None and bool(member.facts.replaces))
         if asked and not record.facts.deleting and record.preemption.eviction is None:
             delete(state, record)
-            try_again(state, formation)
+            try_again(state, gang_progress)
 
 
 # -- the steps of one take-over ----------------------------------------------------------------------------
@@ -182,15 +182,15 @@ def member_gone(state: State, record: PodRecord) -> None:
 def _give_back(state: State, holder: PodRecord) -> None:
     """It may be taken over by another, unless it is on its way out already."""
     slots.unyield(holder)
-    formation, progress = formation_of(state, holder), progress_of(state, holder)
-    if formation is not None:
-        formation.swept = False
+    gang_progress, progress = gang_progress_of(state, holder), progress_of(state, holder)
+    if gang_progress is not None:
+        gang_progress.swept = False
     if progress is not None and progress.closed and not (holder.gang.released or holder.facts.deleting):
         _reopen(state, holder, progress)
     touch(state, holder)
 
 
-def _reopen(state: State, holder: PodRecord, progress: Progress) -> None:
+def _reopen(state: State, holder: PodRecord, progress: TaskGroupProgress) -> None:
     """There is a placeholder after all: members wait for it again."""
     progress.closed = False
     application = state.application_of(holder)
@@ -243,7 +243,7 @@ def _is_taken(state: State, member: PodRecord, name: NodeName) -> bool:
     """Whether more is on a node than fits there, with what is held for members. A turn takes no room away,
     nor does an ask that was let through: those may go elsewhere."""
     kinds = list(member.facts.size.names())
-    free = state.usage.node_room.free_on(name)
+    free = state.usage.free_capacity.free_on(name)
     if all(free.get(kind, 0) >= 0 for kind in kinds):
         return False
     there = [state.pods.records[uid] for uid in state.usage.uses.get(name, NodeUse()).pods]
@@ -284,15 +284,15 @@ def _cancel(state: State, member: PodRecord, slot: Slot) -> None:
 def unlink(state: State, member: PodRecord, slot: Slot) -> None:
     """Nothing has happened yet: member and placeholder wait again. What was asked for may be there all the
     same, and a later start must not believe it."""
-    formation = formation_of(state, member)
+    gang_progress = gang_progress_of(state, member)
     slots.drop_slot(member)
     _withdraw(state, member)
     holder = state.pods.records.get(slot.placeholder)
     if holder is not None:
         _give_back(state, holder)
     touch(state, member)
-    if formation is not None and member.membership.application is not None:
-        formation.rests_until = state.now + AGAIN
+    if gang_progress is not None and member.membership.application is not None:
+        gang_progress.rests_until = state.now + AGAIN
         touch_gang(state, member.membership.application)
 
 
@@ -325,7 +325,7 @@ def note_placed(state: State, record: PodRecord) -> Rounds:
 
 def dissolve(state: State) -> None:
     """Forget what was made of the gangs; it is made anew of what is on the objects."""
-    formed = [each for each in state.applications.known.values() if each.formation is not None]
+    formed = [each for each in state.applications.known.values() if each.gang_progress is not None]
     members = [state.pods.records[uid] for each in formed for uid in sorted(each.pods)]
     for record in members:
         unfile(state, record)
@@ -334,7 +334,7 @@ def dissolve(state: State) -> None:
         record.gang.forgone = False
     clear_line(state)
     for application in formed:
-        application.formation = None
+        application.gang_progress = None
         disarm(state, application.id)
     for record in members:
         touch(state, record)

@@ -130,8 +130,8 @@ def kept_could_take(state: State, record: PodRecord) -> bool:
     return any(
         uid != record.uid
         and name in state.cluster.nodes
-        and state.usage.node_room.has(name, facts.size)
-        and state.usage.node_room.admits(state.cluster.nodes[name], facts.constraints)
+        and state.usage.free_capacity.has(name, facts.size)
+        and state.usage.free_capacity.admits(state.cluster.nodes[name], facts.constraints)
         for name, uid in state.reservations.of.items()
     )
 
@@ -144,7 +144,9 @@ def node_for(state: State, key: WaitingKey, *, own: NodeName) -> NodeName | None
     its queues' (F-17).
     """
     besides = () if own else state.reservations.of
-    found = state.usage.node_room.tightest(key.size, key.constraints, state.cluster.nodes, besides=besides)
+    found = state.usage.free_capacity.tightest(
+        key.size, key.constraints, state.cluster.nodes, besides=besides
+    )
     return NO_NODE if found is not None and key.constraints.unread else found
 
 

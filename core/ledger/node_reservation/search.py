@@ -88,9 +88,9 @@ def come_of_age(state: State) -> None:
     old = (uid for uid, at in state.reservations.young.items() if has_come(at, now=state.now))
     due = list(islice(old, AGED_AT_ONCE))
     found: dict[tuple[Kind, NodeName], bool] = {}
-    until = state.usage.node_room.work + WORK_AT_ONCE
+    until = state.usage.free_capacity.work + WORK_AT_ONCE
     for number, uid in enumerate(due):
-        if state.usage.node_room.work > until:
+        if state.usage.free_capacity.work > until:
             due = due[:number]
             note_overdue(state, left=True)
             break
@@ -129,7 +129,7 @@ def seek(state: State, record: PodRecord) -> Iterator[bool]:
     for name, node in list(state.cluster.nodes.items()):
         yield False
         if name not in state.reservations.of and _takes(state, node, record):
-            free = state.usage.node_room.free_on(name)
+            free = state.usage.free_capacity.free_on(name)
             found.append(Candidate(left_on(free, size), name))
             together.add(Resource({each: max(0, free.get(each, 0)) for each in size.names()}))
     if found and all(together.get(name) >= amount for name, amount in size.items()):
@@ -150,7 +150,7 @@ def _takes(state: State, node: NodeFacts, record: PodRecord) -> bool:
     fits = all(
         node.allocatable.get(name) - foreign.get(name) >= amount for name, amount in size.items() if amount
     )
-    return fits and state.usage.node_room.admits(node, record.facts.constraints)
+    return fits and state.usage.free_capacity.admits(node, record.facts.constraints)
 
 
 def _keep(state: State, record: PodRecord, name: NodeName) -> None:

@@ -31,7 +31,7 @@ Effects = list[WakePod | OpenGate | NominateNode]
 Steps = Iterator[tuple[int, Effects]]
 
 
-class Muster:
+class PodGroupAdmission:
     """What one pass does for groups. ``wanted``: the group that the walk has come to."""
 
     def __init__(self, state: State) -> None:
@@ -53,7 +53,7 @@ class Muster:
                 self.wanted = group
         return True
 
-    def those_under_way(self) -> Steps:
+    def groups_under_way(self) -> Steps:
         """Before everybody else: groups that have begun, and those of which some are on nodes already."""
         state = self._state
         for key in sorted(state.podgroups.watched, key=lambda each: not state.podgroups.known[each].urgent):
@@ -62,13 +62,13 @@ class Muster:
                 self._seen.add(key)
                 yield from self._give(group)
 
-    def give_turns(self) -> Steps:
+    def admit_wanted_group(self) -> Steps:
         """Those of the wanted group."""
         group, self.wanted = self.wanted, None
         if group is not None:
             yield from self._give(group)
 
-    def the_late(self) -> Steps:
+    def timed_out_groups(self) -> Steps:
         """Groups that waited in vain before: behind everybody, in their order."""
         for key in self._late:
             group = self._state.podgroups.known.get(key)

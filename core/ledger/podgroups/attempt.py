@@ -360,7 +360,7 @@ def _is_covered(state: State, group: Group) -> bool:
     for name, amount in terms.least:
         holding = (uid for uid, phase in group.phases.items() if phase in HELD)
         held = sum(group.sizes[uid].get(name) for uid in holding)
-        if held + sum(max(0, free.get(name, 0)) for _, free in state.usage.node_room) < amount:
+        if held + sum(max(0, free.get(name, 0)) for _, free in state.usage.free_capacity) < amount:
             return False
     return True
 

@@ -11,7 +11,7 @@ from core.queues.users.limits import Claimant
 from core.resource import Resource
 from core.workload.ask import Rank
 from core.workload.nodes.affinity import Constraints
-from core.workload.pending_index import Kind, Lineup
+from core.workload.pending_index import Kind, PendingIndex
 from core.workload.promises import Promises
 
 
@@ -46,7 +46,7 @@ class Pending:
     """Index of pending asks. Derived."""
 
     #: Asks by queue, application and kind.
-    waiting: dict[QueuePath, Lineup] = field(default_factory=dict)
+    waiting: dict[QueuePath, PendingIndex] = field(default_factory=dict)
     #: Place of each ask in that index.
     waits_at: dict[PodUid, Seat] = field(default_factory=dict)
 

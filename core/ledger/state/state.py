@@ -15,7 +15,7 @@ from core.ledger.state.pods import Pods
 from core.ledger.state.preemption import Preemption
 from core.ledger.state.timers import Timers
 from core.ledger.state.usage import Usage
-from core.queues.room import Room
+from core.queues.room import QuotaCheck
 from core.workload.application import Application
 
 
@@ -67,6 +67,6 @@ class State:
         )
 
     @property
-    def room(self) -> Room:
+    def room(self) -> QuotaCheck:
         """What decides whether an ask fits, besides its queues."""
-        return Room(self.config.limits, self.usage.book)
+        return QuotaCheck(self.config.limits, self.usage.book)

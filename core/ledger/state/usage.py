@@ -9,7 +9,7 @@ from core.queues.users.limits import Tracked, UsageBook
 from core.resource import Tally
 from core.workload.nodes.affinity import Toleration
 from core.workload.nodes.node import NodeUse
-from core.workload.nodes.room import NodeRoom
+from core.workload.nodes.room import FreeCapacity
 
 OverMaxPlace = QueuePath | Tracked
 """A queue, or a user or group in one."""
@@ -37,7 +37,7 @@ class Usage:
     #: Allocatable amounts of all nodes.
     capacity: Tally = field(default_factory=Tally)
     #: Free amounts of nodes, indexed for the question which nodes take an ask.
-    node_room: NodeRoom = field(default_factory=NodeRoom)
+    free_capacity: FreeCapacity = field(default_factory=FreeCapacity)
     #: Reserved quota that is on no node yet.
     afloat: Tally = field(default_factory=Tally)
     #: Usage of users and groups.

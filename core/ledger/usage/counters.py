@@ -125,10 +125,10 @@ def _count_on_node(state: State, record: PodRecord, charge: Charge, *, adding: b
     if adding:
         tally.add(charge.size)
         use.pods.add(record.uid)
-        state.usage.node_room.take(charge.node, charge.size)
+        state.usage.free_capacity.take(charge.node, charge.size)
         return
     tally.subtract(charge.size)
-    state.usage.node_room.give_back(charge.node, charge.size)
+    state.usage.free_capacity.give_back(charge.node, charge.size)
     use.pods.discard(record.uid)
     _drop_unused(state, charge.node)
 

@@ -1,6 +1,6 @@
 """Phases of a gang, and the events that lead from one to the next (GANG-4 to GANG-20).
 
-A table without any state. `Formation.move` is the only writer of a gang's phase.
+A table without any state. `GangProgress.move` is the only writer of a gang's phase.
 """
 
 from collections.abc import Mapping

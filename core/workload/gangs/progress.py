@@ -19,8 +19,8 @@ _APP_LENGTH, _GROUP_LENGTH = 28, 20
 
 
 @dataclass(slots=True)
-class Progress:
-    """Progress of one task group."""
+class TaskGroupProgress:
+    """TaskGroupProgress of one task group."""
 
     #: Definition of the group.
     group: TaskGroup
@@ -43,11 +43,11 @@ class Progress:
 
 
 @dataclass(slots=True)
-class Formation:
+class GangProgress:
     """The gang of one application, from its first placeholder on."""
 
     #: Task groups by name, in the order of definition; of several with one name the largest counts.
-    groups: dict[str, Progress]
+    groups: dict[str, TaskGroupProgress]
     #: Seconds that the placeholders have from the first that is given capacity (GANG-15).
     lifetime: float
     #: Pod that owns the placeholders (GANG-2).
@@ -114,31 +114,31 @@ class GangTally:
     cancelled: int = 0
 
 
-def formation_of(gang: Gang, *, lifetime: float, now: float) -> Formation:
+def gang_progress_of(gang: Gang, *, lifetime: float, now: float) -> GangProgress:
     """A gang that begins."""
-    groups: dict[str, Progress] = {}
+    groups: dict[str, TaskGroupProgress] = {}
     for group in gang.groups:
         known = groups.get(group.name)
         if known is None or known.needed < group.members:
-            groups[group.name] = Progress(group, group.members)
-    return Formation(groups, lifetime, begun_at=now)
+            groups[group.name] = TaskGroupProgress(group, group.members)
+    return GangProgress(groups, lifetime, begun_at=now)
 
 
-def numbers_of(formation: Formation) -> Formation:
+def numbers_of(gang_progress: GangProgress) -> GangProgress:
     """What is shown of a gang that is over: how many, of which size. What people wrote of it may be long."""
-    return Formation(
+    return GangProgress(
         {
-            name: Progress(
+            name: TaskGroupProgress(
                 TaskGroup(name, each.group.members, each.group.size),
                 each.needed,
                 each.count,
                 each.replaced,
                 each.timed_out,
             )
-            for name, each in formation.groups.items()
+            for name, each in gang_progress.groups.items()
         },
-        formation.lifetime,
-        phase=formation.phase,
+        gang_progress.lifetime,
+        phase=gang_progress.phase,
     )
 
 

@@ -15,7 +15,7 @@ LOOKED_AT = 64
 _NOTHING: Mapping[str, int] = {}
 
 
-class BarredRoom:
+class TaintedCapacity:
     """What is left behind each set of bars. A node on which more is held than it has counts as full."""
 
     __slots__ = ("_bars", "_left", "_nodes")

@@ -7,7 +7,7 @@ from core.ids import NodeName
 from core.queues.spec import NodeSortSpec
 from core.resource import Counted, Resource
 from core.workload.nodes.affinity import Constraints, admits, bars_of
-from core.workload.nodes.barred_room import BarredRoom
+from core.workload.nodes.barred_room import TaintedCapacity
 from core.workload.nodes.node import NodeFacts
 from core.workload.nodes.ranking import NodeRanking, score_of
 
@@ -27,7 +27,7 @@ class Undecided(Exception):
     """A search has spent what it may at once. It goes on where it was when it is made again."""
 
 
-class NodeRoom:
+class FreeCapacity:
     """What is left on each node that is known, in the order of free ``vcore`` and then of names.
 
     Room may be negative: pods that are bound are counted whether or not they fit. Cost of a change:
@@ -37,7 +37,7 @@ class NodeRoom:
     def __init__(self) -> None:
         self.ranking = NodeRanking()
         """As it was when somebody asked last: see `ranked`."""
-        self.barred = BarredRoom()
+        self.barred = TaintedCapacity()
         self.work = 0
         """Units of work that searches have taken so far: a node looked at, or an expression judged."""
         self._free: dict[NodeName, dict[str, int]] = {}

@@ -6,7 +6,7 @@ from core.ids import AppId, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.workload.application import Application
-from core.workload.gangs.progress import Formation, Progress
+from core.workload.gangs.progress import GangProgress, TaskGroupProgress
 from extender.views.yunikorn_views import application_view, queue_view
 from tests.builders import START, bind_called, filtered, make_gang, make_ledger, make_pod, make_queue
 
@@ -102,9 +102,12 @@ def test_a_member_of_a_task_group_and_a_placeholder() -> None:
 def test_what_became_of_the_placeholders_of_each_group() -> None:
     """In order of definition; numbers that are zero are left out."""
     large, small = make_gang(cpu=2000, name="z").groups[0], make_gang(cpu=500, name="a").groups[0]
-    groups = {"z": Progress(large, 2, count=2), "a": Progress(small, 3, count=3, replaced=1, timed_out=2)}
+    groups = {
+        "z": TaskGroupProgress(large, 2, count=2),
+        "a": TaskGroupProgress(small, 3, count=3, replaced=1, timed_out=2),
+    }
     ledger = make_ledger(make_queue("root.a"))
-    application = Application(AppId("app-1", "default"), "root.a", formation=Formation(groups, 900.0))
+    application = Application(AppId("app-1", "default"), "root.a", gang_progress=GangProgress(groups, 900.0))
     assert application_view(ledger.snapshot, application)["placeholderData"] == [
         {"taskGroupName": "z", "count": 2, "minResource": {"pods": 1, "vcore": 2000}},
         {

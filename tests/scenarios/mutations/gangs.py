@@ -8,7 +8,7 @@ from core.ids import AppId
 from core.instants import has_come
 from core.ledger.applications.lifecycle import fire
 from core.ledger.gangs.definition import gang_of
-from core.ledger.gangs.index import formation_of, progress_of
+from core.ledger.gangs.index import gang_progress_of, progress_of
 from core.ledger.gangs.lifecycle import begin
 from core.ledger.outcomes import CreationOutcome
 from core.ledger.pods.record import Charge, PodRecord
@@ -17,7 +17,7 @@ from core.reasons import Code
 from core.resource import Resource
 from core.workload.application import Application
 from core.workload.gangs.gang import Gang, GangStyle, Misdefined
-from core.workload.gangs.progress import Formation
+from core.workload.gangs.progress import GangProgress
 from core.workload.states import Move
 from tests.scenarios.mutations.seam import Mutate, Rule, answering, both, replaced
 
@@ -50,28 +50,28 @@ def _bare(*keys: str) -> Mutate:
     return replaced("placeholder_pod", by)
 
 
-def _whatever_its_age(rule: Rule, gang: Gang, *, lifetime: float, now: float) -> Formation:
-    made: Formation = rule(gang, lifetime=gang.policy.placeholder_timeout, now=now)
+def _whatever_its_age(rule: Rule, gang: Gang, *, lifetime: float, now: float) -> GangProgress:
+    made: GangProgress = rule(gang, lifetime=gang.policy.placeholder_timeout, now=now)
     return made
 
 
-def _from_the_beginning(rule: Rule, gang: Gang, *, lifetime: float, now: float) -> Formation:
+def _from_the_beginning(rule: Rule, gang: Gang, *, lifetime: float, now: float) -> GangProgress:
     """The time runs from the moment in which the gang begins."""
-    begun: Formation = rule(gang, lifetime=lifetime, now=now)
+    begun: GangProgress = rule(gang, lifetime=lifetime, now=now)
     return replace(begun, due=now + lifetime)
 
 
-def _never(rule: Rule, state: State, application: Application, formation: Formation) -> None:
+def _never(rule: Rule, state: State, application: Application, gang_progress: GangProgress) -> None:
     """The time passes, and nothing happens."""
-    formation.due = None
-    rule(state, application, formation)
+    gang_progress.due = None
+    rule(state, application, gang_progress)
 
 
-def _fails_late(rule: Rule, state: State, application: Application, formation: Formation) -> None:
+def _fails_late(rule: Rule, state: State, application: Application, gang_progress: GangProgress) -> None:
     """A hard gang fails after its start, too."""
-    if formation.due is not None and has_come(formation.due, now=state.now):
+    if gang_progress.due is not None and has_come(gang_progress.due, now=state.now):
         fire(state, application, Move.FAIL)
-    rule(state, application, formation)
+    rule(state, application, gang_progress)
 
 
 def _softly(rule: Rule, annotations: Any) -> Any:
@@ -98,7 +98,7 @@ def _as_before(rule: Rule, state: State, record: PodRecord) -> Charge | None:
 
 def _made_again(rule: Rule, state: State, record: PodRecord) -> Iterator[None]:
     yield from rule(state, record)
-    of_gang, progress = formation_of(state, record), progress_of(state, record)
+    of_gang, progress = gang_progress_of(state, record), progress_of(state, record)
     if of_gang is not None and progress is not None:
         of_gang.missing[record.facts.name] = progress.group
 

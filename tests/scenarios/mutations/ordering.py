@@ -67,9 +67,9 @@ def _in_small_letters(rule: Rule, values: Mapping[str, str], *, is_leaf: bool) -
     return rule({**values, SORT_POLICY: values.get(SORT_POLICY, "").lower()}, is_leaf=is_leaf)
 
 
-def _undrained(rule: Rule, branch: Any, lineup: Any) -> None:
+def _undrained(rule: Rule, branch: Any, index: Any) -> None:
     if not branch.queue.draining:
-        rule(branch, lineup)
+        rule(branch, index)
 
 
 def _as_first_seen(rule: Rule, state: State, record: PodRecord, *args: Any) -> Any:
@@ -128,8 +128,8 @@ def leaf_only(rule: Rule, chain: Any, size: Resource, **more: Any) -> Any:
     return rule(chain[:1], size, **more)
 
 
-def _whole_lines(rule: Rule, lane: Any, threshold: int, *, before: Any) -> bool:
-    return bool(lane.more_are_unplaced(threshold - 1))
+def _whole_lines(rule: Rule, app_queue: Any, threshold: int, *, before: Any) -> bool:
+    return bool(app_queue.more_are_unplaced(threshold - 1))
 
 
 def _blocked(rule: Rule, cycle: Any, leaf: Any, *_: Any) -> None:
@@ -198,7 +198,7 @@ ORDER: dict[str, Mutate] = {
     "order-when-the-accepted-one-goes": ALL_LET_IN,
     "order-with-a-policy-in-capitals": replaced("queue_properties", _in_small_letters),
     "order-with-an-application-that-need-not-rest": replaced(
-        "more_unplaced_asks", lambda rule, lane, threshold: rule(lane, threshold - 1)
+        "more_unplaced_asks", lambda rule, app_queue, threshold: rule(app_queue, threshold - 1)
     ),
     "order-with-an-application-that-rests": answering("back_off_begins", None),
     "order-with-offsets-clamped-at-each-level": UNCLAMPED,

@@ -47,7 +47,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "headroom": Entry("core.queues.headroom:headroom", "QUO-12"),
     "shortfall": Entry("core.queues.headroom:shortfall", "CYC-5 FORMAT-0 QUO-1 QUO-3 QUO-8 QUO-9 RNP-1"),
     "passed_queues": Entry("core.queues.room:passed_queues", "CYC-5 FORMAT-0 QUO-3 QUO-8 QUO-9"),
-    "room_for_ask": Entry("core.queues.room:Room.personal_refusal", "APP-15 QUO-13"),
+    "room_for_ask": Entry("core.queues.room:QuotaCheck.personal_refusal", "APP-15 QUO-13"),
     "limit_of_user": Entry("core.queues.users.limits:Limits.of_user", "CYC-5 GANG-8 UGM-1"),
     "limit_of_group": Entry("core.queues.users.limits:Limits.of_group", "UGM-6"),
     "limits_of_claimant": Entry("core.queues.users.limits:Claimant.tracked", "UGM-1"),
@@ -67,10 +67,10 @@ RULE_ENTRIES: dict[str, Entry] = {
     "usage_shares": Entry("core.workload.ordering:usage_shares", "SORT-7"),
     "state_aware_applications": Entry("core.workload.ordering:may_be_looked_at", "DIV-4"),
     "order_of_asks": Entry("core.ledger.pods.record:PodRecord.rank", "REQ-1 REQ-2"),
-    "queue_takes_part": Entry("core.ledger.admission.order.ordering:Branch.set_lineup", "SORT-0"),
+    "queue_takes_part": Entry("core.ledger.admission.order.ordering:Branch.set_index", "SORT-0"),
     # scheduling cycle and turns
-    "cycle": Entry("core.ledger.admission.cycle:TurnPass.slice", "DESIGN-3 DESIGN-6"),
-    "asks_left_out": Entry("core.ledger.admission.cycle:TurnPass._leave_out", "CYC-7"),
+    "cycle": Entry("core.ledger.admission.cycle:Cycle.slice", "DESIGN-3 DESIGN-6"),
+    "asks_left_out": Entry("core.ledger.admission.cycle:Cycle._leave_out", "CYC-7"),
     "pod_is_unguarded": Entry("core.ledger.pods.record:PodRecord.is_unguarded", "F-2 F-7"),
     "crowded_nodes": Entry("core.ledger.view:Snapshot.crowds", "DESIGN-3"),
     "turns_leave_no_node": Entry("core.ledger.view:Snapshot.turns_leave_no_node", "DESIGN-3"),
@@ -78,15 +78,17 @@ RULE_ENTRIES: dict[str, Entry] = {
     "back_off_begins": Entry("core.ledger.admission.backoff:back_off", "CYC-4"),
     "in_back_off": Entry("core.ledger.admission.backoff:backs_off", "CYC-4"),
     "may_back_off": Entry("core.decisions.back_off:may_back_off", "CYC-4"),
-    "unplaced_asks": Entry("core.ledger.admission.order.application_queue:Lane.are_unplaced", "CYC-4"),
+    "unplaced_asks": Entry(
+        "core.ledger.admission.order.application_queue:ApplicationQueue.are_unplaced", "CYC-4"
+    ),
     "more_unplaced_asks": Entry(
-        "core.ledger.admission.order.application_queue:Lane.more_are_unplaced", "CYC-4"
+        "core.ledger.admission.order.application_queue:ApplicationQueue.more_are_unplaced", "CYC-4"
     ),
     # nodes
     "scores_nodes": Entry("core.decisions.scoring:scores_nodes", "NODE-1"),
     "score_of_node": Entry("core.workload.nodes.ranking:score_of", "NODE-1"),
     "usage_of_node": Entry("core.workload.nodes.ranking:usage_of", "NODE-2"),
-    "best_node_with_room": Entry("core.workload.nodes.room:NodeRoom.tightest", "GANG-11 PRE-22"),
+    "best_node_with_room": Entry("core.workload.nodes.room:FreeCapacity.tightest", "GANG-11 PRE-22"),
     "why_not_on_node": Entry("core.workload.nodes.affinity:why_not", "FORMAT-6"),
     "may_reserve_node": Entry("core.ledger.node_reservation.search:may_seek", "CYC-2 CYC-6"),
     "reserved_nodes": Entry("core.decisions.admission:kept_from", "PRE-22"),
@@ -102,7 +104,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "refusal_of_gang_pod": Entry(
         "core.decisions.gangs:refusal_of_gang_pod", "APP-11 GANG-9 GANG-10 GANG-23 GANG-24"
     ),
-    "gang_begins": Entry("core.workload.gangs.progress:formation_of", "GANG-15 GANG-25"),
+    "gang_begins": Entry("core.workload.gangs.progress:gang_progress_of", "GANG-15 GANG-25"),
     "gang_goes_on": Entry("core.ledger.gangs.lifecycle:_take_up", "GANG-5"),
     "gang_advances": Entry("core.ledger.gangs.lifecycle:advance", "GANG-14 GANG-16"),
     "placeholder_names": Entry("core.workload.gangs.progress:names_of", "GANG-20"),
@@ -124,8 +126,10 @@ RULE_ENTRIES: dict[str, Entry] = {
     "pod_group_fails": Entry("core.ledger.podgroups.attempt:fail", "COS-6"),
     "pod_group_is_tended": Entry("core.ledger.podgroups.attempt:_tend", "COS-2"),
     "pod_group_quota": Entry("core.ledger.podgroups.admission:has_leave", "COS-3"),
-    "pod_group_takes_pod": Entry("core.ledger.podgroups.admission:Muster.takes", "COS-1"),
-    "pod_groups_under_way": Entry("core.ledger.podgroups.admission:Muster.those_under_way", "COS-5"),
+    "pod_group_takes_pod": Entry("core.ledger.podgroups.admission:PodGroupAdmission.takes", "COS-1"),
+    "pod_groups_under_way": Entry(
+        "core.ledger.podgroups.admission:PodGroupAdmission.groups_under_way", "COS-5"
+    ),
     "pod_group_wait": Entry("core.workload.pod_group:wait_of", "COS-6"),
     "pod_group_back_off": Entry("core.workload.pod_group:rest_of", "COS-6"),
     "binding": Entry("core.decisions.binding:decide_binding", "COS-5"),

@@ -1,4 +1,4 @@
-"""The asks of one application as a pass goes through them: a lane of lines, one for each kind of ask."""
+"""The asks of one application as a pass goes through them: a app_queue of lines, one for each kind of ask."""
 
 from collections.abc import Container
 from heapq import heapify, heappop, heappush
@@ -40,7 +40,7 @@ class Line:
         return True
 
 
-class Lane:
+class ApplicationQueue:
     """The asks of one application in their order (REQ-1).
 
     ``unplaced``: lines of which no node takes any; ``reserved``: number of asks gone past that have a node

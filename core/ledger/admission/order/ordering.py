@@ -1,8 +1,8 @@
-"""The queues as a pass sees them: what is still open below each, and in which order it goes.
+"""Order in which a cycle checks the pending asks: queues, applications, and lines of asks of one kind.
 
-A branch per queue with something to look at, a lane per application, a line per size. Priorities and shares
-are read from the ledger as it is, turns counted as placed (SORT-1, SORT-3, SORT-5): where it says that
-something was counted since, the order is found anew (F-11). What nobody comes to is never built.
+A branch stands for each queue with asks to check, an application queue for each application. Priorities and
+shares are read from the ledger as it is, turns counted as placed (SORT-1, SORT-3, SORT-5). Where the ledger
+has counted something since, the order is found anew (F-11). Parts that no cycle reaches are never built.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 
 from core.ids import AppId, QueuePath
 from core.ledger.admission.backoff import is_left_out
-from core.ledger.admission.order.application_queue import Lane, Line
+from core.ledger.admission.order.application_queue import ApplicationQueue, Line
 from core.ledger.admission.order.state_aware import state_in_turn
 from core.ledger.admission.requests import note_requeue
 from core.ledger.admission.turns import take_moved
@@ -27,7 +27,7 @@ from core.resource.shares import fair_share
 from core.workload.application import Application
 from core.workload.ordering import Applicant, OrderKey, may_be_looked_at
 from core.workload.ordering import order_key as application_key
-from core.workload.pending_index import Lineup
+from core.workload.pending_index import PendingIndex
 from core.workload.promises import NO_PROMISES, Promised, unpromised
 from core.workload.states import AppState
 
@@ -54,9 +54,10 @@ class Found:
 
 
 class Branch:
-    """One queue of the walk. ``open``: something below it is still to be looked at."""
+    """One queue in the order of a cycle. ``open``: asks below it are still to be checked."""
 
     __slots__ = (
+        "_app_queues",
         "_by_path",
         "_candidates",
         "_children",
@@ -64,10 +65,9 @@ class Branch:
         "_fair_max",
         "_filed",
         "_found",
+        "_index",
         "_kept_back",
         "_keys",
-        "_lanes",
-        "_lineup",
         "_others",
         "_priority",
         "_settled",
@@ -88,12 +88,12 @@ class Branch:
         self._children: list[Branch] = []
         self._by_path: dict[QueuePath, Branch] = {}
         self._others = NO_PRIORITY
-        self._lineup = Lineup()
-        self._keys: list[tuple[OrderKey, int, Lane]] = []
-        self._lanes: dict[AppId, Lane] = {}
+        self._index = PendingIndex()
+        self._keys: list[tuple[OrderKey, int, ApplicationQueue]] = []
+        self._app_queues: dict[AppId, ApplicationQueue] = {}
         self._filed = 0
         self._candidates: frozenset[AppId] | None = None
-        self._kept_back: list[Lane] = []
+        self._kept_back: list[ApplicationQueue] = []
         self._settled = False
         self._fair_max: Limit | None = None
         self._priority: int | None = None
@@ -182,12 +182,12 @@ class Branch:
 
     # -- asks of a leaf --------------------------------------------------------------------------------------
 
-    def set_lineup(self, lineup: Lineup) -> None:
-        self._lineup = lineup
+    def set_index(self, index: PendingIndex) -> None:
+        self._index = index
 
     def is_dead(self) -> bool:
         """Whether no size that is asked for here has room left in the queue or above it."""
-        return all(self.is_dead_for(size) for size in self._lineup.sizes)
+        return all(self.is_dead_for(size) for size in self._index.sizes)
 
     def is_dead_for(self, size: Resource) -> bool:
         chain, found = self.queue.chain, self._found
@@ -205,7 +205,7 @@ class Branch:
     def build(self) -> Iterator[None]:
         """Line up the applications whose asks may have room; a step for each."""
         self.built = True
-        for app_id, lines in list(self._lineup.lanes.items()):
+        for app_id, lines in list(self._index.by_application.items()):
             dead = {kind for kind in lines if self.is_dead_for(kind[0])}
             alive = [Line(kind, asks) for kind, asks in lines.items() if asks and kind not in dead]
             for kind in lines:
@@ -213,45 +213,45 @@ class Branch:
                     note_requeue(self._state, (app_id, kind), RequeueReason.NO_HEADROOM)
             application = self._state.applications.known.get(app_id)
             if alive and application is not None and not is_left_out(self._state, application):
-                lane = self._lanes[app_id] = Lane(app_id, alive)
-                self._file(application, lane)
+                app_queue = self._app_queues[app_id] = ApplicationQueue(app_id, alive)
+                self._file(application, app_queue)
             yield
         self._filter()
 
-    def _file(self, application: Application, lane: Lane) -> None:
+    def _file(self, application: Application, app_queue: ApplicationQueue) -> None:
         """Where an application goes now; its former place counts no more."""
         self._filed += 1
-        lane.filed = self._filed
-        heappush(self._keys, (self._key(application), lane.filed, lane))
+        app_queue.filed = self._filed
+        heappush(self._keys, (self._key(application), app_queue.filed, app_queue))
 
     def note_application(self, app_id: AppId) -> None:
         """Something of it was counted: it may go elsewhere in the order."""
-        lane, application = self._lanes.get(app_id), self._state.applications.known.get(app_id)
-        if lane is not None and lane.lines and application is not None:
-            self._file(application, lane)
+        app_queue, application = self._app_queues.get(app_id), self._state.applications.known.get(app_id)
+        if app_queue is not None and app_queue.lines and application is not None:
+            self._file(application, app_queue)
 
-    def next_lane(self) -> Lane | None:
+    def next_application_queue(self) -> ApplicationQueue | None:
         """The application of this leaf that goes first, None when none is left."""
         while True:
             while self._keys:
-                _, filed, lane = self._keys[0]
-                counts = filed == lane.filed and bool(lane.lines)
-                if counts and (self._candidates is None or lane.app_id in self._candidates):
-                    return lane
+                _, filed, app_queue = self._keys[0]
+                counts = filed == app_queue.filed and bool(app_queue.lines)
+                if counts and (self._candidates is None or app_queue.app_id in self._candidates):
+                    return app_queue
                 heappop(self._keys)
                 if counts:
-                    self._kept_back.append(lane)
-                elif filed == lane.filed and self._was_let_in(lane):
+                    self._kept_back.append(app_queue)
+                elif filed == app_queue.filed and self._was_let_in(app_queue):
                     # Nothing of it fits: who is let in instead has its place in the order.
                     self._let_in_next()
             if self._settled or not self._kept_back:
                 return None
             self._let_in_next()
 
-    def _was_let_in(self, lane: Lane) -> bool:
+    def _was_let_in(self, app_queue: ApplicationQueue) -> bool:
         """Whether it is the one of a ``stateaware`` leaf that may start, and has not."""
-        application = self._state.applications.known.get(lane.app_id)
-        if application is None or self._candidates is None or lane.app_id not in self._candidates:
+        application = self._state.applications.known.get(app_queue.app_id)
+        if application is None or self._candidates is None or app_queue.app_id not in self._candidates:
             return False
         return state_in_turn(self._state, application, self.queue) is AppState.ACCEPTED
 
@@ -259,10 +259,10 @@ class Branch:
         """Nothing fits of those that a ``stateaware`` leaf let in: others take their place (CYC-7)."""
         applications, kept_back = self._state.applications.known, self._kept_back
         self._kept_back = []
-        for lane in kept_back:
-            application = applications.get(lane.app_id)
+        for app_queue in kept_back:
+            application = applications.get(app_queue.app_id)
             if application is not None:
-                self._file(application, lane)
+                self._file(application, app_queue)
         before = self._candidates
         self._filter()
         self._settled = self._candidates == before
@@ -303,17 +303,17 @@ class Branch:
         ]
         self._candidates = may_be_looked_at(
             [
-                self._applicant(applications[lane.app_id])
-                for _, filed, lane in self._keys
-                if filed == lane.filed and lane.app_id in applications
+                self._applicant(applications[app_queue.app_id])
+                for _, filed, app_queue in self._keys
+                if filed == app_queue.filed and app_queue.app_id in applications
             ],
             starting,
             by_priority=self.queue.properties.sort_by_priority,
         )
 
 
-class Walk:
-    """The branches of a pass, built step by step. ``root`` is None until then, and when there is nothing."""
+class Ordering:
+    """Branches of a cycle, built step by step. ``root`` is None until then, and when no ask waits."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -321,13 +321,13 @@ class Walk:
         self._found = Found()
         self.root: Branch | None = None
 
-    def build(self, lineups: Mapping[QueuePath, Lineup]) -> Iterator[None]:
+    def build(self, indexes: Mapping[QueuePath, PendingIndex]) -> Iterator[None]:
         """A step for each leaf, and some for each branch."""
         children: dict[QueuePath, list[Branch]] = {}
-        for path, lineup in list(lineups.items()):
+        for path, index in list(indexes.items()):
             leaf = self._state.config.tree.get(path)
-            if leaf is not None and lineup:
-                self._add(leaf, lineup, children)
+            if leaf is not None and index:
+                self._add(leaf, index, children)
             yield
         for path in list(self._state.turns.promised):
             self._close_in(path, children)
@@ -340,14 +340,14 @@ class Walk:
             yield
         self.root = self._branches.get(self._state.config.tree.root.path)
 
-    def _add(self, leaf: Queue, lineup: Lineup, children: dict[QueuePath, list[Branch]]) -> None:
+    def _add(self, leaf: Queue, index: PendingIndex, children: dict[QueuePath, list[Branch]]) -> None:
         probe = Branch(self._state, leaf, None, self._found)
-        probe.set_lineup(lineup)
+        probe.set_index(index)
         if probe.is_dead():
             note_requeue(self._state, leaf.path, RequeueReason.NO_HEADROOM)
             return
         branch = self._reach(leaf, children)
-        branch.set_lineup(lineup)
+        branch.set_index(index)
 
     def _close_in(self, path: QueuePath, children: dict[QueuePath, list[Branch]]) -> Branch | None:
         """The branch of a leaf that counts in the order above it; a new one has nothing to look at."""
@@ -392,7 +392,7 @@ class Walk:
         """The leaf that goes first among those that are open."""
         return self.root.next_leaf() if self.root is not None else None
 
-    def take_apart(self) -> None:
+    def dismantle(self) -> None:
         """It is over. Branches that point at each other would be left to the garbage collector, which stops
         everything for as long as it takes to find thousands of them."""
         for branch in self._branches.values():

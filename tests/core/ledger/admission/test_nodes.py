@@ -15,7 +15,7 @@ from core.reasons import Code
 from core.resource import Resource
 from core.workload.nodes.affinity import ANYWHERE, Constraints, Requirement, Term, Toleration, admits, why_not
 from core.workload.nodes.node import NodeFacts, Taint
-from core.workload.nodes.room import NodeRoom
+from core.workload.nodes.room import FreeCapacity
 from extender.wire.translate import NODE, POD, node_from, pod_from
 from tests.builders import START, filtered, make_ledger, make_node, make_pod, make_queue, woken
 
@@ -121,8 +121,8 @@ def test_they_are_read_from_the_objects() -> None:
 # -- room --------------------------------------------------------------------------------------------------
 
 
-def room_of(**cores: int) -> tuple[NodeRoom, dict[NodeName, NodeFacts]]:
-    room, nodes = NodeRoom(), {}
+def room_of(**cores: int) -> tuple[FreeCapacity, dict[NodeName, NodeFacts]]:
+    room, nodes = FreeCapacity(), {}
     for name, amount in cores.items():
         node = make_node(name, cpu=amount, memory=1000, pods=10)
         nodes[node.name] = node

@@ -19,12 +19,12 @@ from core.reasons import Code, Refusal, Said
 from core.resource import Limit, Resource
 from core.workload.application import Application
 from core.workload.daemon_set import DaemonSetKey
-from core.workload.gangs.progress import Formation
+from core.workload.gangs.progress import GangProgress
 from core.workload.nodes.affinity import ANYWHERE, Constraints
 from core.workload.nodes.node import NodeUse
 from core.workload.nodes.ranking import NodeRanking
 from core.workload.nodes.room import LIGHT
-from core.workload.pending_index import Lineup
+from core.workload.pending_index import PendingIndex
 from core.workload.pod_group import Group, GroupKey
 from core.workload.promises import Promises
 from core.workload.states import AppState
@@ -154,24 +154,24 @@ def _ghost_promise(state: State) -> None:
 
 def _wrong_verdict(state: State) -> None:
     heavy = Constraints(tuple((f"key-{at}", "value") for at in range(LIGHT + 1)))
-    assert not state.usage.node_room.admits(state.cluster.nodes[NodeName("n1")], heavy)
-    state.usage.node_room._judged[heavy][NodeName("n1")] = True
+    assert not state.usage.free_capacity.admits(state.cluster.nodes[NodeName("n1")], heavy)
+    state.usage.free_capacity._judged[heavy][NodeName("n1")] = True
 
 
 def _empty_group(state: State) -> None:
-    state.pending.waiting[QueuePath("root.b")] = Lineup()
+    state.pending.waiting[QueuePath("root.b")] = PendingIndex()
 
 
 def _stray_rank(state: State) -> None:
-    lineup = next(iter(state.pending.waiting.values()))
-    lineup.add(AppId("app-1", "default"), (ONE, ANYWHERE), (0, 0.0, 0, PodUid("ghost")))
+    index = next(iter(state.pending.waiting.values()))
+    index.add(AppId("app-1", "default"), (ONE, ANYWHERE), (0, 0.0, 0, PodUid("ghost")))
 
 
 def _ranking(corrupt: Callable[[NodeRanking], object]) -> Callable[[State], object]:
     """Of nodes that somebody has asked about."""
 
     def corrupted(state: State) -> None:
-        corrupt(state.usage.node_room.ranked(state.config.node_sort, state.cluster.nodes))
+        corrupt(state.usage.free_capacity.ranked(state.config.node_sort, state.cluster.nodes))
 
     return corrupted
 
@@ -193,25 +193,25 @@ def _ghost_place() -> Place:
     return Place(Role.WAITING, AppId("gang", "default"), "g", (0, 0.0, 0, PodUid("ghost")))
 
 
-def _formation(corrupt: Callable[[Formation], object]) -> Callable[[State], object]:
+def _formation(corrupt: Callable[[GangProgress], object]) -> Callable[[State], object]:
     def corrupted(state: State) -> None:
-        formation = state.applications.known[AppId("gang", "default")].formation
-        assert formation is not None
-        corrupt(formation)
+        gang_progress = state.applications.known[AppId("gang", "default")].gang_progress
+        assert gang_progress is not None
+        corrupt(gang_progress)
 
     return corrupted
 
 
-FORMATION: list[tuple[str, Callable[[Formation], object]]] = [
-    ("pods that wait for the gang of default/gang", lambda formation: formation.waiting.clear()),
-    ("group g of default/gang: pending", lambda formation: formation.groups["g"].pending.clear()),
+FORMATION: list[tuple[str, Callable[[GangProgress], object]]] = [
+    ("pods that wait for the gang of default/gang", lambda gang_progress: gang_progress.waiting.clear()),
+    ("group g of default/gang: pending", lambda gang_progress: gang_progress.groups["g"].pending.clear()),
     (
         "group g of default/gang: held",
-        lambda formation: formation.groups["g"].held.add((0, 0.0, 0, PodUid("x"))),
+        lambda gang_progress: gang_progress.groups["g"].held.add((0, 0.0, 0, PodUid("x"))),
     ),
     (
         "group g of default/gang: wanting",
-        lambda formation: formation.groups["g"].wanting.add((0, 0.0, 0, PodUid("x"))),
+        lambda gang_progress: gang_progress.groups["g"].wanting.add((0, 0.0, 0, PodUid("x"))),
     ),
 ]
 
@@ -357,28 +357,32 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
     ("usage.charges", "charges: ghost", _stray_charge),
     ("usage.charges", "charge of uid-bound", _lost_charge),
     ("usage.uses", "allocated on n1", lambda state: state.usage.uses[NodeName("n1")].allocated.add(ONE)),
-    ("usage.node_room", "room on n1", lambda state: state.usage.node_room.take(NodeName("n1"), ONE)),
-    ("usage.node_room", "order of n1", lambda state: state.usage.node_room._order.clear()),
+    ("usage.free_capacity", "room on n1", lambda state: state.usage.free_capacity.take(NodeName("n1"), ONE)),
+    ("usage.free_capacity", "order of n1", lambda state: state.usage.free_capacity._order.clear()),
     (
-        "usage.node_room",
+        "usage.free_capacity",
         "room: places of nobody",
-        lambda state: state.usage.node_room._order.append((99, NodeName("n7"))),
+        lambda state: state.usage.free_capacity._order.append((99, NodeName("n7"))),
     ),
-    *[("usage.node_room", named, _ranking(corrupt)) for named, corrupt in RANKING],
-    ("usage.node_room", "left behind []", lambda state: state.usage.node_room.barred._left.clear()),
-    ("usage.node_room", "nodes behind bars", lambda state: state.usage.node_room.barred._nodes.clear()),
+    *[("usage.free_capacity", named, _ranking(corrupt)) for named, corrupt in RANKING],
+    ("usage.free_capacity", "left behind []", lambda state: state.usage.free_capacity.barred._left.clear()),
     (
-        "usage.node_room",
-        "left behind",
-        lambda state: state.usage.node_room.barred.change(NodeName("n1"), {}, ONE.items(), 1),
-    ),
-    (
-        "usage.node_room",
+        "usage.free_capacity",
         "nodes behind bars",
-        lambda state: state.usage.node_room.barred._nodes.update({frozenset(): 7}),
+        lambda state: state.usage.free_capacity.barred._nodes.clear(),
     ),
-    ("usage.node_room", "bars of n1", lambda state: state.usage.node_room.barred._bars.clear()),
-    ("usage.node_room", "verdict on n1", _wrong_verdict),
+    (
+        "usage.free_capacity",
+        "left behind",
+        lambda state: state.usage.free_capacity.barred.change(NodeName("n1"), {}, ONE.items(), 1),
+    ),
+    (
+        "usage.free_capacity",
+        "nodes behind bars",
+        lambda state: state.usage.free_capacity.barred._nodes.update({frozenset(): 7}),
+    ),
+    ("usage.free_capacity", "bars of n1", lambda state: state.usage.free_capacity.barred._bars.clear()),
+    ("usage.free_capacity", "verdict on n1", _wrong_verdict),
     ("usage.afloat", "reserved on no node", lambda state: state.usage.afloat.add(ONE)),
     ("usage.tolerated", "tolerated", lambda state: state.usage.tolerated.clear()),
     ("usage.uses", "occupied on n1", lambda state: state.usage.uses[NodeName("n1")].occupied.add(ONE)),

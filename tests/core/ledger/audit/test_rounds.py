@@ -11,10 +11,10 @@ from core.ledger.audit.rounds import audit
 from core.ledger.state.state import State
 from core.queues.queue import Queue
 from core.workload.application import Application
-from core.workload.nodes.barred_room import BarredRoom
+from core.workload.nodes.barred_room import TaintedCapacity
 from core.workload.nodes.node import NodeUse
 from core.workload.nodes.ranking import NodeRanking
-from core.workload.nodes.room import NodeRoom
+from core.workload.nodes.room import FreeCapacity
 from tests.builders import START, make_pod
 from tests.core.ledger.audit.corruptions import CORRUPTIONS, COUNTERS, busy_ledger
 
@@ -118,8 +118,8 @@ def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
         *("fresh", "shown", "applications", "completing", "running", "asked", "raw_priority", "priority"),
     }
     assert {field.name for field in fields(NodeUse)} == {"allocated", "occupied", "pods", "evictable"}
-    assert set(vars(NodeRoom())) == {"_free", "_order", "ranking", "barred", "_judged", "work"}
-    assert set(BarredRoom.__slots__) == {"_bars", "_left", "_nodes"}
+    assert set(vars(FreeCapacity())) == {"_free", "_order", "ranking", "barred", "_judged", "work"}
+    assert set(TaintedCapacity.__slots__) == {"_bars", "_left", "_nodes"}
     assert set(vars(NodeRanking())) == {"sort", "_filed", "_scores", "_names", "_changed"}
     assert {field.name for field in fields(Application)} == {
         *("id", "requested", "namespace", "identity", "groups", "group", "refusal", "queue"),

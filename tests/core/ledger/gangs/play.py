@@ -15,7 +15,7 @@ from core.reasons import Code
 from core.resource import Resource
 from core.workload.application import Application
 from core.workload.gangs.gang import Gang, GangPolicy, GangStyle
-from core.workload.gangs.progress import Formation
+from core.workload.gangs.progress import GangProgress
 from core.workload.pod import GANG, OWN_GATE, REPLACES, RESERVED_NODE, PodFacts
 from tests.builders import START, bind_called, filtered, make_gang, make_ledger, make_pod, make_queue
 
@@ -96,14 +96,14 @@ class GangPlay:
         assert found is not None
         return found
 
-    def formation(self, app: str = "app-1") -> Formation:
-        found = self.application(app).formation
+    def gang_progress(self, app: str = "app-1") -> GangProgress:
+        found = self.application(app).gang_progress
         assert found is not None
         return found
 
     def counts(self, app: str = "app-1") -> list[tuple[int, int, int]]:
         """Of each group: count, replaced, timed out."""
-        groups = self.formation(app).groups.values()
+        groups = self.gang_progress(app).groups.values()
         return [(each.count, each.replaced, each.timed_out) for each in groups]
 
     def restarted(self, ledger: Ledger) -> None:

@@ -23,7 +23,7 @@ def test_a_gang_that_is_over_is_not_looked_at_when_its_time_comes() -> None:
     world.create("m2", gang=gang, task_group="g")
     world.create("tg-1", gang=gang, task_group="g", placeholder=True, owner="uid-m1")
     world.tell(on.PodsListed(frozenset(world.pods)))
-    assert world.formation().phase is GangPhase.STARTED
+    assert world.gang_progress().phase is GangPhase.STARTED
     for uid in ("uid-tg-1", "uid-m2", "uid-m1"):
         world.delete(uid)
     world.wait(31)
@@ -58,7 +58,7 @@ def test_a_gang_whose_time_is_up_waits_ten_seconds_for_a_placeholder_that_nobody
     (seen,) = world.placeholders()
     world.bind(seen.uid)
     world.wait(6)
-    assert (world.formation().phase.shown, world.placeholders()) == (
+    assert (world.gang_progress().phase.shown, world.placeholders()) == (
         "Failing" if style is GangStyle.HARD else "Resuming",
         [],
     )
@@ -91,8 +91,8 @@ def test_of_a_gang_that_is_over_its_numbers_are_kept_and_not_what_was_written() 
     world.wait(31)
     ended = world.ledger.snapshot.identities.ended("app-1")
     assert ended is not None
-    assert ended.formation is not None
-    (progress,) = ended.formation.groups.values()
+    assert ended.gang_progress is not None
+    (progress,) = ended.gang_progress.groups.values()
     assert (progress.count, progress.replaced, progress.group.size) == (1, 1, group.size)
     assert (ended.gang, progress.group.template) == (None, PlaceholderTemplate())
 

@@ -73,13 +73,13 @@ def test_one_that_is_refused_makes_the_application_an_ordinary_one_in_either_sty
         world = waiting_gang(3, style=style)
         world.failing.add("CreatePlaceholder")
         world.create("n1", app="app-2", gang=with_policy(make_gang(2), style), task_group="g")
-        (name, *_) = world.formation("app-2").asked or world.formation("app-2").missing
-        world.formation("app-2").asked[name] = make_gang(2).groups[0]
+        (name, *_) = world.gang_progress("app-2").asked or world.gang_progress("app-2").missing
+        world.gang_progress("app-2").asked[name] = make_gang(2).groups[0]
         refused = on.PlaceholderCreated(
             AppId("app-2", "default"), name, CreationOutcome.REFUSED, "exceeded quota"
         )
         world.tell(refused)
-        assert world.formation("app-2").phase is GangPhase.ORDINARY
+        assert world.gang_progress("app-2").phase is GangPhase.ORDINARY
         assert world.admitted("uid-n1")
         assert "PlaceholderCreateFailed" in world.events()
 
@@ -87,7 +87,7 @@ def test_one_that_is_refused_makes_the_application_an_ordinary_one_in_either_sty
 @pytest.mark.rule("GANG-4")
 def test_those_that_are_there_go_when_another_one_is_refused() -> None:
     world = waiting_gang(3)
-    world.formation().asked["tg-x"] = make_gang(3).groups[0]
+    world.gang_progress().asked["tg-x"] = make_gang(3).groups[0]
     world.tell(on.PlaceholderCreated(AppId("app-1", "default"), "tg-x", CreationOutcome.REFUSED, "no"))
     assert world.placeholders() == []
     assert world.counts() == [(3, 0, 3)]
@@ -186,4 +186,4 @@ def test_a_size_that_was_changed_on_the_way_does_not_keep_it_from_starting() -> 
     (placeholder,) = world.placeholders()
     world._show(replace(placeholder, size=sized(1500)))
     world.bind_placeholders()
-    assert world.formation().phase is GangPhase.STARTED
+    assert world.gang_progress().phase is GangPhase.STARTED

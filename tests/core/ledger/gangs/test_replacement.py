@@ -92,7 +92,7 @@ def test_a_member_waits_while_its_placeholder_is_there() -> None:
     world = started(2)
     hold_back(world, "DeletePod")
     world.bind_placeholders()
-    assert world.formation().phase is GangPhase.STARTED
+    assert world.gang_progress().phase is GangPhase.STARTED
     assert world.refusal("uid-m1") is Code.WAITING_FOR_PLACEHOLDER
 
 

@@ -36,7 +36,7 @@ def test_after_a_restart_only_those_that_are_missing_are_made() -> None:
     assert {pod.name for pod in world.placeholders()} == names
     assert len([each for each in world.done if isinstance(each, CreatePlaceholder)]) == 5
     world.bind_placeholders()
-    assert world.formation().phase is GangPhase.STARTED
+    assert world.gang_progress().phase is GangPhase.STARTED
 
 
 @pytest.mark.rule("GANG-5", "GANG-20")
@@ -128,7 +128,7 @@ def test_a_take_over_goes_on_after_a_restart(kind: str) -> None:
     del world._carry_out
     world.restarted(fresh())
     assert world.placeholders() == []
-    assert world.formation().phase is GangPhase.STARTED
+    assert world.gang_progress().phase is GangPhase.STARTED
     for uid in ("uid-m1", "uid-m2"):
         world.bind(uid)
     assert world.counts() == [(2, 2, 0)]

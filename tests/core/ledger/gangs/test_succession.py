@@ -96,7 +96,7 @@ def test_a_gang_ends_as_it_would_have(dies_before: tuple[type[Effect], ...]) -> 
     for uid in names:
         world.bind(uid)
     assert world.placeholders() == []
-    assert world.formation().phase is GangPhase.STARTED
+    assert world.gang_progress().phase is GangPhase.STARTED
     assert world.counts() == [(2, 2, 0)]
     assert usage(world.ledger, "root.a") == (2000, 0, 0)
 

@@ -19,11 +19,11 @@ def test_the_time_runs_from_the_first_that_has_room_and_is_less_by_the_age_of_th
     gang = with_policy(make_gang(2), timeout=20)
     world.create("m1", gang=gang, task_group="g", created=START - 5)
     world.wait(100)
-    assert world.formation().due is None
+    assert world.gang_progress().due is None
     world.bind_placeholders(most=1)
-    assert world.formation().due == world.now + 15
+    assert world.gang_progress().due == world.now + 15
     world.delete(next(pod.uid for pod in world.placeholders() if pod.node))
-    assert world.formation().due is None
+    assert world.gang_progress().due is None
 
 
 @pytest.mark.rule("GANG-16", "APP-9")

@@ -71,7 +71,7 @@ def test_turns_of_a_group_that_is_broken_off_are_taken_back() -> None:
         seen(ledger, f"p{at}", least=40)
     ledger.apply(on.PassDue(), now=START)
     assert ledger.snapshot.turns()
-    ledger._pass, ledger._state.cycle.passing = None, False
+    ledger._cycle, ledger._state.cycle.passing = None, False
     passed(ledger, START)
     assert ledger.snapshot.turns() == 0
 
