@@ -22,7 +22,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.retry_view import RetryView, retry_view
 from core.ledger.view import Snapshot
 from core.queues.queue import Queue
-from core.queues.room import Extra, negated
+from core.queues.quota_check import Extra, negated
 from core.reasons import Code, Refusal, said_next
 from core.resource import Resource, Tally
 from core.workload.application import Application

@@ -8,7 +8,7 @@ from core.ledger.pods.record import Charge, Held, PodRecord
 from core.ledger.state.state import State
 from core.ledger.view import Snapshot
 from core.queues.queue import Queue
-from core.queues.room import Extra
+from core.queues.quota_check import Extra
 from core.resource import Resource, Tally
 from core.workload.application import Application
 from core.workload.nodes.affinity import admits, passes

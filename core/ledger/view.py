@@ -23,7 +23,7 @@ from core.ledger.state.state import State
 from core.ledger.state.usage import Episode, OverMaxPlace
 from core.ledger.timers import moments
 from core.queues.queue import Queue
-from core.queues.room import Extra, QuotaCheck
+from core.queues.quota_check import Extra, QuotaCheck
 from core.queues.spec import LimitSpec, NodeSortSpec, PartitionSpec
 from core.queues.tree import QueueTree
 from core.queues.users.limits import Limits, Tracked, UsageBook, entry_for

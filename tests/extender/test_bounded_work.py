@@ -16,7 +16,7 @@ from core.ids import NO_NODE, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.workload.nodes.affinity import MOST_WEIGHED, UNREAD
-from core.workload.nodes.room import LIGHT
+from core.workload.nodes.free_capacity import LIGHT
 from core.workload.pod import PodFacts
 from extender.wire.translate import POD, pod_from
 from tests.builders import START, filtered, make_ledger, make_node, make_queue

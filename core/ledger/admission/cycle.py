@@ -31,7 +31,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import RequeueReason, Seat, WaitingKey
 from core.ledger.state.state import State
 from core.workload.ask import Rank
-from core.workload.nodes.room import Undecided
+from core.workload.nodes.free_capacity import Undecided
 from core.workload.pending_index import Kind, PendingIndex
 
 WORK_PER_SLICE = 75

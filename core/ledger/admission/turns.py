@@ -18,7 +18,7 @@ from core.ledger.state.admission import CycleReason, Seat, Turn
 from core.ledger.state.state import State
 from core.resource import Tally
 from core.workload.nodes.affinity import admits
-from core.workload.nodes.room import LIGHT, Undecided
+from core.workload.nodes.free_capacity import LIGHT, Undecided
 from core.workload.promises import Promises
 
 WAKES_APART = 1.0

@@ -10,7 +10,7 @@ from core.ledger.state.admission import Seat
 from core.ledger.state.state import State
 from core.queues.priority import exported
 from core.queues.queue import NO_PRIORITY, Queue
-from core.queues.room import Extra
+from core.queues.quota_check import Extra
 from core.resource import Resource, Tally
 from core.workload.nodes.affinity import Constraints, Toleration, admits, bars_of
 from core.workload.nodes.node import NodeUse, Taint

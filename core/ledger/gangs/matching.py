@@ -26,7 +26,7 @@ from core.workload.application import Application
 from core.workload.gangs.phase import GangPhase
 from core.workload.gangs.progress import GangProgress, TaskGroupProgress
 from core.workload.nodes.affinity import Constraints
-from core.workload.nodes.room import Undecided
+from core.workload.nodes.free_capacity import Undecided
 from core.workload.pod import REPLACES, RESERVED_NODE
 
 MATCHED = "TaskGroupMatch"

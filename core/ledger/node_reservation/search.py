@@ -19,7 +19,7 @@ from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.resource import Resource, Tally
 from core.workload.nodes.node import NodeFacts, NodeUse
-from core.workload.nodes.room import Undecided
+from core.workload.nodes.free_capacity import Undecided
 from core.workload.pending_index import Kind
 
 KEPT_AFTER = 2.0

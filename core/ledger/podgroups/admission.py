@@ -16,7 +16,7 @@ from core.ledger.podgroups.membership import has_turns, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason, WaitingKey
 from core.ledger.state.state import State
-from core.workload.nodes.room import Undecided
+from core.workload.nodes.free_capacity import Undecided
 from core.workload.pending_index import Kind
 from core.workload.pod_group import Group, GroupKey
 

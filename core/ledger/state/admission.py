@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.queues.queue import Queue
-from core.queues.room import Extra
+from core.queues.quota_check import Extra
 from core.queues.users.limits import Claimant
 from core.resource import Resource
 from core.workload.ask import Rank

@@ -15,7 +15,7 @@ from core.ledger.state.pods import Pods
 from core.ledger.state.preemption import Preemption
 from core.ledger.state.timers import Timers
 from core.ledger.state.usage import Usage
-from core.queues.room import QuotaCheck
+from core.queues.quota_check import QuotaCheck
 from core.workload.application import Application
 
 

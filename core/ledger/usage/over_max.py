@@ -14,7 +14,7 @@ from core.ledger.state.state import State
 from core.ledger.state.usage import Episode, OverMaxPlace
 from core.quantity import amount_text
 from core.queues.queue import Queue
-from core.queues.room import passed_limits, passed_queues
+from core.queues.quota_check import passed_limits, passed_queues
 from core.queues.tree import over_max
 from core.queues.users.limits import Tracked, entry_for
 from core.resource import Resource
