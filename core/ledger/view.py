@@ -247,9 +247,8 @@ class Snapshot:
     @property
     def many_wait(self) -> bool:
         """Whether more applications wait than are counted one by one within a verb."""
-        return (
-            sum(len(index.by_application) for index in self._state.pending.waiting.values()) > COUNTED_AT_MOST
-        )
+        counts = (len(index.by_application) for index in self._state.pending.waiting.values())
+        return sum(counts) > COUNTED_AT_MOST
 
     def backs_off(self, application: Application) -> bool:
         """Whether it rests, since no node took its asks (CYC-4)."""

@@ -1,13 +1,13 @@
-"""Histories of the order: a pass in slices, with calls and news between them, beside the naive walk (CYC-4).
+"""Histories of the order: a cycle in slices, with calls and events between them (CYC-4).
 
 What must hold of each, whatever comes between two slices:
 
-- A turn that a slice gives is the next one that the naive walk gives on the state as the slice begins, as
-  long as the pass may begin its walk anew (`OVER_AGAIN`). Without that no ask of lower rank in one queue is
-  given a turn before one that fits, and has waited and fitted since the pass began.
+- A turn that a slice gives is the next one that the reference ordering gives on the state as the slice
+  begins, as long as the cycle may begin its order anew (`OVER_AGAIN`). Without that no ask of lower rank in
+  one queue is given a turn before one that fits, and has waited and fitted since the cycle began.
 - Whoever is let through by filter without a turn takes nothing from a waiting ask that fits.
 - No max of a queue, no limit and no node is ever exceeded.
-- Once all is quiet, passes end in what the naive walk gives, and the next one gives nothing.
+- Once all is quiet, passes end in what the reference ordering gives, and the next one gives nothing.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ from core.resource import Limit
 from core.workload.nodes.node import NodeFacts
 from core.workload.states import AppState
 from tests.builders import bind_called, drifts, filtered, make_node, make_partition, make_queue
-from tests.properties.naive_walk import (
+from tests.properties.admission.reference_ordering import (
     Ambiguous,
     Pod,
     View,
@@ -41,7 +41,7 @@ from tests.properties.naive_walk import (
     view_of,
     walked,
 )
-from tests.properties.turn_world import LEAVES, USERS, ZONES, World, picked
+from tests.properties.admission.turn_world import LEAVES, USERS, ZONES, World, picked
 
 CAPS = (None, None, {"vcore": 2000}, {"vcore": 3000, "memory": 6}, {"vcore": 5000})
 LIMITS: tuple[tuple[LimitSpec, ...], ...] = (
@@ -319,7 +319,7 @@ def sliced(units: int, *, again: bool) -> Iterator[None]:
         patch.object(turn_pass, "WORK_PER_SLICE", units),
         # A commit from before walks began anew knows no bound for it.
         patch.object(turn_pass, "OVER_AGAIN", 10**6 if again else 0, create=True),
-        # The naive walk knows of no nodes that are kept.
+        # The reference ordering knows of no nodes that are kept.
         patch.object(seeking, "KEPT_AFTER", 10**6),
     ):
         yield

@@ -18,8 +18,8 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.resource import Resource, Tally
-from core.workload.nodes.node import NodeFacts, NodeUse
 from core.workload.nodes.free_capacity import Undecided
+from core.workload.nodes.node import NodeFacts, NodeUse
 from core.workload.pending_index import Kind
 
 KEPT_AFTER = 2.0

@@ -8,8 +8,8 @@ from core.ledger.pods.record import Charge
 from core.queues.users.limits import Tracked, UsageBook
 from core.resource import Tally
 from core.workload.nodes.affinity import Toleration
-from core.workload.nodes.node import NodeUse
 from core.workload.nodes.free_capacity import FreeCapacity
+from core.workload.nodes.node import NodeUse
 
 OverMaxPlace = QueuePath | Tracked
 """A queue, or a user or group in one."""

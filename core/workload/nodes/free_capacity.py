@@ -7,9 +7,9 @@ from core.ids import NodeName
 from core.queues.spec import NodeSortSpec
 from core.resource import Counted, Resource
 from core.workload.nodes.affinity import Constraints, admits, bars_of
-from core.workload.nodes.tainted_capacity import TaintedCapacity
 from core.workload.nodes.node import NodeFacts
 from core.workload.nodes.ranking import NodeRanking, score_of
+from core.workload.nodes.tainted_capacity import TaintedCapacity
 
 _FIRST = "vcore"
 

@@ -26,7 +26,7 @@ from tests.builders import (
     usage,
     woken,
 )
-from tests.properties.turn_world import QUICK, World, clusters, documents, steps
+from tests.properties.admission.turn_world import QUICK, World, clusters, documents, steps
 
 UID = PodUid("uid-pod")
 

@@ -14,8 +14,8 @@ from core.ledger.ledger import Ledger
 from core.reasons import Code
 from core.resource import Resource
 from core.workload.nodes.affinity import ANYWHERE, Constraints, Requirement, Term, Toleration, admits, why_not
-from core.workload.nodes.node import NodeFacts, Taint
 from core.workload.nodes.free_capacity import FreeCapacity
+from core.workload.nodes.node import NodeFacts, Taint
 from extender.wire.translate import NODE, POD, node_from, pod_from
 from tests.builders import START, filtered, make_ledger, make_node, make_pod, make_queue, woken
 

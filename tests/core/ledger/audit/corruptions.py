@@ -21,9 +21,9 @@ from core.workload.application import Application
 from core.workload.daemon_set import DaemonSetKey
 from core.workload.gangs.progress import GangProgress
 from core.workload.nodes.affinity import ANYWHERE, Constraints
+from core.workload.nodes.free_capacity import LIGHT
 from core.workload.nodes.node import NodeUse
 from core.workload.nodes.ranking import NodeRanking
-from core.workload.nodes.free_capacity import LIGHT
 from core.workload.pending_index import PendingIndex
 from core.workload.pod_group import Group, GroupKey
 from core.workload.promises import Promises

@@ -11,10 +11,10 @@ from core.ledger.audit.rounds import audit
 from core.ledger.state.state import State
 from core.queues.queue import Queue
 from core.workload.application import Application
-from core.workload.nodes.tainted_capacity import TaintedCapacity
+from core.workload.nodes.free_capacity import FreeCapacity
 from core.workload.nodes.node import NodeUse
 from core.workload.nodes.ranking import NodeRanking
-from core.workload.nodes.free_capacity import FreeCapacity
+from core.workload.nodes.tainted_capacity import TaintedCapacity
 from tests.builders import START, make_pod
 from tests.core.ledger.audit.corruptions import CORRUPTIONS, COUNTERS, busy_ledger
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from core.ledger.gangs import matching
 from core.resource import Resource
 from extender.simulator.scenario.model import Scenario
-from tests.properties.test_gang_properties import Happens, histories, played, worlds
+from tests.properties.gangs.test_gang_properties import Happens, histories, played, worlds
 
 
 @pytest.mark.rule("GANG-12", "GANG-20")

@@ -1,4 +1,4 @@
-"""Turns against a naive walk, and how long a ghost holds room."""
+"""Turns against a reference ordering, and how long a ghost holds room."""
 
 import pytest
 from hypothesis import given, settings
@@ -12,8 +12,8 @@ from core.queues.spec import PartitionSpec
 from core.workload.nodes.node import NodeFacts
 from tests.builders import START, filtered, make_ledger, make_node, make_pod, woken
 from tests.builders import make_queue as queue
-from tests.properties.naive_walk import fits, node_for, view_of
-from tests.properties.turn_world import (
+from tests.properties.admission.reference_ordering import fits, node_for, view_of
+from tests.properties.admission.turn_world import (
     ORDERED,
     QUICK,
     World,

@@ -1,4 +1,4 @@
-"""A walk written anew from the specification: one step at a time, nothing remembered. No tests live here.
+"""An ordering written anew from the specification: one step at a time, nothing remembered. No tests here.
 
 It reads only what a ledger was told or promised (documents, nodes, pods, reservations, turns, states), adds
 everything up afresh before each step and sorts everything (SORT-0 to SORT-8, REQ-1, CYC-4).

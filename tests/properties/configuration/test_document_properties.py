@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.queues.spec import PartitionSpec
 from extender.queueconfig.load import check_document
-from tests.properties.test_queueconfig_properties import TREES, assert_is_a_tree, verdict
+from tests.properties.configuration.test_queueconfig_properties import TREES, assert_is_a_tree, verdict
 
 WITHIN = 1000
 """Milliseconds for a verdict."""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from tests.builders import START, bind_called, drifts, filtered
-from tests.properties.history_world import NODES, QUICK, fresh, person, state_of
+from tests.properties.ledger.history_world import NODES, QUICK, fresh, person, state_of
 
 CALLS = ("offer", "observe", "filter", "bind", "bound", "observe bound")
 

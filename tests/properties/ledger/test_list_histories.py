@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.properties.history_world import QUICK
-from tests.properties.list_world import HONEST, NAMES, STEPS, ListWorld
+from tests.properties.ledger.history_world import QUICK
+from tests.properties.ledger.list_world import HONEST, NAMES, STEPS, ListWorld
 
 History = list[tuple[str, int]]
 

@@ -14,7 +14,7 @@ from core.ledger.settings import LedgerSettings
 from core.queues.users.identity import Identity
 from core.workload.pod import APPLICATION, NamespaceFacts, PodFacts
 from tests.builders import START, drifts, filtered, make_ledger, make_pod, make_queue, woken
-from tests.properties.history_world import QUICK
+from tests.properties.ledger.history_world import QUICK
 
 NAMESPACES, APPS, QUEUES, USERS = (
     ("default", "other"),

@@ -14,8 +14,8 @@ from core.reasons import Code
 from core.workload.nodes.node import NodeFacts
 from core.workload.pod import OWN_GATE
 from tests.builders import filtered, make_node
-from tests.properties.naive_walk import View, fits, next_ask, node_for, take, view_of
-from tests.properties.turn_world import (
+from tests.properties.admission.reference_ordering import View, fits, next_ask, node_for, take, view_of
+from tests.properties.admission.turn_world import (
     ORDERED,
     QUICK,
     World,

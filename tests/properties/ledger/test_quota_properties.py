@@ -16,7 +16,7 @@ from core.ledger.ledger import Ledger
 from core.queues.tree import over_max
 from core.workload.pod import OWN_GATE, PodFacts
 from tests.builders import START, bind_called, filtered, woken
-from tests.properties.history_world import (
+from tests.properties.ledger.history_world import (
     DOCUMENTS,
     QUICK,
     UIDS,

@@ -40,7 +40,7 @@ from core.workload.pod import (
 )
 from core.workload.pod_group import GroupKey, Terms
 from tests.builders import AGENTS, START, bind_called, filtered, make_gang, make_node, make_pod
-from tests.properties.history_world import (
+from tests.properties.ledger.history_world import (
     DOCUMENTS,
     NAMESPACES,
     NODES,

@@ -17,7 +17,7 @@ from core.workload.nodes.affinity import Constraints
 from core.workload.nodes.node import NodeFacts
 from tests.builders import START, bind_called, filtered, make_ledger, make_node, make_partition, make_pod
 from tests.builders import make_queue as queue
-from tests.properties.naive_walk import Ambiguous, fits, let_in, node_for, view_of, walked
+from tests.properties.admission.reference_ordering import Ambiguous, fits, let_in, node_for, view_of, walked
 
 QUICK = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
