@@ -88,7 +88,7 @@ class App:
         self._configured = asyncio.Event()
         self.synced = asyncio.Event()
         self._offers: asyncio.Queue[Offer] = asyncio.Queue()
-        self.metrics = Metrics(lambda: self.engine.snapshot)
+        self.metrics = Metrics(lambda: self.engine.view)
         self._preemptions = RecentPlans()
         decisions = DecisionLog(_later)
         witness = DecisionWitness(self._journal, log, decisions, self.metrics, self._preemptions)
@@ -247,7 +247,7 @@ class App:
             "configuration applied",
             source=source.name,
             checksum=self.configuration.checksum,
-            queues=len(self.engine.snapshot.tree),
+            queues=len(self.engine.view.tree),
             needs_restart=list(held),
             unread=list(self.configuration.unread),
         )
@@ -271,10 +271,10 @@ class App:
         self._say_what_is_over()
         spare_what_lives()
         self.synced.set()
-        self._log.info("ready", pods=sum(1 for _ in self.engine.snapshot.pods()))
+        self._log.info("ready", pods=sum(1 for _ in self.engine.view.pods()))
 
     def _say_what_is_over(self) -> None:
-        for queue in self.engine.snapshot.tree:
+        for queue in self.engine.view.tree:
             excess = over_max(queue)
             if excess is not None:
                 self._log.warning("queue over its max", queue=queue.path, excess=dict(excess.items()))
@@ -351,7 +351,7 @@ class App:
             audit=self._audit_once,
             preemptions=self._preemptions.latest_first,
             validate=lambda text: validation_of(text, active=self.configuration.checksum),
-            story=lambda namespace, name: story_of(self.engine.snapshot, self._journal, namespace, name),
+            story=lambda namespace, name: story_of(self.engine.view, self._journal, namespace, name),
         )
 
     def _checks(self) -> Mapping[str, str]:

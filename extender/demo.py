@@ -77,7 +77,7 @@ class _Show:
 
     async def run(self) -> Recording:
         scenario = read_scenario(DAY)
-        metrics = Metrics(lambda: self._engine.snapshot)
+        metrics = Metrics(lambda: self._engine.view)
         runners = [await listen(self._verbs(), Address("127.0.0.1", self._demo.verbs_port))]
         try:
             admin = admin_app(self._admin(metrics))
@@ -118,7 +118,7 @@ class _Show:
 
     def _hour(self, hour: int) -> None:
         parts = []
-        for queue in self._engine.snapshot.tree.leaves():
+        for queue in self._engine.view.tree.leaves():
             used = queue.allocated.as_resource().get("vcore") + queue.reserved.as_resource().get("vcore")
             most = queue.max.get("vcore") if queue.max is not None else None
             waiting = queue.pending.as_resource().get("vcore")
@@ -151,7 +151,7 @@ class _Show:
     def _admin(self, metrics: Metrics) -> Admin:
         def story(namespace: str, name: str) -> Mapping[str, Any] | None:
             with self._lock:
-                return story_of(self._engine.snapshot, self._journal, namespace, name)
+                return story_of(self._engine.view, self._journal, namespace, name)
 
         def exposition() -> bytes:
             with self._lock:

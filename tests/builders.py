@@ -148,10 +148,10 @@ def make_tree(*queues: QueueSpec, capacity: Mapping[str, int] | None = None) -> 
 
 def filtered(ledger: Ledger, uid: str, *, now: float) -> Admission:
     """A filter call, as the engine runs it: the question, then what the answer promises."""
-    record = ledger.snapshot.pod(PodUid(uid))
+    record = ledger.view.pod(PodUid(uid))
     if record is not None and record.placement.waits_bind:
         ledger.apply(on.FilterCalled(PodUid(uid)), now=now)
-    verdict = decide_admission(ledger.snapshot, PodUid(uid), now=now)
+    verdict = decide_admission(ledger.view, PodUid(uid), now=now)
     if not isinstance(verdict, Admitted | Refused):
         ledger.apply(on.FilterCalled(PodUid(uid)), now=now)
     _keep(ledger, verdict, now)
@@ -160,7 +160,7 @@ def filtered(ledger: Ledger, uid: str, *, now: float) -> Admission:
 
 def bind_called(ledger: Ledger, uid: str, node: str = "n1", *, now: float) -> Binding:
     """A bind call, as the engine runs it, up to the moment before the POST."""
-    verdict = decide_binding(ledger.snapshot, PodUid(uid), NodeName(node), now=now)
+    verdict = decide_binding(ledger.view, PodUid(uid), NodeName(node), now=now)
     _keep(ledger, verdict, now)
     return verdict
 
@@ -175,7 +175,7 @@ def woken(ledger: Ledger, *, now: float, slices: int = 50) -> list[str]:
     """The uids woken by passes at ``now``, run as long as one is wanted, in that order."""
     uids: list[str] = []
     for _ in range(slices):
-        if not ledger.snapshot.pass_wanted:
+        if not ledger.view.pass_wanted:
             return uids
         effects = ledger.apply(on.PassDue(), now=now)
         uids += [effect.uid for effect in effects if isinstance(effect, WakePod)]
@@ -184,7 +184,7 @@ def woken(ledger: Ledger, *, now: float, slices: int = 50) -> list[str]:
 
 def usage(ledger: Ledger, path: str, name: str = "vcore") -> tuple[int, int, int]:
     """What a queue holds of one resource: allocated, reserved, pending."""
-    queue = ledger.snapshot.tree.get(path)
+    queue = ledger.view.tree.get(path)
     assert queue is not None, f"no queue {path}"
     return queue.allocated.get(name), queue.reserved.get(name), queue.pending.get(name)
 

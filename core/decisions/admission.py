@@ -20,7 +20,7 @@ from core.ledger.events import PodAdmitted, PodRefused
 from core.ledger.gangs.index import holds_otherwise, is_promised, slot_node
 from core.ledger.pods.record import PodRecord
 from core.ledger.retry_view import RetryView, retry_view
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 from core.queues.quota_check import Extra, negated
 from core.reasons import Code, Refusal, said_next
@@ -37,7 +37,7 @@ _NO_NODES: Callable[[], Sequence[NodeName]] = tuple
 
 
 def decide_admission(
-    snapshot: Snapshot,
+    view: LedgerView,
     uid: PodUid,
     *,
     now: float,
@@ -51,7 +51,7 @@ def decide_admission(
     ``in_turn``: True for filter, where others may go first; ``offered``: the nodes to choose from, only
     looked at while some node is kept for another ask (CYC-2).
     """
-    record = snapshot.pod(uid)
+    record = view.pod(uid)
     if record is None or record.facts.deleting:
         return GONE
     if record.node:
@@ -60,21 +60,21 @@ def decide_admission(
         return Ignored()
     promised = is_promised(record)
     if in_turn and record.admission.reservation is not None and not record.placement.binding:
-        promised, snapshot = holds_otherwise(record), retry_view(snapshot, record)
-    refusal = None if promised else refusal_of(snapshot, record, in_turn=in_turn)
+        promised, view = holds_otherwise(record), retry_view(view, record)
+    refusal = None if promised else refusal_of(view, record, in_turn=in_turn)
     besides: tuple[NodeName, ...] = ()
-    if refusal is None and (snapshot.kept or snapshot.slots):
+    if refusal is None and (view.kept or view.slots):
         names = offered()
-        besides = kept_from(snapshot, uid, names)
+        besides = kept_from(view, uid, names)
         refusal = NODE_RESERVED if names and len(besides) == len(names) else None
     if refusal is None:
         return Admitted((PodAdmitted(uid, record.facts.version, called=in_turn),), besides)
-    said = said_next(record.admission.said, refusal, generation=snapshot.generation, now=now)
+    said = said_next(record.admission.said, refusal, generation=view.generation, now=now)
     return Refused(refusal, said, (PodRefused(uid, refusal, said, called=in_turn),))
 
 
 def refusal_of(
-    snapshot: Snapshot, record: PodRecord, *, with_root: bool = True, in_turn: bool = True
+    view: LedgerView, record: PodRecord, *, with_root: bool = True, in_turn: bool = True
 ) -> Refusal | None:
     """Why a managed ask must wait now, or None; the first reason that applies (scenario format, rule 10).
 
@@ -82,28 +82,26 @@ def refusal_of(
     that go first. What pods hold that were never admitted does not count against another such pod, or
     two of them would wait for each other for ever (F-7).
     """
-    application = (
-        snapshot.application(record.membership.application) if record.membership.application else None
-    )
-    queue = snapshot.queue_of(record)
+    application = view.application(record.membership.application) if record.membership.application else None
+    queue = view.queue_of(record)
     if application is not None and application.refusal is not None:
         return application.refusal
     if application is None or queue is None:
         return Refusal(Code.NOT_READY, "the pod is not an ask yet")
     size = record.facts.size
-    extra = snapshot.without_own(queue, application) if isinstance(snapshot, RetryView) else None
+    extra = view.without_own(queue, application) if isinstance(view, RetryView) else None
     if record.bypasses:
         extra = _without_bypassed(queue, application, record)
     found = (
-        snapshot.room.refusal(queue.chain, application.claimant, size, extra=extra, with_root=with_root),
-        refusal_of_gang_pod(snapshot, record),
-        refusal_of_group(snapshot, record, queue),
+        view.room.refusal(queue.chain, application.claimant, size, extra=extra, with_root=with_root),
+        refusal_of_gang_pod(view, record),
+        refusal_of_group(view, record, queue),
     )
     reasons = [each for each in found if each is not None]
     refusal = min(reasons, key=lambda each: _ORDER.index(each.code), default=None)
-    if refusal is not None or not in_turn or record.bypasses or _may_go(snapshot, record):
+    if refusal is not None or not in_turn or record.bypasses or _may_go(view, record):
         return refusal
-    return hold(snapshot, record, application, queue)
+    return hold(view, record, application, queue)
 
 
 def _without_bypassed(queue: Queue, application: Application, record: PodRecord) -> Extra:
@@ -118,18 +116,18 @@ def _without_bypassed(queue: Queue, application: Application, record: PodRecord)
     return extra
 
 
-def _may_go(snapshot: Snapshot, record: PodRecord) -> bool:
+def _may_go(view: LedgerView, record: PodRecord) -> bool:
     """Whether its turn has come, and that of its whole group."""
-    if not snapshot.has_turn(record.uid):
+    if not view.has_turn(record.uid):
         return False
-    group = snapshot.unopened(record)
+    group = view.unopened(record)
     return group is None or group.attempts
 
 
-def kept_from(snapshot: Snapshot, uid: PodUid, names: Iterable[NodeName]) -> tuple[NodeName, ...]:
+def kept_from(view: LedgerView, uid: PodUid, names: Iterable[NodeName]) -> tuple[NodeName, ...]:
     """Those of the nodes that are kept for other asks, and those with no room beside what members of gangs
     take over there. Not the only one that a pod may run on (RNP-1)."""
-    kept, record = snapshot.kept, snapshot.pod(uid)
+    kept, record = view.kept, view.pod(uid)
     if record is None:
         return ()
     own = slot_node(record)
@@ -140,27 +138,27 @@ def kept_from(snapshot: Snapshot, uid: PodUid, names: Iterable[NodeName]) -> tup
         name
         for name in names
         if (kept.get(name, uid) != uid and name != needed)
-        or (name in snapshot.slots and not snapshot.has_room_beside(record, name))
+        or (name in view.slots and not view.has_room_beside(record, name))
     )
 
 
-def decide_preemption(snapshot: Snapshot, uid: PodUid, offer: Callable[[], Offered | None]) -> Preemption:
+def decide_preemption(view: LedgerView, uid: PodUid, offer: Callable[[], Offered | None]) -> Preemption:
     """Whom kube-scheduler may evict for a pod: for one of ours only whom a plan names (design section 4).
 
     ``offer``: the plan, if one is due. The room of the root is that of the nodes, so a full cluster is no
     reason of its own.
     """
-    record = snapshot.pod(uid)
+    record = view.pod(uid)
     if record is None or record.facts.deleting or record.node:
         return GONE if record is None or record.facts.deleting else Faulted("pod is already bound")
     if not record.membership.managed:
         return Ignored()
-    if snapshot.unopened(record) is not None or record.bypasses:
+    if view.unopened(record) is not None or record.bypasses:
         # Victims for one member would go in vain when the others find no room. One that was never admitted
         # gets none.
         return Withheld()
     offered = None if record.admission.reservation else offer()
     if offered is not None:
         return offered
-    refusal = None if is_promised(record) else refusal_of(snapshot, record, with_root=False, in_turn=False)
+    refusal = None if is_promised(record) else refusal_of(view, record, with_root=False, in_turn=False)
     return Withheld() if refusal is None else Vetoed(refusal)

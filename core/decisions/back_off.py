@@ -1,14 +1,14 @@
 """May an application go into back-off before one of its asks is looked at? (CYC-4)"""
 
 from core.ledger.pods.record import PodRecord
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 
 KINDS_COUNTED = 64
 """Kinds of asks of an application, at most, that an answer to kube-scheduler counts."""
 
 
-def may_back_off(snapshot: Snapshot, record: PodRecord, leaf: Queue) -> bool:
+def may_back_off(view: LedgerView, record: PodRecord, leaf: Queue) -> bool:
     """True if only a cycle can tell whether an ask's application goes into back-off before it is tried.
 
     That is so where as many asks rank before this one as may find no node, and where there are very many
@@ -17,7 +17,7 @@ def may_back_off(snapshot: Snapshot, record: PodRecord, leaf: Queue) -> bool:
     threshold = leaf.properties.unscheduled_backoff
     if not threshold:
         return False
-    lines, rank = snapshot.lines_beside(record, leaf)
+    lines, rank = view.lines_beside(record, leaf)
     if not lines:
         return False
     kinds = len(lines) + ((record.facts.size, record.facts.constraints) not in lines)

@@ -15,25 +15,25 @@ from core.instants import has_come
 from core.ledger.events import BindCalled, BindFailed, PodRefused
 from core.ledger.gangs.index import is_promised, slot_node
 from core.ledger.pods.record import PodRecord
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.reasons import said_next
 from core.workload.pod_group import Group
 
 
-def decide_binding(snapshot: Snapshot, uid: PodUid, node: NodeName, *, now: float) -> Binding:
+def decide_binding(view: LedgerView, uid: PodUid, node: NodeName, *, now: float) -> Binding:
     """Whether to bind a pod to ``node``, and what to charge for it.
 
     With a live reservation the quota is held already; without one the pod is admitted anew, because the
     time may have run out or this process may have forgotten it in a restart. Its turn it had at filter.
     """
-    record = snapshot.pod(uid)
+    record = view.pod(uid)
     if record is not None and record.node == node:
         return BoundAlready()
-    overtaken = _overtaken(snapshot, record, now=now) if record is not None else None
+    overtaken = _overtaken(view, record, now=now) if record is not None else None
     if overtaken is not None:
         return overtaken
-    verdict = decide_admission(snapshot, uid, now=now, in_turn=False, offered=lambda: (node,))
-    group = snapshot.unopened(record) if record is not None else None
+    verdict = decide_admission(view, uid, now=now, in_turn=False, offered=lambda: (node,))
+    group = view.unopened(record) if record is not None else None
     match verdict:
         case Admitted() if group is not None:
             return _with_the_others(group, verdict, uid, node, now=now)
@@ -45,23 +45,21 @@ def decide_binding(snapshot: Snapshot, uid: PodUid, node: NodeName, *, now: floa
             return BindNow((BindCalled(uid, node),))
 
 
-def _overtaken(snapshot: Snapshot, record: PodRecord, *, now: float) -> Refused | None:
+def _overtaken(view: LedgerView, record: PodRecord, *, now: float) -> Refused | None:
     """The refusal of a pod whose reserved room others have taken by force: its reservation ends.
 
     Usage counts the reservation, so a queue that holds no more than its max refuses none. A Binding that may
     be under way already is seen through, and a member takes no more than its placeholder had.
     """
-    application = (
-        snapshot.application(record.membership.application) if record.membership.application else None
-    )
-    queue = snapshot.queue_of(record)
+    application = view.application(record.membership.application) if record.membership.application else None
+    queue = view.queue_of(record)
     holds_more = is_promised(record) and not (record.placement.binding or slot_node(record))
     if not holds_more or application is None or queue is None:
         return None
-    refusal = snapshot.room.excess(queue.chain, application.claimant, record.facts.size)
+    refusal = view.room.excess(queue.chain, application.claimant, record.facts.size)
     if refusal is None:
         return None
-    said = said_next(record.admission.said, refusal, generation=snapshot.generation, now=now)
+    said = said_next(record.admission.said, refusal, generation=view.generation, now=now)
     return Refused(
         refusal, said, (PodRefused(record.uid, refusal, said), BindFailed(record.uid, certain=True))
     )

@@ -7,7 +7,7 @@ from core.ids import QueuePath
 from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import RequeueReason
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.headroom import headroom
 from core.queues.queue import Queue
 from core.reasons import Refusal
@@ -39,26 +39,26 @@ class Explanation:
     requeued: RequeueReason | None
 
 
-def explain(snapshot: Snapshot, record: PodRecord) -> Explanation:
+def explain(view: LedgerView, record: PodRecord) -> Explanation:
     """The verdict a filter call would get now, without changing anything."""
     state = _state(record)
-    queue = snapshot.queue_of(record)
-    refusal = refusal_of(snapshot, record) if state == "pending" else None
+    queue = view.queue_of(record)
+    refusal = refusal_of(view, record) if state == "pending" else None
     chain = queue.chain if queue else ()
     return Explanation(
         state,
         refusal,
         tuple(_numbers(each) for each in chain),
         headroom(chain) if queue else None,
-        _requeued(snapshot, record) if state == "pending" else None,
+        _requeued(view, record) if state == "pending" else None,
     )
 
 
-def _requeued(snapshot: Snapshot, record: PodRecord) -> RequeueReason | None:
+def _requeued(view: LedgerView, record: PodRecord) -> RequeueReason | None:
     application = record.membership.application
-    if application is None or snapshot.has_turn(record.uid):
+    if application is None or view.has_turn(record.uid):
         return None
-    found, queue = snapshot.cycle.requeued, snapshot.queue_of(record)
+    found, queue = view.cycle.requeued, view.queue_of(record)
     alone = found.get((application, (record.facts.size, record.facts.constraints)))
     return alone or (found.get(queue.path) if queue is not None else None)
 

@@ -3,7 +3,7 @@
 from core.ids import PodUid
 from core.ledger.podgroups.membership import UNKNOWN
 from core.ledger.pods.record import PodRecord
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 from core.reasons import Code, Refusal
 from core.workload.gangs.phase import FAILING, GangPhase
@@ -11,12 +11,12 @@ from core.workload.gangs.refusals import refusal_of_size
 from core.workload.pod_group import Group, MemberPhase
 
 
-def refusal_of_gang_pod(snapshot: Snapshot, record: PodRecord) -> Refusal | None:
+def refusal_of_gang_pod(view: LedgerView, record: PodRecord) -> Refusal | None:
     """Why a pod must wait for its gang, or None (APP-11, GANG-9, GANG-10)."""
     app_id = record.membership.application
-    application = snapshot.application(app_id) if app_id is not None else None
+    application = view.application(app_id) if app_id is not None else None
     gang_progress = application.gang_progress if application is not None else None
-    if app_id is None or gang_progress is None or not snapshot.awaits_gang(record):
+    if app_id is None or gang_progress is None or not view.awaits_gang(record):
         return None
     if gang_progress.phase in FAILING:
         return Refusal(Code.RESERVATION_TIMEOUT, app_id.name, gang_progress.failure)
@@ -26,9 +26,9 @@ def refusal_of_gang_pod(snapshot: Snapshot, record: PodRecord) -> Refusal | None
     return Refusal(Code.GANG_INCOMPLETE, app_id.name, f"of {needed} placeholders")
 
 
-def refusal_of_group(snapshot: Snapshot, record: PodRecord, queue: Queue) -> Refusal | None:
+def refusal_of_group(view: LedgerView, record: PodRecord, queue: Queue) -> Refusal | None:
     """Why a pod must wait for the others of its pod group, or None (COS-4)."""
-    group = snapshot.pod_group_of(record)
+    group = view.pod_group_of(record)
     return refusal_of_member(group, record.uid, queue) if group is not None else None
 
 

@@ -4,32 +4,30 @@ from core.decisions.admission import NODE_RESERVED, refusal_of
 from core.ids import PodUid
 from core.ledger.events import GateHeld
 from core.ledger.pods.record import PodRecord
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.reasons import Code, Refusal, said_next
 
 NOWHERE = Refusal(Code.UNSCHEDULABLE, "no node has room for it")
 
 
-def decide_gate(snapshot: Snapshot, uid: PodUid, *, now: float) -> GateHeld | None:
+def decide_gate(view: LedgerView, uid: PodUid, *, now: float) -> GateHeld | None:
     """What to tell a pod whose gate stays shut; None for one that does not wait there, or has a turn."""
-    record = snapshot.pod(uid)
+    record = view.pod(uid)
     waits = record is not None and record.is_ask and record.is_gated
-    if record is None or not waits or record.admission.opening or snapshot.has_turn(uid):
+    if record is None or not waits or record.admission.opening or view.has_turn(uid):
         return None
-    said = said_next(
-        record.admission.said, why_gated(snapshot, record), generation=snapshot.generation, now=now
-    )
+    said = said_next(record.admission.said, why_gated(view, record), generation=view.generation, now=now)
     if said == record.admission.said and record.admission.gate_told == said.text:
         return None
     return GateHeld(uid, said)
 
 
-def why_gated(snapshot: Snapshot, record: PodRecord) -> Refusal:
+def why_gated(view: LedgerView, record: PodRecord) -> Refusal:
     """Why an ask at our gate has no turn.
 
     What fits the queues and was given none fits no node, or only one that is kept for another.
     """
-    refusal = refusal_of(snapshot, record)
+    refusal = refusal_of(view, record)
     if refusal is not None:
         return refusal
-    return NODE_RESERVED if snapshot.kept_could_take(record) else NOWHERE
+    return NODE_RESERVED if view.kept_could_take(record) else NOWHERE

@@ -24,7 +24,7 @@ from core.decisions.preemption.selection import lacking
 from core.ids import NodeName, PodUid
 from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import PodRecord
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.guarantees import below_common
 from core.queues.headroom import shortfall
 from core.queues.queue import Queue
@@ -35,7 +35,7 @@ REGULAR, OPTED_OUT, ORIGINATOR = 1, 2, 3
 _KINDS = {REGULAR: "regular", OPTED_OUT: "opted out", ORIGINATOR: "an originator"}
 
 
-def plan_required_node(snapshot: Snapshot, record: PodRecord, leaf: Queue) -> Plan | NoPlan:
+def plan_required_node(view: LedgerView, record: PodRecord, leaf: Queue) -> Plan | NoPlan:
     """Victims on the one node of an ask, as few as it needs (RNP-4), or what stopped it.
 
     An ask that has had victims chosen once waits for their room (RNP-5).
@@ -43,39 +43,39 @@ def plan_required_node(snapshot: Snapshot, record: PodRecord, leaf: Queue) -> Pl
     node, uid = record.daemon.required_node, record.uid
     if record.preemption.triggered:
         return NoPlan(uid, Stop.TRIGGERED, "RNP-5", "victims were chosen for it before")
-    known = snapshot.nodes.get(node)
+    known = view.nodes.get(node)
     if known is None:
         return NoPlan(uid, Stop.NO_NODE, "RNP-1", f"node {node} is not known")
     short_of = None if is_promised(record) else shortfall(leaf.chain[:-1], record.facts.size)
     if short_of is not None:
         return NoPlan(uid, Stop.HEADROOM, "RNP-1", f"{short_of.queue.path} {short_of.limit}")
     wanted = {name: amount for name, amount in record.facts.size.items() if amount > 0}
-    missing = lacking(with_room(snapshot.free_on(node), snapshot.coming(record)), wanted)
+    missing = lacking(with_room(view.free_on(node), view.coming(record)), wanted)
     if not missing:
         return NoPlan(uid, Stop.THERE_IS_ROOM, "RNP-1", f"{node} has room for it")
-    candidates, left_out = _candidates(snapshot, record, node)
-    chosen = _front(_permitted(snapshot, leaf, candidates, left_out), missing)
+    candidates, left_out = _candidates(view, record, node)
+    chosen = _front(_permitted(view, leaf, candidates, left_out), missing)
     if chosen is None:
         text = f"no fit on required node, preemption does not help ({_counted(left_out)})"
         return NoPlan(uid, Stop.NO_VICTIMS, "RNP-4", text)
     return _plan(record, leaf, node, chosen, left_out)
 
 
-def _candidates(snapshot: Snapshot, record: PodRecord, node: NodeName) -> tuple[list[Victim], Counter[str]]:
+def _candidates(view: LedgerView, record: PodRecord, node: NodeName) -> tuple[list[Victim], Counter[str]]:
     """Who may go, in order, and how many may not for which reason (RNP-2, RNP-3)."""
     left_out: Counter[str] = Counter()
     found = []
-    use = snapshot.use_of(node)
+    use = view.use_of(node)
     for uid in sorted(use.pods) if use is not None else ():
-        pod = snapshot.pod(uid)
-        queue = snapshot.queue_of(pod) if pod is not None else None
+        pod = view.pod(uid)
+        queue = view.queue_of(pod) if pod is not None else None
         if pod is None or queue is None or not pod.node:
             continue
-        reason = _spared(pod, record, strict=snapshot.settings.preemption.daemon_sets_keep_guarantees)
+        reason = _spared(pod, record, strict=view.settings.preemption.daemon_sets_keep_guarantees)
         if reason:
             left_out[reason] += 1
         else:
-            found.append(victim_of(snapshot, pod, queue.path))
+            found.append(victim_of(view, pod, queue.path))
     return sorted(found, key=_order), left_out
 
 
@@ -95,12 +95,12 @@ def _spared(pod: PodRecord, ask: PodRecord, *, strict: bool) -> str:
 
 
 def _permitted(
-    snapshot: Snapshot, leaf: Queue, candidates: list[Victim], left_out: Counter[str]
+    view: LedgerView, leaf: Queue, candidates: list[Victim], left_out: Counter[str]
 ) -> Iterator[Victim]:
     """Yield the candidates whose queue keeps its guarantee; each that is drawn counts as gone."""
-    strict, usage = snapshot.settings.preemption.daemon_sets_keep_guarantees, WhatIf()
+    strict, usage = view.settings.preemption.daemon_sets_keep_guarantees, WhatIf()
     for victim in candidates:
-        queue = snapshot.tree.get(victim.queue)
+        queue = view.tree.get(victim.queue)
         if strict and queue is not None:
             if not keeps_guarantee(usage, below_common(queue, leaf), victim.size):
                 left_out["guaranteed to its queue"] += 1
@@ -109,13 +109,13 @@ def _permitted(
         yield victim
 
 
-def breach_of(snapshot: Snapshot, plan: Plan, record: PodRecord, leaf: Queue) -> tuple[str, PodUid] | None:
+def breach_of(view: LedgerView, plan: Plan, record: PodRecord, leaf: Queue) -> tuple[str, PodUid] | None:
     """The law that a plan breaks where guarantees count, and for whom; None when it breaks none."""
-    if not snapshot.settings.preemption.daemon_sets_keep_guarantees:
+    if not view.settings.preemption.daemon_sets_keep_guarantees:
         return None
     usage = WhatIf()
     for victim in plan.victims:
-        queue = snapshot.tree.get(victim.queue)
+        queue = view.tree.get(victim.queue)
         if victim.priority >= record.facts.priority:
             return "LAW-6", victim.uid
         if queue is None or not keeps_guarantee(usage, below_common(queue, leaf), victim.size):

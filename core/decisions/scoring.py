@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from core.decisions.decision import Band, Ignored, Scored, Scoring, Unscored
 from core.ids import NO_NODE, NodeName, PodUid
 from core.ledger.pods.record import PodRecord
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.resource import Resource
 from core.workload.nodes.ranking import score_of
 
@@ -16,30 +16,30 @@ TOP_SCORE = 10
 """The end of an extender's range (`MaxExtenderPriority`); its other end is 0."""
 
 
-def decide_scores(snapshot: Snapshot, uid: PodUid, names: Sequence[NodeName]) -> Scoring:
+def decide_scores(view: LedgerView, uid: PodUid, names: Sequence[NodeName]) -> Scoring:
     """A score for each node offered to a managed pod, or none: the choice is kube-scheduler's own.
 
     What is sent is the rank, not the usage itself: see `bands_by_rank`. A node that the ledger does not know
     has the lowest score. Cost: a look at each node, and ranking those that have changed since the last call.
     """
-    record = snapshot.pod(uid)
-    if record is None or not record.membership.managed or not snapshot.synced:
+    record = view.pod(uid)
+    if record is None or not record.membership.managed or not view.synced:
         return Ignored()
-    if not scores_nodes(snapshot):
+    if not scores_nodes(view):
         return Unscored()
     offered = set(names)
-    ranked = _in_order(snapshot, record, offered)
+    ranked = _in_order(view, record, offered)
     bands = tuple(bands_by_rank(ranked))
     if len(ranked) < len(offered):
         # Sets have no order of their own that would be the same in the next process.
-        unknown = dict.fromkeys(name for name in names if name not in snapshot.nodes)
+        unknown = dict.fromkeys(name for name in names if name not in view.nodes)
         bands += ((0, tuple(unknown)),)
-    return Scored(snapshot.node_sort.policy, bands)
+    return Scored(view.node_sort.policy, bands)
 
 
-def scores_nodes(snapshot: Snapshot) -> bool:
+def scores_nodes(view: LedgerView) -> bool:
     """Whether Paddock chooses among nodes: the document names a policy, or a setting says so."""
-    return snapshot.node_sort.named or snapshot.settings.scores_nodes
+    return view.node_sort.named or view.settings.scores_nodes
 
 
 def bands_by_rank(names: Sequence[NodeName]) -> Iterator[Band]:
@@ -58,19 +58,19 @@ def bands_by_rank(names: Sequence[NodeName]) -> Iterator[Band]:
         start = end
 
 
-def _in_order(snapshot: Snapshot, record: PodRecord, offered: Set[NodeName]) -> list[NodeName]:
+def _in_order(view: LedgerView, record: PodRecord, offered: Set[NodeName]) -> list[NodeName]:
     """The nodes that are known, best first."""
-    return snapshot.node_ranking().among(offered, instead=_own_rank(snapshot, record, offered))
+    return view.node_ranking().among(offered, instead=_own_rank(view, record, offered))
 
 
-def _own_rank(snapshot: Snapshot, record: PodRecord, offered: Set[NodeName]) -> tuple[float, NodeName] | None:
+def _own_rank(view: LedgerView, record: PodRecord, offered: Set[NodeName]) -> tuple[float, NodeName] | None:
     """Of the node where the pod is counted although it is not there: it must not speak against that node."""
     own = _own_node(record)
-    node = snapshot.nodes.get(own) if own in offered else None
+    node = view.nodes.get(own) if own in offered else None
     if node is None:
         return None
-    available = _with(snapshot.free_on(own), record.facts.size)
-    return score_of(snapshot.node_sort, node.allocatable, available), own
+    available = _with(view.free_on(own), record.facts.size)
+    return score_of(view.node_sort, node.allocatable, available), own
 
 
 def _own_node(record: PodRecord) -> NodeName:

@@ -72,7 +72,7 @@ from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch
 from core.ledger.usage.counters import recount_people
 from core.ledger.usage.over_max import recount_over_max
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.users.limits import Limits
 
 
@@ -82,7 +82,7 @@ class Ledger:
     def __init__(self) -> None:
         self._state = State()
         self._cycle: Cycle | None = None
-        self.snapshot = Snapshot(self._state)
+        self.view = LedgerView(self._state)
 
     def apply(self, event: on.Event, *, now: float) -> tuple[Effect, ...]:
         """Learn that something happened; the answer is what is to be done about it.
@@ -273,7 +273,7 @@ class Ledger:
                 forget_told(record)
 
     def _on_pass_due(self) -> Rounds:
-        """One slice of a pass over the waiting asks; `Snapshot.pass_wanted` says whether more is left."""
+        """One slice of a pass over the waiting asks; `LedgerView.pass_wanted` says whether more is left."""
         state = self._state
         if self._cycle is None:
             if state.cycle.freed:

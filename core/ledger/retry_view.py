@@ -6,7 +6,7 @@ from core.ids import NodeName
 from core.ledger.gangs.index import awaits_gang, slot_node
 from core.ledger.pods.record import Charge, Held, PodRecord
 from core.ledger.state.state import State
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 from core.queues.quota_check import Extra
 from core.resource import Resource, Tally
@@ -16,7 +16,7 @@ from core.workload.nodes.affinity import admits, passes
 _NOTHING = Tally()
 
 
-def retry_view(view: Snapshot, record: PodRecord) -> Snapshot:
+def retry_view(view: LedgerView, record: PodRecord) -> LedgerView:
     """Return the view under which a pod that calls filter again is judged.
 
     The pod would be pending without its reservation. A pod that would hold quota or its room all the same is
@@ -30,11 +30,11 @@ def retry_view(view: Snapshot, record: PodRecord) -> Snapshot:
     return RetryView(state, record, charge)
 
 
-class RetryView(Snapshot):
+class RetryView(LedgerView):
     """Ledger as it would be had the pod given up its reservation, and were it pending.
 
     Capacity would have become free, so that every pending ask could be meant for it. In sums of what is
-    reserved and pending the pod counts either way. Cost: as for `Snapshot`, and O(depth).
+    reserved and pending the pod counts either way. Cost: as for `LedgerView`, and O(depth).
     """
 
     __slots__ = ("_charge", "_record")

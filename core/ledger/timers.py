@@ -1,4 +1,4 @@
-"""When something in the ledger ends by itself: what `Snapshot.next_due` is the earliest of.
+"""When something in the ledger ends by itself: what `LedgerView.next_due` is the earliest of.
 
 What is not in the timer heap yet (`core.ledger.state.timer_heap`) is searched for here.
 """

@@ -1,6 +1,6 @@
-"""What rules may read. A view of the ledger as it is now: taking one costs nothing, keeping one is a mistake.
+"""Read access of the rules to the ledger as it is now.
 
-It never crosses an ``await``: the engine hands it to a synchronous rule and drops it.
+A view is live. The engine hands it to a synchronous rule and never holds it across an ``await``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ COUNTED_AT_MOST = 500
 """Applications that are looked at one by one for one answer."""
 
 
-class Snapshot:
+class LedgerView:
     """Read access to the ledger. Nothing here changes anything, and callers must not either."""
 
     __slots__ = ("_state",)

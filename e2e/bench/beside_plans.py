@@ -73,7 +73,7 @@ async def _plan(here: Rig, rng: random.Random) -> int:
         here.engine.pass_time()
         while here.engine.planner.wanted:  # noqa: ASYNC110 - nobody tells when it is done
             await asyncio.sleep(0.001)
-        found += ask.uid in here.engine.snapshot.kept.values()
+        found += ask.uid in here.engine.view.kept.values()
         here.engine.learn(on.PodDeleted(ask.uid))
     return found
 
@@ -82,10 +82,10 @@ async def run() -> None:
     rng, held = random.Random(7), Held()
     here = rig(later=held.later)
     build(rng, here.engine.learn)
-    snapshot = here.engine.snapshot
+    view = here.engine.view
     here.engine.learn(on.NamespacesListed(frozenset({"default"})))
-    here.engine.learn(on.NodesListed(frozenset(NodeName(name) for name in snapshot.nodes)))
-    here.engine.learn(on.PodsListed(frozenset(PodUid(each.uid) for each in snapshot.pods())))
+    here.engine.learn(on.NodesListed(frozenset(NodeName(name) for name in view.nodes)))
+    here.engine.learn(on.PodsListed(frozenset(PodUid(each.uid) for each in view.pods())))
     spare_what_lives()
     bodies = _bodies(rng)
     quiet: list[float] = []

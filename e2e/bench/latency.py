@@ -118,7 +118,7 @@ async def run() -> None:
         figures[f"loopback_{kind}"] = await _over_loopback(verbs, wired.measure, bodies)
     figures["prioritize"] = _prioritized(engine, verbs)
     figures["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    show("verb latency", unit="us", nodes=NODES, pods=PODS, queues=len(engine.snapshot.tree), **figures)
+    show("verb latency", unit="us", nodes=NODES, pods=PODS, queues=len(engine.view.tree), **figures)
 
 
 async def _in_process(verbs: PureVerbs, bodies: list[bytes]) -> dict[str, float]:

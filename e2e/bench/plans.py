@@ -152,7 +152,7 @@ def planned(ledger: Ledger, ask: PodFacts) -> tuple[str, float, float]:
     On a shared machine the wall's clock counts what others do.
     """
     ledger.apply(on.PodObserved(ask), now=NOW)
-    planning = Planning(ledger.snapshot, ask.uid, now=NOW)
+    planning = Planning(ledger.view, ask.uid, now=NOW)
     total = longest = 0.0
     result = None
     while result is None:
@@ -166,14 +166,14 @@ def planned(ledger: Ledger, ask: PodFacts) -> tuple[str, float, float]:
 
 def protected_share(ledger: Ledger) -> float:
     """The part of the pods that no ask from outside a fence may take."""
-    pods = [record for record in ledger.snapshot.pods() if record.node]
+    pods = [record for record in ledger.view.pods() if record.node]
     spared = tuple(f".l{leaf}" for leaf in (ROOMY, TIGHT, IMPORTANT, CLOSED, ROOMY_TOO))
     return sum(record.facts.queue.endswith(spared) for record in pods) / len(pods)
 
 
 def fill_quotas(ledger: Ledger) -> None:
     """From now on nodes have room, but no tenant may use more than it does: only their quotas are short."""
-    held = {queue.path: Resource(dict(queue.allocated.items())) for queue in ledger.snapshot.tree}
+    held = {queue.path: Resource(dict(queue.allocated.items())) for queue in ledger.view.tree}
     queues = (
         replace(each, max=Limit(dict(held[each.path].items()))) if each.path.count(".") == 1 else each
         for each in _queues(held)

@@ -272,7 +272,7 @@ class LiveConfiguration:
         partition = read.outcome
         if isinstance(partition, PaddockError):
             raise partition
-        conflicts = self._engine.snapshot.conflicts(partition)
+        conflicts = self._engine.view.conflicts(partition)
         if conflicts:
             raise Rejected("; ".join(conflicts))
         return partition

@@ -1,7 +1,7 @@
 """The engine: between the ledger and everything that waits, sends or measures.
 
 It hands events to the ledger with the time, effects to whoever performs them, and questions to rules with a
-snapshot that never outlives the call. It has no clock, no network and no logger of its own: they are given.
+view that never outlives the call. It has no clock, no network and no logger of its own: they are given.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -24,7 +24,7 @@ from core.decisions.scoring import decide_scores
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.workload.managed import is_managed
 from core.workload.pod import PodFacts
 from extender.engine.audit_round import AuditRound
@@ -42,9 +42,9 @@ class Engine:
     def __init__(self, outward: Outward, ledger: Ledger | None = None) -> None:
         self._outward = outward
         self._ledger = ledger or Ledger()
-        self._slices = Slices(lambda: self.snapshot, self.learn, outward.clock, outward.later)
+        self._slices = Slices(lambda: self.view, self.learn, outward.clock, outward.later)
         self.planner = Planner(
-            lambda: self.snapshot,
+            lambda: self.view,
             self.learn,
             outward.clock,
             self._slices.later,
@@ -53,9 +53,9 @@ class Engine:
         )
 
     @property
-    def snapshot(self) -> Snapshot:
+    def view(self) -> LedgerView:
         """For one synchronous use; never keep it over an ``await``."""
-        return self._ledger.snapshot
+        return self._ledger.view
 
     @property
     def now(self) -> float:
@@ -92,21 +92,21 @@ class Engine:
 
     def is_managed(self, pod: PodFacts) -> bool | None:
         """Whose pod this is, also before the caches are synced; None when it is not known yet."""
-        known = self.snapshot.pod(pod.uid)
+        known = self.view.pod(pod.uid)
         if known is not None and known.membership.classified:
             return known.membership.managed
-        snapshot = self.snapshot
+        view = self.view
         verdict = is_managed(
-            pod, snapshot.namespace(pod.namespace), scheduler_names=snapshot.settings.scheduler_names
+            pod, view.namespace(pod.namespace), scheduler_names=view.settings.scheduler_names
         )
-        return False if verdict is None and snapshot.namespaces_listed else verdict
+        return False if verdict is None and view.namespaces_listed else verdict
 
     def admit(self, uid: PodUid, offered: Callable[[], Sequence[NodeName]]) -> Admission:
         """May this pod be placed on one of the nodes? What the answer promises is noted when it returns."""
-        record = self.snapshot.pod(uid)
+        record = self.view.pod(uid)
         if record is not None and record.placement.waits_bind:
             self.learn(on.FilterCalled(uid))
-        verdict = decide_admission(self.snapshot, uid, now=self.now, offered=offered)
+        verdict = decide_admission(self.view, uid, now=self.now, offered=offered)
         if isinstance(verdict, Admitted | Refused):
             self._learn_all(verdict.events)
         else:
@@ -116,28 +116,28 @@ class Engine:
 
     def preempt(self, uid: PodUid, candidates: Collection[NodeName]) -> Preemption:
         """Whom may kube-scheduler evict for this pod, on one of the nodes it names?"""
-        verdict = decide_preemption(self.snapshot, uid, lambda: self.planner.offer(uid, candidates))
+        verdict = decide_preemption(self.view, uid, lambda: self.planner.offer(uid, candidates))
         self._report("preempt", uid, verdict)
         return verdict
 
     def unprotected(self, uid: PodUid, victims: Mapping[NodeName, Sequence[PodUid]]) -> list[NodeName]:
         """Nodes on which a pod in no queue may evict whom kube-scheduler names: all, unless guarantees are to
         hold against it too."""
-        snapshot = self.snapshot
+        view = self.view
         self._report("preempt", uid, Ignored())
-        if not snapshot.settings.preemption.protect_from_foreign:
+        if not view.settings.preemption.protect_from_foreign:
             return list(victims)
-        return [node for node, uids in victims.items() if undercut(snapshot, uids) is None]
+        return [node for node, uids in victims.items() if undercut(view, uids) is None]
 
     def score(self, uid: PodUid, nodes: Sequence[NodeName]) -> Scoring:
         """How good is each of the nodes for this pod?"""
-        verdict = decide_scores(self.snapshot, uid, nodes)
+        verdict = decide_scores(self.view, uid, nodes)
         self._report("prioritize", uid, verdict)
         return verdict
 
     def bind(self, uid: PodUid, node: NodeName) -> Binding:
         """May this Binding be posted? If so, its node is charged when this returns."""
-        verdict = decide_binding(self.snapshot, uid, node, now=self.now)
+        verdict = decide_binding(self.view, uid, node, now=self.now)
         if isinstance(verdict, BindNow | BindWaits | Refused):
             self._learn_all(verdict.events)
         self._report("bind", uid, verdict)
@@ -148,6 +148,6 @@ class Engine:
             self.learn(event)
 
     def _report(self, verb: str, uid: PodUid, verdict: object) -> None:
-        record = self.snapshot.pod(uid)
+        record = self.view.pod(uid)
         if record is not None:
             self._outward.witness.decided(verb, record, verdict, now=self.now)

@@ -18,7 +18,7 @@ from core.ids import NO_NODE, NO_POD, NodeName, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.preemption.offers import OFFERED_FOR
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 
 SETTLED = 1.0
@@ -44,14 +44,14 @@ class Planner:
 
     def __init__(
         self,
-        snapshot: Callable[[], Snapshot],
+        view: Callable[[], LedgerView],
         learn: Callable[[on.Event], None],
         clock: Callable[[], float],
         later: Callable[[float, Callable[[], None]], object],
         audience: Audience,
         acts: Callable[[], bool],
     ) -> None:
-        self._snapshot = snapshot
+        self._view = view
         self._learn = learn
         self._clock = clock
         self._later = later
@@ -75,30 +75,30 @@ class Planner:
     @property
     def wanted(self) -> bool:
         """Whether somebody waits for a plan, or one is in the making."""
-        snapshot = self._snapshot()
-        return self._planning is not None or bool(snapshot.trying or snapshot.reclaims)
+        view = self._view()
+        return self._planning is not None or bool(view.trying or view.reclaims)
 
     def _go(self) -> None:
         self._awaited = False
-        if self._snapshot().synced:
+        if self._view().synced:
             self._step()
             self.wake()
 
     def _step(self) -> None:
         """One slice of a plan."""
         self._end_offers()
-        for path in self._snapshot().reclaims:
+        for path in self._view().reclaims:
             self._reclaim(path)
             return
         if self._planning is None:
-            if not self._order.prepare(self._snapshot()):
+            if not self._order.prepare(self._view()):
                 return
             # Should the order have lost one, it is tried all the same.
-            uid = self._order.first(self._snapshot()) or next(iter(self._snapshot().trying), None)
+            uid = self._order.first(self._view()) or next(iter(self._view().trying), None)
             if uid is None:
                 return
             self._learn(on.PreemptionTried(uid))
-            self._planning = Planning(self._snapshot(), uid, now=self._clock())
+            self._planning = Planning(self._view(), uid, now=self._clock())
         if self._planning.result is None:
             self._planning.slice()
         else:
@@ -109,7 +109,7 @@ class Planner:
     def _end_offers(self) -> None:
         """Withdraw offers whose time is over."""
         # The timer may be late, and plans are judged by what counts.
-        ends = [offer.at + OFFERED_FOR for offer in self._snapshot().offers.values()]
+        ends = [offer.at + OFFERED_FOR for offer in self._view().offers.values()]
         if ends and has_come(min(ends), now=self._clock()):
             self._learn(on.OffersDue())
 
@@ -123,9 +123,9 @@ class Planner:
 
     def _reclaim(self, path: QueuePath) -> None:
         """Whom a queue over its max gives up (QCP-9); once per start, whatever comes of it."""
-        snapshot = self._snapshot()
-        queue = snapshot.tree.get(path)
-        found = plan_reclaim(snapshot, queue) if queue is not None else None
+        view = self._view()
+        queue = view.tree.get(path)
+        found = plan_reclaim(view, queue) if queue is not None else None
         if found is None or not found.victims:
             self._learn(on.QuotaReclaimed(NO_POD, path, ()))
             return
@@ -136,10 +136,10 @@ class Planner:
     def _judged(self, outcome: Outcome) -> Outcome:
         if isinstance(outcome, NoPlan):
             return outcome
-        stale = outdated(self._snapshot(), outcome)
+        stale = outdated(self._view(), outcome)
         if stale:
             return NoPlan(outcome.uid, Stop.STALE, "PRE-20", stale)
-        breaches = check_laws(self._snapshot(), outcome)
+        breaches = check_laws(self._view(), outcome)
         if breaches:
             self._audience.breached(outcome, breaches, pod=self._name(outcome.uid), now=self._clock())
             return NoPlan(outcome.uid, Stop.STALE, breaches[0].law, breaches[0].text)
@@ -149,7 +149,7 @@ class Planner:
         self._audience.planned(outcome, pod=self._name(outcome.uid), how=how, now=self._clock())
 
     def _name(self, uid: PodUid) -> str:
-        record = self._snapshot().pod(uid)
+        record = self._view().pod(uid)
         return f"{record.facts.namespace}/{record.facts.name}" if record is not None else str(uid)
 
     # -- for a preempt call ----------------------------------------------------------------------------------
@@ -160,18 +160,18 @@ class Planner:
         What it cannot carry out, because not all victims are on the plan's node, is done here.
         """
         self._end_offers()
-        snapshot, now = self._snapshot(), self._clock()
-        record = snapshot.pod(uid)
-        leaf = snapshot.queue_of(record) if record is not None else None
-        if record is None or leaf is None or uid in snapshot.offers:
+        view, now = self._view(), self._clock()
+        record = view.pod(uid)
+        leaf = view.queue_of(record) if record is not None else None
+        if record is None or leaf is None or uid in view.offers:
             return None
-        if barred(snapshot, record, leaf, now=now) or tried_lately(record, now=now):
+        if barred(view, record, leaf, now=now) or tried_lately(record, now=now):
             return None
         if not (record.facts.complex or self._goes_first(leaf)):
             # The tick plans for those first, and then for it too.
             return None
         self._learn(on.PreemptionTried(uid))
-        outcome = self._judged(plan_preemption(self._snapshot(), uid, now=now, candidates=candidates))
+        outcome = self._judged(plan_preemption(self._view(), uid, now=now, candidates=candidates))
         if isinstance(outcome, Plan) and not self._offerable(outcome, now):
             self._settle(outcome)
             return None
@@ -183,15 +183,13 @@ class Planner:
 
     def _goes_first(self, leaf: Queue) -> bool:
         """Whether no ask is due of a queue that goes before this one (F-14)."""
-        return not self._snapshot().trying or (
-            self._order.prepare(self._snapshot()) and self._order.goes_first(leaf)
-        )
+        return not self._view().trying or (self._order.prepare(self._view()) and self._order.goes_first(leaf))
 
     def _offerable(self, plan: Plan, now: float) -> bool:
         """Whether kube-scheduler can carry it out, and has seen what it is about."""
         if not plan.on_its_node or plan.breaks_budgets:
             return False
-        records = [self._snapshot().pod(victim.uid) for victim in plan.victims]
+        records = [self._view().pod(victim.uid) for victim in plan.victims]
         return all(
             each is not None and has_come(each.placement.placed_at + SETTLED, now=now) for each in records
         )

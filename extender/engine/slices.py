@@ -10,7 +10,7 @@ from functools import partial
 from core.decisions.gating import decide_gate
 from core.ids import PodUid
 from core.ledger import events as on
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 
 PASSES_APART = 0.02
 """Seconds between the end of a pass and the next, so that a burst of events does not cost a pass for each."""
@@ -37,12 +37,12 @@ class Slices:
 
     def __init__(
         self,
-        snapshot: Callable[[], Snapshot],
+        view: Callable[[], LedgerView],
         learn: Callable[[on.Event], None],
         clock: Callable[[], float],
         later: Callable[[float, Callable[[], None]], object],
     ) -> None:
-        self._snapshot = snapshot
+        self._view = view
         self._learn = learn
         self._clock = clock
         self._later = later
@@ -57,9 +57,9 @@ class Slices:
 
     def wake(self, *, now: float) -> None:
         """Plan a pass if one is wanted; to be called after every event. Passes are coalesced."""
-        if self._snapshot().pass_wanted and not self._pass_planned:
+        if self._view().pass_wanted and not self._pass_planned:
             self._pass_planned = True
-            if self._snapshot().cycle.passing:
+            if self._view().cycle.passing:
                 self._give_way(self._run_pass)
             else:
                 self._later(max(0.0, self._passed_at + PASSES_APART - now), self._run_pass)
@@ -74,7 +74,7 @@ class Slices:
     def pass_time(self) -> None:
         """Take what has expired; of many, some at a time."""
         self._learn(on.TimePassed())
-        if self._snapshot().cycle.overdue and not self._catching_up:
+        if self._view().cycle.overdue and not self._catching_up:
             self._catching_up = True
             self._give_way(self._catch_up)
 
@@ -91,10 +91,10 @@ class Slices:
 
     def _run_pass(self) -> None:
         self._pass_planned = False
-        if self._snapshot().synced:
+        if self._view().synced:
             self._passed_at = self._clock()
             self._learn(on.PassDue())
-            if not self._snapshot().cycle.passing:
+            if not self._view().cycle.passing:
                 self._passed_since = True
                 self._report_later(REPORT_DELAY)
 
@@ -106,10 +106,10 @@ class Slices:
     def _report_gated(self) -> None:
         """Go through all pods at our gate, some at a time, and again when there was a pass meanwhile."""
         if not self._to_report:
-            self._to_report, self._passed_since = self._snapshot().gated()[::-1], False
+            self._to_report, self._passed_since = self._view().gated()[::-1], False
         now, reported = self._clock(), 0
         for _ in range(min(CHECKED_AT_ONCE, len(self._to_report))):
-            held = decide_gate(self._snapshot(), self._to_report.pop(), now=now)
+            held = decide_gate(self._view(), self._to_report.pop(), now=now)
             if held is not None:
                 self._learn(held)
                 reported += 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.decisions.gating import why_gated
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.workload.pod import OWN_GATE
 from extender.simulator.cluster.api_server import Pod, conditions_of
 from extender.simulator.report.recorder import UNSCHEDULABLE
@@ -60,7 +60,7 @@ class Expectations:
         yield from self._objects("users", expect.users, self._user_object)
         yield from self._objects("groups", expect.groups, self._group_object)
         for name, exists in (expect.exists or {}).items():
-            actual = self._snapshot.tree.get(name) is not None
+            actual = self._view.tree.get(name) is not None
             yield f"exists.{name}", _unless(exists, actual, name)
 
     # -- the configuration -----------------------------------------------------------------------------------
@@ -136,15 +136,15 @@ class Expectations:
         if pod.node or not pod.exists:
             return ""
         if OWN_GATE in pod.facts.gates:
-            record = self._snapshot.pod(pod.uid)
-            return why_gated(self._snapshot, record).code.value if record and record.is_ask else UNSCHEDULABLE
+            record = self._view.pod(pod.uid)
+            return why_gated(self._view, record).code.value if record and record.is_ask else UNSCHEDULABLE
         return self._cluster.recorder.reason_of(pod)
 
     # -- REST objects ----------------------------------------------------------------------------------------
 
     @property
-    def _snapshot(self) -> Snapshot:
-        return self._cluster.paddock.life.snapshot
+    def _view(self) -> LedgerView:
+        return self._cluster.paddock.life.view
 
     def _objects(
         self,
@@ -165,24 +165,24 @@ class Expectations:
                 yield path, (expected, found, name)
 
     def _queue_object(self, name: str) -> Mapping[str, Any] | None:
-        queue = self._snapshot.tree.get(name)
-        return queue_view(self._snapshot, queue, subtree=True) if queue is not None else None
+        queue = self._view.tree.get(name)
+        return queue_view(self._view, queue, subtree=True) if queue is not None else None
 
     def _application_object(self, name: str) -> Mapping[str, Any] | None:
         """By its id, or by namespace, slash and id; of several the one that was placed."""
-        identities = self._snapshot.identities
+        identities = self._view.identities
         namespace, slash, own = name.partition("/")
         found = list(identities.named(name))
         if slash and not found:
             found = [each for each in identities.named(own) if each.id.namespace == namespace]
         application = next(iter(found), None) or identities.ended(name)
-        return application_view(self._snapshot, application) if application is not None else None
+        return application_view(self._view, application) if application is not None else None
 
     def _user_object(self, name: str) -> Mapping[str, Any] | None:
-        return user_view(self._snapshot, name)
+        return user_view(self._view, name)
 
     def _group_object(self, name: str) -> Mapping[str, Any] | None:
-        return group_view(self._snapshot, name)
+        return group_view(self._view, name)
 
 
 Compared = tuple[str, tuple[str, str, str] | None]

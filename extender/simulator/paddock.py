@@ -19,7 +19,7 @@ from core.ledger import events as on
 from core.ledger.audit.drift import Drift
 from core.ledger.effects import Effect, EndWait, LookUpGroups, PostEvent
 from core.ledger.pods.record import PodRecord
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.workload.pod import PodFacts
 from extender.configuration.reload import LiveConfiguration, Source
 from extender.configuration.sources import CONFIGS_NAME, ConfigMapData
@@ -73,8 +73,8 @@ class Life:
         self.bind_verb = BindVerb(self.engine, self, synced=synced)
 
     @property
-    def snapshot(self) -> Snapshot:
-        return self.engine.snapshot
+    def view(self) -> LedgerView:
+        return self.engine.view
 
     # -- start and end ---------------------------------------------------------------------------
 
@@ -197,7 +197,7 @@ class Life:
 
     def plan_time(self) -> None:
         """See that the ledger is told when its next expiry is due."""
-        moment = self.snapshot.next_due()
+        moment = self.view.next_due()
         due = None if moment is None else max(self._world.clock.now, round((moment - EPOCH) * 1000))
         if due == self._planned:
             return

@@ -75,7 +75,7 @@ class Cluster:
         )
         self._paddock = Paddock(self.world)
         self._server: Server = between(self._paddock) if between is not None else self._paddock
-        self.recorder.snapshot = lambda: self.paddock.life.snapshot
+        self.recorder.view = lambda: self.paddock.life.view
         self._scheduler = self._new_scheduler()
 
     @property
@@ -223,7 +223,7 @@ class Cluster:
             busy = self.world.loop.run_ready() or busy
             self.paddock.plan_time()
             busy = self.clock.run_due() or busy
-        self.recorder.sample(self.paddock.life.snapshot.tree)
+        self.recorder.sample(self.paddock.life.view.tree)
 
     # -- restarts --------------------------------------------------------------------------------------------
 

@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterator
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.workload.pod_group import BUCKETS, STANDINGS, MemberPhase, standing_of_group
 
 
 class GroupSeries(Collector):
     """Labels are bounded: the standings of a group, and how an attempt ended."""
 
-    def __init__(self, snapshot: Callable[[], Snapshot]) -> None:
-        self._snapshot = snapshot
+    def __init__(self, view: Callable[[], LedgerView]) -> None:
+        self._view = view
 
     def collect(self) -> Iterator[Metric]:
-        snapshot = self._snapshot()
-        yield from self._now(snapshot)
-        numbers = snapshot.group_numbers
+        view = self._view()
+        yield from self._now(view)
+        numbers = view.group_numbers
         failed = CounterMetricFamily(
             "paddock_pod_group_failures", "Attempts of pod groups that failed, by why", labels=["why"]
         )
@@ -36,10 +36,10 @@ class GroupSeries(Collector):
         seconds.add_metric([], [*buckets, ("+Inf", float(numbers.completed))], numbers.seconds)
         yield seconds
 
-    def _now(self, snapshot: Snapshot) -> Iterator[Metric]:
+    def _now(self, view: LedgerView) -> Iterator[Metric]:
         counted: Counter[str] = Counter()
         waiting = 0
-        for group in snapshot.pod_groups():
+        for group in view.pod_groups():
             counted[standing_of_group(group)] += 1
             waiting += group.counts[MemberPhase.WAITING]
         groups = GaugeMetricFamily("paddock_pod_groups", "Pod groups by how they stand", labels=["standing"])

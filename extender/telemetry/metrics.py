@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 from core.ledger.state.admission import CycleReason, RequeueReason
 from core.ledger.state.applications import IdentityTally
 from core.ledger.usage.over_max import kind_of
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 from core.queues.tree import over_max
 from core.queues.users.limits import Tracked
@@ -34,7 +34,7 @@ _AMOUNTS = ("max", "guaranteed", "allocated", "reserved", "pending", "preempting
 class Metrics:
     """All series of one process, in a registry of its own."""
 
-    def __init__(self, snapshot: Callable[[], Snapshot]) -> None:
+    def __init__(self, view: Callable[[], LedgerView]) -> None:
         self.registry = CollectorRegistry()
         registry = self.registry
         self.verb_seconds = Histogram(
@@ -104,8 +104,8 @@ class Metrics:
             registry=registry,
         )
         self.leading = Gauge("paddock_leading", "1 while effects may run", registry=registry)
-        registry.register(_QueueSeries(snapshot))
-        registry.register(GroupSeries(snapshot))
+        registry.register(_QueueSeries(view))
+        registry.register(GroupSeries(view))
 
     def exposition(self) -> bytes:
         """Everything, in the text format."""
@@ -115,39 +115,39 @@ class Metrics:
 class _QueueSeries(Collector):
     """Read from the ledger when asked, so that counting costs nothing meanwhile."""
 
-    def __init__(self, snapshot: Callable[[], Snapshot]) -> None:
-        self._snapshot = snapshot
+    def __init__(self, view: Callable[[], LedgerView]) -> None:
+        self._view = view
 
     def collect(self) -> Iterator[Metric]:
-        snapshot = self._snapshot()
+        view = self._view()
         for name, value, words in (
-            ("paddock_queues", len(snapshot.tree), "Queues in the tree"),
-            ("paddock_pods", sum(1 for _ in snapshot.pods()), "Live pods known"),
+            ("paddock_queues", len(view.tree), "Queues in the tree"),
+            ("paddock_pods", sum(1 for _ in view.pods()), "Live pods known"),
             (
                 "paddock_pods_with_resource_claims",
-                sum(1 for record in snapshot.pods() if record.membership.managed and record.facts.claims),
+                sum(1 for record in view.pods() if record.membership.managed and record.facts.claims),
                 "Managed pods whose claimed devices no quota sees",
             ),
             (
                 "paddock_pods_of_no_daemon_set",
-                sum(1 for record in snapshot.pods() if record.membership.managed and record.is_unproved),
+                sum(1 for record in view.pods() if record.membership.managed and record.is_unproved),
                 "Managed pods that name a DaemonSet as their controller which has not made them",
             ),
-            ("paddock_waiting_pods", snapshot.waiting(), "Asks refused last"),
-            ("paddock_reservations", snapshot.reserved(), "Live reservations"),
-            ("paddock_synced", int(snapshot.synced), "1 when the cluster was read and a document applied"),
+            ("paddock_waiting_pods", view.waiting(), "Asks refused last"),
+            ("paddock_reservations", view.reserved(), "Live reservations"),
+            ("paddock_synced", int(view.synced), "1 when the cluster was read and a document applied"),
         ):
             yield GaugeMetricFamily(name, words, value=value)
-        yield from _cycle_families(snapshot)
-        yield from self._queue_families(snapshot)
-        yield from _over_max_families(snapshot)
-        yield from _in_vain_families(snapshot)
-        yield from _ungated_families(snapshot)
-        yield from _gang_families(snapshot)
-        yield from _identity_families(snapshot.identities.tally)
+        yield from _cycle_families(view)
+        yield from self._queue_families(view)
+        yield from _over_max_families(view)
+        yield from _in_vain_families(view)
+        yield from _ungated_families(view)
+        yield from _gang_families(view)
+        yield from _identity_families(view.identities.tally)
 
-    def _queue_families(self, snapshot: Snapshot) -> Iterator[GaugeMetricFamily]:
-        queues = [queue for queue, _ in zip(snapshot.tree, range(QUEUES_SHOWN), strict=False)]
+    def _queue_families(self, view: LedgerView) -> Iterator[GaugeMetricFamily]:
+        queues = [queue for queue, _ in zip(view.tree, range(QUEUES_SHOWN), strict=False)]
         for amount in _AMOUNTS:
             family = GaugeMetricFamily(
                 f"paddock_queue_{amount}", f"Of a queue: {amount}", labels=["queue", "resource"]
@@ -158,25 +158,25 @@ class _QueueSeries(Collector):
             yield family
 
 
-def _cycle_families(snapshot: Snapshot) -> Iterator[Metric]:
+def _cycle_families(view: LedgerView) -> Iterator[Metric]:
     """Scheduling cycles, each under every reason it was requested for; and asks that they did not admit."""
     family = CounterMetricFamily(
         "paddock_cycles", "Scheduling cycles, by each reason for which they were requested", labels=["reason"]
     )
     for reason in CycleReason:
-        family.add_metric([reason.value], snapshot.cycle.begun.get(reason, 0))
+        family.add_metric([reason.value], view.cycle.begun.get(reason, 0))
     yield family
     requeues = CounterMetricFamily(
         "paddock_cycle_requeues", "Checks of asks that a cycle did not admit, by reason", labels=["reason"]
     )
     for why in RequeueReason:
-        requeues.add_metric([why.value], snapshot.cycle.requeues.get(why, 0))
+        requeues.add_metric([why.value], view.cycle.requeues.get(why, 0))
     yield requeues
 
 
-def _ungated_families(snapshot: Snapshot) -> Iterator[Metric]:
+def _ungated_families(view: LedgerView) -> Iterator[Metric]:
     """Pods that kube-scheduler may place without a filter call (F-2), and those never admitted (F-7)."""
-    filed = snapshot.unguarded
+    filed = view.unguarded
     pending = GaugeMetricFamily(
         "paddock_ungated_pods",
         "Pending pods without a gate for which filter is not called",
@@ -189,14 +189,14 @@ def _ungated_families(snapshot: Snapshot) -> Iterator[Metric]:
     yield CounterMetricFamily("paddock_admission_bypasses", words, filed.reported)
 
 
-def _over_max_families(snapshot: Snapshot) -> Iterator[Metric]:
+def _over_max_families(view: LedgerView) -> Iterator[Metric]:
     """Usage above a max. Users and groups have no series of their own, since there may be any number."""
     amounts = GaugeMetricFamily(
         "paddock_queue_over_max", "Of a queue: what it holds above its max", labels=["queue", "resource"]
     )
-    queues = [place for place in snapshot.over_max if not isinstance(place, Tracked)]
+    queues = [place for place in view.over_max if not isinstance(place, Tracked)]
     for path in queues[:QUEUES_SHOWN]:
-        queue = snapshot.tree.get(path)
+        queue = view.tree.get(path)
         excess = over_max(queue) if queue is not None else None
         for resource, amount in excess.items() if excess is not None else ():
             amounts.add_metric([path, resource], amount)
@@ -205,17 +205,17 @@ def _over_max_families(snapshot: Snapshot) -> Iterator[Metric]:
     begun = CounterMetricFamily(
         "paddock_over_max_episodes", "How often usage has passed a max, by kind", labels=["kind"]
     )
-    counts = Counted(kind_of(place) for place in snapshot.over_max)
+    counts = Counted(kind_of(place) for place in view.over_max)
     for kind in ("queue", "user", "group"):
         now.add_metric([kind], counts[kind])
-        begun.add_metric([kind], snapshot.over_max_begun.get(kind, 0))
+        begun.add_metric([kind], view.over_max_begun.get(kind, 0))
     yield now
     yield begun
 
 
-def _in_vain_families(snapshot: Snapshot) -> Iterator[Metric]:
+def _in_vain_families(view: LedgerView) -> Iterator[Metric]:
     """Plans whose ask vanished before it was placed, and the queues that wait for it (F-25)."""
-    plans, waits, waiting = snapshot.in_vain()
+    plans, waits, waiting = view.in_vain()
     yield CounterMetricFamily("paddock_preemption_in_vain", "Plans whose pod vanished unplaced", plans)
     yield CounterMetricFamily("paddock_preemption_waits", "Waits of queues for plans in vain", waits)
     left = GaugeMetricFamily(
@@ -242,15 +242,13 @@ def _identity_families(tally: IdentityTally) -> Iterator[Metric]:
         yield CounterMetricFamily(name, words, count)
 
 
-def _gang_families(snapshot: Snapshot) -> Iterator[Metric]:
-    gang_progresses = [
-        each.gang_progress for each in snapshot.applications() if each.gang_progress is not None
-    ]
-    alive = sum(len(each.holders) for each in snapshot.applications())
+def _gang_families(view: LedgerView) -> Iterator[Metric]:
+    gang_progresses = [each.gang_progress for each in view.applications() if each.gang_progress is not None]
+    alive = sum(len(each.holders) for each in view.applications())
     waiting = sum(each.phase is GangPhase.RESERVING for each in gang_progresses)
     yield GaugeMetricFamily("paddock_gangs_waiting", "Gangs whose placeholders are not all bound", waiting)
     yield GaugeMetricFamily("paddock_gang_placeholders", "Placeholders alive", alive)
-    tally = snapshot.gang_tally
+    tally = view.gang_tally
     yield SummaryMetricFamily(
         "paddock_gang_complete_seconds",
         "From the first placeholder asked for to all bound",

@@ -135,16 +135,16 @@ class BindVerb:
         `CallFault` for a pod that may not be bound.
         """
         engine, uid = self._engine, PodUid(request.uid)
-        record = engine.snapshot.pod(uid)
+        record = engine.view.pod(uid)
         if record is not None and record.is_confirmed and not why_unbindable(record.facts, request):
             return record.facts
-        if engine.snapshot.is_gone(uid):
+        if engine.view.is_gone(uid):
             raise CallFault("pod is gone")
         facts = await self._binder.read_pod(request.namespace, request.name, within=within)
         why = why_unbindable(facts, request)
         if facts is None or why:
             raise CallFault(why)
-        if engine.snapshot.synced:
+        if engine.view.synced:
             engine.learn(on.PodRead(facts))
         return facts
 

@@ -88,7 +88,7 @@ class Confirmation:
             if left > 0:
                 await self._sleep(left)
             self._unconfirmed.discard(uid)
-            record = self._engine.snapshot.pod(uid)
+            record = self._engine.view.pod(uid)
             if record is not None and not (record.is_confirmed or record.node):
                 await self._confirm(record.facts)
 

@@ -130,19 +130,19 @@ class PureVerbs:
         self._asked()
         engine, meta = self._engine, pod.metadata
         uid = PodUid(meta.uid)
-        record = engine.snapshot.pod(uid)
+        record = engine.view.pod(uid)
         if record is None or record.facts.version < version_from(meta.resource_version):
             facts = _facts_from(raw_pod)
             v1.check_names(facts.namespace, facts.name, facts.uid)
-            if not engine.snapshot.synced:
+            if not engine.view.synced:
                 return self._is_ours_unsynced(facts)
             self._believe(facts, known=record is not None)
-            record = engine.snapshot.pod(uid)
+            record = engine.view.pod(uid)
         if record is None:
             raise CallFault("pod is gone, or on a node")
         if (record.facts.namespace, record.facts.name) != (meta.namespace or "default", meta.name):
             raise CallFault(f"uid belongs to pod {record.facts.namespace}/{record.facts.name}")
-        if record.membership.managed and not engine.snapshot.synced:
+        if record.membership.managed and not engine.view.synced:
             raise NotReady(self._waits_for())
         if record.membership.managed and not self._lead.held:
             raise NotLeading(self._lead.problem)
@@ -163,11 +163,11 @@ class PureVerbs:
 
     def _unresolvable(self, request: v1.NodeRequest, text: str) -> bytes:
         """Every node of the ledger and of the request, so that the count in the message stays the same."""
-        snapshot = self._engine.snapshot
+        view = self._engine.view
         offered = request.node_names()
-        if all(map(snapshot.nodes.__contains__, offered)):
-            return self._refusals.encoded(text, snapshot.node_set, snapshot.nodes)
-        return v1.unresolvable_nodes(dict.fromkeys([*snapshot.nodes, *offered]), text)
+        if all(map(view.nodes.__contains__, offered)):
+            return self._refusals.encoded(text, view.node_set, view.nodes)
+        return v1.unresolvable_nodes(dict.fromkeys([*view.nodes, *offered]), text)
 
 
 def _most_important_first(plan: Plan) -> tuple[str, ...]:

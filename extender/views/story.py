@@ -19,7 +19,7 @@ from core.decisions.decision import (
 )
 from core.decisions.explain import Explanation, explain
 from core.ledger.pods.record import PodRecord
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.resource import Limit, Resource
 from core.workload.gangs.gang import Gang, Misdefined, PodGroup
 from core.workload.gangs.progress import GangProgress
@@ -27,12 +27,12 @@ from core.workload.pod_group import standing_of_group
 from extender.views.journal import Journal
 
 
-def story_of(snapshot: Snapshot, journal: Journal, namespace: str, name: str) -> Mapping[str, Any] | None:
+def story_of(view: LedgerView, journal: Journal, namespace: str, name: str) -> Mapping[str, Any] | None:
     """None for a pod that is not known. Amounts: vcore in millicores, else base units."""
-    record = snapshot.pod_named(namespace, name)
+    record = view.pod_named(namespace, name)
     if record is None:
         return None
-    queue = snapshot.queue_of(record)
+    queue = view.queue_of(record)
     return {
         "namespace": namespace,
         "name": name,
@@ -44,14 +44,14 @@ def story_of(snapshot: Snapshot, journal: Journal, namespace: str, name: str) ->
         else "",
         "queue": queue.path if queue else "",
         "fellBack": record.membership.fell_back or "",
-        "relabelled": snapshot.identities.relabelling(record),
+        "relabelled": view.identities.relabelling(record),
         "node": record.node,
         "daemonSet": _daemon_set(record),
         "size": _amounts(record.facts.size),
         "notCounted": _not_counted(record.facts.claims),
-        "gang": _gang(snapshot, record),
+        "gang": _gang(view, record),
         "told": record.admission.said.text if record.admission.said and record.admission.refused else "",
-        "verdict": _verdict(explain(snapshot, record)),
+        "verdict": _verdict(explain(view, record)),
         "story": [
             {"at": _stamp(line.at), "what": line.what, "detail": line.detail, "times": line.times}
             for line in journal.story(record.uid)
@@ -72,12 +72,10 @@ def _not_counted(claims: int) -> str:
     return f"the devices of {claims} ResourceClaims: no quota sees them" if claims else ""
 
 
-def _gang(snapshot: Snapshot, record: PodRecord) -> Mapping[str, Any] | None:
+def _gang(view: LedgerView, record: PodRecord) -> Mapping[str, Any] | None:
     """Where it belongs among pods that start together, and what is wrong with what it says of them."""
     facts = record.facts
-    application = (
-        snapshot.application(record.membership.application) if record.membership.application else None
-    )
+    application = view.application(record.membership.application) if record.membership.application else None
     gang = application.gang if application is not None else None
     group = facts.pod_group
     wrong = [each.why for each in (facts.gang, group) if isinstance(each, Misdefined)]
@@ -92,13 +90,13 @@ def _gang(snapshot: Snapshot, record: PodRecord) -> Mapping[str, Any] | None:
         shown |= {"takesOver": record.gang.slot.placeholder, "on": record.gang.slot.node}
     if isinstance(group, PodGroup):
         shown |= {"podGroup": group.name, "minAvailable": group.min_available}
-        shown |= _progress(snapshot, record)
+        shown |= _progress(view, record)
     return shown
 
 
-def _progress(snapshot: Snapshot, record: PodRecord) -> Mapping[str, Any]:
+def _progress(view: LedgerView, record: PodRecord) -> Mapping[str, Any]:
     """How its group stands: what each member is to it, and what it waits for."""
-    group = snapshot.pod_group_of(record)
+    group = view.pod_group_of(record)
     if group is None:
         return {}
     shown: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Queues, applications and usage as YuniKorn's REST interface shows them: pure projections of a snapshot.
+"""Queues, applications and usage as YuniKorn's REST interface shows them: pure projections of the ledger.
 
 Member names and units are those of REST-3, REST-6, REST-7 and REST-9: ``vcore`` in millicores, memory in
 bytes, times in nanoseconds since the epoch. A member that would be zero or empty is left out, unless REST
@@ -12,7 +12,7 @@ from core.durations import duration_text
 from core.ids import NO_NODE, AppId
 from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import PodRecord
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.headroom import headroom
 from core.queues.properties import PreemptionPolicy
 from core.queues.queue import Queue
@@ -27,14 +27,14 @@ PARTITION = "default"
 
 
 def queue_view(
-    snapshot: Snapshot, queue: Queue, *, subtree: bool = False, partition: bool = False
+    view: LedgerView, queue: Queue, *, subtree: bool = False, partition: bool = False
 ) -> dict[str, Any]:
     """A queue (REST-6). ``subtree``: with its children; ``partition``: name it, as in the full tree.
 
     An ask whose Binding is on its way counts as allocated, as it does in YuniKorn.
     """
     held = queue.allocated.as_resource() + queue.reserved.as_resource()
-    view: dict[str, Any] = {
+    body: dict[str, Any] = {
         "queuename": queue.path,
         "status": "Draining" if queue.draining else "Active",
         "partition": PARTITION if partition else "",
@@ -54,9 +54,8 @@ def queue_view(
         **_property_members(queue),
     }
     if subtree:
-        view["children"] = [
-            queue_view(snapshot, child, subtree=True, partition=partition)
-            for child in queue.children.values()
+        body["children"] = [
+            queue_view(view, child, subtree=True, partition=partition) for child in queue.children.values()
         ]
     always = {
         "queuename": queue.path,
@@ -68,7 +67,7 @@ def queue_view(
         "isPriorityFence": queue.properties.priority_fence,
         "currentPriority": queue.priority,
     }
-    return {**always, **_without_empty(view)}
+    return {**always, **_without_empty(body)}
 
 
 def _property_members(queue: Queue) -> dict[str, Any]:
@@ -84,13 +83,13 @@ def _property_members(queue: Queue) -> dict[str, Any]:
     }
 
 
-def application_view(snapshot: Snapshot, application: Application) -> dict[str, Any]:
+def application_view(view: LedgerView, application: Application) -> dict[str, Any]:
     """An application (REST-7). What placeholders hold is not used by it (GANG-8)."""
-    records = [record for uid in sorted(application.pods) if (record := snapshot.pod(uid)) is not None]
+    records = [record for uid in sorted(application.pods) if (record := view.pod(uid)) is not None]
     records.sort(key=lambda record: (record.seq, record.uid))
     held = [record for record in records if _holds(record)]
-    asking = [record for record in records if _asks(snapshot, record)]
-    view = {
+    asking = [record for record in records if _asks(view, record)]
+    body = {
         "usedResource": _amounts(_sum([record for record in held if not record.facts.placeholder])),
         "pendingResource": _amounts(_sum(asking)),
         "requests": [_request(application, record) for record in asking],
@@ -116,54 +115,52 @@ def application_view(snapshot: Snapshot, application: Application) -> dict[str, 
         "partition": PARTITION,
         "queueName": application.queue or application.requested,
     }
-    return {**always, **_without_empty(view)}
+    return {**always, **_without_empty(body)}
 
 
-def user_view(snapshot: Snapshot, user: str) -> dict[str, Any] | None:
+def user_view(view: LedgerView, user: str) -> dict[str, Any] | None:
     """A user's usage (REST-9), None for one who uses nothing and is limited nowhere."""
-    queues = _usage(snapshot, snapshot.tree.root, "user", user)
+    queues = _usage(view, view.tree.root, "user", user)
     if queues is None:
         return None
     groups = {
-        snapshot.identities.shown(application.id): application.group
-        for application in sorted(snapshot.applications(), key=lambda each: each.id)
+        view.identities.shown(application.id): application.group
+        for application in sorted(view.applications(), key=lambda each: each.id)
         if application.identity.user == user and application.group
     }
     return {"userName": user, **_without_empty({"groups": groups, "queues": queues})}
 
 
-def group_view(snapshot: Snapshot, group: str) -> dict[str, Any] | None:
+def group_view(view: LedgerView, group: str) -> dict[str, Any] | None:
     """A group's usage (REST-9), None for one that uses nothing and is limited nowhere."""
-    queues = _usage(snapshot, snapshot.tree.root, "group", group)
+    queues = _usage(view, view.tree.root, "group", group)
     if queues is None:
         return None
-    applications = _shown(snapshot, (each.id for each in snapshot.applications() if each.group == group))
+    applications = _shown(view, (each.id for each in view.applications() if each.group == group))
     return {"groupName": group, **_without_empty({"applications": applications, "queues": queues})}
 
 
-def _usage(snapshot: Snapshot, queue: Queue, kind: str, name: str) -> dict[str, Any] | None:
+def _usage(view: LedgerView, queue: Queue, kind: str, name: str) -> dict[str, Any] | None:
     tracked = Tracked(kind, name, queue.path)
-    usage, limit = snapshot.book.get(tracked), entry_for(snapshot.limits, tracked)
+    usage, limit = view.book.get(tracked), entry_for(view.limits, tracked)
     children = [
-        found
-        for child in queue.children.values()
-        if (found := _usage(snapshot, child, kind, name)) is not None
+        found for child in queue.children.values() if (found := _usage(view, child, kind, name)) is not None
     ]
     if usage is None and limit is None and not children:
         return None
-    view = {
+    body = {
         "queuePath": queue.path,
         "resourceUsage": _amounts(usage.held.as_resource()) if usage is not None else {},
-        "runningApplications": _shown(snapshot, usage.applications) if usage is not None else [],
+        "runningApplications": _shown(view, usage.applications) if usage is not None else [],
         "maxResources": _amounts(limit.max) if limit is not None else {},
         "maxApplications": limit.max_applications if limit is not None else 0,
         "children": children,
     }
-    return _without_empty(view)
+    return _without_empty(body)
 
 
-def _shown(snapshot: Snapshot, app_ids: Iterable[AppId]) -> list[str]:
-    return [snapshot.identities.shown(each) for each in sorted(app_ids)]
+def _shown(view: LedgerView, app_ids: Iterable[AppId]) -> list[str]:
+    return [view.identities.shown(each) for each in sorted(app_ids)]
 
 
 def _holds(record: PodRecord) -> bool:
@@ -179,17 +176,17 @@ def _sum(records: list[PodRecord]) -> Resource:
 
 def _request(application: Application, record: PodRecord) -> dict[str, Any]:
     """An ask that has no node."""
-    view = _pod(application, record)
-    view["requestTime"] = _nanoseconds(record.facts.created)
-    return _without_empty(view)
+    body = _pod(application, record)
+    body["requestTime"] = _nanoseconds(record.facts.created)
+    return _without_empty(body)
 
 
 def _allocation(application: Application, record: PodRecord) -> dict[str, Any]:
-    view = _pod(application, record)
-    view["requestTime"] = _nanoseconds(record.facts.created)
-    view["nodeId"] = record.node or (record.placement.binding if record.placement.binding != NO_NODE else "")
-    view["placeholderUsed"] = bool(record.facts.replaces)
-    return _without_empty(view)
+    body = _pod(application, record)
+    body["requestTime"] = _nanoseconds(record.facts.created)
+    body["nodeId"] = record.node or (record.placement.binding if record.placement.binding != NO_NODE else "")
+    body["placeholderUsed"] = bool(record.facts.replaces)
+    return _without_empty(body)
 
 
 def _pod(application: Application, record: PodRecord) -> dict[str, Any]:
@@ -207,9 +204,9 @@ def _pod(application: Application, record: PodRecord) -> dict[str, Any]:
     }
 
 
-def _asks(snapshot: Snapshot, record: PodRecord) -> bool:
+def _asks(view: LedgerView, record: PodRecord) -> bool:
     """Pods that wait for their gang are no requests yet (APP-11)."""
-    return record.is_ask and not _holds(record) and not snapshot.awaits_gang(record)
+    return record.is_ask and not _holds(record) and not view.awaits_gang(record)
 
 
 def _placeholder_data(gang_progress: GangProgress | None) -> list[dict[str, Any]]:
@@ -231,13 +228,13 @@ def _placeholder_data(gang_progress: GangProgress | None) -> list[dict[str, Any]
 def _template(template: TemplateSpec | None) -> dict[str, Any]:
     if template is None:
         return {}
-    view = {
+    body = {
         "maxApplications": template.max_applications,
         "maxResource": _amounts(template.max),
         "guaranteedResource": _amounts(template.guaranteed),
         "properties": dict(template.properties),
     }
-    return _without_empty(view)
+    return _without_empty(body)
 
 
 def _percentages(cap: Limit | None, used: Resource) -> dict[str, int]:
@@ -260,5 +257,5 @@ def _nanoseconds(seconds: float) -> int:
     return round(seconds * 1000) * 1_000_000
 
 
-def _without_empty(view: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in view.items() if value not in (0, "", None) and value not in ({}, [])}
+def _without_empty(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if value not in (0, "", None) and value not in ({}, [])}

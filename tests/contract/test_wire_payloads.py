@@ -82,7 +82,7 @@ async def test_a_pod_from_filter_to_bind(mode: Path) -> None:
         assert bound == {}
     (posted,) = rig.api.posted
     assert (posted.uid, posted.node) == (body["Pod"]["metadata"]["uid"], "n0")
-    blue = rig.engine.snapshot.tree.get("root.tenants.blue")
+    blue = rig.engine.view.tree.get("root.tenants.blue")
     assert blue is not None
     assert blue.allocated.get("vcore") == pod_of(body).size.get("vcore") > 0
 

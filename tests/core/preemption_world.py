@@ -111,13 +111,13 @@ class World:
 
     @property
     def tree(self) -> QueueTree:
-        return self.ledger.snapshot.tree
+        return self.ledger.view.tree
 
     def plan(
         self, uid: str = "ask", *, now: float = LATER, candidates: list[str] | None = None
     ) -> Plan | NoPlan:
         named = None if candidates is None else [NodeName(each) for each in candidates]
-        return plan_preemption(self.ledger.snapshot, PodUid(uid), now=now, candidates=named)
+        return plan_preemption(self.ledger.view, PodUid(uid), now=now, candidates=named)
 
     def victims(self, uid: str = "ask", **how: object) -> set[str]:
         plan = self.plan(uid, **how)  # type: ignore[arg-type]
@@ -130,13 +130,13 @@ class World:
             return set()
         for victim in plan.victims:
             self._goes(victim.uid, recreate=recreate)
-        ask = self.ledger.snapshot.pod(plan.uid)
+        ask = self.ledger.view.pod(plan.uid)
         assert ask is not None
         self.tell(on.PodObserved(replace(ask.facts, node=plan.node, version=ask.facts.version + 1)))
         return {victim.name for victim in plan.victims}
 
     def _goes(self, uid: PodUid, *, recreate: bool) -> None:
-        record = self.ledger.snapshot.pod(uid)
+        record = self.ledger.view.pod(uid)
         assert record is not None
         self.tell(on.PodDeleted(uid))
         if recreate:
@@ -146,7 +146,7 @@ class World:
 
     def one_commit(self, *, recreate: bool) -> set[str]:
         """The first plan that any ask gets, carried out; empty when none gets one."""
-        waiting = sorted(record.uid for record in self.ledger.snapshot.pods() if record.is_ask)
+        waiting = sorted(record.uid for record in self.ledger.view.pods() if record.is_ask)
         return next((found for uid in waiting if (found := self.commit(uid, recreate=recreate))), set())
 
     def until_quiet(self, *, most: int = 100) -> list[str]:

@@ -99,7 +99,7 @@ def test_being_admitted_breaks_the_30_s() -> None:
     filtered(ledger, pod.uid, now=START + 2)
     ledger.apply(on.Configured(make_partition(make_queue("root.a")), LedgerSettings()), now=START + 3)
     filtered(ledger, pod.uid, now=START + 4)
-    record = ledger.snapshot.pod(pod.uid)
+    record = ledger.view.pod(pod.uid)
     assert record is not None
     assert record.admission.said is not None
     assert (record.admission.refused, record.admission.said.rival) == (False, None)

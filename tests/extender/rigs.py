@@ -94,7 +94,7 @@ class Rig:
         self.witness = Witnessing()
         self.api = PlayedApi()
         self.synced = asyncio.Event()
-        if self.ledger.snapshot.synced:
+        if self.ledger.view.synced:
             self.synced.set()
         self.engine = Engine(
             Outward(lambda: self.time, self._later, self._perform, self.witness), self.ledger

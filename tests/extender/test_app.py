@@ -267,9 +267,7 @@ async def test_who_is_asked_believes_what_the_one_before_wrote_though_the_lease_
         body = pod_body(name)
         body["metadata"]["annotations"] = {RESERVED_NODE: kept}
         server.api.apply(PODS, body)
-        await until(
-            lambda pod=body: engine.snapshot.pod_named("default", pod["metadata"]["name"]) is not None
-        )
+        await until(lambda pod=body: engine.view.pod_named("default", pod["metadata"]["name"]) is not None)
     monkeypatch.setattr(leadership, "POLL", 60.0)
     server.api.apply(LEASES, {**lease, "spec": {"holderIdentity": f"{socket.gethostname()}_1"}})
     answer = await server.post("filter", filter_body("small", nodes=["n1"]))
@@ -314,7 +312,7 @@ async def test_a_file_is_followed_instead_of_the_config_maps(server: Server, tmp
     await asyncio.to_thread(path.write_text, document(vcore=1))
     await server.started(queues=path, overrides={"reservation_ttl": "7s"})
     assert server.app is not None
-    assert server.app.engine.snapshot.settings.reservation_ttl == 7.0
+    assert server.app.engine.view.settings.reservation_ttl == 7.0
 
     async def edited(text: str) -> None:
         fresh = path.with_suffix(".new")

@@ -39,7 +39,7 @@ def cluster(count: int = NODES) -> Ledger:
     for at in range(count):
         node = replace(make_node(f"n{at}", cpu=4000), labels={"kubernetes.io/hostname": f"n{at}"})
         ledger.apply(on.NodeObserved(node), now=START)
-    while ledger.snapshot.pass_wanted:
+    while ledger.view.pass_wanted:
         ledger.apply(on.PassDue(), now=START)
     return ledger
 
@@ -49,14 +49,14 @@ def _read(body: bytes) -> PodFacts:
 
 
 def _explained(ledger: Ledger, uid: PodUid) -> object:
-    record = ledger.snapshot.pod(uid)
-    return explain(ledger.snapshot, record) if record is not None else None
+    record = ledger.view.pod(uid)
+    return explain(ledger.view, record) if record is not None else None
 
 
 def slices(ledger: Ledger, now: float) -> int:
     """The work of the slice that did most, of all that are wanted."""
     most = 0
-    while ledger.snapshot.pass_wanted:
+    while ledger.view.pass_wanted:
         most = max(most, effort(lambda: ledger.apply(on.PassDue(), now=now)))
     return most
 
@@ -101,7 +101,7 @@ def test_a_plan_for_a_pod_that_says_much(shape: Shape) -> None:
     ledger = cluster()
     pod = _read(pod_of(0, **shape(0)))
     ledger.apply(on.PodObserved(pod), now=START)
-    planning = Planning(ledger.snapshot, pod.uid, now=START + 60)
+    planning = Planning(ledger.view, pod.uid, now=START + 60)
     while planning.result is None:
         assert effort(planning.slice) <= PER_SLICE
 
@@ -119,7 +119,7 @@ def test_a_pod_that_says_too_much_is_judged_by_its_queue_alone() -> None:
     ledger = cluster(1)
     for number in range(3):
         ledger.apply(unread_pod(number), now=START)
-    facts = [ledger.snapshot.pod(PodUid(f"uid-{number}")) for number in range(3)]
+    facts = [ledger.view.pod(PodUid(f"uid-{number}")) for number in range(3)]
     assert all(each is not None and each.facts.constraints is UNREAD and each.facts.complex for each in facts)
     answers = [type(filtered(ledger, f"uid-{number}", now=START)).__name__ for number in range(3)]
     slices(ledger, START)
@@ -128,7 +128,7 @@ def test_a_pod_that_says_too_much_is_judged_by_its_queue_alone() -> None:
     assert answers == ["Refused"] * 3
     answers = [type(filtered(ledger, f"uid-{number}", now=START)).__name__ for number in range(3)]
     assert answers == ["Admitted", "Admitted", "Refused"]
-    assert ledger.snapshot.free_on(next(iter(ledger.snapshot.nodes)))["vcore"] == 4000
+    assert ledger.view.free_on(next(iter(ledger.view.nodes)))["vcore"] == 4000
 
 
 def test_what_is_said_twice_counts_once() -> None:

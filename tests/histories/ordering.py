@@ -91,9 +91,9 @@ class Slices(World):
             case "ask":
                 self.random_asks()
             case "come":
-                self.filter_one([uid for uid in self.pending if self.ledger.snapshot.has_turn(uid)])
+                self.filter_one([uid for uid in self.pending if self.ledger.view.has_turn(uid)])
             case "call":
-                self.filter_one([uid for uid in self.pending if not self.ledger.snapshot.has_turn(uid)])
+                self.filter_one([uid for uid in self.pending if not self.ledger.view.has_turn(uid)])
             case "wait":
                 self.note("wait")
                 self.now += self.chance.choice((0.5, 1.0, 2.0))
@@ -124,14 +124,14 @@ class Slices(World):
                 self.ledger.apply(on.PodBound(uid, NodeName(node)), now=self.now)
 
     def turn_node(self) -> None:
-        name = self.chance.choice(sorted(self.ledger.snapshot.nodes))
-        node = self.ledger.snapshot.nodes[name]
+        name = self.chance.choice(sorted(self.ledger.view.nodes))
+        node = self.ledger.view.nodes[name]
         self.note("cordon", name, not node.unschedulable)
         self.ledger.apply(on.NodeObserved(replace(node, unschedulable=not node.unschedulable)), now=self.now)
 
     def filter_one(self, uids: list[PodUid]) -> None:
         for uid in self.one(uids):
-            had_turn, before = self.ledger.snapshot.has_turn(uid), self.view()
+            had_turn, before = self.ledger.view.has_turn(uid), self.view()
             answer = filtered(self.ledger, uid, now=self.now)
             self.note("filter", uid, had_turn, type(answer).__name__)
             if isinstance(answer, Admitted) and not had_turn:
@@ -152,7 +152,7 @@ class Slices(World):
         """With something in between, until none is wanted."""
         left = MOST_BETWEEN
         for _ in range(MOST_SLICES):
-            if not self.ledger.snapshot.pass_wanted:
+            if not self.ledger.view.pass_wanted:
                 return
             self.slice()
             for _ in range(min(left, self.chance.choice((0, 0, 1, 1, 2, 3)))):
@@ -179,16 +179,16 @@ class Slices(World):
         if given:
             self.note("turns", given)
             self.look_at_bounds()
-        self.given.update({uid: self.ledger.snapshot.generation for uid, _ in given})
+        self.given.update({uid: self.ledger.view.generation for uid, _ in given})
 
     def quiet(self) -> None:
         """Nothing comes between any more: passes over all give what the walk gives, and then nothing."""
         self.step(("reload", 0))
-        while self.ledger.snapshot.pass_wanted:
+        while self.ledger.view.pass_wanted:
             view, before = self.view(), set(self.ledger._state.turns.of)
-            starts = not self.ledger.snapshot.cycle.passing
+            starts = not self.ledger.view.cycle.passing
             self.ledger.apply(on.PassDue(), now=self.now)
-            while self.ledger.snapshot.cycle.passing:
+            while self.ledger.view.cycle.passing:
                 self.ledger.apply(on.PassDue(), now=self.now)
             given = [
                 (uid, turn.node) for uid, turn in self.ledger._state.turns.of.items() if uid not in before
@@ -256,7 +256,7 @@ class Slices(World):
             self.fail(f"{what} has applications {sorted(apps)}, and may have {most}")
 
     def came_back(self, app: AppId) -> bool:
-        found = self.ledger.snapshot.application(app)
+        found = self.ledger.view.application(app)
         return found is not None and any(state is AppState.COMPLETING for _, state in found.states)
 
     def fail(self, what: str) -> None:

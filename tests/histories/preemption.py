@@ -157,7 +157,7 @@ class World(Cluster):
         promised = self.flights.keys() | {
             name
             for name in self.pods
-            if (record := self.ledger.snapshot.pod(PodUid(name))) is not None and record.admission.reservation
+            if (record := self.ledger.view.pod(PodUid(name))) is not None and record.admission.reservation
         }
         for flight in self.flights.values():
             gone |= set(flight.victims) if not flight.taken else set()

@@ -114,7 +114,7 @@ class World(Tenants):
     def _forge(self) -> None:
         """A filter body about a pod that runs, from whoever reaches the port, of a version far ahead."""
         pod = self.any_pod(bound=True)
-        if pod is not None and not self.leader.frozen and self.leader.engine.snapshot.synced:
+        if pod is not None and not self.leader.frozen and self.leader.engine.view.synced:
             self.say(f"a filter body says that {pod.uid} is small and waits")
             lie = replace(pod, node=NO_NODE, version=10**12, size=Resource({"vcore": 1, "pods": 1}))
             self.leader.engine.learn(on.PodOffered(lie))
@@ -137,9 +137,9 @@ class World(Tenants):
         if self.api.kinds[pod.uid] == GATES:
             self._assume(pod)
             return
-        if not paddock.engine.snapshot.synced:
+        if not paddock.engine.view.synced:
             return
-        record = paddock.engine.snapshot.pod(pod.uid)
+        record = paddock.engine.view.pod(pod.uid)
         if record is None or record.facts.version < pod.version:
             paddock.offered(pod)
         paddock.promised.pop(pod.uid, None)
@@ -189,12 +189,12 @@ class World(Tenants):
             self.posts.append(Post(None, uid, node))
 
     def _bind_through(self, paddock: Paddock, pod: PodFacts, node: NodeName) -> None:
-        if not paddock.engine.snapshot.synced or pod.uid in paddock.posts:
+        if not paddock.engine.view.synced or pod.uid in paddock.posts:
             return
-        record = paddock.engine.snapshot.pod(pod.uid)
+        record = paddock.engine.view.pod(pod.uid)
         if record is None or not record.is_confirmed or record.facts.gates:
             paddock.read(pod)
-        record = paddock.engine.snapshot.pod(pod.uid)
+        record = paddock.engine.view.pod(pod.uid)
         reserved = record is not None and record.admission.reservation is not None
         verdict = paddock.engine.bind(pod.uid, node)
         self.say(f"bind {pod.uid}: {type(verdict).__name__}")

@@ -249,8 +249,8 @@ def plans_of(scene: Scene, **options: bool) -> Iterable[tuple[Pod, Plan, list[Po
     for ask in scene.asks:
         plan = world.plan(ask.name)
         if isinstance(plan, Plan):
-            assert check_laws(world.ledger.snapshot, plan) == ()
-            assert outdated(world.ledger.snapshot, plan) == ""
+            assert check_laws(world.ledger.view, plan) == ()
+            assert outdated(world.ledger.view, plan) == ""
             yield ask, plan, [by_name[victim.name] for victim in plan.victims]
 
 
@@ -357,7 +357,7 @@ def test_planning_leaves_everything_as_it_was(scene: Scene) -> None:
         return [
             f"{queue!r} {queue.allocated!r} {queue.reserved!r} {queue.pending!r} {queue.preempting!r}"
             for queue in world.tree
-        ] + [repr(record) for record in world.ledger.snapshot.pods()]
+        ] + [repr(record) for record in world.ledger.view.pods()]
 
     before = everything()
     for ask in scene.asks:

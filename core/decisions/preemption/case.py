@@ -8,7 +8,7 @@ from core.decisions.preemption.receipts import Victim
 from core.ids import NO_NODE, NodeName, QueuePath
 from core.ledger.pods.record import Held, PodRecord, Standing
 from core.ledger.settings import PreemptionSettings
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.fence import Fence, Reach, fence_of, reach
 from core.queues.queue import Queue
 from core.queues.whatif import WhatIf
@@ -33,18 +33,18 @@ class Case:
     held_on: NodeName
     coming: Mapping[str, int]
 
-    def free_on(self, snapshot: Snapshot, node: NodeName) -> Mapping[str, int]:
+    def free_on(self, view: LedgerView, node: NodeName) -> Mapping[str, int]:
         """What is free for the ask, or will be when those are gone that go for it; only to be read."""
-        free = snapshot.free_on(node)
+        free = view.free_on(node)
         if self.coming and node == self.record.node_reservation.node:
             free = with_room(free, self.coming)
         return free if node != self.held_on or not node else with_room(free, dict(self.size.items()))
 
 
-def case_of(snapshot: Snapshot, record: PodRecord, leaf: Queue) -> Case:
+def case_of(view: LedgerView, record: PodRecord, leaf: Queue) -> Case:
     """The case of a pending ask in its leaf. Cost: O(queues it can reach)."""
-    settings, size = snapshot.settings.preemption, record.facts.size
-    promised, held_on = _held(snapshot, record)
+    settings, size = view.settings.preemption, record.facts.size
+    promised, held_on = _held(view, record)
     usage = WhatIf(leaf.chain, size if promised else ZERO)
     fence = fence_of(leaf, priority=record.facts.priority, size=size, usage=usage)
     found = reach(fence, leaf, shared_ancestor=settings.shared_ancestor_priority)
@@ -58,7 +58,7 @@ def case_of(snapshot: Snapshot, record: PodRecord, leaf: Queue) -> Case:
         fence,
         {each.leaf.path: each for each in found},
         held_on,
-        snapshot.coming(record),
+        view.coming(record),
     )
 
 
@@ -67,21 +67,19 @@ def with_room(free: Mapping[str, int], more: Mapping[str, int]) -> Mapping[str, 
     return {name: free.get(name, 0) + more.get(name, 0) for name in {*free, *more}}
 
 
-def _held(snapshot: Snapshot, record: PodRecord) -> tuple[bool, NodeName]:
+def _held(view: LedgerView, record: PodRecord) -> tuple[bool, NodeName]:
     """Whether queues count the ask as one that is promised room; and the node that does."""
-    charge, turn = snapshot.charge_of(record.uid), snapshot.turn_of(record.uid)
+    charge, turn = view.charge_of(record.uid), view.turn_of(record.uid)
     promised = charge is not None and (charge.held is Held.RESERVED or charge.standing is Standing.TRIGGERED)
     if charge is not None and charge.node:
         return promised, charge.node
     return promised, turn.node if turn is not None else NO_NODE
 
 
-def victim_of(snapshot: Snapshot, record: PodRecord, queue: QueuePath) -> Victim:
+def victim_of(view: LedgerView, record: PodRecord, queue: QueuePath) -> Victim:
     """A running pod as one that may go."""
     facts = record.facts
-    application = (
-        snapshot.application(record.membership.application) if record.membership.application else None
-    )
+    application = view.application(record.membership.application) if record.membership.application else None
     first = application.originator if application is not None else None
     return Victim(
         record.uid,
@@ -91,18 +89,18 @@ def victim_of(snapshot: Snapshot, record: PodRecord, queue: QueuePath) -> Victim
         queue,
         facts.priority,
         facts.size,
-        is_opted_out(snapshot, record),
+        is_opted_out(view, record),
         first is not None and first[-1] == record.uid,
         facts.created,
-        forbids(snapshot.budgets, facts.namespace, facts.labels),
+        forbids(view.budgets, facts.namespace, facts.labels),
         record.seq,
     )
 
 
-def is_opted_out(snapshot: Snapshot, record: PodRecord) -> bool:
+def is_opted_out(view: LedgerView, record: PodRecord) -> bool:
     """Whether it prefers not to be a victim: what its own annotation says, else its class's (PRE-4)."""
     own = record.facts.allow_preemption
     if own:
         return own == "false"
-    named = snapshot.priority_class(record.facts.priority_class) if record.facts.priority_class else None
+    named = view.priority_class(record.facts.priority_class) if record.facts.priority_class else None
     return named is not None and named.allow_preemption == "false"

@@ -7,7 +7,7 @@ pending fits: then no order matters. Cost: O(depth).
 from core.decisions.back_off import may_back_off
 from core.ids import QueuePath
 from core.ledger.pods.record import PodRecord
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
 from core.queues.users.limits import Tracked
@@ -19,97 +19,95 @@ from core.workload.states import AppState
 _NOTHING = Resource({})
 
 
-def hold(snapshot: Snapshot, record: PodRecord, application: Application, queue: Queue) -> Refusal | None:
+def hold(view: LedgerView, record: PodRecord, application: Application, queue: Queue) -> Refusal | None:
     """Why an ask that fits must wait for its turn, None when it need not. It has no turn."""
-    group = snapshot.unopened(record)
+    group = view.unopened(record)
     if group is not None and not group.attempts:
         # All of a group are given their turns at once, by a pass (COS-3).
         return _waits(queue)
-    if snapshot.backs_off(application) or may_back_off(snapshot, record, queue):
+    if view.backs_off(application) or may_back_off(view, record, queue):
         return _waits(queue)
-    kept_back = _kept_back(snapshot, application, queue)
+    kept_back = _kept_back(view, application, queue)
     if kept_back is not None:
         return kept_back
-    if snapshot.turns() and _turns_leave_no_room(snapshot, record, application, queue):
+    if view.turns() and _turns_leave_no_room(view, record, application, queue):
         return _waits(queue)
-    if not snapshot.others_may_fit(record.uid):
+    if not view.others_may_fit(record.uid):
         return None
     contended = (
-        _numbered(snapshot, application, queue)
-        or _personal(snapshot, record, application, queue)
-        or _demanded(snapshot, record, queue)
-        or snapshot.found_no_node(record)
+        _numbered(view, application, queue)
+        or _personal(view, record, application, queue)
+        or _demanded(view, record, queue)
+        or view.found_no_node(record)
     )
     return _waits(queue) if contended else None
 
 
-def _turns_leave_no_room(
-    snapshot: Snapshot, record: PodRecord, application: Application, queue: Queue
-) -> bool:
+def _turns_leave_no_room(view: LedgerView, record: PodRecord, application: Application, queue: Queue) -> bool:
     """Whether it fits only where others are expected."""
     claimant, size = application.claimant, record.facts.size
-    return snapshot.room.refusal(
-        queue.chain, claimant, size, extra=snapshot.given
-    ) is not None or snapshot.turns_leave_no_node(record)
+    return view.room.refusal(
+        queue.chain, claimant, size, extra=view.given
+    ) is not None or view.turns_leave_no_node(record)
 
 
 def _waits(queue: Queue) -> Refusal:
     return Refusal(Code.WAITING_FOR_TURN, queue.path)
 
 
-def _kept_back(snapshot: Snapshot, application: Application, queue: Queue) -> Refusal | None:
+def _kept_back(view: LedgerView, application: Application, queue: Queue) -> Refusal | None:
     """A ``stateaware`` leaf lets in one application after the other (SORT-8); a pass chooses which."""
     if (
         queue.properties.sort_policy is not SortPolicy.STATE_AWARE
         or application.state is not AppState.ACCEPTED
     ):
         return None
-    others = [each for each in snapshot.applications_in(queue) if each is not application]
+    others = [each for each in view.applications_in(queue) if each is not application]
     if any(each.state is AppState.STARTING for each in others):
         return Refusal(Code.STATE_AWARE_HOLD, queue.path)
     rivals = any(each.state is AppState.ACCEPTED and each.asked for each in others)
     return _waits(queue) if rivals else None
 
 
-def _numbered(snapshot: Snapshot, application: Application, queue: Queue) -> bool:
+def _numbered(view: LedgerView, application: Application, queue: Queue) -> bool:
     """Whether more applications wait than a number of applications lets start."""
     if application.claimant.started:
         return False
     bounds: list[tuple[QueuePath, int, int, Tracked | None]] = [
         (each.path, each.max_applications, len(each.running), None) for each in queue.chain
     ]
-    for tracked, entry in snapshot.limits_of(application, queue):
-        usage = snapshot.book.get(tracked)
+    for tracked, entry in view.limits_of(application, queue):
+        usage = view.book.get(tracked)
         running = len(usage.applications) if usage is not None else 0
         bounds.append((tracked.path, entry.max_applications, running, tracked))
     return any(
-        most and (snapshot.many_wait or running + _waiting(snapshot, path, tracked) > most)
+        most and (view.many_wait or running + _waiting(view, path, tracked) > most)
         for path, most, running, tracked in bounds
     )
 
 
-def _waiting(snapshot: Snapshot, path: QueuePath, tracked: Tracked | None) -> int:
+def _waiting(view: LedgerView, path: QueuePath, tracked: Tracked | None) -> int:
     """Applications in a queue that would start, of one user or group, or all."""
     return sum(
         not each.claimant.started and (tracked is None or tracked in each.claimant.tracked(path))
-        for each, _ in snapshot.waiting_below(path)
+        for each, _ in view.waiting_below(path)
     )
 
 
-def _personal(snapshot: Snapshot, record: PodRecord, application: Application, queue: Queue) -> bool:
+def _personal(view: LedgerView, record: PodRecord, application: Application, queue: Queue) -> bool:
     """Whether its user or group asks for more than they may have."""
-    for tracked, entry in snapshot.limits_of(application, queue):
+    for tracked, entry in view.limits_of(application, queue):
         if entry.max is not None and (
-            snapshot.many_wait or _wants_more(snapshot, tracked, entry.max, record.facts.size)
+            view.many_wait or _wants_more(view, tracked, entry.max, record.facts.size)
         ):
             return True
     return False
 
 
-def _wants_more(snapshot: Snapshot, tracked: Tracked, cap: Limit, size: Resource) -> bool:
-    usage = snapshot.book.get(tracked)
+def _wants_more(view: LedgerView, tracked: Tracked, cap: Limit, size: Resource) -> bool:
+    usage = view.book.get(tracked)
     wanted = Tally(usage.held if usage is not None else None)
-    for application, lines in snapshot.waiting_below(tracked.path):
+    for application, lines in view.waiting_below(tracked.path):
         if tracked in application.claimant.tracked(tracked.path):
             for (asked, _), waiting in lines.items():
                 wanted.add(asked.times(len(waiting)))
@@ -117,16 +115,16 @@ def _wants_more(snapshot: Snapshot, tracked: Tracked, cap: Limit, size: Resource
     return any(most is not None and wanted.get(name) > most for name, most in caps)
 
 
-def _demanded(snapshot: Snapshot, record: PodRecord, queue: Queue) -> bool:
+def _demanded(view: LedgerView, record: PodRecord, queue: Queue) -> bool:
     """Whether what is asked for exceeds, with what is held, a max on the way to the root, or what is left on
     nodes."""
     size = record.facts.size
-    own = _NOTHING if snapshot.is_in_demand(record.uid) else size
+    own = _NOTHING if view.is_in_demand(record.uid) else size
     for each in queue.chain:
         cap = each.max
         if cap is None:
             continue
-        asked, given = snapshot.demand_in(each), snapshot.beside_demand(each)
+        asked, given = view.demand_in(each), view.beside_demand(each)
         if first_excess(cap, size, each.allocated, each.reserved, given, asked, own) is not None:
             return True
-    return snapshot.crowds(size, own)
+    return view.crowds(size, own)

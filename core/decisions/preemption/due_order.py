@@ -6,7 +6,7 @@ of `core.ledger.preemption.attempts`.
 """
 
 from core.ids import PodUid, QueuePath
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.headroom import fair_max
 from core.queues.ordering import Contender, first_of, order_key
 from core.queues.queue import Queue
@@ -29,10 +29,10 @@ class DueOrder:
         self._below: dict[QueuePath, dict[QueuePath, Queue]] = {}
         self._weighed: dict[QueuePath, Contender] = {}
 
-    def prepare(self, snapshot: Snapshot) -> bool:
+    def prepare(self, view: LedgerView) -> bool:
         """Weigh some queues; whether all are, so that `first` and `goes_first` take no time."""
-        if snapshot.due_round() != self._round:
-            self._file(snapshot)
+        if view.due_round() != self._round:
+            self._file(view)
         left = CONTENDERS_PER_SLICE
         for children in self._below.values():
             for path, queue in children.items():
@@ -43,16 +43,16 @@ class DueOrder:
                     left -= 1
         return True
 
-    def first(self, snapshot: Snapshot) -> PodUid | None:
+    def first(self, view: LedgerView) -> PodUid | None:
         """Take the ask that goes first out of the order; None when nobody is left."""
-        while (leaf := self._first_leaf(snapshot.tree.root)) is not None:
+        while (leaf := self._first_leaf(view.tree.root)) is not None:
             due = self._due[leaf.path]
             uid = due.pop(0) if due else None
             if not due:
                 self._close(leaf)
             for queue in leaf.chain:
                 self._weighed.pop(queue.path, None)
-            if uid is not None and uid in snapshot.trying:
+            if uid is not None and uid in view.trying:
                 return uid
         return None
 
@@ -67,13 +67,13 @@ class DueOrder:
                     return False
         return True
 
-    def _file(self, snapshot: Snapshot) -> None:
+    def _file(self, view: LedgerView) -> None:
         """Asks of a new round, or what is left of the last one beside them."""
-        self._round = snapshot.due_round()
+        self._round = view.due_round()
         self._due, self._below, self._weighed = {}, {}, {}
-        for uid in snapshot.trying:
-            record = snapshot.pod(uid)
-            leaf = snapshot.queue_of(record) if record is not None else None
+        for uid in view.trying:
+            record = view.pod(uid)
+            leaf = view.queue_of(record) if record is not None else None
             if leaf is None:
                 continue
             self._due.setdefault(leaf.path, []).append(uid)

@@ -6,23 +6,23 @@ from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import Held, PodRecord
 from core.ledger.preemption.attempts import TRIES_APART
 from core.ledger.preemption.victims import PLANS_AT_MOST
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 
 
-def barred(snapshot: Snapshot, record: PodRecord, queue: Queue, *, now: float) -> NoPlan | None:
+def barred(view: LedgerView, record: PodRecord, queue: Queue, *, now: float) -> NoPlan | None:
     """What keeps an ask from preempting to reach a guarantee, in the order of PRE-1 and PRE-5, or None.
 
     That it tried lately is a matter for whoever asks often: see `tried_lately`.
     """
     uid, facts = record.uid, record.facts
-    if not snapshot.preempts:
+    if not view.preempts:
         return NoPlan(uid, Stop.SWITCHED_OFF, "PRE-1", "preemption.enabled of the partition is false")
     if facts.never_preempts:
         return NoPlan(uid, Stop.NEVER_PREEMPTS, "PRE-4", "its preemptionPolicy is Never")
     if record.preemption.triggered or record.preemption.plans >= PLANS_AT_MOST:
         return NoPlan(uid, Stop.TRIGGERED, "PRE-5", "victims were chosen for it before")
-    no = held_back(snapshot, record, queue, now=now)
+    no = held_back(view, record, queue, now=now)
     if no is not None:
         return no
     delay = queue.properties.preemption_delay
@@ -32,9 +32,9 @@ def barred(snapshot: Snapshot, record: PodRecord, queue: Queue, *, now: float) -
     return None
 
 
-def held_back(snapshot: Snapshot, record: PodRecord, queue: Queue, *, now: float) -> NoPlan | None:
+def held_back(view: LedgerView, record: PodRecord, queue: Queue, *, now: float) -> NoPlan | None:
     """Whether the queue must wait, since asks of it vanished for which others had to go (F-25)."""
-    until = snapshot.waits_until(record, queue)
+    until = view.waits_until(record, queue)
     if has_come(until, now=now):
         return None
     text = f"pods of {queue.path} vanished before they were placed: no plan for {until - now:.0f} s"
@@ -53,31 +53,27 @@ def tried_lately(record: PodRecord, *, now: float) -> NoPlan | None:
     )
 
 
-def limited(snapshot: Snapshot, record: PodRecord, queue: Queue) -> NoPlan | None:
+def limited(view: LedgerView, record: PodRecord, queue: Queue) -> NoPlan | None:
     """Limits of users, groups and numbers of applications never start a preemption (CYC-5)."""
-    application = (
-        snapshot.application(record.membership.application) if record.membership.application else None
-    )
+    application = view.application(record.membership.application) if record.membership.application else None
     if application is None or is_promised(record):
         return None
-    refusal = snapshot.room.personal_refusal(queue.chain, application.claimant, record.facts.size)
+    refusal = view.room.personal_refusal(queue.chain, application.claimant, record.facts.size)
     return None if refusal is None else NoPlan(record.uid, Stop.LIMITED, "CYC-5", refusal.text)
 
 
-def is_pending(snapshot: Snapshot, record: PodRecord | None) -> bool:
+def is_pending(view: LedgerView, record: PodRecord | None) -> bool:
     """Whether it is a managed ask in a queue: bound, leaving, gated or unplaced ones have nothing to plan.
 
     Nor have members of a pod group that has not started: victims for some of them could go in vain.
     """
-    if record is None or not record.is_ask or snapshot.unopened(record) is not None:
+    if record is None or not record.is_ask or view.unopened(record) is not None:
         return False
-    charge = snapshot.charge_of(record.uid)
+    charge = view.charge_of(record.uid)
     return charge is not None and charge.queue is not None and charge.held in (Held.PENDING, Held.RESERVED)
 
 
-def is_in_back_off(snapshot: Snapshot, record: PodRecord) -> bool:
+def is_in_back_off(view: LedgerView, record: PodRecord) -> bool:
     """Whether its application is in back-off, which comes before every other check (QUO-7)."""
-    application = (
-        snapshot.application(record.membership.application) if record.membership.application else None
-    )
-    return application is not None and snapshot.backs_off(application)
+    application = view.application(record.membership.application) if record.membership.application else None
+    return application is not None and view.backs_off(application)

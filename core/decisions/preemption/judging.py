@@ -11,7 +11,7 @@ from core.decisions.preemption.receipts import Finding, Kind, NodeNotes, Plan, R
 from core.decisions.preemption.selection import Choice
 from core.decisions.required_node import breach_of
 from core.ids import PodUid, QueuePath
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.guarantees import below_common, losable, remaining
 from core.queues.queue import Queue
 from core.queues.whatif import WhatIf
@@ -26,7 +26,7 @@ class Breach:
     text: str
 
 
-def check_laws(snapshot: Snapshot, plan: Plan) -> tuple[Breach, ...]:
+def check_laws(view: LedgerView, plan: Plan) -> tuple[Breach, ...]:
     """What a plan breaks on the ledger as it is now, before its victims are marked; empty when nothing.
 
     Only plans that reach for a guarantee are bound by all laws (RNP-1, QCP-6); those for a DaemonSet's pod
@@ -34,17 +34,17 @@ def check_laws(snapshot: Snapshot, plan: Plan) -> tuple[Breach, ...]:
     """
     if plan.kind not in (Kind.GUARANTEE, Kind.REQUIRED_NODE):
         return ()
-    record = snapshot.pod(plan.uid)
-    leaf = snapshot.queue_of(record) if record is not None else None
+    record = view.pod(plan.uid)
+    leaf = view.queue_of(record) if record is not None else None
     if record is None or leaf is None:
         return (Breach("LAW-4", None, "the ask is in no queue"),)
     if plan.kind is Kind.REQUIRED_NODE:
-        broken = breach_of(snapshot, plan, record, leaf)
+        broken = breach_of(view, plan, record, leaf)
         return (Breach(*broken, "a DaemonSet's pod may not evict it"),) if broken else ()
-    case = case_of(snapshot, record, leaf)
+    case = case_of(view, record, leaf)
     found = [
         Breach(finding.law, uid, finding.text)
-        for uid, finding, kept in _findings(snapshot, case, plan.victims)
+        for uid, finding, kept in _findings(view, case, plan.victims)
         if not kept
     ]
     here = [each for each in plan.victims if each.node == plan.node]
@@ -54,44 +54,44 @@ def check_laws(snapshot: Snapshot, plan: Plan) -> tuple[Breach, ...]:
     return tuple(found)
 
 
-def outdated(snapshot: Snapshot, plan: Plan) -> str:
+def outdated(view: LedgerView, plan: Plan) -> str:
     """Why a plan does not stand any more though it may be lawful; empty when it does.
 
     The ask must still wait, its victims run where they did, and their going be what it needs.
     """
-    record = snapshot.pod(plan.uid)
-    leaf = snapshot.queue_of(record) if record is not None else None
-    if record is None or leaf is None or not is_pending(snapshot, record):
+    record = view.pod(plan.uid)
+    leaf = view.queue_of(record) if record is not None else None
+    if record is None or leaf is None or not is_pending(view, record):
         return "the ask does not wait any more"
-    if plan.node not in snapshot.nodes:
+    if plan.node not in view.nodes:
         return f"node {plan.node} is gone"
     if plan.kind is Kind.REQUIRED_NODE and record.daemon.required_node != plan.node:
         return "no DaemonSet has made it for this node"
-    if snapshot.kept.get(plan.node, plan.uid) != plan.uid:
+    if view.kept.get(plan.node, plan.uid) != plan.uid:
         return f"node {plan.node} is kept for another"
     for victim in plan.victims:
-        running = snapshot.pod(victim.uid)
+        running = view.pod(victim.uid)
         if running is None or running.node != victim.node or not running.evictable:
             return f"{victim.namespace}/{victim.name} does not run there any more"
-    return "" if plan.kind is not Kind.GUARANTEE else _unfit(snapshot, case_of(snapshot, record, leaf), plan)
+    return "" if plan.kind is not Kind.GUARANTEE else _unfit(view, case_of(view, record, leaf), plan)
 
 
-def _unfit(snapshot: Snapshot, case: Case, plan: Plan) -> str:
-    choice = Choice(case, plan.node, case.free_on(snapshot, plan.node))
+def _unfit(view: LedgerView, case: Case, plan: Plan) -> str:
+    choice = Choice(case, plan.node, case.free_on(view, plan.node))
     if choice.suffices():
         return "there is room without victims"
     for victim in plan.victims:
-        queue = snapshot.tree.get(victim.queue)
+        queue = view.tree.get(victim.queue)
         if queue is None:
             return f"queue {victim.queue} is gone"
         choice.add(victim, queue)
     return "" if choice.suffices() else "the ask would not fit any more"
 
 
-def receipt_of(snapshot: Snapshot, case: Case, victims: Sequence[Victim], nodes: NodeNotes) -> Receipt:
+def receipt_of(view: LedgerView, case: Case, victims: Sequence[Victim], nodes: NodeNotes) -> Receipt:
     """What speaks for a plan, law by law and with the numbers."""
     findings: dict[PodUid | None, list[Finding]] = {}
-    for uid, finding, _ in _findings(snapshot, case, victims):
+    for uid, finding, _ in _findings(view, case, victims):
         findings.setdefault(uid, []).append(finding)
     return Receipt(
         Kind.GUARANTEE,
@@ -105,17 +105,17 @@ Found = tuple[PodUid | None, Finding, bool]
 """Of whom, which law with its numbers, and whether it is kept."""
 
 
-def _findings(snapshot: Snapshot, case: Case, victims: Sequence[Victim]) -> Iterator[Found]:
+def _findings(view: LedgerView, case: Case, victims: Sequence[Victim]) -> Iterator[Found]:
     """Victims are judged in their order, the room of those before each being the ask's already."""
     usage, gone = case.usage.before(), case.usage.before()
     own = (case.fence.root.path, case.fence.bound)
     yield None, Finding("LAW-7", f"victims come from below {own[0]} ({own[1]})"), True
     for victim in victims:
-        leaf = snapshot.tree.get(victim.queue)
+        leaf = view.tree.get(victim.queue)
         if leaf is None:
             yield victim.uid, Finding("LAW-5", f"queue {victim.queue} is gone"), False
             continue
-        for finding, kept in _of_victim(snapshot, case, usage, victim, leaf):
+        for finding, kept in _of_victim(view, case, usage, victim, leaf):
             yield victim.uid, finding, kept
         usage.remove(leaf, victim.size)
         usage.place(case.leaf, victim.size)
@@ -127,7 +127,7 @@ def _findings(snapshot: Snapshot, case: Case, victims: Sequence[Victim]) -> Iter
 
 
 def _of_victim(
-    snapshot: Snapshot, case: Case, usage: WhatIf, victim: Victim, leaf: Queue
+    view: LedgerView, case: Case, usage: WhatIf, victim: Victim, leaf: Queue
 ) -> Iterator[tuple[Finding, bool]]:
     if any(victim.wishes):
         words = ("guarded by a budget", "opted out", "an originator")
@@ -141,7 +141,7 @@ def _of_victim(
         else "no guarantee"
     )
     yield Finding("LAW-2", text), laws.keeps_guarantee(usage, below, victim.size)
-    record = snapshot.pod(victim.uid)
+    record = view.pod(victim.uid)
     app = record.membership.application if record is not None else None
     name = app.name if app is not None else "none"
     yield Finding("LAW-3", f"application {name}"), laws.is_of_another(app, case.record.membership.application)
@@ -159,7 +159,7 @@ def _of_victim(
     yield Finding("LAW-7", f"below {case.fence.root.path}"), laws.is_inside_fence(case.fence, leaf)
 
 
-def undercut(snapshot: Snapshot, uids: Iterable[PodUid]) -> QueuePath | None:
+def undercut(view: LedgerView, uids: Iterable[PodUid]) -> QueuePath | None:
     """The first queue that would fall below its guarantee, or further below, if those pods went.
 
     For preemptors in no queue (``paddock.preemption.protectGuarantees: foreign``): they have no ancestor in
@@ -167,8 +167,8 @@ def undercut(snapshot: Snapshot, uids: Iterable[PodUid]) -> QueuePath | None:
     """
     usage = WhatIf()
     for uid in uids:
-        record = snapshot.pod(uid)
-        leaf = snapshot.queue_of(record) if record is not None else None
+        record = view.pod(uid)
+        leaf = view.queue_of(record) if record is not None else None
         if record is None or leaf is None or not record.node or record.preempting:
             continue
         for queue in leaf.chain:

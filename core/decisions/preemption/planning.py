@@ -26,7 +26,7 @@ from core.decisions.preemption.selection import Choice, Trial, fits, lacking, pi
 from core.decisions.required_node import plan_required_node
 from core.ids import NodeName, PodUid
 from core.ledger.pods.record import PodRecord
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.guarantees import remaining
 from core.queues.queue import Queue
 
@@ -49,10 +49,10 @@ Heap = list[tuple[tuple[bool, bool, bool, float, int, PodUid], Victim, Queue]]
 
 
 def plan_preemption(
-    snapshot: Snapshot, uid: PodUid, *, now: float, candidates: Collection[NodeName] | None = None
+    view: LedgerView, uid: PodUid, *, now: float, candidates: Collection[NodeName] | None = None
 ) -> Outcome:
     """The plan for an ask, or what stopped it, in one go: see `Planning`."""
-    planning = Planning(snapshot, uid, now=now, candidates=candidates)
+    planning = Planning(view, uid, now=now, candidates=candidates)
     while (result := planning.slice()) is None:
         pass
     return result
@@ -62,18 +62,18 @@ class Planning:
     """One plan in the making.
 
     ``candidates``: the nodes that kube-scheduler offers, or None for those that would take the ask in our
-    view. Nothing is changed by it; the snapshot is read again in each slice.
+    view. Nothing is changed by it; the ledger is read again in each slice.
     """
 
     def __init__(
         self,
-        snapshot: Snapshot,
+        view: LedgerView,
         uid: PodUid,
         *,
         now: float,
         candidates: Collection[NodeName] | None = None,
     ) -> None:
-        self._snapshot = snapshot
+        self._view = view
         self._uid = uid
         self._now = now
         self._candidates = None if candidates is None else frozenset(candidates)
@@ -95,29 +95,29 @@ class Planning:
     # -- steps: each yields the units of work that it took -------------------------------------------------
 
     def _plan(self) -> Steps:
-        snapshot, record = self._snapshot, self._snapshot.pod(self._uid)
-        leaf = snapshot.queue_of(record) if record is not None else None
-        if record is None or leaf is None or not is_pending(snapshot, record):
+        view, record = self._view, self._view.pod(self._uid)
+        leaf = view.queue_of(record) if record is not None else None
+        if record is None or leaf is None or not is_pending(view, record):
             return NoPlan(self._uid, Stop.NOT_AN_ASK, "PRE-5", "it does not wait in a queue")
-        if is_in_back_off(snapshot, record):
+        if is_in_back_off(view, record):
             return NoPlan(self._uid, Stop.BACKS_OFF, "CYC-4", "its application is in back-off")
         if record.daemon.required_node:
-            held = held_back(snapshot, record, leaf, now=self._now)
-            return held or plan_required_node(snapshot, record, leaf)
+            held = held_back(view, record, leaf, now=self._now)
+            return held or plan_required_node(view, record, leaf)
         no = (
-            barred(snapshot, record, leaf, now=self._now)
-            or limited(snapshot, record, leaf)
+            barred(view, record, leaf, now=self._now)
+            or limited(view, record, leaf)
             or self._too_complex(record)
         )
         if no is not None:
             return no
-        case = case_of(snapshot, record, leaf)
+        case = case_of(view, record, leaf)
         yield len(case.reach)
         return (yield from self._search(case))
 
     def _too_complex(self, record: PodRecord) -> NoPlan | None:
         """Volumes, ports and terms between pods are kube-scheduler's to judge (design section 4)."""
-        plans_complex = self._snapshot.settings.preemption.plans_complex
+        plans_complex = self._view.settings.preemption.plans_complex
         given = self._candidates is not None or (plans_complex and not record.facts.constraints.unread)
         if given or not record.facts.complex:
             return None
@@ -137,7 +137,7 @@ class Planning:
             return self._no(open_, Stop.NO_VICTIMS, "LAW-7", f"below {case.fence.root.path} nobody may go")
         short = Choice(case, NodeName(""), {}).short()
         self._hardest = list(case.wanted)
-        names = names_of(self._candidates, self._snapshot)
+        names = names_of(self._candidates, self._view)
         roomy = yield from self._with_room(case, names, wanted=bool(short))
         if roomy is not None and not short:
             return self._no(open_, Stop.THERE_IS_ROOM, "PRE-14", f"{roomy} and its queues have room for it")
@@ -154,12 +154,12 @@ class Planning:
         part unless only the queues are short: it has tried (PRE-14)."""
         if self._candidates is not None and not wanted:
             return None
-        snapshot, given = self._snapshot, self._candidates is not None
+        view, given = self._view, self._candidates is not None
         for number, name in enumerate(names):
             if number % _NODES_PER_UNIT == 0:
                 yield 1
-            node = snapshot.nodes.get(name)
-            if node is None or not fits(case.free_on(snapshot, name), case.wanted):
+            node = view.nodes.get(name)
+            if node is None or not fits(case.free_on(view, name), case.wanted):
                 continue
             if not (self._is_kept(name) or why_unfit(case, node, given=given)):
                 return name
@@ -190,12 +190,12 @@ class Planning:
 
     def _on_node(self, case: Case, open_: Open, name: NodeName) -> Generator[int, None, Picked | None]:
         """Victims that make room on a node, None when there are none or it takes no part."""
-        snapshot = self._snapshot
-        node, use = snapshot.nodes.get(name), snapshot.use_of(name)
+        view = self._view
+        node, use = view.nodes.get(name), view.use_of(name)
         self._nodes.considered += 1
         if node is None or use is None or not use.evictable.groups:
             return self._lose(name, "nobody may go")
-        short = lacking(case.free_on(snapshot, name), case.wanted)
+        short = lacking(case.free_on(view, name), case.wanted)
         if not short:
             return self._lose(name, "has room")
         if not may_suffice(open_, use.evictable, short, self._hardest):
@@ -205,7 +205,7 @@ class Planning:
         unfit = why_unfit(case, node, given=self._candidates is not None)
         if unfit:
             return self._lose(name, unfit)
-        candidates = candidates_on(snapshot, case, open_, use.evictable)
+        candidates = candidates_on(view, case, open_, use.evictable)
         yield _UNITS_PER_CANDIDATE * len(candidates)
         picked = pick_on_node(Trial(case), short, candidates)
         return picked if picked is not None else self._lose(name, "the laws spare too many")
@@ -214,7 +214,7 @@ class Planning:
         self, case: Case, open_: Open, name: NodeName, picked: Picked
     ) -> Generator[int, None, Outcome | None]:
         """A whole plan for a node: with victims elsewhere where the queues are short (PRE-16, PRE-17)."""
-        choice, trial = Choice(case, name, case.free_on(self._snapshot, name)), Trial(case)
+        choice, trial = Choice(case, name, case.free_on(self._view, name)), Trial(case)
         for victim, leaf in picked:
             trial.take(victim, leaf)
             choice.add(victim, leaf)
@@ -240,7 +240,7 @@ class Planning:
         here = only if case.settings.whole_ask else NodeName("")
         taken = frozenset(victim.uid for victim in choice.victims)
         heap: Heap = []
-        for number, (victim, leaf) in enumerate(candidates_in(self._snapshot, case, open_, leaves, taken), 1):
+        for number, (victim, leaf) in enumerate(candidates_in(self._view, case, open_, leaves, taken), 1):
             yield 1
             if victim is not None and (not here or victim.node == here):
                 heappush(heap, (victim.order, victim, leaf))
@@ -263,18 +263,16 @@ class Planning:
         here = sorted((each for each in victims if each.node == name), key=lambda each: each.order)
         others = sorted((each for each in victims if each.node != name), key=lambda each: each.order)
         chosen = (*here, *others)
-        receipt = receipt_of(self._snapshot, case, chosen, self._nodes.notes())
+        receipt = receipt_of(self._view, case, chosen, self._nodes.notes())
         plan = Plan(Kind.GUARANTEE, self._uid, case.leaf.path, name, chosen, receipt)
-        stale = outdated(self._snapshot, plan) or "; ".join(
-            each.text for each in check_laws(self._snapshot, plan)
-        )
+        stale = outdated(self._view, plan) or "; ".join(each.text for each in check_laws(self._view, plan))
         return NoPlan(self._uid, Stop.STALE, "PRE-20", stale) if stale else plan
 
     # -- notes --------------------------------------------------------------------------------------------
 
     def _is_kept(self, name: NodeName) -> bool:
         """For another ask (PRE-12)."""
-        return self._snapshot.kept.get(name, self._uid) != self._uid
+        return self._view.kept.get(name, self._uid) != self._uid
 
     def _lose(self, name: NodeName, reason: str) -> Picked | None:
         self._nodes.lose(name, reason)

@@ -16,7 +16,7 @@ from core.decisions.preemption.receipts import (
     passed,
 )
 from core.ids import QueuePath
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 from core.queues.whatif import WhatIf
 from core.resource import Resource, within
@@ -88,16 +88,16 @@ def _part(amount: Resource, weight: Resource, weights: Iterable[Resource]) -> Re
     ).pruned()
 
 
-def candidates(snapshot: Snapshot, leaf: Queue, amount: Resource) -> list[Victim]:
+def candidates(view: LedgerView, leaf: Queue, amount: Resource) -> list[Victim]:
     """The pods of a leaf that may go, in the order in which they would (QCP-6, QCP-7, DIV-18)."""
     found = []
-    for application in snapshot.applications_in(leaf):
+    for application in view.applications_in(leaf):
         for uid in application.pods:
-            record = snapshot.pod(uid)
+            record = view.pod(uid)
             if record is None or not record.node or not record.evictable:
                 continue
             if any(record.facts.size.get(name) > 0 for name in amount.names()):
-                found.append(victim_of(snapshot, record, leaf.path))
+                found.append(victim_of(view, record, leaf.path))
     return sorted(found, key=lambda victim: _order(victim, leaf, amount))
 
 
@@ -165,13 +165,13 @@ class Reclaim:
     receipt: Receipt
 
 
-def plan_reclaim(snapshot: Snapshot, queue: Queue) -> Reclaim | None:
+def plan_reclaim(view: LedgerView, queue: Queue) -> Reclaim | None:
     """Whom to evict from a queue that is over its max, None when nothing must or may go. Best effort.
 
     No guarantee is undercut on the way, neither of a leaf nor of anything between it and the root (QCP-4).
     """
     amount = excess(queue)
-    if amount is None or not snapshot.quota_preempts:
+    if amount is None or not view.quota_preempts:
         return None
     parts = shares(queue, amount)
     victims: list[Victim] = []
@@ -179,10 +179,10 @@ def plan_reclaim(snapshot: Snapshot, queue: Queue) -> Reclaim | None:
     considered = 0
     usage = WhatIf()
     for path, part in parts.items():
-        leaf = snapshot.tree.get(path)
+        leaf = view.tree.get(path)
         if leaf is None:
             continue
-        found = candidates(snapshot, leaf, part)
+        found = candidates(view, leaf, part)
         considered += len(found)
         taken = pick(found, part, may_go=partial(_goes, usage, leaf))
         victims += taken

@@ -10,7 +10,7 @@ from core.decisions.preemption import laws
 from core.decisions.preemption.case import Case, victim_of
 from core.decisions.preemption.receipts import Finding, Victim
 from core.ids import NodeName, PodUid, QueuePath
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.fence import Reach
 from core.queues.guarantees import Amounts, below_common, losable, remaining
 from core.queues.properties import PreemptionPolicy
@@ -139,7 +139,7 @@ def may_suffice(open_: Open, evictable: Evictable, short: Mapping[str, int], har
 
 
 def candidates_on(
-    snapshot: Snapshot, case: Case, open_: Open, evictable: Evictable
+    view: LedgerView, case: Case, open_: Open, evictable: Evictable
 ) -> list[tuple[Victim, Queue]]:
     """The pods of a node that may go, in the order in which they would (PRE-11)."""
     found: list[tuple[Victim, Queue]] = []
@@ -147,11 +147,11 @@ def candidates_on(
         if open_.spare(rung) is not None:
             leaf = case.reach[rung.queue].leaf
             for uid in group.pods:
-                record = snapshot.pod(uid)
+                record = view.pod(uid)
                 if record is not None and laws.is_of_another(
                     record.membership.application, case.record.membership.application
                 ):
-                    found.append((victim_of(snapshot, record, rung.queue), leaf))
+                    found.append((victim_of(view, record, rung.queue), leaf))
     found = [each for each in found if not open_.rules_out(each[0])]
     found.sort(key=lambda each: each[0].order)
     return found
@@ -174,7 +174,7 @@ def _most(case: Case, open_: Open, leaf: Queue, name: str) -> int:
 
 
 def candidates_in(
-    snapshot: Snapshot, case: Case, open_: Open, leaves: Iterable[Queue], but: frozenset[str]
+    view: LedgerView, case: Case, open_: Open, leaves: Iterable[Queue], but: frozenset[str]
 ) -> Iterator[tuple[Victim | None, Queue]]:
     """The pods of leaves, wherever they run: as a victim, or None for one that may not go. ``but``: uids left
     out. Those of the application that came last are the first, whatever names are."""
@@ -182,26 +182,24 @@ def candidates_in(
         (application.originator or _NOBODY, app_id, application, leaf)
         for leaf in leaves
         for app_id in leaf.applications
-        if (application := snapshot.application(app_id)) is not None
+        if (application := view.application(app_id)) is not None
     ]
     for *_, application, leaf in sorted(applications, key=lambda each: each[:2], reverse=True):
         if not laws.is_of_another(application.id, case.record.membership.application):
             continue
         for uid in sorted(application.pods):
-            yield _candidate(snapshot, open_, leaf, uid, but), leaf
+            yield _candidate(view, open_, leaf, uid, but), leaf
 
 
-def _candidate(
-    snapshot: Snapshot, open_: Open, leaf: Queue, uid: PodUid, but: frozenset[str]
-) -> Victim | None:
-    record = snapshot.pod(uid)
+def _candidate(view: LedgerView, open_: Open, leaf: Queue, uid: PodUid, but: frozenset[str]) -> Victim | None:
+    record = view.pod(uid)
     if record is None or not record.node or not record.evictable or uid in but:
         return None
-    victim = victim_of(snapshot, record, leaf.path)
+    victim = victim_of(view, record, leaf.path)
     return None if open_.rules_out(victim) else victim
 
 
-def names_of(candidates: frozenset[NodeName] | None, snapshot: Snapshot) -> list[NodeName]:
+def names_of(candidates: frozenset[NodeName] | None, view: LedgerView) -> list[NodeName]:
     """The nodes to look at, in name order."""
-    nodes = snapshot.nodes
+    nodes = view.nodes
     return sorted(nodes if candidates is None else (name for name in candidates if name in nodes))

@@ -106,14 +106,14 @@ class Crowd:
 
     def empty(self) -> None:
         """Everything that runs ends."""
-        for uid in [record.uid for record in self.engine.snapshot.pods() if record.node]:
+        for uid in [record.uid for record in self.engine.view.pods() if record.node]:
             self.engine.learn(on.PodDeleted(uid))
 
     def bind(self, uid: PodUid) -> None:
         """An ask whose turn it is comes to filter and runs where it was counted; another comes instead."""
-        snapshot = self.engine.snapshot
-        verdict = self.engine.admit(uid, lambda: [*snapshot.nodes])
-        record = snapshot.pod(uid)
+        view = self.engine.view
+        verdict = self.engine.admit(uid, lambda: [*view.nodes])
+        record = view.pod(uid)
         if not isinstance(verdict, Admitted) or record is None:
             return
         node, version = record.admission.noted, next(self._versions)

@@ -35,7 +35,7 @@ def rig(*, later: Later | None = None, perform: Callable[[Effect], None] = lambd
     loop = asyncio.get_running_loop()
     nowhere = open("/dev/null", "w")  # noqa: SIM115 - for the whole run
     engines: list[Engine] = []
-    metrics = Metrics(lambda: engines[0].snapshot)
+    metrics = Metrics(lambda: engines[0].view)
     log = DecisionLog(loop.call_later, nowhere)
     witness = DecisionWitness(Journal(), configure_logs(nowhere), log, metrics, RecentPlans())
     engine = Engine(Outward(time.time, later or loop.call_later, perform, witness))

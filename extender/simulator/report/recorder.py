@@ -10,7 +10,7 @@ from core.decisions.preemption.receipts import NoPlan
 from core.ids import PodUid
 from core.ledger.effects import Effect, MarkFailed, OpenGate, PostEvent, WakePod
 from core.ledger.pods.record import PodRecord
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 from core.resource import Limit, Resource
 from extender.simulator.cluster.api_server import Change, NodeChange, Pod, PodChange, conditions_of
@@ -42,11 +42,11 @@ class Since:
 
 
 class Recorder:
-    """Listens to the API, to Paddock and to the scheduler. ``snapshot``: Paddock's view as it is now."""
+    """Listens to the API, to Paddock and to the scheduler. ``view``: Paddock's view as it is now."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self.snapshot: Callable[[], Snapshot | None] = lambda: None
+        self.view: Callable[[], LedgerView | None] = lambda: None
         self.timeline: list[Happening] = []
         self.since = Since()
         self.config_error = ""
@@ -204,8 +204,8 @@ class Recorder:
     def queue_of(self, pod: Pod) -> str:
         """The leaf that a pod runs in or asks in, else what it names."""
         track = self._tracks[pod.uid]
-        snapshot = self.snapshot()
-        record = snapshot.pod(pod.uid) if snapshot is not None else None
+        view = self.view()
+        record = view.pod(pod.uid) if view is not None else None
         if record is not None:
             track.queue = self._queue_path(record) or track.queue
         return track.queue
@@ -280,8 +280,8 @@ class Recorder:
         }
 
     def _queue_path(self, record: PodRecord) -> str:
-        snapshot = self.snapshot()
-        queue = snapshot.queue_of(record) if snapshot is not None else None
+        view = self.view()
+        queue = view.queue_of(record) if view is not None else None
         return queue.path if queue is not None else ""
 
 

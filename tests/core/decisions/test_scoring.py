@@ -107,7 +107,7 @@ def hold(ledger: Ledger, node: str, *, cpu: int, memory: int = 0, foreign: bool 
 
 
 def decided(ledger: Ledger, *names: str, uid: str = "uid-ask") -> Scoring:
-    return decide_scores(ledger.snapshot, PodUid(uid), [NodeName(name) for name in names])
+    return decide_scores(ledger.view, PodUid(uid), [NodeName(name) for name in names])
 
 
 def scores(ledger: Ledger, *names: str, uid: str = "uid-ask") -> Mapping[NodeName, int]:
@@ -199,7 +199,7 @@ def test_what_a_pod_was_promised_itself_does_not_speak_against_a_node() -> None:
     """With its turn it was counted on n1, the first of equals; for others it is there."""
     ledger = ledger_of(FAIR, make_node("n1", cpu=10), make_node("n2", cpu=10))
     woken(ledger, now=START)
-    assert ledger.snapshot.has_turn(PodUid("uid-ask"))
+    assert ledger.view.has_turn(PodUid("uid-ask"))
     filtered(ledger, "uid-ask", now=START)
     ledger.apply(on.PodObserved(make_pod("other", cpu=1)), now=START)
     assert scores(ledger, "n1", "n2") == {"n1": TOP_SCORE, "n2": 9}

@@ -46,7 +46,7 @@ def observed(ledger: Ledger, name: str = "pod", **facts: object) -> PodFacts:
 
 
 def record_of(ledger: Ledger, pod: PodFacts) -> PodRecord:
-    record = ledger.snapshot.pod(pod.uid)
+    record = ledger.view.pod(pod.uid)
     assert record is not None
     return record
 
@@ -134,8 +134,8 @@ def test_a_gated_pod_is_not_ready(ledger: Ledger) -> None:
 def test_a_decision_changes_nothing_by_itself(ledger: Ledger) -> None:
     pod = observed(ledger)
     before = usage(ledger, "root.p.x")
-    decide_admission(ledger.snapshot, pod.uid, now=START)
-    decide_binding(ledger.snapshot, pod.uid, N1, now=START)
+    decide_admission(ledger.view, pod.uid, now=START)
+    decide_binding(ledger.view, pod.uid, N1, now=START)
     assert usage(ledger, "root.p.x") == before == (0, 0, 1000)
 
 
@@ -154,14 +154,14 @@ PLAN = Plan(
 
 def test_no_eviction_helps_an_ask_whose_queue_has_no_room(ledger: Ledger) -> None:
     pod = observed(ledger, cpu=5000)
-    assert isinstance(decide_preemption(ledger.snapshot, pod.uid, lambda: None), Vetoed)
+    assert isinstance(decide_preemption(ledger.view, pod.uid, lambda: None), Vetoed)
 
 
 @pytest.mark.parametrize("cpu", [2000, 5000])
 def test_a_plan_is_offered_when_one_is_due(ledger: Ledger, cpu: int) -> None:
     """Also where the queue has no room: victims may come from below the same max."""
     pod, offer = observed(ledger, cpu=cpu), Offered(PLAN, 0)
-    assert decide_preemption(ledger.snapshot, pod.uid, lambda: offer) == offer
+    assert decide_preemption(ledger.view, pod.uid, lambda: offer) == offer
 
 
 @pytest.mark.parametrize("reserve", [False, True], ids=["room", "room reserved"])
@@ -170,7 +170,7 @@ def test_without_a_plan_nobody_is_evicted(ledger: Ledger, reserve: bool) -> None
     if reserve:
         filtered(ledger, pod.uid, now=START)
     offer = Offered(PLAN, 0) if reserve else None
-    assert decide_preemption(ledger.snapshot, pod.uid, lambda: offer) == Withheld()
+    assert decide_preemption(ledger.view, pod.uid, lambda: offer) == Withheld()
 
 
 @pytest.mark.parametrize(
@@ -184,8 +184,8 @@ def test_without_a_plan_nobody_is_evicted(ledger: Ledger, reserve: bool) -> None
 def test_preemption_for_pods_that_are_no_asks(
     ledger: Ledger, facts: dict[str, object], verdict: object
 ) -> None:
-    assert decide_preemption(ledger.snapshot, observed(ledger, **facts).uid, _never) == verdict
-    assert decide_preemption(ledger.snapshot, PodUid("nobody"), _never) == Faulted("pod is gone")
+    assert decide_preemption(ledger.view, observed(ledger, **facts).uid, _never) == verdict
+    assert decide_preemption(ledger.view, PodUid("nobody"), _never) == Faulted("pod is gone")
 
 
 def _never() -> None:
@@ -198,9 +198,9 @@ def _never() -> None:
 def test_a_bind_call_charges_the_node_before_the_post(ledger: Ledger) -> None:
     pod = observed(ledger)
     filtered(ledger, pod.uid, now=START)
-    assert ledger.snapshot.use_of(N1) is None
+    assert ledger.view.use_of(N1) is None
     assert isinstance(bind_called(ledger, pod.uid, now=START), BindNow)
-    use = ledger.snapshot.use_of(N1)
+    use = ledger.view.use_of(N1)
     assert use is not None
     assert use.allocated.get("vcore") == 1000
     assert usage(ledger, "root.p.x") == (0, 1000, 0), "quota is allocated when the pod is bound"
@@ -219,8 +219,8 @@ def test_a_bind_call_without_a_reservation_may_be_refused(ledger: Ledger) -> Non
     verdict = bind_called(ledger, pod.uid, now=START)
     assert isinstance(verdict, Refused)
     assert verdict.said.text == "QuotaExceeded: root.p.x max vcore=2"
-    assert ledger.snapshot.use_of(N1) is None
-    assert ledger.snapshot.waiting() == 1, "it waits for room as after a filter call"
+    assert ledger.view.use_of(N1) is None
+    assert ledger.view.waiting() == 1, "it waits for room as after a filter call"
 
 
 def test_binding_again_to_the_same_node_is_done_already(ledger: Ledger) -> None:
@@ -228,16 +228,14 @@ def test_binding_again_to_the_same_node_is_done_already(ledger: Ledger) -> None:
     filtered(ledger, pod.uid, now=START)
     bind_called(ledger, pod.uid, "n1", now=START)
     ledger.apply(on.PodBound(pod.uid, N1), now=START)
-    assert decide_binding(ledger.snapshot, pod.uid, N1, now=START) == BoundAlready()
-    assert decide_binding(ledger.snapshot, pod.uid, N2, now=START) == Faulted("pod is already bound to n1")
+    assert decide_binding(ledger.view, pod.uid, N1, now=START) == BoundAlready()
+    assert decide_binding(ledger.view, pod.uid, N2, now=START) == Faulted("pod is already bound to n1")
 
 
 def test_binding_a_pod_that_is_not_ours_or_gone(ledger: Ledger) -> None:
     other = observed(ledger, "other", scheduler_name="default-scheduler")
-    assert decide_binding(ledger.snapshot, other.uid, N1, now=START) == BindNow(
-        (on.BindCalled(other.uid, N1),)
-    )
-    assert decide_binding(ledger.snapshot, PodUid("nobody"), N1, now=START) == Faulted("pod is gone")
+    assert decide_binding(ledger.view, other.uid, N1, now=START) == BindNow((on.BindCalled(other.uid, N1),))
+    assert decide_binding(ledger.view, PodUid("nobody"), N1, now=START) == Faulted("pod is gone")
 
 
 # -- explain ------------------------------
@@ -254,7 +252,7 @@ def test_binding_a_pod_that_is_not_ours_or_gone(ledger: Ledger) -> None:
     ],
 )
 def test_the_state_of_a_pod(ledger: Ledger, facts: dict[str, object], state: str) -> None:
-    assert explain(ledger.snapshot, record_of(ledger, observed(ledger, **facts))).state == state
+    assert explain(ledger.view, record_of(ledger, observed(ledger, **facts))).state == state
 
 
 def test_a_verdict_with_its_numbers(ledger: Ledger) -> None:
@@ -262,7 +260,7 @@ def test_a_verdict_with_its_numbers(ledger: Ledger) -> None:
     held = observed(ledger, "held", cpu=1000)
     filtered(ledger, held.uid, now=START)
     waiting = observed(ledger, "waiting", cpu=1500)
-    answer = explain(ledger.snapshot, record_of(ledger, waiting))
+    answer = explain(ledger.view, record_of(ledger, waiting))
     assert answer.refusal is not None
     assert answer.refusal.text == "QuotaExceeded: root.p.x max vcore=2"
     assert [numbers.path for numbers in answer.queues] == ["root.p.x", "root.p", "root"]
@@ -275,11 +273,11 @@ def test_a_verdict_with_its_numbers(ledger: Ledger) -> None:
     assert (leaf.max, leaf.allocated) == (Limit({"vcore": 2000}), Resource({"vcore": 500, "pods": 1}))
     assert answer.headroom is not None
     assert answer.headroom.get("vcore") == 500
-    assert explain(ledger.snapshot, record_of(ledger, held)).state == "reserved"
-    assert explain(ledger.snapshot, record_of(ledger, bound)).refusal is None
+    assert explain(ledger.view, record_of(ledger, held)).state == "reserved"
+    assert explain(ledger.view, record_of(ledger, bound)).refusal is None
 
 
 def test_a_pod_without_a_queue_is_explained(ledger: Ledger) -> None:
-    answer = explain(ledger.snapshot, record_of(ledger, observed(ledger, queue="root.nowhere")))
+    answer = explain(ledger.view, record_of(ledger, observed(ledger, queue="root.nowhere")))
     assert answer.refusal is not None
     assert (answer.refusal.code, answer.queues, answer.headroom) == (Code.PLACEMENT_FAILED, (), None)

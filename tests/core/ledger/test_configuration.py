@@ -48,7 +48,7 @@ def test_a_reload_carries_usage_over() -> None:
     observe(ledger, "asks", cpu=20)
     configure(ledger, make_queue("root.a", max={"vcore": 9000}), make_queue("root.b"))
     assert usage(ledger, "root.a") == (1000, 300, 20)
-    assert ledger.snapshot.generation == 2
+    assert ledger.view.generation == 2
 
 
 def test_pods_seen_before_the_first_document_are_counted_with_it() -> None:
@@ -122,10 +122,10 @@ def test_a_drained_queue_is_removed_when_its_last_application_has_completed() ->
     observe(ledger, queue="root.p.x", node="n1")
     configure(ledger)
     tick(ledger)
-    assert ledger.snapshot.tree.get("root.p.x") is not None
+    assert ledger.view.tree.get("root.p.x") is not None
     ledger.apply(on.PodDeleted(make_pod().uid), now=START)
     tick(ledger, 30)
-    assert [queue.path for queue in ledger.snapshot.tree] == ["root"]
+    assert [queue.path for queue in ledger.view.tree] == ["root"]
 
 
 @pytest.mark.rule("Q-9")
@@ -148,7 +148,7 @@ def test_a_queue_removed_and_named_again_starts_empty() -> None:
     configure(ledger)
     ledger.apply(on.PodDeleted(make_pod().uid), now=START)
     tick(ledger, 30)
-    assert ledger.snapshot.tree.get("root.a") is None
+    assert ledger.view.tree.get("root.a") is None
     configure(ledger, A)
     assert usage(ledger, "root.a") == (0, 0, 0)
 
@@ -166,7 +166,7 @@ def test_a_document_that_makes_a_running_leaf_a_parent_is_a_conflict() -> None:
     ledger = make_ledger(A)
     observe(ledger, node="n1")
     document = make_partition(make_queue("root.a", leaf=False), make_queue("root.a.x"))
-    assert list(ledger.snapshot.conflicts(document)) == [
+    assert list(ledger.view.conflicts(document)) == [
         "root.a runs 1 applications and cannot become a parent queue"
     ]
 
@@ -181,7 +181,7 @@ def test_a_bound_pod_of_an_unknown_queue_counts_in_the_recovery_queue() -> None:
     assert usage(ledger, RECOVERY_QUEUE) == usage(ledger, "root") == (1000, 0, 0)
     ledger.apply(on.PodDeleted(make_pod().uid), now=START)
     tick(ledger, 30)
-    assert ledger.snapshot.tree.get(RECOVERY_QUEUE) is None
+    assert ledger.view.tree.get(RECOVERY_QUEUE) is None
 
 
 @pytest.mark.rule("PL-12")
@@ -201,7 +201,7 @@ def test_it_does_so_whenever_it_is_seen(order: str) -> None:
         else:
             observe(ledger, "bound", app="app", queue="root.nowhere", node="n1", version=2)
     assert usage(ledger, RECOVERY_QUEUE)[0] == 1000
-    use = ledger.snapshot.use_of(make_node().name)
+    use = ledger.view.use_of(make_node().name)
     assert use is not None
     assert use.allocated.get("vcore") == 1000
 
@@ -250,7 +250,7 @@ def test_a_pod_is_pending_then_reserved_then_allocated_on_every_level() -> None:
 def test_the_roots_max_survives_a_reload() -> None:
     ledger = make_ledger(A)
     configure(ledger, A)
-    root = ledger.snapshot.tree.root
+    root = ledger.view.tree.root
     assert root.max is not None
     assert root.max == Limit({"vcore": 100_000, "memory": 2**40, "pods": 1000})
 

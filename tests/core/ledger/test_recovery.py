@@ -34,7 +34,7 @@ def took_over(ledger: Ledger) -> list[Effect]:
 
 
 def kept(ledger: Ledger) -> dict[str, str]:
-    return dict(ledger.snapshot.kept)
+    return dict(ledger.view.kept)
 
 
 @pytest.mark.rule("PRE-20", "PRE-22")
@@ -45,7 +45,7 @@ def test_a_plan_is_gone_on_with_as_it_was_written() -> None:
     assert isinstance(effect, EvictPod)
     assert (effect.uid, effect.preemptor, effect.why) == (VICTIM.uid, ASK.uid, "because")
     assert kept(ledger) == {"n1": "uid-ask"}
-    root = ledger.snapshot.tree.root
+    root = ledger.view.tree.root
     assert (root.preempting.get("vcore"), root.triggered.get("vcore")) == (2000, 2000)
 
 
@@ -86,7 +86,7 @@ def test_what_such_a_plan_has_sent_away_already_counts_for_the_next_one() -> Non
         WriteRecord(ASK.uid, "default", "ask", ((TRIGGERED, None),), Purpose.WITHDRAWAL)
     ]
     assert kept(ledger) == {"n1": "uid-ask"}
-    assert ledger.snapshot.coming(ledger._state.pods.records[ASK.uid])["vcore"] == 1000
+    assert ledger.view.coming(ledger._state.pods.records[ASK.uid])["vcore"] == 1000
 
 
 @pytest.mark.rule("PRE-20")
@@ -107,7 +107,7 @@ def test_a_mark_that_was_made_for_a_plan_that_does_not_stand_is_taken_off() -> N
     assert effect == WriteRecord(
         VICTIM.uid, "default", "victim", ((PREEMPTED_FOR, None),), Purpose.WITHDRAWAL
     )
-    assert ledger.snapshot.tree.root.preempting.get("vcore") == 0
+    assert ledger.view.tree.root.preempting.get("vcore") == 0
 
 
 def test_what_this_instance_believed_and_is_written_no_more_is_forgotten() -> None:
@@ -124,7 +124,7 @@ def test_what_this_instance_believed_and_is_written_no_more_is_forgotten() -> No
     )
     assert took_over(ledger) == []
     assert kept(ledger) == {}
-    assert ledger.snapshot.tree.root.triggered.get("vcore") == 0
+    assert ledger.view.tree.root.triggered.get("vcore") == 0
 
 
 def test_the_record_of_an_ask_that_has_its_place_is_taken_off() -> None:
@@ -137,15 +137,15 @@ def test_the_record_of_an_ask_that_has_its_place_is_taken_off() -> None:
 def test_an_ask_under_way_to_a_node_that_we_did_not_write_is_given_a_reservation() -> None:
     ledger = standing_by(replace(ASK, nominated=N1, version=2))
     took_over(ledger)
-    assert ledger.snapshot.reserved() == 1
+    assert ledger.view.reserved() == 1
 
 
 def test_a_nomination_of_ours_is_known_again() -> None:
     ledger = standing_by(replace(RECORDED, nominated=N1), replace(MARKED, deleting=True))
     took_over(ledger)
-    record = ledger.snapshot.pod(ASK.uid)
+    record = ledger.view.pod(ASK.uid)
     assert record is not None
-    assert (record.node_reservation.nominated, ledger.snapshot.reserved()) == (N1, 0)
+    assert (record.node_reservation.nominated, ledger.view.reserved()) == (N1, 0)
 
 
 def test_nobody_rests_because_another_instance_was_asked() -> None:

@@ -80,14 +80,14 @@ def ledger() -> Ledger:
 def test_a_retry_changes_no_index_and_requests_no_cycle(ledger: Ledger) -> None:
     ledger.apply(on.PodDeleted(PodUid("uid-other")), now=START)
     woken(ledger, now=START)
-    verdict = decide_admission(ledger.snapshot, UID, now=START + 1)
+    verdict = decide_admission(ledger.view, UID, now=START + 1)
     assert isinstance(verdict, Admitted)
     assert len(verdict.events) == 1
     paths = changed(ledger, *verdict.events, now=START + 1)
     of_pod = f".pods.records[{UID}].admission.reservation"
     assert {path for path in paths if not path.startswith((of_pod, ".now", ".turns.asked_at"))} == set()
     assert f"{of_pod}.running_since" in paths
-    assert not ledger.snapshot.pass_wanted
+    assert not ledger.view.pass_wanted
 
 
 def test_a_retry_begins_the_time_of_the_reservation_anew(ledger: Ledger) -> None:
@@ -108,14 +108,14 @@ def test_a_retry_waits_for_its_turn_where_another_pod_may_want_the_capacity(ledg
 
 def test_a_retry_over_a_lowered_max_is_refused(ledger: Ledger) -> None:
     partition = make_partition(make_queue("root.a", max={"vcore": 900}))
-    ledger.apply(on.Configured(partition, ledger.snapshot.settings), now=START)
+    ledger.apply(on.Configured(partition, ledger.view.settings), now=START)
     refused = filtered(ledger, UID, now=START + 1)
     assert isinstance(refused, Refused)
     assert refused.refusal.text == "QuotaExceeded: root.a max vcore=900m"
 
 
 def reservation(ledger: Ledger) -> Reservation | None:
-    record = ledger.snapshot.pod(UID)
+    record = ledger.view.pod(UID)
     assert record is not None
     return record.admission.reservation
 
@@ -142,11 +142,11 @@ def test_a_retry_is_answered_as_if_the_reservation_had_ended_before(
 
 
 def compare(world: World, uid: PodUid) -> None:
-    names = tuple(world.ledger.snapshot.nodes)
-    answer = decide_admission(world.ledger.snapshot, uid, now=world.now, offered=lambda: names)
+    names = tuple(world.ledger.view.nodes)
+    answer = decide_admission(world.ledger.view, uid, now=world.now, offered=lambda: names)
     ended = deepcopy(world.ledger)
     ended.apply(on.FilterCalled(uid), now=world.now)
-    expected = decide_admission(ended.snapshot, uid, now=world.now, offered=lambda: names)
+    expected = decide_admission(ended.view, uid, now=world.now, offered=lambda: names)
     assert summary(answer) == summary(expected), world.told()
     event(f"retry: {summary(answer)[0]}")
 

@@ -52,13 +52,13 @@ def asks(ledger: Ledger, cpu: int, *, created: float, gates: tuple[str, ...] = (
 def slices(ledger: Ledger) -> list[int]:
     """The effort of each slice of the passes that are wanted."""
     found = []
-    while ledger.snapshot.pass_wanted:
+    while ledger.view.pass_wanted:
         found.append(effort(lambda: ledger.apply(on.PassDue(), now=START)))
     return found
 
 
 def run_passes(ledger: Ledger, *, at: float = 0.0) -> None:
-    while ledger.snapshot.pass_wanted:
+    while ledger.view.pass_wanted:
         ledger.apply(on.PassDue(), now=START + at)
 
 
@@ -68,8 +68,8 @@ def test_no_slice_of_a_pass_is_much_longer_than_the_others() -> None:
     asks(ledger, 1000, created=START, gates=(OWN_GATE,))
     asks(ledger, LARGE, created=START - KEPT_AFTER, gates=(OWN_GATE,))
     found = slices(ledger)
-    assert len(ledger.snapshot.kept) > 0
-    assert ledger.snapshot.turns() > 50
+    assert len(ledger.view.kept) > 0
+    assert ledger.view.turns() > 50
     assert len(found) > 20
     assert max(found) < 2 * statistics.median(found)
 
@@ -78,7 +78,7 @@ def test_nor_of_one_that_begins_while_many_have_turns() -> None:
     ledger = make_ledger(make_queue("root.a"), nodes=20)
     for count, turns in ((20 * WORK_PER_SLICE, 0), (WORK_PER_SLICE, 20 * WORK_PER_SLICE)):
         run_passes(ledger)
-        assert ledger.snapshot.turns() == turns
+        assert ledger.view.turns() == turns
         for number in range(count):
             pod = make_pod(f"p{turns}-{number}", gates=(OWN_GATE,))
             ledger.apply(on.PodObserved(pod), now=START)
@@ -95,8 +95,8 @@ def test_an_ask_that_comes_of_age_is_not_looked_at_where_a_node_has_room_for_it(
     ledger.apply(on.PodObserved(make_pod("small", created=START)), now=START)
     run_passes(ledger)
     ledger.apply(on.TimePassed(), now=START + KEPT_AFTER)
-    assert not ledger.snapshot.pass_wanted
-    assert ledger.snapshot.next_due() is None
+    assert not ledger.view.pass_wanted
+    assert ledger.view.next_due() is None
 
 
 def test_one_that_no_node_has_room_for_is() -> None:
@@ -105,7 +105,7 @@ def test_one_that_no_node_has_room_for_is() -> None:
     ledger.apply(on.PodObserved(make_pod("large", cpu=60_000, created=START)), now=START)
     run_passes(ledger)
     ledger.apply(on.TimePassed(), now=START + KEPT_AFTER)
-    assert ledger.snapshot.pass_wanted
+    assert ledger.view.pass_wanted
 
 
 def test_one_that_a_node_had_room_for_is_when_kube_scheduler_finds_none_after_all() -> None:
@@ -113,7 +113,7 @@ def test_one_that_a_node_had_room_for_is_when_kube_scheduler_finds_none_after_al
     ledger = make_ledger(make_queue("root.a"), nodes=2)
     ledger.apply(on.PodObserved(make_pod("large", cpu=60_000, created=START)), now=START)
     tick(ledger, KEPT_AFTER)
-    assert not ledger.snapshot.pass_wanted
+    assert not ledger.view.pass_wanted
     for name in ("n1", "n2"):
         runs = make_pod(f"on-{name}", cpu=60_000, node=name, app="other")
         ledger.apply(on.PodObserved(runs), now=START + KEPT_AFTER)
@@ -123,7 +123,7 @@ def test_one_that_a_node_had_room_for_is_when_kube_scheduler_finds_none_after_al
     for moment in range(3, 12):
         tick(ledger, float(moment))
         run_passes(ledger, at=float(moment))
-    assert list(ledger.snapshot.kept.values()) == [PodUid("uid-large")]
+    assert list(ledger.view.kept.values()) == [PodUid("uid-large")]
 
 
 def tick(ledger: Ledger, at: float) -> None:
@@ -135,11 +135,11 @@ def test_many_come_of_age_some_at_a_time() -> None:
     for number in range(AGED_AT_ONCE + 1):
         ledger.apply(on.PodObserved(make_pod(f"p{number}", created=START)), now=START)
     tick(ledger, KEPT_AFTER)
-    assert ledger.snapshot.cycle.overdue
-    assert ledger.snapshot.next_due() == START + KEPT_AFTER
+    assert ledger.view.cycle.overdue
+    assert ledger.view.next_due() == START + KEPT_AFTER
     tick(ledger, KEPT_AFTER)
-    assert not ledger.snapshot.cycle.overdue
-    assert ledger.snapshot.next_due() is None
+    assert not ledger.view.cycle.overdue
+    assert ledger.view.next_due() is None
 
 
 def test_many_turns_end_some_at_a_time() -> None:
@@ -149,11 +149,11 @@ def test_many_turns_end_some_at_a_time() -> None:
         pod = make_pod(f"p{number:03}", created=float(number), gates=(OWN_GATE,))
         ledger.apply(on.PodObserved(pod), now=START)
     run_passes(ledger)
-    assert ledger.snapshot.turns() == EXPIRED_AT_ONCE + 1
-    tick(ledger, ledger.snapshot.settings.turn_lease)
-    assert (ledger.snapshot.turns(), ledger.snapshot.cycle.overdue) == (1, True)
-    tick(ledger, ledger.snapshot.settings.turn_lease)
-    assert (ledger.snapshot.turns(), ledger.snapshot.cycle.overdue) == (0, False)
+    assert ledger.view.turns() == EXPIRED_AT_ONCE + 1
+    tick(ledger, ledger.view.settings.turn_lease)
+    assert (ledger.view.turns(), ledger.view.cycle.overdue) == (1, True)
+    tick(ledger, ledger.view.settings.turn_lease)
+    assert (ledger.view.turns(), ledger.view.cycle.overdue) == (0, False)
 
 
 def test_turns_of_a_large_group_which_ends_as_one_are_in_nobodys_way() -> None:
@@ -164,9 +164,9 @@ def test_turns_of_a_large_group_which_ends_as_one_are_in_nobodys_way() -> None:
         pod = make_pod(f"p{number:03}", created=float(number), gates=(OWN_GATE,), **named)
         ledger.apply(on.PodObserved(pod), now=START)
     run_passes(ledger)
-    assert ledger.snapshot.turns() == EXPIRED_AT_ONCE + 2
+    assert ledger.view.turns() == EXPIRED_AT_ONCE + 2
     single = PodUid(f"uid-p{EXPIRED_AT_ONCE + 1:03}")
     assert list(ledger._state.turns.of)[-1] == single
-    tick(ledger, ledger.snapshot.settings.turn_lease)
-    assert not ledger.snapshot.has_turn(single)
-    assert not ledger.snapshot.cycle.overdue
+    tick(ledger, ledger.view.settings.turn_lease)
+    assert not ledger.view.has_turn(single)
+    assert not ledger.view.cycle.overdue

@@ -131,12 +131,12 @@ def test_a_queue_that_cannot_take_the_ask_is_a_fence(
     )
     world.runs("v", "root.p.b", used)
     record = world.asks("ask", "root.p.a", size)
-    snapshot = world.ledger.snapshot
-    leaf = snapshot.tree.get("root.p.a")
-    known = snapshot.pod(record.uid)
+    view = world.ledger.view
+    leaf = view.tree.get("root.p.a")
+    known = view.pod(record.uid)
     assert leaf is not None
     assert known is not None
-    fence = case_of(snapshot, known, leaf).fence
+    fence = case_of(view, known, leaf).fence
     assert (fence.bound, fence.root.path) == (bound, root)
 
 

@@ -28,7 +28,7 @@ def queue(path: str, *, leaf: bool = True, fence: bool = False, offset: int = 0)
 def priorities(ledger: Ledger, *paths: str) -> list[int]:
     found = []
     for path in paths:
-        known = ledger.snapshot.tree.get(path)
+        known = ledger.view.tree.get(path)
         assert known is not None, path
         found.append(known.priority)
     return found

@@ -39,7 +39,7 @@ def submit(ledger: Ledger, queue: str, *, app: str = "", node: str = "") -> None
 
 
 def queue_of(ledger: Ledger, path: str) -> Queue:
-    queue = ledger.snapshot.tree.get(path)
+    queue = ledger.view.tree.get(path)
     assert queue is not None, path
     return queue
 
@@ -47,7 +47,7 @@ def queue_of(ledger: Ledger, path: str) -> Queue:
 def clean(ledger: Ledger, *, at: float = 0.0) -> list[str]:
     ledger.apply(on.TimePassed(), now=START + at)
     ledger.apply(on.CleanerDue(), now=START + at)
-    return [queue.path for queue in ledger.snapshot.tree]
+    return [queue.path for queue in ledger.view.tree]
 
 
 @pytest.mark.rule("Q-3")
@@ -55,9 +55,9 @@ def test_a_reload_changes_the_number_of_applications_of_the_root() -> None:
     """YuniKorn takes it at the creation only; the recommendation is to apply it."""
     root = make_queue("root", leaf=False)
     ledger = ledger_with(make_queue("root.a"), root=replace(root, max_applications=1))
-    assert ledger.snapshot.tree.root.max_applications == 1
+    assert ledger.view.tree.root.max_applications == 1
     configure(ledger, make_queue("root.a"), root=replace(root, max_applications=7))
-    assert ledger.snapshot.tree.root.max_applications == 7
+    assert ledger.view.tree.root.max_applications == 7
 
 
 @pytest.mark.rule("Q-7")
@@ -93,7 +93,7 @@ def test_children_drain_with_their_parent_but_not_dynamic_ones() -> None:
     assert drains == {"root.p": True, "root.p.kept": True, "root.p.made": False}
     submit(ledger, "root.p.made", app="more")
     submit(ledger, "root.p.new", app="other")
-    applications = {each.id: each.queue for each in ledger.snapshot.applications()}
+    applications = {each.id: each.queue for each in ledger.view.applications()}
     assert (applications[AppId("more", "default")], applications[AppId("other", "default")]) == (
         "root.p.made",
         None,

@@ -58,7 +58,7 @@ def test_pods_without_an_id_share_an_application_unless_told_otherwise(
     ledger = make_ledger(make_queue("root.a"), settings=LedgerSettings(unique_app_ids=unique))
     for name in ("one", "two"):
         ledger.apply(on.PodObserved(make_pod(name, app="")), now=START)
-    assert len(list(ledger.snapshot.applications())) == applications
+    assert len(list(ledger.view.applications())) == applications
 
 
 @pytest.mark.rule("POD-5")
@@ -78,7 +78,7 @@ def test_an_application_that_has_completed_may_come_back_elsewhere() -> None:
     ledger.apply(on.PodObserved(first), now=START)
     ledger.apply(on.PodDeleted(first.uid), now=START)
     ledger.apply(on.TimePassed(), now=START + COMPLETING_FOR)
-    assert ledger.snapshot.application(AppId("app-1", "default")) is None
+    assert ledger.view.application(AppId("app-1", "default")) is None
     ledger.apply(on.PodObserved(make_pod("second", queue="root.b")), now=START + 31)
     assert usage(ledger, "root.b") == (0, 0, 1000)
 
@@ -88,7 +88,7 @@ def test_an_application_that_has_completed_may_come_back_elsewhere() -> None:
 def test_a_gated_pod_is_no_ask_and_makes_no_application(gates: tuple[str, ...]) -> None:
     ledger = make_ledger(make_queue("root.a"), make_queue("root.b"))
     ledger.apply(on.PodObserved(make_pod("gated", gates=gates)), now=START)
-    assert list(ledger.snapshot.applications()) == []
+    assert list(ledger.view.applications()) == []
     assert usage(ledger, "root.a") == (0, 0, 0)
     ledger.apply(on.PodObserved(make_pod("other", queue="root.b")), now=START)
     ledger.apply(on.PodObserved(make_pod("gated", version=2)), now=START)
@@ -108,7 +108,7 @@ def test_every_pod_of_a_refused_application_is_refused_until_a_document_places_i
     for name, queue in (("one", "root.a"), ("two", "root.b")):
         ledger.apply(on.PodObserved(make_pod(name, queue=queue)), now=START)
         filtered(ledger, f"uid-{name}", now=START)
-    application = ledger.snapshot.application(AppId("app-1", "default"))
+    application = ledger.view.application(AppId("app-1", "default"))
     assert application is not None
     assert application.refusal is not None
     assert usage(ledger, "root") == (0, 0, 0)

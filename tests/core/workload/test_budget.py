@@ -92,13 +92,13 @@ def test_budgets_come_change_and_go() -> None:
     ledger.apply(on.BudgetObserved(budget("a", allowed=1)), now=START)
     ledger.apply(on.BudgetObserved(budget("b")), now=START)
     ledger.apply(on.BudgetObserved(budget("a", allowed=0)), now=START)
-    assert ledger.snapshot.budgets == known(budget("a", allowed=0), budget("b"))
+    assert ledger.view.budgets == known(budget("a", allowed=0), budget("b"))
     ledger.apply(on.BudgetDeleted("default", "a"), now=START)
     ledger.apply(on.BudgetDeleted("default", "unheard-of"), now=START)
     ledger.apply(on.BudgetDeleted("unheard-of", "a"), now=START)
-    assert ledger.snapshot.budgets == known(budget("b"))
+    assert ledger.view.budgets == known(budget("b"))
     ledger.apply(on.BudgetDeleted("default", "b"), now=START)
-    assert ledger.snapshot.budgets == {}
+    assert ledger.view.budgets == {}
 
 
 def test_what_a_list_lacks_is_gone() -> None:
@@ -107,7 +107,7 @@ def test_what_a_list_lacks_is_gone() -> None:
     for each in (kept, *gone):
         ledger.apply(on.BudgetObserved(each), now=START)
     ledger.apply(on.BudgetsListed(frozenset({("default", "a")})), now=START)
-    assert ledger.snapshot.budgets == known(kept)
+    assert ledger.view.budgets == known(kept)
 
 
 @pytest.mark.parametrize("outcome", [EvictionOutcome.DONE, EvictionOutcome.GONE])
@@ -116,6 +116,6 @@ def test_the_end_of_an_eviction_is_kept(outcome: EvictionOutcome) -> None:
     ledger.apply(on.PodObserved(make_pod("p", node="n1")), now=START)
     for uid in ("uid-p", "unheard-of"):
         ledger.apply(on.PodEvicted(PodUid(uid), outcome, Purpose.VICTIM), now=START)
-    record = ledger.snapshot.pod(PodUid("uid-p"))
+    record = ledger.view.pod(PodUid("uid-p"))
     assert record is not None
     assert record.preemption.eviction is outcome

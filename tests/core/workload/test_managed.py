@@ -65,7 +65,7 @@ def test_whose_a_pod_is(
 
 
 def managed_in(ledger: Ledger, pod: PodFacts) -> bool:
-    record = ledger.snapshot.pod(pod.uid)
+    record = ledger.view.pod(pod.uid)
     assert record is not None
     return record.membership.managed
 
@@ -114,28 +114,28 @@ def test_a_pod_that_left_before_its_namespace_came_is_no_longer_awaited(ledger: 
 def test_namespaces_that_a_list_lacks_are_unknown_again(ledger: Ledger) -> None:
     ledger.apply(on.NamespaceObserved(NamespaceFacts("old", ENABLED)), now=START)
     ledger.apply(on.NamespacesListed(frozenset({"default"})), now=START)
-    assert ledger.snapshot.namespace("old") is None
+    assert ledger.view.namespace("old") is None
     ledger.apply(on.NamespaceObserved(NamespaceFacts("old", ENABLED)), now=START)
     ledger.apply(on.NamespaceDeleted("old"), now=START)
-    assert ledger.snapshot.namespace("old") is None
+    assert ledger.view.namespace("old") is None
 
 
 @pytest.mark.rule("POD-1")
 def test_an_unmanaged_pod_counts_on_its_node_and_in_no_queue(ledger: Ledger) -> None:
     pod = make_pod(scheduler_name="default-scheduler", node="n1")
     ledger.apply(on.PodObserved(pod), now=START)
-    use = ledger.snapshot.use_of(NodeName("n1"))
+    use = ledger.view.use_of(NodeName("n1"))
     assert use is not None
     assert (use.occupied.get("vcore"), use.allocated.get("vcore")) == (1000, 0)
     assert usage(ledger, "root") == (0, 0, 0)
     ledger.apply(on.PodDeleted(pod.uid), now=START)
-    assert ledger.snapshot.use_of(NodeName("n1")) is None
+    assert ledger.view.use_of(NodeName("n1")) is None
 
 
 @pytest.mark.rule("POD-2")
 def test_a_pod_may_be_seen_before_its_node(ledger: Ledger) -> None:
     ledger.apply(on.PodObserved(make_pod(node="later")), now=START)
-    use = ledger.snapshot.use_of(NodeName("later"))
+    use = ledger.view.use_of(NodeName("later"))
     assert use is not None
     assert use.allocated.get("vcore") == 1000
     assert usage(ledger, "root.a") == (1000, 0, 0)

@@ -53,7 +53,7 @@ class Bench:
         self.configuration.offer_config_maps(None, ConfigMapData(data), CONFIGS)
 
     def max_of(self, path: str = "root.a") -> dict[str, int]:
-        queue = self.rig.engine.snapshot.tree.get(path)
+        queue = self.rig.engine.view.tree.get(path)
         assert queue is not None
         return dict(queue.max.items()) if queue.max else {}
 
@@ -128,7 +128,7 @@ def test_a_key_that_is_removed_goes_back_to_its_default() -> None:
     bench.offer(document(), paddock__turn__lease="9s", paddock__reservation__ttl="9s")
     bench.offer(document(), paddock__turn__lease="8s", service__frobnicate="x")
     assert bench.configuration.settings.turn_lease == 8.0
-    assert bench.rig.engine.snapshot.settings.reservation_ttl == 30.0
+    assert bench.rig.engine.view.settings.reservation_ttl == 30.0
 
 
 @pytest.mark.rule("SRC-9")
@@ -136,10 +136,10 @@ def test_settings_count_although_the_document_beside_them_is_refused() -> None:
     bench = Bench()
     bench.offer(document("3"))
     bench.offer(document("-1"), paddock__reservation__ttl="9s")
-    assert bench.rig.engine.snapshot.settings.reservation_ttl == 9.0
+    assert bench.rig.engine.view.settings.reservation_ttl == 9.0
     assert (bench.max_of(), len(bench.refused)) == ({"vcore": 3000}, 1)
     bench.offer(document("3"))
-    assert bench.rig.engine.snapshot.settings.reservation_ttl == 30.0
+    assert bench.rig.engine.view.settings.reservation_ttl == 30.0
     assert (bench.configuration.error, len(bench.refused)) == ("", 1)
 
 
@@ -167,7 +167,7 @@ def test_the_same_again_is_not_applied_again() -> None:
     for _ in range(3):
         bench.offer(document())
     assert len(bench.applied) == bench.configuration.reloads == 1
-    assert bench.rig.engine.snapshot.generation == 2
+    assert bench.rig.engine.view.generation == 2
 
 
 @pytest.mark.rule("SRC-9")
@@ -187,12 +187,12 @@ def test_a_queue_with_applications_cannot_become_a_parent() -> None:
     bench.offer(document(below_a="child"))
     ((_, message),) = bench.refused
     assert message == "root.a runs 1 applications and cannot become a parent queue"
-    assert bench.rig.engine.snapshot.tree.get("root.a.child") is None
+    assert bench.rig.engine.view.tree.get("root.a.child") is None
     assert bench.rig.filter("q")["NodeNames"]
     bench.rig.engine.learn(on.PodDeleted(make_pod("p").uid))
     bench.rig.engine.learn(on.PodDeleted(make_pod("q").uid))
     bench.offer(document(below_a="child"))
-    assert bench.rig.engine.snapshot.tree.get("root.a.child") is not None
+    assert bench.rig.engine.view.tree.get("root.a.child") is not None
     assert bench.configuration.error == ""
 
 
@@ -213,7 +213,7 @@ def test_settings_that_need_a_restart_are_held_and_named() -> None:
     bench.offer(document(), paddock__bind__deadline="20s", paddock__reservation__ttl="5s")
     assert bench.applied[-1] == ("yunikorn-configs", ("paddock.bind.deadline",))
     assert bench.configuration.settings.bind_deadline == 50.0
-    assert bench.rig.engine.snapshot.settings.reservation_ttl == 5.0
+    assert bench.rig.engine.view.settings.reservation_ttl == 5.0
 
 
 @pytest.mark.rule("SRC-6")
@@ -281,7 +281,7 @@ def test_hot_refresh_itself_can_be_switched_off_by_a_reload() -> None:
 def test_an_override_stays_over_a_reload() -> None:
     bench = Bench(reservation_ttl="7s")
     bench.offer(document(), paddock__reservation__ttl="5s")
-    assert bench.rig.engine.snapshot.settings.reservation_ttl == 7.0
+    assert bench.rig.engine.view.settings.reservation_ttl == 7.0
 
 
 @pytest.mark.rule("SRC-7")
@@ -302,7 +302,7 @@ def test_the_second_map_wins_key_by_key() -> None:
     configs = ConfigMapData({}, {"queues.yaml.gz": packed})
     bench.configuration.offer_config_maps(defaults, configs, CONFIGS)
     assert bench.max_of() == {"vcore": 4000}
-    assert bench.rig.engine.snapshot.settings.reservation_ttl == 9.0
+    assert bench.rig.engine.view.settings.reservation_ttl == 9.0
 
 
 def test_a_plain_file() -> None:

@@ -54,12 +54,12 @@ class Bench:
     @property
     def cores(self) -> int | None:
         """The max of root.a."""
-        queue = self.rig.engine.snapshot.tree.get("root.a")
+        queue = self.rig.engine.view.tree.get("root.a")
         return dict(queue.max.items())["vcore"] // 1000 if queue is not None and queue.max else None
 
     @property
     def ttl(self) -> float:
-        return self.rig.engine.snapshot.settings.reservation_ttl
+        return self.rig.engine.view.settings.reservation_ttl
 
     @property
     def manages_default(self) -> bool | None:

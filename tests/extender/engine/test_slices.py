@@ -22,7 +22,7 @@ def gated(rig: Rig, count: int) -> None:
 def rounds(rig: Rig) -> list[int]:
     """Run what is planned, a round of the loop at a time, while a pass goes on; gates opened in each."""
     found = []
-    while rig.engine.snapshot.pass_wanted:
+    while rig.engine.view.pass_wanted:
         before, planned = len(rig.effects), rig.planned[:]
         del rig.planned[: len(planned)]
         for call in planned:
@@ -68,11 +68,11 @@ def test_of_what_has_expired_some_is_taken_at_a_time_until_none_is_left() -> Non
     planned = len(rig.planned)
     rig.engine.pass_time()  # The clock goes on meanwhile, and begins no second row of them.
     assert len(rig.planned) == planned
-    assert rig.engine.snapshot.cycle.overdue
+    assert rig.engine.view.cycle.overdue
     while rig.planned:
         rig.planned.pop(0)()
-    assert not rig.engine.snapshot.cycle.overdue
-    assert rig.engine.snapshot.next_due() is None
+    assert not rig.engine.view.cycle.overdue
+    assert rig.engine.view.next_due() is None
 
 
 def test_few_at_a_time_are_told_why_they_wait() -> None:

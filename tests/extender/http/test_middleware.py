@@ -148,7 +148,7 @@ async def test_a_uid_in_use_is_refused_and_changes_nothing() -> None:
         status, answer = await door.post("filter", filter_body("q", uid="uid-p"))
         assert (status, answer) == (200, {"Error": "uid belongs to pod default/p"})
         await answers_still(door)
-    assert [record.facts.name for record in rig.engine.snapshot.pods()] == ["p", "well"]
+    assert [record.facts.name for record in rig.engine.view.pods()] == ["p", "well"]
 
 
 # -- anything ------------------------------------------------------------------------------------------

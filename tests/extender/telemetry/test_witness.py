@@ -26,7 +26,7 @@ class Told:
     def __init__(self) -> None:
         self.journal = Journal()
         self.stream = io.StringIO()
-        self.metrics = Metrics(lambda: Ledger().snapshot)
+        self.metrics = Metrics(lambda: Ledger().view)
         self.planned: list[Callable[[], None]] = []
         log = DecisionLog(lambda _, call: self.planned.append(call), self.stream)
         self.witness = DecisionWitness(

@@ -41,7 +41,7 @@ async def test_the_node_is_charged_before_the_post_succeeds() -> None:
     rig.api.open = asyncio.Event()
     call = asyncio.create_task(rig.bind("p"))
     await until(lambda: bool(rig.api.posted))
-    use = rig.engine.snapshot.use_of(NodeName("n1"))
+    use = rig.engine.view.use_of(NodeName("n1"))
     assert use is not None
     assert use.allocated.get("vcore") == 1000
     rig.api.open.set()
@@ -212,7 +212,7 @@ async def test_a_pod_deleted_meanwhile_is_gone() -> None:
 
 def now_synced(rig: Rig) -> None:
     rig.ledger.apply(
-        on.Configured(make_partition(make_queue("root.a")), rig.engine.snapshot.settings), now=rig.time
+        on.Configured(make_partition(make_queue("root.a")), rig.engine.view.settings), now=rig.time
     )
     for listed in (
         on.NodeObserved(make_node("n1")),

@@ -90,7 +90,7 @@ def test_a_body_about_what_is_no_pod_is_a_bad_one(verb: str, field: str, name: s
     body = preempt_body("p", {"n1": ["v"]}) if verb == "preempt" else filter_body("p")
     with pytest.raises(BadBody):
         getattr(rig.verbs, verb)(changed(lambda body: body["Pod"]["metadata"].update({field: name}), body))
-    assert rig.engine.snapshot.pod(UID) is None
+    assert rig.engine.view.pod(UID) is None
 
 
 def test_a_uid_has_an_end() -> None:
@@ -186,7 +186,7 @@ async def test_what_a_body_says_of_a_pod_buys_it_no_node(lie: dict[str, Any], sh
     assert rig.api.posted == []
     assert rig.audit() == ()
     rig.engine.learn(on.PodObserved(replace(true, version=7)))
-    record = rig.engine.snapshot.pod(UID)
+    record = rig.engine.view.pod(UID)
     assert record is not None
     assert record.facts.version == 7
 
@@ -306,9 +306,9 @@ async def test_the_watch_is_right_about_whose_a_pod_is() -> None:
     rig = Rig(make_queue("root.a", max={"vcore": 2000}), make_queue("root.b"))
     rig.filter("p", queue="root.b", app="b")
     rig.engine.learn(on.PodObserved(make_pod("p", version=5)))
-    record = rig.engine.snapshot.pod(UID)
+    record = rig.engine.view.pod(UID)
     assert record is not None
-    queue = rig.engine.snapshot.queue_of(record)
+    queue = rig.engine.view.queue_of(record)
     assert queue is not None
     assert (queue.path, usage(rig.ledger, "root.b")) == ("root.a", (0, 0, 0))
     assert rig.audit() == ()

@@ -73,10 +73,10 @@ def test_the_text_stays_while_another_code_has_not_settled() -> None:
     rig = Rig(make_queue("root.a", max={"vcore": 2000, "memory": 10**9}))
     rig.filter("p1", cpu="2")
     first = rig.filter("p2")["FailedAndUnresolvableNodes"]["n1"]
-    rig.engine.learn(on.Configured(make_partition(make_queue("root.b")), rig.engine.snapshot.settings))
+    rig.engine.learn(on.Configured(make_partition(make_queue("root.b")), rig.engine.view.settings))
     assert rig.filter("p2")["FailedAndUnresolvableNodes"]["n1"] == first
     rig.engine.learn(
-        on.Configured(make_partition(make_queue("root.a", max={"vcore": 1000})), rig.engine.snapshot.settings)
+        on.Configured(make_partition(make_queue("root.a", max={"vcore": 1000})), rig.engine.view.settings)
     )
     assert rig.filter("p2")["FailedAndUnresolvableNodes"]["n1"] == first
     rig.time += CODE_SETTLES - 1
@@ -111,10 +111,10 @@ def test_who_is_managed(namespace: str, scheduler: str, queue: str, ours: bool) 
 def test_an_unmanaged_pod_is_counted_on_its_node_and_in_no_queue() -> None:
     rig = Rig()
     rig.engine.learn(on.PodObserved(make_pod("x", scheduler_name="other", app="", queue="", node="n1")))
-    use = rig.engine.snapshot.use_of(next(iter(nodes_of("n1"))))
+    use = rig.engine.view.use_of(next(iter(nodes_of("n1"))))
     assert use is not None
     assert use.occupied.get("vcore") == 1000
-    assert rig.engine.snapshot.tree.root.allocated.get("vcore") == 0
+    assert rig.engine.view.tree.root.allocated.get("vcore") == 0
 
 
 def test_before_the_lists_are_in() -> None:

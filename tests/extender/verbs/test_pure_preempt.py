@@ -89,10 +89,10 @@ def test_an_offer_that_is_not_taken_is_dropped() -> None:
     stage.ask()
     stage.wait(DELAY)
     assert stage.victims() == ["uid-v1"]
-    assert PodUid("uid-ask") in stage.rig.engine.snapshot.offers
+    assert PodUid("uid-ask") in stage.rig.engine.view.offers
     stage.wait(OFFERED_FOR)
     stage.rig.engine.pass_time()
-    assert PodUid("uid-ask") not in stage.rig.engine.snapshot.offers
+    assert PodUid("uid-ask") not in stage.rig.engine.view.offers
     assert stage.victims() == [], "the next attempt is due 15 s after the last"
     stage.wait(15 - OFFERED_FOR)
     assert stage.victims() == ["uid-v1"]
@@ -108,13 +108,13 @@ def test_an_offer_counts_no_longer_than_its_time_even_if_no_timer_has_run(how: s
     assert stage.victims() == ["uid-v1"]
     stage.wait(OFFERED_FOR - 0.1)
     stage.victims()
-    assert PodUid("uid-ask") in stage.rig.engine.snapshot.offers, "its time is not over"
+    assert PodUid("uid-ask") in stage.rig.engine.view.offers, "its time is not over"
     stage.wait(0.2)
     if how == "verb":
         stage.victims()
     else:
         stage.rig.engine.planner._step()
-    assert PodUid("uid-ask") not in stage.rig.engine.snapshot.offers
+    assert PodUid("uid-ask") not in stage.rig.engine.view.offers
 
 
 def test_an_offer_is_committed_when_its_first_victim_is_seen_to_go() -> None:
@@ -127,7 +127,7 @@ def test_an_offer_is_committed_when_its_first_victim_is_seen_to_go() -> None:
     (record,) = [each for each in stage.rig.effects if isinstance(each, WriteRecord)]
     assert record.uid == ask.uid
     assert dict(record.entries)[TRIGGERED]
-    assert stage.rig.engine.snapshot.kept == {"n1": "uid-ask"}
+    assert stage.rig.engine.view.kept == {"n1": "uid-ask"}
     stage.learn(written(record, reached=True))
     stage.learn(on.PodDeleted(PodUid("uid-v1")))
     stage.rig.run_planned()
@@ -230,7 +230,7 @@ def test_several_offers_stand_at_once_and_none_names_the_victim_of_another() -> 
     assert {node: [each["UID"] for each in named["Pods"]] for node, named in answer.items()} == {
         "n2": ["uid-w"]
     }
-    assert stage.rig.engine.snapshot.kept == {"n1": "uid-ask", "n2": "uid-next"}
+    assert stage.rig.engine.view.kept == {"n1": "uid-ask", "n2": "uid-next"}
     assert stage.rig.audit() == ()
 
 
@@ -342,9 +342,9 @@ def test_a_record_that_cannot_be_written_ends_the_plan(which: str) -> None:
         second = records(stage)[-1]
         stage.learn(written(second, reached=False))
     assert evictions(stage) == []
-    snapshot = stage.rig.engine.snapshot
-    assert snapshot.kept == {}
-    victim, ask = snapshot.pod(PodUid("uid-v1")), snapshot.pod(PodUid("uid-ask"))
+    view = stage.rig.engine.view
+    assert view.kept == {}
+    victim, ask = view.pod(PodUid("uid-v1")), view.pod(PodUid("uid-ask"))
     assert victim is not None
     assert ask is not None
     assert (victim.preemption.preempted_for, ask.preemption.triggered, ask.preemption.plans) == (None, "", 0)
@@ -360,9 +360,9 @@ def test_a_victim_that_may_not_go_is_spared_and_the_ask_tries_again(outcome: Evi
     stage.learn(on.PodEvicted(PodUid("uid-v1"), outcome, Purpose.VICTIM, PodUid("uid-ask")))
     entries = {each.uid: dict(each.entries) for each in records(stage)[-2:]}
     assert entries[PodUid("uid-v1")] == {PREEMPTED_FOR: None}
-    record = stage.rig.engine.snapshot.pod(PodUid("uid-ask"))
+    record = stage.rig.engine.view.pod(PodUid("uid-ask"))
     assert record is not None
-    assert (record.preemption.triggered, record.preemption.plans, stage.rig.engine.snapshot.kept) == (
+    assert (record.preemption.triggered, record.preemption.plans, stage.rig.engine.view.kept) == (
         "",
         0,
         {},
@@ -386,7 +386,7 @@ def test_an_instance_that_may_not_act_plans_nothing_until_it_may() -> None:
     calls: list[Callable[[], None]] = []
     engine = stage.rig.engine
     planner = Planner(
-        lambda: engine.snapshot,
+        lambda: engine.view,
         lambda event: planned.append(type(event).__name__),
         lambda: stage.rig.time,
         lambda _, call: calls.append(call),

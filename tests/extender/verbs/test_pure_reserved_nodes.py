@@ -77,7 +77,7 @@ def test_a_list_that_must_be_read_and_cannot_is_a_bad_body(rig: Rig, body: bytes
 
 def test_the_code_is_that_of_the_decision(rig: Rig) -> None:
     rig.filter("p", nodes=["n1"])
-    record = rig.engine.snapshot.pod(make_pod("p").uid)
+    record = rig.engine.view.pod(make_pod("p").uid)
     assert record is not None
     assert record.admission.said is not None
     assert record.admission.said.code is Code.NODE_RESERVED

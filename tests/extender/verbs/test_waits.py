@@ -209,7 +209,7 @@ async def test_a_binding_that_fails_leaves_the_others_on_their_nodes() -> None:
     assert await rig.bind("g-2") == {}
     found = await asyncio.gather(*calls, return_exceptions=True)
     assert isinstance(found[0], RuntimeError)
-    group = next(rig.engine.snapshot.pod_groups())
+    group = next(rig.engine.view.pod_groups())
     assert (group.urgent, group.open, group.held) == (True, False, 3)
 
 

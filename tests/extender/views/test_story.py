@@ -15,7 +15,7 @@ from tests.builders import START, make_gang, make_ledger, make_pod, make_queue
 
 
 def story(ledger: Ledger, name: str) -> Any:
-    found = story_of(ledger.snapshot, Journal(), "default", name)
+    found = story_of(ledger.view, Journal(), "default", name)
     assert found is not None
     return found
 

@@ -13,7 +13,7 @@ from tests.core.ledger.gangs.play import GangPlay
 
 
 def exposed(world: GangPlay) -> dict[str, float]:
-    text = Metrics(lambda: world.ledger.snapshot).exposition().decode()
+    text = Metrics(lambda: world.ledger.view).exposition().decode()
     lines = [line.rsplit(" ", 1) for line in text.splitlines() if line.startswith("paddock_gang")]
     return {name: float(value) for name, value in lines}
 
@@ -42,7 +42,7 @@ def test_the_story_of_a_member_says_how_far_its_gang_has_come() -> None:
     world = GangPlay(make_ledger(make_queue("root.a")))
     world.create("m1", gang=make_gang(2), task_group="g")
     world.bind_placeholders(most=1)
-    story = story_of(world.ledger.snapshot, Journal(), "default", "m1")
+    story = story_of(world.ledger.view, Journal(), "default", "m1")
     assert story is not None
     gang = story["gang"]
     assert (gang["phase"], gang["memberOf"]) == ("Reserving", "g")
@@ -50,7 +50,7 @@ def test_the_story_of_a_member_says_how_far_its_gang_has_come() -> None:
     assert (progress["needed"], progress["placeholdersBound"], progress["placeholdersPending"]) == (2, 1, 1)
     assert story["verdict"]["code"] == Code.GANG_INCOMPLETE.value
     world.bind_placeholders()
-    story = story_of(world.ledger.snapshot, Journal(), "default", "m1")
+    story = story_of(world.ledger.view, Journal(), "default", "m1")
     assert story is not None
     assert story["gang"]["on"] == "n1"
     assert story["verdict"]["state"] == "reserved"

@@ -1,4 +1,4 @@
-"""REST-6 and REST-7 from a snapshot."""
+"""REST-6 and REST-7 from the ledger."""
 
 import pytest
 
@@ -26,9 +26,9 @@ def ledger() -> Ledger:
 
 @pytest.mark.rule("REST-6")
 def test_a_leaf(ledger: Ledger) -> None:
-    queue = ledger.snapshot.tree.get("root.p.a")
+    queue = ledger.view.tree.get("root.p.a")
     assert queue is not None
-    assert queue_view(ledger.snapshot, queue) == {
+    assert queue_view(ledger.view, queue) == {
         "queuename": "root.p.a",
         "status": "Active",
         "isLeaf": True,
@@ -53,26 +53,26 @@ def test_a_leaf(ledger: Ledger) -> None:
 
 @pytest.mark.rule("REST-6")
 def test_the_whole_tree_names_the_partition_and_the_children(ledger: Ledger) -> None:
-    view = queue_view(ledger.snapshot, ledger.snapshot.tree.root, subtree=True, partition=True)
+    view = queue_view(ledger.view, ledger.view.tree.root, subtree=True, partition=True)
     assert (view["partition"], view["isLeaf"], view["childNames"]) == ("default", False, ["root.p"])
     (parent,) = view["children"]
     assert [child["queuename"] for child in parent["children"]] == ["root.p.a"]
-    assert "children" not in queue_view(ledger.snapshot, ledger.snapshot.tree.root)
+    assert "children" not in queue_view(ledger.view, ledger.view.tree.root)
 
 
 @pytest.mark.rule("REST-6")
 def test_a_queue_over_its_max_shows_a_negative_headroom(ledger: Ledger) -> None:
     ledger.apply(on.PodObserved(make_pod("more", queue="root.p.a", cpu=3000, node="n1")), now=START)
-    queue = ledger.snapshot.tree.get("root.p.a")
+    queue = ledger.view.tree.get("root.p.a")
     assert queue is not None
-    assert queue_view(ledger.snapshot, queue)["headroom"]["vcore"] == -2000
+    assert queue_view(ledger.view, queue)["headroom"]["vcore"] == -2000
 
 
 @pytest.mark.rule("REST-7")
 def test_an_application(ledger: Ledger) -> None:
-    application = ledger.snapshot.application(AppId("app-1", "default"))
+    application = ledger.view.application(AppId("app-1", "default"))
     assert application is not None
-    view = application_view(ledger.snapshot, application)
+    view = application_view(ledger.view, application)
     assert (view["applicationID"], view["partition"], view["queueName"]) == ("app-1", "default", "root.p.a")
     assert (view["usedResource"], view["pendingResource"]) == (
         {"pods": 2, "vcore": 3000},
@@ -89,9 +89,9 @@ def test_a_member_of_a_task_group_and_a_placeholder() -> None:
     ledger = make_ledger(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod("m", task_group="g")), now=START)
     ledger.apply(on.PodObserved(make_pod("tg", task_group="g", placeholder=True, node="n1")), now=START)
-    application = ledger.snapshot.application(AppId("app-1", "default"))
+    application = ledger.view.application(AppId("app-1", "default"))
     assert application is not None
-    view = application_view(ledger.snapshot, application)
+    view = application_view(ledger.view, application)
     (request,), (allocation,) = view["requests"], view["allocations"]
     assert (request["taskGroupName"], "placeholder" in request) == ("g", False)
     assert (allocation["taskGroupName"], allocation["placeholder"]) == ("g", True)
@@ -108,7 +108,7 @@ def test_what_became_of_the_placeholders_of_each_group() -> None:
     }
     ledger = make_ledger(make_queue("root.a"))
     application = Application(AppId("app-1", "default"), "root.a", gang_progress=GangProgress(groups, 900.0))
-    assert application_view(ledger.snapshot, application)["placeholderData"] == [
+    assert application_view(ledger.view, application)["placeholderData"] == [
         {"taskGroupName": "z", "count": 2, "minResource": {"pods": 1, "vcore": 2000}},
         {
             "taskGroupName": "a",
@@ -130,9 +130,9 @@ def test_what_placeholders_hold_is_not_used_and_the_originator_is_marked() -> No
         make_pod("member", cpu=400, node="n1", **replaced),
     ):
         ledger.apply(on.PodObserved(pod), now=START)
-    application = ledger.snapshot.application(AppId("app-1", "default"))
+    application = ledger.view.application(AppId("app-1", "default"))
     assert application is not None
-    view = application_view(ledger.snapshot, application)
+    view = application_view(ledger.view, application)
     assert view["usedResource"] == {"pods": 1, "vcore": 400}
     flags = ("originator", "placeholder", "placeholderUsed")
     shown = {
@@ -146,9 +146,9 @@ def test_what_placeholders_hold_is_not_used_and_the_originator_is_marked() -> No
 def test_a_rejected_application() -> None:
     ledger = make_ledger(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod("lost", queue="root.nowhere")), now=START)
-    application = ledger.snapshot.application(AppId("app-1", "default"))
+    application = ledger.view.application(AppId("app-1", "default"))
     assert application is not None
-    view = application_view(ledger.snapshot, application)
+    view = application_view(ledger.view, application)
     assert (view["applicationState"], view["rejectedMessage"]) == (
         "Rejected",
         "PlacementFailed: no queue root.nowhere",

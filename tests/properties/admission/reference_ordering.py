@@ -99,12 +99,10 @@ def added(sizes: Iterable[Mapping[str, int] | Resource]) -> dict[str, int]:
 
 def view_of(ledger: Ledger, document: PartitionSpec, *, now: float) -> View:
     state, pods = ledger._state, {}
-    for record in ledger.snapshot.pods():
+    for record in ledger.view.pods():
         facts, turn = record.facts, state.turns.of.get(record.uid)
         app = (
-            ledger.snapshot.application(record.membership.application)
-            if record.membership.application
-            else None
+            ledger.view.application(record.membership.application) if record.membership.application else None
         )
         assert app is not None
         assert app.queue is not None
@@ -125,10 +123,8 @@ def view_of(ledger: Ledger, document: PartitionSpec, *, now: float) -> View:
             late=record.admission.passed_over or record.admission.overlooked > 1,
             rests=record.admission.rests_until is not None and record.admission.rests_until > now,
         )
-    apps = {
-        app.id: App(app.id, app.state, app.submitted, app.let_in) for app in ledger.snapshot.applications()
-    }
-    return View({spec.path: spec for spec in document.queues}, dict(ledger.snapshot.nodes), apps, pods)
+    apps = {app.id: App(app.id, app.state, app.submitted, app.let_in) for app in ledger.view.applications()}
+    return View({spec.path: spec for spec in document.queues}, dict(ledger.view.nodes), apps, pods)
 
 
 # -- the order (SORT, REQ) ------------------------------

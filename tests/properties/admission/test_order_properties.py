@@ -141,7 +141,7 @@ happenings = st.one_of(
 
 
 def happen(ledger: Ledger, what: tuple[object, ...], at: int, now: float) -> float:
-    pods = sorted(record.uid for record in ledger.snapshot.pods())
+    pods = sorted(record.uid for record in ledger.view.pods())
     match what:
         case ("ask", str(leaf), int(priority)):
             pod = make_pod(f"p{at:02}", queue=leaf, app=f"{leaf}-{at % 2}", priority=priority)
@@ -154,7 +154,7 @@ def happen(ledger: Ledger, what: tuple[object, ...], at: int, now: float) -> flo
                 gone: on.Event = on.PodDeleted(uid) if how == "go" else on.PodBound(uid, NodeName("n1"))
                 ledger.apply(gone, now=now)
         case ("reload", PartitionSpec() as document):
-            if not ledger.snapshot.conflicts(document):
+            if not ledger.view.conflicts(document):
                 ledger.apply(on.Configured(document, LedgerSettings()), now=now)
         case ("clean",):
             ledger.apply(on.CleanerDue(), now=now)
@@ -166,10 +166,10 @@ def happen(ledger: Ledger, what: tuple[object, ...], at: int, now: float) -> flo
 
 def shown(ledger: Ledger, queue: Queue) -> int:
     """PRI-2 to PRI-4 from the pods up; what an ask is, is asked of the pods alone."""
-    snapshot = ledger.snapshot
+    view = ledger.view
     raw = max((shown(ledger, child) for child in queue.children.values()), default=MIN)
-    for record in snapshot.pods():
-        if record.is_ask and record.admission.reservation is None and snapshot.queue_of(record) is queue:
+    for record in view.pods():
+        if record.is_ask and record.admission.reservation is None and view.queue_of(record) is queue:
             raw = max(raw, record.facts.priority)
     own = queue.spec.properties if not queue.is_root else {}
     if raw == MIN or queue.is_root:
@@ -180,7 +180,7 @@ def shown(ledger: Ledger, queue: Queue) -> int:
 
 def asked_most(ledger: Ledger, application: Application) -> int:
     """PRI-2: the best of an application's asks that wait in a queue."""
-    records = (ledger.snapshot.pod(uid) for uid in application.pods)
+    records = (ledger.view.pod(uid) for uid in application.pods)
     waiting = [
         each for each in records if each is not None and each.is_ask and each.admission.reservation is None
     ]
@@ -197,9 +197,9 @@ def test_priorities_are_what_a_full_recomputation_says(
     ledger, now = make_ledger(*document.queues[1:]), START
     for at, what in enumerate(history):
         now = happen(ledger, what, at, now)
-        for queue in ledger.snapshot.tree:
+        for queue in ledger.view.tree:
             assert queue.priority == shown(ledger, queue), (queue, what)
-        for application in ledger.snapshot.applications():
+        for application in ledger.view.applications():
             assert max(application.asked, default=MIN) == asked_most(ledger, application), what
 
 
@@ -212,7 +212,7 @@ def handed_out(ledger: Ledger, uids: list[PodUid]) -> list[str]:
     for at in range(len(uids)):
         ledger.apply(on.NodeObserved(make_node(f"slot{at:02}", cpu=1000)), now=START)
         woken(ledger, now=START)
-        turns = [uid for uid in uids if ledger.snapshot.has_turn(uid)]
+        turns = [uid for uid in uids if ledger.view.has_turn(uid)]
         assert len(turns) == 1
         filtered(ledger, turns[0], now=START)
         ledger.apply(on.PodBound(turns[0], NodeName(f"slot{at:02}")), now=START)

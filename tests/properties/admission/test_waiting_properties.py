@@ -92,9 +92,9 @@ def test_no_gate_stays_shut_when_everything_fits(
     document: PartitionSpec, asks: list[Step], order: list[int]
 ) -> None:
     world = in_which_all_fit(document, asks, order, gates=(OWN_GATE,))
-    while world.ledger.snapshot.pass_wanted:
+    while world.ledger.view.pass_wanted:
         world.ledger.apply(on.PassDue(), now=world.now)
-    assert all(world.ledger.snapshot.has_turn(uid) for uid in world.pending), world.told()
+    assert all(world.ledger.view.has_turn(uid) for uid in world.pending), world.told()
 
 
 # -- whoever is held is held by somebody ------------------------------
@@ -116,7 +116,7 @@ def test_whoever_is_held_is_held_by_asks_that_rank_before_it_and_have_room(
         world.step(ask)
     play(world, [("reload", 1)])
     for uid in world.pending:
-        if not world.ledger.snapshot.has_turn(uid):
+        if not world.ledger.view.has_turn(uid):
             assert_held_by_others(world, uid)
 
 
@@ -137,8 +137,8 @@ def assert_held_by_others(world: World, uid: PodUid) -> None:
         assert step is not None, world.told()
         first, node = step
         assert first.uid != uid, world.told()
-        assert world.ledger.snapshot.has_turn(PodUid(first.uid)), world.told()
-        assert not world.ledger.snapshot.nodes[NodeName(node)].unschedulable
+        assert world.ledger.view.has_turn(PodUid(first.uid)), world.told()
+        assert not world.ledger.view.nodes[NodeName(node)].unschedulable
         take(view, before, first, node)
     assert before
     event(f"held by {len(before)}")

@@ -125,7 +125,7 @@ class World:
         self.try_to_place(pod.uid)
 
     def try_to_place(self, uid: str) -> None:
-        record = self.ledger.snapshot.pod(PodUid(uid))
+        record = self.ledger.view.pod(PodUid(uid))
         if record is None or record.node:
             return
         if isinstance(filtered(self.ledger, uid, now=self.now), Admitted):
@@ -159,11 +159,11 @@ class World:
 
     def forgotten(self) -> list[str]:
         """Asks that wait although they fit; nodes always have room here."""
-        snapshot = self.ledger.snapshot
+        view = self.ledger.view
         return [
             record.uid
-            for record in snapshot.pods()
-            if not record.node and record.admission.overlooked == 0 and refusal_of(snapshot, record) is None
+            for record in view.pods()
+            if not record.node and record.admission.overlooked == 0 and refusal_of(view, record) is None
         ]
 
 

@@ -134,16 +134,16 @@ class World:
             case ("ask", *facts):
                 self.ask(*facts)  # type: ignore[arg-type]
             case ("call", int(at)):
-                self.call([uid for uid in self.pending if not self.ledger.snapshot.has_turn(uid)], at)
+                self.call([uid for uid in self.pending if not self.ledger.view.has_turn(uid)], at)
             case ("come", int(at)):
-                self.call([uid for uid in self.pending if self.ledger.snapshot.has_turn(uid)], at)
+                self.call([uid for uid in self.pending if self.ledger.view.has_turn(uid)], at)
             case ("bind", int(at)):
                 for uid in picked(sorted(self.ledger._state.usage.reserved), at):
                     node = self.ledger._state.pods.records[uid].admission.noted or "n0"
                     bind_called(self.ledger, uid, node, now=self.now)
                     self.ledger.apply(on.PodBound(uid, NodeName(node)), now=self.now)
             case ("delete", int(at)):
-                for uid in picked([record.uid for record in self.ledger.snapshot.pods()], at):
+                for uid in picked([record.uid for record in self.ledger.view.pods()], at):
                     self.ledger.apply(on.PodDeleted(uid), now=self.now)
             case ("reload", int(at)):
                 self.document = self.documents[at]
@@ -173,27 +173,27 @@ class World:
 
     def call(self, uids: list[PodUid], at: int) -> None:
         for uid in picked(uids, at):
-            turn = self.ledger.snapshot.has_turn(uid)
+            turn = self.ledger.view.has_turn(uid)
             answer = filtered(self.ledger, uid, now=self.now)
             event(f"filter: {turn} {answer.refusal.code if isinstance(answer, Refused) else 'admitted'}")
-            if turn and self.given[uid] == self.ledger.snapshot.generation:
+            if turn and self.given[uid] == self.ledger.view.generation:
                 assert isinstance(answer, Admitted), (uid, answer, self.told())
             if isinstance(answer, Refused) and answer.refusal.code is Code.WAITING_FOR_TURN:
                 self.run_passes()
-                assert self.ledger.snapshot.has_turn(uid) or self.lacks_room(uid), (uid, self.told())
+                assert self.ledger.view.has_turn(uid) or self.lacks_room(uid), (uid, self.told())
 
     def run_passes(self) -> None:
-        while self.ledger.snapshot.pass_wanted:
+        while self.ledger.view.pass_wanted:
             view = view_of(self.ledger, self.document, now=self.now)
             expected, before = walked(view), set(self.ledger._state.turns.of)
             self.ledger.apply(on.PassDue(), now=self.now)
-            while self.ledger.snapshot.cycle.passing:
+            while self.ledger.view.cycle.passing:
                 self.ledger.apply(on.PassDue(), now=self.now)
             given = [
                 (uid, turn.node) for uid, turn in self.ledger._state.turns.of.items() if uid not in before
             ]
             assert given == expected, self.told()
-            self.given.update({uid: self.ledger.snapshot.generation for uid, _ in given})
+            self.given.update({uid: self.ledger.view.generation for uid, _ in given})
 
     def lacks_room(self, uid: PodUid) -> bool:
         """Whether the turns of others leave an ask no room, or it is not let in (SORT-8)."""
@@ -203,15 +203,15 @@ class World:
 
     def told(self) -> str:
         """The world and what happened, for whoever reads a failure."""
-        snapshot = self.ledger.snapshot
+        view = self.ledger.view
         queues = [
             f"{spec.path} {spec.max} {spec.guaranteed} {spec.properties}" for spec in self.document.queues
         ]
         pods = [
-            f"{record.facts} turn={snapshot.has_turn(record.uid)} {record.admission.reservation}"
-            for record in snapshot.pods()
+            f"{record.facts} turn={view.has_turn(record.uid)} {record.admission.reservation}"
+            for record in view.pods()
         ]
-        return "\n".join([*queues, *map(str, snapshot.nodes.values()), *pods, *map(str, self.history)])
+        return "\n".join([*queues, *map(str, view.nodes.values()), *pods, *map(str, self.history)])
 
 
 def picked(uids: list[PodUid], at: int) -> list[PodUid]:

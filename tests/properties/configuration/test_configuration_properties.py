@@ -39,7 +39,7 @@ def cores_of(text: str) -> int | None:
 
 
 def in_force(rig: Rig) -> int | None:
-    queue = rig.engine.snapshot.tree.get("root.a")
+    queue = rig.engine.view.tree.get("root.a")
     return dict(queue.max.items())["vcore"] // 1000 if queue is not None and queue.max else None
 
 

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.workload.pod_group import HOLDING, PLACED, Group, MemberPhase, standing_of_group
 from core.workload.pod_group_phase import GroupPhase
 from extender.simulator.paddock import Paddock
@@ -126,13 +126,13 @@ class Seen:
     free: int = 0
     told: list[str] = field(default_factory=list)
 
-    def look(self, snapshot: Snapshot) -> None:
-        self.groups = {group.key.name: group for group in snapshot.pod_groups()}
+    def look(self, view: LedgerView) -> None:
+        self.groups = {group.key.name: group for group in view.pod_groups()}
         self.held = {
-            name: group.count(*HOLDING) + sum(map(snapshot.has_turn, group.phases))
+            name: group.count(*HOLDING) + sum(map(view.has_turn, group.phases))
             for name, group in self.groups.items()
         }
-        self.free = sum(max(0, snapshot.free_on(node).get("vcore", 0)) // 1000 for node in snapshot.nodes)
+        self.free = sum(max(0, view.free_on(node).get("vcore", 0)) // 1000 for node in view.nodes)
 
 
 def played(plan: Plan, *, gates: bool, bind: str = "0s") -> Seen:
@@ -148,7 +148,7 @@ def played(plan: Plan, *, gates: bool, bind: str = "0s") -> Seen:
     def watch(_: int, __: int) -> None:
         (paddock,) = found
         assert isinstance(paddock, Paddock)
-        seen.look(paddock.life.snapshot)
+        seen.look(paddock.life.view)
         for group in seen.groups.values():
             check(group)
 

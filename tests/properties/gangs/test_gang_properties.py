@@ -169,7 +169,7 @@ class History:
 
     def _usage_is_what_is_on_nodes(self) -> None:
         """A placeholder and its member are never charged both, and never is more held than the max."""
-        queue = self.cluster.paddock.life.snapshot.tree.get("root.a")
+        queue = self.cluster.paddock.life.view.tree.get("root.a")
         assert queue is not None
         on_nodes = [pod.facts.size for pod in self.live() if pod.node and pod.facts.app_id]
         assert queue.allocated.as_resource() == sum(on_nodes, Resource({}))
@@ -178,7 +178,7 @@ class History:
             assert held <= (queue.max.get("vcore") or 0)
 
     def phase(self, pod: Pod) -> GangPhase | None:
-        application = self.cluster.paddock.life.snapshot.application(AppId(pod.facts.app_id, pod.namespace))
+        application = self.cluster.paddock.life.view.application(AppId(pod.facts.app_id, pod.namespace))
         gang_progress = application.gang_progress if application is not None else None
         return gang_progress.phase if gang_progress is not None else None
 
@@ -191,19 +191,19 @@ class History:
                 yield pod.name
 
     def _has_reason(self, pod: Pod) -> bool:
-        application = self.cluster.paddock.life.snapshot.application(AppId(pod.facts.app_id, pod.namespace))
+        application = self.cluster.paddock.life.view.application(AppId(pod.facts.app_id, pod.namespace))
         if application is not None and application.refusal is not None:
             return application.refusal.code is Code.GANG_TOO_LARGE
         return pod.entry is not None and self.phase(pod) is GangPhase.RESERVING
 
     def _fits(self, pod: Pod) -> bool:
-        queue = self.cluster.paddock.life.snapshot.tree.get("root.a")
+        queue = self.cluster.paddock.life.view.tree.get("root.a")
         assert queue is not None
         wanted = queue.allocated.as_resource() + pod.facts.size
         cap = queue.max.get("vcore") if queue.max is not None and pod.facts.app_id else None
         if cap is not None and wanted.get("vcore") > cap:
             return False
-        kept = self.cluster.paddock.life.snapshot.kept
+        kept = self.cluster.paddock.life.view.kept
         names = [name for name in self.cluster.api.nodes if kept.get(NodeName(name), pod.uid) == pod.uid]
         return any(self._free_on(name).covers(pod.facts.size) for name in names)
 
@@ -253,6 +253,6 @@ def test_all_or_none_counted_once_and_nobody_is_stuck(scenario: Scenario, happen
         history.nobody_left()
         assert history.placeholders() == []
         history.wait(60_000)
-        queue = history.cluster.paddock.life.snapshot.tree.get("root.a")
+        queue = history.cluster.paddock.life.view.tree.get("root.a")
         assert queue is not None
         assert queue.allocated.as_resource() == Resource({})

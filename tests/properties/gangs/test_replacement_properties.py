@@ -23,6 +23,6 @@ def test_all_are_placed_also_one_after_the_other(scenario: Scenario, happens: li
         assert list(history.stuck()) == []
         history.nobody_left()
         assert history.placeholders() == []
-        queue = history.cluster.paddock.life.snapshot.tree.get("root.a")
+        queue = history.cluster.paddock.life.view.tree.get("root.a")
         assert queue is not None
         assert queue.allocated.as_resource() == Resource({})

@@ -87,7 +87,7 @@ uids = st.sampled_from(UIDS)
 
 def configure(ledger: Ledger, document: PartitionSpec, now: float) -> tuple[Effect, ...]:
     """As a reload: a document in conflict with what runs is refused."""
-    if ledger.snapshot.conflicts(document):
+    if ledger.view.conflicts(document):
         return ()
     return ledger.apply(on.Configured(document, LedgerSettings()), now=now)
 
@@ -95,24 +95,24 @@ def configure(ledger: Ledger, document: PartitionSpec, now: float) -> tuple[Effe
 def look(ledger: Ledger, step: Step) -> None:
     """The laws that hold after every step."""
     assert drifts(ledger) == [], step
-    for queue in ledger.snapshot.tree:
+    for queue in ledger.view.tree:
         for counter in (queue.allocated, queue.reserved, queue.pending, queue.preempting, queue.triggered):
             assert all(amount > 0 for _, amount in counter.items()), step
     # pods counts every pod once: were one in two counters, the sum would be larger than the number of pods.
-    root = ledger.snapshot.tree.root
+    root = ledger.view.tree.root
     counted = sum(counter.get("pods") for counter in (root.allocated, root.reserved, root.pending))
-    queued = [record for record in ledger.snapshot.pods() if ledger.snapshot.queue_of(record)]
+    queued = [record for record in ledger.view.pods() if ledger.view.queue_of(record)]
     assert counted <= len(queued), step
-    for record in ledger.snapshot.pods():
-        explain(ledger.snapshot, record)
-        decide_preemption(ledger.snapshot, record.uid, lambda: None)
+    for record in ledger.view.pods():
+        explain(ledger.view, record)
+        decide_preemption(ledger.view, record.uid, lambda: None)
 
 
 def state_of(ledger: Ledger) -> list[str]:
     """All counters, and who is charged what."""
     numbers = [
         f"{queue!r} {queue.allocated!r} {queue.reserved!r} {queue.pending!r} {sorted(queue.applications)}"
-        for queue in ledger.snapshot.tree
+        for queue in ledger.view.tree
     ]
     return numbers + [f"{uid} {charge}" for uid, charge in sorted(ledger._state.usage.charges.items())]
 

@@ -132,7 +132,7 @@ class ListWorld:
         pod = self.pods.get(self._uid(at))
         if pod is None or pod.node:
             return
-        known = self.ledger.snapshot.pod(pod.uid)
+        known = self.ledger.view.pod(pod.uid)
         if known is None or known.facts.version < pod.version:
             self.apply(on.PodOffered(pod))
         filtered(self.ledger, pod.uid, now=self.now)

@@ -50,5 +50,5 @@ def test_any_order_with_repeats_ends_in_the_same_charges(calls: list[tuple[str, 
         for at in (0, 1):
             tell(straight, call, at)
     assert state_of(shuffled) == state_of(straight)
-    assert shuffled.snapshot.tree.root.allocated.get("pods") == 2
-    assert shuffled.snapshot.reserved() == 0
+    assert shuffled.view.tree.root.allocated.get("pods") == 2
+    assert shuffled.view.reserved() == 0

@@ -122,14 +122,14 @@ def restarted(cluster: Cluster, order: list[PodFacts]) -> Ledger:
 
 def look(ledger: Ledger) -> None:
     assert drifts(ledger) == []
-    for record in ledger.snapshot.pods():
+    for record in ledger.view.pods():
         application = ledger._state.application_of(record)
         if application is None:
             continue
         recovers = application.queue == RECOVERY_QUEUE
         assert recovers == application.id.recovered
         assert record.node or not recovers
-        assert not record.node or ledger.snapshot.charge_of(record.uid) is not None
+        assert not record.node or ledger.view.charge_of(record.uid) is not None
         assert (
             ledger._state.config.settings.shares_applications
             or application.id.namespace == record.facts.namespace
@@ -139,15 +139,15 @@ def look(ledger: Ledger) -> None:
 def whose(ledger: Ledger) -> dict[str, tuple[str, str]]:
     """Of each pod: its application, and the queue that it counts in."""
     found = {}
-    for record in ledger.snapshot.pods():
-        queue = ledger.snapshot.queue_of(record)
+    for record in ledger.view.pods():
+        queue = ledger.view.queue_of(record)
         found[record.facts.name] = (str(record.membership.application), queue.path if queue else "")
     return found
 
 
 def over_by_ours(ledger: Ledger) -> bool:
     """Whether a queue has promised more than its max with what was let in."""
-    queue = ledger.snapshot.tree.get("root.a")
+    queue = ledger.view.tree.get("root.a")
     assert queue is not None
     return (
         bool(queue.reserved.get("vcore"))
@@ -184,7 +184,7 @@ def test_a_restart_finds_the_same_in_whatever_order_namespaces_are_listed(steps:
         whose(after) == whose(restarted(cluster, mine + theirs)) == whose(restarted(cluster, theirs + mine))
     )
     for pod in cluster.pods.values():
-        live, then = cluster.ledger.snapshot.pod(pod.uid), after.snapshot.pod(pod.uid)
+        live, then = cluster.ledger.view.pod(pod.uid), after.view.pod(pod.uid)
         assert live is not None
         assert then is not None
         if live.membership.application is not None and then.membership.application is not None:

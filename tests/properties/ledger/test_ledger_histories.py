@@ -235,7 +235,7 @@ def play(ledger: Ledger, history: History) -> list[object]:
             case ("bind", uid, node):
                 answers.append(bind_called(ledger, uid, node, now=now))
             case ("score", uid):
-                answers.append(decide_scores(ledger.snapshot, uid, [*NODES, NodeName("unheard-of")]))
+                answers.append(decide_scores(ledger.view, uid, [*NODES, NodeName("unheard-of")]))
                 check_ranking(ledger)
             case ("wait", seconds):
                 now += seconds
@@ -246,12 +246,11 @@ def play(ledger: Ledger, history: History) -> list[object]:
 
 def check_ranking(ledger: Ledger) -> None:
     """The nodes stand as if they had all been sorted now (NODE-1, NODE-3)."""
-    snapshot, sort = ledger.snapshot, ledger.snapshot.node_sort
+    view, sort = ledger.view, ledger.view.node_sort
     expected = sorted(
-        (score_of(sort, node.allocatable, snapshot.free_on(name)), name)
-        for name, node in snapshot.nodes.items()
+        (score_of(sort, node.allocatable, view.free_on(name)), name) for name, node in view.nodes.items()
     )
-    assert snapshot.node_ranking().among(set(snapshot.nodes)) == [name for _, name in expected]
+    assert view.node_ranking().among(set(view.nodes)) == [name for _, name in expected]
 
 
 @settings(QUICK, max_examples=500)

@@ -68,7 +68,7 @@ class Cluster:
         return replace(pod, version=self.version, node=self.bound.get(pod.uid, NO_NODE))
 
     def _observe(self, pod: PodFacts, late: bool) -> None:
-        facts = replace(pod, version=1) if late and self.ledger.snapshot.pod(pod.uid) else self._now(pod)
+        facts = replace(pod, version=1) if late and self.ledger.view.pod(pod.uid) else self._now(pod)
         self.ledger.apply(on.PodObserved(facts), now=self.now)
 
     def _delete(self, uid: PodUid) -> None:
@@ -77,7 +77,7 @@ class Cluster:
         self.ledger.apply(on.PodDeleted(uid), now=self.now)
 
     def _bind(self, uid: PodUid, node: NodeName) -> None:
-        if uid in self.open or self.ledger.snapshot.pod(uid) is None:
+        if uid in self.open or self.ledger.view.pod(uid) is None:
             return
         if isinstance(bind_called(self.ledger, uid, node, now=self.now), BindNow | Ignored):
             self.open[uid] = node
@@ -120,7 +120,7 @@ def test_no_queue_ever_holds_more_than_its_max(history: History) -> None:
     cluster = Cluster(fresh())
     for step in history:
         cluster.step(step)
-        over = {queue.path: over_max(queue) for queue in cluster.ledger.snapshot.tree}
+        over = {queue.path: over_max(queue) for queue in cluster.ledger.view.tree}
         assert not any(over.values()), (step, over)
         look(cluster.ledger, step)
 
@@ -142,9 +142,9 @@ def test_no_ask_that_fits_is_left_asleep(history: History) -> None:
     asleep = [
         uid
         for uid in ledger._state.pending.waits_at
-        if (record := ledger.snapshot.pod(uid))
+        if (record := ledger.view.pod(uid))
         and (record.admission.refused or OWN_GATE in record.facts.gates)
-        and not ledger.snapshot.has_turn(uid)
-        and refusal_of(ledger.snapshot, record) is None
+        and not ledger.view.has_turn(uid)
+        and refusal_of(ledger.view, record) is None
     ]
     assert not asleep

@@ -64,7 +64,7 @@ class World:
 
     def run_passes(self) -> None:
         for _ in range(200):
-            if not self.ledger.snapshot.pass_wanted:
+            if not self.ledger.view.pass_wanted:
                 return
             self.tell(on.PassDue())
         raise AssertionError("passes without end")

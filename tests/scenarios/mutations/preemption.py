@@ -9,7 +9,7 @@ from core.decisions.preemption.selection import SIZE
 from core.ids import PodUid
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.state import State
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from core.queues.fence import Reach
 from core.queues.properties import PreemptionPolicy, QueueProperties
 from tests.scenarios.mutations.seam import Mutate, Rule, answering, both, replaced
@@ -163,16 +163,16 @@ ONE_TYPE_IS_ENOUGH = both(
 """The first victim counts for all types."""
 
 
-def _by_rank(rule: Rule, order: Any, snapshot: Snapshot) -> PodUid | None:
+def _by_rank(rule: Rule, order: Any, view: LedgerView) -> PodUid | None:
     """The oldest ask of all leaves goes first."""
-    asks = [record for uid in snapshot.trying if (record := snapshot.pod(uid)) is not None]
+    asks = [record for uid in view.trying if (record := view.pod(uid)) is not None]
     return min(asks, key=lambda record: record.rank).uid if asks else None
 
 
 def _as_often_as_it_likes(
-    rule: Rule, snapshot: Snapshot, record: PodRecord, *args: Any, **more: Any
+    rule: Rule, view: LedgerView, record: PodRecord, *args: Any, **more: Any
 ) -> NoPlan | None:
-    found: NoPlan | None = rule(snapshot, record, *args, **more)
+    found: NoPlan | None = rule(view, record, *args, **more)
     counted = found is not None and found.stop is Stop.TRIGGERED and not record.preemption.triggered
     return None if counted else found
 
@@ -237,7 +237,7 @@ PREEMPTION: dict[str, Mutate] = {
     "guarantee-spares-a-pod-too-large": NO_LAW_2,
     "guarantee-spares-who-opted-out": NO_WISHES,
     "guarantee-spares-who-opted-out-by-class": replaced(
-        "opted_out", lambda rule, snapshot, record: record.facts.allow_preemption == "false"
+        "opted_out", lambda rule, view, record: record.facts.allow_preemption == "false"
     ),
     "guarantee-switched-off": replaced(
         "partition_of_document", lambda rule, *args, **more: replace(rule(*args, **more), preemption=True)

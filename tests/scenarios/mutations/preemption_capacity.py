@@ -8,7 +8,7 @@ from core.decisions.required_node import kind_of
 from core.ids import PodUid
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.state import State
-from core.ledger.view import Snapshot
+from core.ledger.view import LedgerView
 from tests.scenarios.mutations.seam import Mutate, Rule, answering, both, replaced
 
 
@@ -54,9 +54,9 @@ def _only_of_nodes(rule: Rule, state: State, uid: PodUid) -> Iterator[None]:
 # -- pods of one node ------------------------------
 
 
-def _by_the_switch(rule: Rule, snapshot: Snapshot, record: PodRecord, leaf: Any) -> Any:
-    if snapshot.preempts:
-        return rule(snapshot, record, leaf)
+def _by_the_switch(rule: Rule, view: LedgerView, record: PodRecord, leaf: Any) -> Any:
+    if view.preempts:
+        return rule(view, record, leaf)
     return NoPlan(record.uid, Stop.SWITCHED_OFF, "PRE-1", "")
 
 
@@ -72,11 +72,11 @@ def _as_documented(rule: Rule, victim: Victim) -> int:
     return 2 if victim.originator else 3 if victim.opted_out else 1
 
 
-def _again(rule: Rule, snapshot: Any, record: PodRecord, leaf: Any) -> Any:
+def _again(rule: Rule, view: Any, record: PodRecord, leaf: Any) -> Any:
     """As if it had not chosen before."""
     before, record.preemption.triggered = record.preemption.triggered, ""
     try:
-        return rule(snapshot, record, leaf)
+        return rule(view, record, leaf)
     finally:
         record.preemption.triggered = before
 

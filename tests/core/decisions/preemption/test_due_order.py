@@ -31,9 +31,9 @@ def order_of(world: World, *, carried_out: bool = False) -> list[str]:
     """The asks as they are taken; with ``carried_out`` each is given its plan at once."""
     order, found = DueOrder(), []
     while True:
-        while not order.prepare(world.ledger.snapshot):
+        while not order.prepare(world.ledger.view):
             pass
-        uid = order.first(world.ledger.snapshot)
+        uid = order.first(world.ledger.view)
         if uid is None:
             return found
         found.append(str(uid))
@@ -87,7 +87,7 @@ def test_within_a_leaf_the_order_is_that_of_its_applications() -> None:
     world.asks("old", "root.a", app_id="old", created=START - 500)
     world.asks("older", "root.a", app_id="old", created=START - 501, priority=-1)
     world.tell(on.TimePassed(), now=LATER)
-    assert list(world.ledger.snapshot.trying) == ["old", "older", "young"]
+    assert list(world.ledger.view.trying) == ["old", "older", "young"]
 
 
 @pytest.mark.rule("F-14")
@@ -107,10 +107,10 @@ def test_below_parents_the_order_is_that_of_each_level() -> None:
 def test_an_ask_that_is_gone_meanwhile_is_passed_over() -> None:
     world = due(*QUEUES, held={}, asks={"e": ("root.empty", 0), "f": ("root.full", 0)})
     order = DueOrder()
-    assert order.prepare(world.ledger.snapshot)
+    assert order.prepare(world.ledger.view)
     world.tell(on.PodDeleted(PodUid("e")), now=LATER)
-    assert order.first(world.ledger.snapshot) == "f"
-    assert order.first(world.ledger.snapshot) is None
+    assert order.first(world.ledger.view) == "f"
+    assert order.first(world.ledger.view) is None
 
 
 @pytest.mark.rule("F-14")
@@ -120,5 +120,5 @@ def test_many_queues_are_weighed_some_at_a_time() -> None:
     asks = {f"ask{number:03}": (f"root.q{number:03}", 0) for number in range(count)}
     world = due(*queues, held={}, asks=asks)
     order = DueOrder()
-    assert [order.prepare(world.ledger.snapshot) for _ in range(3)] == [False, False, True]
-    assert order.first(world.ledger.snapshot) == "ask000"
+    assert [order.prepare(world.ledger.view) for _ in range(3)] == [False, False, True]
+    assert order.first(world.ledger.view) == "ask000"

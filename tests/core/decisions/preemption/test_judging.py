@@ -40,9 +40,9 @@ def world_of() -> tuple[World, Plan]:
 
 
 def of(world: World, name: str) -> Victim:
-    record = world.ledger.snapshot.pod(PodUid(name))
+    record = world.ledger.view.pod(PodUid(name))
     assert record is not None
-    path = world.ledger.snapshot.queue_of(record)
+    path = world.ledger.view.queue_of(record)
     assert path is not None
     facts = record.facts
     return Victim(
@@ -64,8 +64,8 @@ def of(world: World, name: str) -> Victim:
 def test_each_law_finds_its_breach(name: str, laws: set[str]) -> None:
     world, plan = world_of()
     forged = replace(plan, victims=(of(world, name),))
-    assert {breach.law for breach in check_laws(world.ledger.snapshot, forged)} == laws
-    assert check_laws(world.ledger.snapshot, plan) == ()
+    assert {breach.law for breach in check_laws(world.ledger.view, forged)} == laws
+    assert check_laws(world.ledger.view, plan) == ()
 
 
 @pytest.mark.rule("LAW-1")
@@ -73,8 +73,8 @@ def test_the_unwilling_before_the_willing_are_a_breach() -> None:
     world, plan = world_of()
     unwilling = replace(of(world, "b0"), opted_out=True)
     forged = replace(plan, victims=(unwilling, *plan.victims))
-    assert [breach.law for breach in check_laws(world.ledger.snapshot, forged)] == ["LAW-1"]
-    assert check_laws(world.ledger.snapshot, replace(plan, victims=(*plan.victims, unwilling))) == ()
+    assert [breach.law for breach in check_laws(world.ledger.view, forged)] == ["LAW-1"]
+    assert check_laws(world.ledger.view, replace(plan, victims=(*plan.victims, unwilling))) == ()
 
 
 @pytest.mark.rule("LAW-4")
@@ -82,8 +82,8 @@ def test_an_ask_whose_queue_has_got_its_share_meanwhile() -> None:
     world, plan = world_of()
     for number in range(2):
         world.runs(f"more{number}", "root.p.a")
-    assert [breach.law for breach in check_laws(world.ledger.snapshot, plan)] == ["LAW-4"]
-    assert outdated(world.ledger.snapshot, plan) == "the ask would not fit any more"
+    assert [breach.law for breach in check_laws(world.ledger.view, plan)] == ["LAW-4"]
+    assert outdated(world.ledger.view, plan) == "the ask would not fit any more"
 
 
 def _gone(uid: str) -> Callable[[World], None]:
@@ -109,17 +109,17 @@ def _gone(uid: str) -> Callable[[World], None]:
 def test_what_makes_a_plan_old(happens: Callable[[World], None], why: str) -> None:
     world, plan = world_of()
     happens(world)
-    assert outdated(world.ledger.snapshot, plan) == why
+    assert outdated(world.ledger.view, plan) == why
 
 
 def test_a_plan_whose_ask_or_queue_is_gone_is_unlawful_not_an_error() -> None:
     world, plan = world_of()
     nowhere = replace(of(world, "b1"), queue=QueuePath("root.ghost"), size=Resource({"vcore": 1}))
-    assert [each.law for each in check_laws(world.ledger.snapshot, replace(plan, victims=(nowhere,)))] == [
+    assert [each.law for each in check_laws(world.ledger.view, replace(plan, victims=(nowhere,)))] == [
         "LAW-5"
     ]
     world.tell(on.PodDeleted(PodUid("ask")))
-    assert [each.law for each in check_laws(world.ledger.snapshot, plan)] == ["LAW-4"]
+    assert [each.law for each in check_laws(world.ledger.view, plan)] == ["LAW-4"]
 
 
 @pytest.mark.rule("LAW-2")
@@ -136,4 +136,4 @@ def test_a_plan_whose_ask_or_queue_is_gone_is_unlawful_not_an_error() -> None:
 def test_what_a_preemptor_without_a_queue_would_undercut(names: list[str], queue_path: str | None) -> None:
     world, _ = world_of()
     world.runs("stranger", "", 1, scheduler_name="x")
-    assert undercut(world.ledger.snapshot, [PodUid(name) for name in names]) == queue_path
+    assert undercut(world.ledger.view, [PodUid(name) for name in names]) == queue_path

@@ -95,7 +95,7 @@ def test_a_plan_made_in_slices_is_judged_on_what_is_known_at_its_end() -> None:
         world.node(f"n{number:03}", 1)
         world.runs(f"v{number:03}", "root.b", 1, f"n{number:03}", created=0.0, priority=int(number < 399))
     world.asks("ask", "root.a")
-    planning = Planning(world.ledger.snapshot, PodUid("ask"), now=LATER)
+    planning = Planning(world.ledger.view, PodUid("ask"), now=LATER)
     slices = 0
     while planning.slice() is None:
         slices += 1

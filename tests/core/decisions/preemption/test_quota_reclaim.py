@@ -210,7 +210,7 @@ def leaf_with(*sizes: int, **pods: dict[str, Any]) -> World:
 
 def in_order(world: World, amount: dict[str, int] | int) -> list[str]:
     size = Resource({"vcore": amount} if isinstance(amount, int) else amount)
-    return [each.name for each in candidates(world.ledger.snapshot, at(world.tree, "root.x"), size)]
+    return [each.name for each in candidates(world.ledger.view, at(world.tree, "root.x"), size)]
 
 
 @pytest.mark.rule("QCP-8")
@@ -221,7 +221,7 @@ def in_order(world: World, amount: dict[str, int] | int) -> list[str]:
 def test_whom_it_takes(amount: int, sizes: tuple[int, ...], taken: list[int]) -> None:
     world = leaf_with(*sizes)
     size = Resource({"vcore": amount})
-    found = candidates(world.ledger.snapshot, at(world.tree, "root.x"), size)
+    found = candidates(world.ledger.view, at(world.tree, "root.x"), size)
     assert [each.size.get("vcore") for each in pick(found, size)] == taken
 
 
@@ -267,9 +267,9 @@ def test_a_plan_never_undercuts_a_guarantee_and_needs_the_partitions_switch() ->
         for number in range(count):
             world.runs(f"{path[-1]}{number}", path, created=float(number))
     parent = at(world.tree, "root.p")
-    assert plan_reclaim(world.ledger.snapshot, parent) is None
+    assert plan_reclaim(world.ledger.view, parent) is None
     world.configure(*world.queues, quota_preemption=True)
-    plan = plan_reclaim(world.ledger.snapshot, parent)
+    plan = plan_reclaim(world.ledger.view, parent)
     assert plan is not None
     assert plan.amount == Resource({"vcore": 4})
     assert {path: part.get("vcore") for path, part in plan.shares.items()} == {"root.p.y": 3}

@@ -32,7 +32,7 @@ def created(ledger: Ledger, *names: str, cpu: int, at: float = START, **facts: o
 
 
 def backs_off_until(ledger: Ledger) -> float | None:
-    return next(iter(ledger.snapshot.applications())).backs_off_until
+    return next(iter(ledger.view.applications())).backs_off_until
 
 
 @pytest.mark.rule("CYC-4", "QUO-7")
@@ -60,7 +60,7 @@ def test_back_off_begins_with_the_request_after_the_last_allowed() -> None:
     """kube-scheduler never asks for what no node could take, so the ledger looks by itself."""
     ledger = ledger_with(1)
     created(ledger, "large-0", "large-1", cpu=5000)
-    assert ledger.snapshot.pass_wanted
+    assert ledger.view.pass_wanted
     woken(ledger, now=START)
     assert backs_off_until(ledger) == START + 30
 
@@ -70,7 +70,7 @@ def test_asks_with_turns_are_none_that_found_no_node() -> None:
     ledger = ledger_with(2)
     created(ledger, *(f"p{at}" for at in range(5)), cpu=1500, gates=(OWN_GATE,))
     woken(ledger, now=START)
-    assert (ledger.snapshot.turns(), backs_off_until(ledger)) == (4, None)
+    assert (ledger.view.turns(), backs_off_until(ledger)) == (4, None)
     created(ledger, "p5", cpu=1500, gates=(OWN_GATE,))
     woken(ledger, now=START)
     assert backs_off_until(ledger) is None
@@ -98,7 +98,7 @@ def test_nothing_is_preempted_for_an_application_in_back_off() -> None:
     ledger = ledger_with(1)
     created(ledger, "large-0", "large-1", cpu=5000)
     woken(ledger, now=START)
-    search = Planning(ledger.snapshot, PodUid("uid-large-0"), now=START + 29)
+    search = Planning(ledger.view, PodUid("uid-large-0"), now=START + 29)
     outcome = search.slice()
     assert isinstance(outcome, NoPlan)
     assert outcome.stop is Stop.BACKS_OFF

@@ -24,7 +24,7 @@ def test_a_pass_leaves_nothing_to_the_garbage_collector() -> None:
     gc.disable()
     try:
         effects = ledger.apply(on.PassDue(), now=START)
-        assert (len(effects), ledger.snapshot.pass_wanted) == (2, False)
+        assert (len(effects), ledger.view.pass_wanted) == (2, False)
         assert [each for each in gc.get_objects() if isinstance(each, Branch)] == []
     finally:
         gc.enable()
@@ -46,12 +46,12 @@ def test_turns_used_while_the_pass_goes_on_are_not_counted_twice(
         for at in range(count):
             pod = make_pod(f"{app}{at}", app=app, queue=queue, priority=priority, gates=(OWN_GATE,))
             ledger.apply(on.PodObserved(pod), now=START)
-    while ledger.snapshot.pass_wanted:
+    while ledger.view.pass_wanted:
         ledger.apply(on.PassDue(), now=START)
         for uid in list(ledger._state.turns.of):
             assert isinstance(filtered(ledger, uid, now=START), Admitted)
             ledger.apply(on.PodBound(uid, NodeName("n1")), now=START)
-    on_nodes = sorted(record.facts.name for record in ledger.snapshot.pods() if record.node)
+    on_nodes = sorted(record.facts.name for record in ledger.view.pods() if record.node)
     assert on_nodes == ["x0", "x1", "x2", "x3", "y0", "z0", "z1"]
 
 
@@ -68,6 +68,6 @@ def test_an_application_that_goes_while_its_leaf_is_put_in_order(monkeypatch: py
             ledger.apply(on.PassDue(), now=START)
         ledger.apply(on.PodDeleted(PodUid(f"uid-{name}")), now=START)
         ledger.apply(on.TimePassed(), now=START + 31)
-    while ledger.snapshot.pass_wanted:
+    while ledger.view.pass_wanted:
         ledger.apply(on.PassDue(), now=START + 31)
     assert list(ledger._state.turns.of) == ["uid-p7"]

@@ -19,7 +19,7 @@ def gated(ledger: Ledger, name: str, **facts: object) -> tuple[Effect, ...]:
 
 def passed(ledger: Ledger, *, now: float = START) -> tuple[Effect, ...]:
     effects: list[Effect] = []
-    while ledger.snapshot.pass_wanted:
+    while ledger.view.pass_wanted:
         effects += ledger.apply(on.PassDue(), now=now)
     return tuple(effects)
 
@@ -27,8 +27,8 @@ def passed(ledger: Ledger, *, now: float = START) -> tuple[Effect, ...]:
 def told(ledger: Ledger, *, now: float = START) -> list[str]:
     """What is written when all at the gate are gone through."""
     texts = []
-    for uid in ledger.snapshot.gated():
-        held = decide_gate(ledger.snapshot, uid, now=now)
+    for uid in ledger.view.gated():
+        held = decide_gate(ledger.view, uid, now=now)
         for effect in ledger.apply(held, now=now) if held is not None else ():
             assert isinstance(effect, SetCondition)
             assert (effect.kind, effect.status) == (ADMITTED, False)
@@ -49,12 +49,12 @@ def test_the_lease_begins_when_the_gate_is_open() -> None:
     ledger = make_ledger(A)
     gated(ledger, "first")
     gated(ledger, "second")
-    first, lease = PodUid("uid-first"), ledger.snapshot.settings.turn_lease
+    first, lease = PodUid("uid-first"), ledger.view.settings.turn_lease
     ledger.apply(on.PodWoken(first, reached=True), now=START + 1.5)
     ledger.apply(on.TimePassed(), now=START + 1.4 + lease)
-    assert ledger.snapshot.has_turn(first)
+    assert ledger.view.has_turn(first)
     ledger.apply(on.TimePassed(), now=START + 1.5 + lease)
-    assert not ledger.snapshot.has_turn(first)
+    assert not ledger.view.has_turn(first)
 
 
 def test_the_text_follows_the_reason() -> None:
@@ -95,21 +95,21 @@ def test_only_our_own_gate_is_spoken_of() -> None:
     ledger.apply(on.PodObserved(make_pod("other", app="o", gates=("example.com/wait",))), now=START)
     ledger.apply(on.PodObserved(make_pod("plain", app="p")), now=START)
     assert told(ledger) == []
-    assert decide_gate(ledger.snapshot, PodUid("uid-nobody"), now=START) is None
+    assert decide_gate(ledger.view, PodUid("uid-nobody"), now=START) is None
 
 
 def test_a_turn_lasts_while_everybody_who_waits_has_one() -> None:
     """A pass would give it again. It ends when somebody waits for the room."""
     ledger = make_ledger(A)
     gated(ledger, "first")
-    first, late = PodUid("uid-first"), START + 2 * ledger.snapshot.settings.turn_lease
+    first, late = PodUid("uid-first"), START + 2 * ledger.view.settings.turn_lease
     ledger.apply(on.TimePassed(), now=late)
-    assert ledger.snapshot.has_turn(first)
-    assert not ledger.snapshot.pass_wanted
-    assert ledger.snapshot.next_due() is None
+    assert ledger.view.has_turn(first)
+    assert not ledger.view.pass_wanted
+    assert ledger.view.next_due() is None
     gated(ledger, "second")
     ledger.apply(on.TimePassed(), now=late)
-    assert not ledger.snapshot.has_turn(first)
+    assert not ledger.view.has_turn(first)
 
 
 def test_a_gate_that_is_the_only_guard_is_opened_on_no_old_turn() -> None:

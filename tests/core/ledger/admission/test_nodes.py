@@ -262,7 +262,7 @@ def test_who_fits_a_node_does_not_wait_with_those_that_do_not() -> None:
     ledger.apply(on.PodDeleted(blocker), now=START)
     assert code_of(ledger, "uid-two") is Code.WAITING_FOR_TURN
     assert woken(ledger, now=START) == ["uid-two"]
-    assert ledger.snapshot.has_turn(PodUid("uid-high"))
+    assert ledger.view.has_turn(PodUid("uid-high"))
 
 
 SHUT = {
@@ -344,7 +344,7 @@ def test_an_application_rests_when_so_many_of_its_asks_found_no_node(
     opened = [getattr(effect, "uid", "") for effect in ledger.apply(on.PassDue(), now=START)]
     assert opened == ([] if rests else [small.uid])
     if rests:
-        assert ledger.snapshot.next_due() == START + 10
+        assert ledger.view.next_due() == START + 10
         ledger.apply(on.PodDeleted(PodUid("uid-large0")), now=START + 1)
         ledger.apply(on.PodDeleted(PodUid("uid-large1")), now=START + 1)
         ledger.apply(on.PodDeleted(PodUid("uid-large2")), now=START + 1)

@@ -36,7 +36,7 @@ def find_no_node(ledger: Ledger, *names: str, at: float, **facts: Any) -> None:
 
 def time_passes(ledger: Ledger, *, until: float) -> None:
     """Nothing else happens: the ledger is told of the time only when it says that something is due."""
-    while (due := ledger.snapshot.next_due()) is not None and due <= until:
+    while (due := ledger.view.next_due()) is not None and due <= until:
         ledger.apply(on.TimePassed(), now=due)
         woken(ledger, now=due)
 
@@ -68,7 +68,7 @@ def test_many_that_rest_are_looked_at_together() -> None:
         find_no_node(ledger, name, at=START + late / 100)
     time_passes(ledger, until=START + 2)
     assert have_turns(ledger) == {"p0"}
-    assert ledger.snapshot.next_due() == START + 2.5
+    assert ledger.view.next_due() == START + 2.5
     time_passes(ledger, until=START + 2.5)
     assert have_turns(ledger) == set(names)
 

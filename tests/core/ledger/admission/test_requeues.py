@@ -24,9 +24,9 @@ def ledger_of(*, cpu: int, maximum: int | None = None, **properties: str) -> Led
 
 def requeued(ledger: Ledger, name: str) -> RequeueReason | None:
     woken(ledger, now=START)
-    record = ledger.snapshot.pod(PodUid(f"uid-{name}"))
+    record = ledger.view.pod(PodUid(f"uid-{name}"))
     assert record is not None
-    return explain(ledger.snapshot, record).requeued
+    return explain(ledger.view, record).requeued
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_an_ask_is_told_apart_by_what_stops_it(
     ledger.apply(on.PodObserved(make_pod("one", cpu=2000)), now=START)
     ledger.apply(on.NodeObserved(make_node("n3", cpu=100)), now=START)
     assert requeued(ledger, "one") is reason
-    assert dict(ledger.snapshot.cycle.requeues) == ({reason: 1} if reason else {})
+    assert dict(ledger.view.cycle.requeues) == ({reason: 1} if reason else {})
 
 
 def test_a_member_of_an_incomplete_pod_group_waits_for_the_group() -> None:
@@ -62,7 +62,7 @@ def test_asks_that_are_requeued_together_are_counted_once() -> None:
         ledger.apply(on.PodObserved(make_pod(name)), now=START)
     ledger.apply(on.NodeObserved(make_node("n3", cpu=100)), now=START)
     assert [requeued(ledger, name) for name in ("one", "two", "three")] == 3 * [RequeueReason.NO_NODE]
-    assert sum(ledger.snapshot.cycle.requeues.values()) == 1
+    assert sum(ledger.view.cycle.requeues.values()) == 1
 
 
 def test_a_cycle_over_all_asks_forgets_the_reasons_of_former_ones() -> None:
@@ -72,4 +72,4 @@ def test_a_cycle_over_all_asks_forgets_the_reasons_of_former_ones() -> None:
     assert requeued(ledger, "one") is RequeueReason.NO_NODE
     ledger.apply(on.NodeObserved(make_node("n4", cpu=4000)), now=START)
     assert requeued(ledger, "one") is None
-    assert not ledger.snapshot.cycle.requeued
+    assert not ledger.view.cycle.requeued

@@ -142,20 +142,20 @@ def test_it_ends_when_the_pod_is_bound_or_leaves(
 ) -> None:
     observe(ledger, 1, version=2, **facts)
     assert usage(ledger, "root.a") == usage_after
-    assert ledger.snapshot.reserved() == 0
+    assert ledger.view.reserved() == 0
 
 
 def test_it_ends_when_the_pod_is_deleted(ledger: Ledger) -> None:
     ledger.apply(on.PodDeleted(make_pod().uid), now=START)
     assert usage(ledger, "root.a") == (0, 0, 0)
-    assert ledger.snapshot.reserved() == 0
+    assert ledger.view.reserved() == 0
 
 
 def test_a_certain_failure_to_bind_ends_it(ledger: Ledger) -> None:
     bind_called(ledger, UID, now=START)
     ledger.apply(on.BindFailed(make_pod().uid, certain=True), now=START)
     assert usage(ledger, "root.a") == PENDING
-    assert ledger.snapshot.use_of(N1) is None
+    assert ledger.view.use_of(N1) is None
 
 
 def test_a_binding_that_may_still_appear_keeps_its_room_over_a_new_filter_call(ledger: Ledger) -> None:
@@ -276,7 +276,7 @@ def test_a_bound_pod_is_given_no_reservation(ledger: Ledger) -> None:
     pod = observe(ledger, 1, node="n1", version=2)
     ledger.apply(on.PodAdmitted(pod.uid, 2), now=START + 1)
     assert usage(ledger, "root.a") == ALLOCATED
-    assert ledger.snapshot.reserved() == 0
+    assert ledger.view.reserved() == 0
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_what_is_promised_to_a_pod_that_is_gone_is_forgotten(ledger: Ledger, eve
     ledger.apply(on.PodDeleted(make_pod().uid), now=START)
     assert ledger.apply(event, now=START) == ()
     assert usage(ledger, "root.a") == (0, 0, 0)
-    assert ledger.snapshot.pod(make_pod().uid) is None
+    assert ledger.view.pod(make_pod().uid) is None
 
 
 def test_time_never_runs_backwards_in_a_reservation() -> None:

@@ -33,7 +33,7 @@ def test_a_failure_that_comes_before_the_wake_up_is_written_costs_no_turn() -> N
     ledger = freed()
     says(ledger, NO_ROOM, version=2)
     assert woken(ledger, now=START) == []
-    assert ledger.snapshot.has_turn(PodUid("uid-first"))
+    assert ledger.view.has_turn(PodUid("uid-first"))
 
 
 def test_one_that_comes_after_it_does() -> None:

@@ -35,7 +35,7 @@ def refused(ledger: Ledger, *names: str, **facts: object) -> list[str]:
         pod = make_pod(name, **{"app": f"app-{name}", **facts})  # type: ignore[arg-type]
         ledger.apply(on.PodObserved(pod), now=START)
         filtered(ledger, pod.uid, now=START)
-        record = ledger.snapshot.pod(pod.uid)
+        record = ledger.view.pod(pod.uid)
         assert record is not None
         assert record.admission.refused
         uids.append(str(pod.uid))
@@ -77,14 +77,14 @@ def tick(ledger: Ledger, at: float) -> None:
 def test_room_that_appears_wakes_as_many_as_fit(free_room: Callable[[Ledger], None]) -> None:
     ledger = full()
     uids = refused(ledger, *(f"p{at}" for at in range(6)))
-    assert not ledger.snapshot.pass_wanted
+    assert not ledger.view.pass_wanted
     free_room(ledger)
     assert woken(ledger, now=START) == uids[:4]
-    assert not ledger.snapshot.pass_wanted
+    assert not ledger.view.pass_wanted
 
 
 def _uids(ledger: Ledger) -> frozenset[PodUid]:
-    return frozenset(record.uid for record in ledger.snapshot.pods())
+    return frozenset(record.uid for record in ledger.view.pods())
 
 
 def test_a_new_node_is_room() -> None:
@@ -311,7 +311,7 @@ def crowd(*, parent_cores: int = 2 * MANY) -> tuple[Ledger, list[str]]:
 def slice_of(ledger: Ledger, *, now: float = START) -> list[str]:
     """The uids that the next slice wakes which wakes any."""
     found: list[str] = []
-    while ledger.snapshot.pass_wanted and not found:
+    while ledger.view.pass_wanted and not found:
         found = [effect.uid for effect in ledger.apply(on.PassDue(), now=now) if isinstance(effect, WakePod)]
     return found
 
@@ -321,9 +321,9 @@ def test_a_long_pass_runs_in_slices_and_ends() -> None:
     first = slice_of(ledger)
     assert first == uids[: len(first)]
     assert 0 < len(first) < MANY / 2
-    assert ledger.snapshot.cycle.passing
+    assert ledger.view.cycle.passing
     assert [*first, *woken(ledger, now=START)] == uids
-    assert not ledger.snapshot.pass_wanted
+    assert not ledger.view.pass_wanted
 
 
 def test_a_long_pass_gives_the_room_once() -> None:

@@ -60,7 +60,7 @@ def show(ledger: Ledger, pod: PodFacts, *, now: float = START) -> list[Effect]:
 
 def passed(ledger: Ledger, *, now: float = START) -> list[Effect]:
     effects: list[Effect] = []
-    while ledger.snapshot.pass_wanted:
+    while ledger.view.pass_wanted:
         effects += ledger.apply(on.PassDue(), now=now)
     return effects
 
@@ -78,7 +78,7 @@ def opens(effects: list[Effect]) -> list[str]:
 
 
 def series(ledger: Ledger) -> set[str]:
-    return set(Metrics(lambda: ledger.snapshot).exposition().decode().splitlines())
+    return set(Metrics(lambda: ledger.view).exposition().decode().splitlines())
 
 
 def told(effects: list[Effect], reason: str) -> list[str]:
@@ -178,7 +178,7 @@ def test_edits_while_the_gate_is_being_opened_change_nothing() -> None:
         assert opens(show(ledger, replace(first, version=version, **facts))) == []  # type: ignore[arg-type]
     assert usage(ledger, "root.a") == (0, 900, 1000)
     document = make_partition(A, make_queue("root.b"))
-    ledger.apply(on.Configured(document, ledger.snapshot.settings), now=START)
+    ledger.apply(on.Configured(document, ledger.view.settings), now=START)
     ledger.apply(on.ActingBegan(), now=START)
     assert opens(passed(ledger)) == []
 
@@ -246,13 +246,13 @@ def test_one_that_is_not_placed_for_five_minutes_is_told_of_once() -> None:
     first = gated("first")
     show(ledger, first)
     show(ledger, opened(first))
-    assert ledger.snapshot.next_due() == START + UNPLACED_AFTER
+    assert ledger.view.next_due() == START + UNPLACED_AFTER
     assert told(waited(ledger, START + UNPLACED_AFTER - 1), UNPLACED) == []
     assert told(waited(ledger, START + UNPLACED_AFTER), UNPLACED) == ["first"]
     assert 'paddock_ungated_pods{standing="unplaced"} 1.0' in series(ledger)
     assert told(waited(ledger, START + MONTH), UNPLACED) == []
     show(ledger, opened(first, node=NodeName("n1"), version=9))
-    assert not ledger.snapshot.unguarded.unplaced
+    assert not ledger.view.unguarded.unplaced
 
 
 # -- F-7: what came through without admission ----------------------------------------------------------------
@@ -318,7 +318,7 @@ def test_filter_does_too_where_it_is_called_after_all() -> None:
 def test_so_do_limits_of_users() -> None:
     limited = replace(A, max=None, limits=(LimitSpec(("alice",), (), Limit({"vcore": 1000})),))
     ledger = make_ledger(limited)
-    assert ledger.snapshot.limits != Limits(())
+    assert ledger.view.limits != Limits(())
     alice = Identity("alice")
     show(ledger, ungated(gated("one", identity=alice)))
     assert isinstance(filtered(ledger, "uid-one", now=START), Admitted)
@@ -329,7 +329,7 @@ def test_so_do_limits_of_users() -> None:
 def test_nobody_is_evicted_for_one_that_was_never_admitted() -> None:
     ledger = make_ledger(replace(A, guaranteed=A.guaranteed))
     show(ledger, ungated(gated("cheat")))
-    answer = decide_preemption(ledger.snapshot, PodUid("uid-cheat"), lambda: pytest.fail("asked"))
+    answer = decide_preemption(ledger.view, PodUid("uid-cheat"), lambda: pytest.fail("asked"))
     assert isinstance(answer, Withheld)
 
 
@@ -340,7 +340,7 @@ def test_bind_takes_one_that_was_admitted_although_others_came_past_the_gate() -
     show(ledger, first)
     show(ledger, opened(first))
     show(ledger, ungated(gated("cheat")))
-    assert isinstance(decide_binding(ledger.snapshot, first.uid, NodeName("n1"), now=START), BindNow)
+    assert isinstance(decide_binding(ledger.view, first.uid, NodeName("n1"), now=START), BindNow)
 
 
 @pytest.mark.rule("F-2")

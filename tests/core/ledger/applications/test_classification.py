@@ -42,7 +42,7 @@ def observe(ledger: Ledger, name: str = "pod", *, now: float = START, **facts: o
 
 
 def application(ledger: Ledger, app_id: str = "app-pod") -> Application:
-    (found,) = ledger.snapshot.identities.named(app_id)
+    (found,) = ledger.view.identities.named(app_id)
     return found
 
 
@@ -137,8 +137,8 @@ def test_a_dynamic_queue_is_bound_by_the_limits_above_it_and_has_none_of_its_own
     parent = replace(make_queue("root.p", leaf=False), limits=(entry,))
     ledger = ledger_of(parent, rules=(RuleSpec("provided", create=True),))
     observe(ledger, queue="root.p.made", identity=Identity("alice"))
-    limits = ledger.snapshot.limits
-    paths = [queue.path for queue in ledger.snapshot.tree]
+    limits = ledger.view.limits
+    paths = [queue.path for queue in ledger.view.tree]
     assert [path for path in paths if limits.of_user(path, "alice")] == ["root.p"]
 
 
@@ -153,9 +153,9 @@ def test_usage_is_the_sum_of_the_user_s_applications_below_a_queue() -> None:
         observe(ledger, name, queue=queue, node="n1", identity=Identity(user))
     held = {}
     for path in ("root", "root.p", "root.p.x", "root.p.y"):
-        queue = ledger.snapshot.tree.get(path)
+        queue = ledger.view.tree.get(path)
         assert queue is not None
-        found = ledger.snapshot.book.get(Tracked("user", "alice", queue.path))
+        found = ledger.view.book.get(Tracked("user", "alice", queue.path))
         held[path] = found.held.get("vcore") if found else 0
     assert held == {"root": 2000, "root.p": 2000, "root.p.x": 1000, "root.p.y": 1000}
 
@@ -175,7 +175,7 @@ def test_only_what_the_namespace_says_is_set_on_its_dynamic_queue() -> None:
     ledger = ledger_of(make_queue("root.kept"), rules=BY_NAMESPACE)
     told(ledger, max=Limit({"vcore": 5000}), max_applications=2)
     observe(ledger, queue="")
-    queue = ledger.snapshot.tree.get("root.default")
+    queue = ledger.view.tree.get("root.default")
     assert queue is not None
     assert (queue.max, queue.guaranteed, queue.max_applications) == (Limit({"vcore": 5000}), None, 2)
     told(ledger, guaranteed=Resource({"vcore": 1000}))
@@ -190,7 +190,7 @@ def test_managed_queues_and_recovery_ignore_the_namespace() -> None:
     told(ledger, max=Limit({"vcore": 5000}))
     observe(ledger, "one", queue="root.kept")
     observe(ledger, "two", queue="root.lost", node="n1")
-    tree = ledger.snapshot.tree
+    tree = ledger.view.tree
     assert [queue.max for path in ("root.kept", RECOVERY_QUEUE) if (queue := tree.get(path))] == [None, None]
 
 
@@ -228,7 +228,7 @@ def test_a_namespace_decides_whether_each_pod_is_an_application(
     told(ledger, generate_app_id=annotation)
     for name in ("one", "two"):
         observe(ledger, name, app="")
-    ids = {each.id.name for each in ledger.snapshot.applications()}
+    ids = {each.id.name for each in ledger.view.applications()}
     assert ids == ({"default-uid-one", "default-uid-two"} if unique else {"yunikorn-default-autogen"})
 
 
@@ -239,11 +239,11 @@ def test_an_unknown_namespace_gives_no_tags_and_stops_the_application_for_a_mome
     refusal = application(ledger).refusal
     assert refusal is not None
     assert refusal.text == "NotReady: namespace unseen has not been read yet"
-    assert ledger.snapshot.next_due() == START + NAMESPACE_AWAITED
+    assert ledger.view.next_due() == START + NAMESPACE_AWAITED
     ledger.apply(on.TimePassed(), now=START + NAMESPACE_AWAITED)
     assert application(ledger).queue == "root.a"
     ledger.apply(on.TimePassed(), now=START + NAMESPACE_AWAITED)
-    assert ledger.snapshot.next_due() is None
+    assert ledger.view.next_due() is None
 
 
 @pytest.mark.rule("NS-5", "NS-6")
@@ -254,11 +254,11 @@ def test_a_namespace_that_is_shown_after_its_pod_is_waited_for() -> None:
     observe(ledger, queue="", namespace="late")
     facts = NamespaceFacts("late", parent_queue="tenants", max=Limit({"vcore": 500}))
     ledger.apply(on.NamespaceObserved(facts), now=START + 0.5)
-    queue = ledger.snapshot.tree.get("root.tenants.late")
+    queue = ledger.view.tree.get("root.tenants.late")
     assert queue is not None
     assert (application(ledger).queue, queue.max) == ("root.tenants.late", Limit({"vcore": 500}))
     ledger.apply(on.TimePassed(), now=START + 0.5)
-    assert ledger.snapshot.next_due() is None
+    assert ledger.view.next_due() is None
 
 
 @pytest.mark.rule("PL-2")
@@ -299,7 +299,7 @@ def test_where_it_is_wanted_the_pods_of_a_rejected_application_are_marked_failed
     mark = MarkFailed(PodUid("uid-one"), "default", "one", "ApplicationRejected", text)
     assert observe(ledger, "one", queue="root.nowhere") == (rejected("one"), mark)
     assert ledger.apply(on.TimePassed(), now=START + 29) == ()
-    assert ledger.snapshot.next_due() == START + 30
+    assert ledger.view.next_due() == START + 30
     assert ledger.apply(on.TimePassed(), now=START + 30) == (mark,)
     assert observe(ledger, "fine") == ()
 

@@ -21,7 +21,7 @@ def ledger_of(*rules: RuleSpec, default: bool = True, listed: bool = True) -> Le
     queues = (A, PARENT, make_queue("root.p.leaf"), *((DEFAULT,) if default else ()))
     ledger = make_ledger(*queues, listed=listed)
     partition = replace(make_partition(*queues), rules=rules)
-    ledger.apply(on.Configured(partition, ledger.snapshot.settings), now=START)
+    ledger.apply(on.Configured(partition, ledger.view.settings), now=START)
     return ledger
 
 
@@ -81,7 +81,7 @@ def test_a_pod_that_runs_already_is_told_nothing_and_its_story_says_it() -> None
     ledger = ledger_of(listed=False)
     pod = make_pod("p", queue="root.nope", node="n1")
     assert told(ledger, pod) == []
-    record = ledger.snapshot.pod(pod.uid)
+    record = ledger.view.pod(pod.uid)
     assert record is not None
     assert record.membership.fell_back == NOPE
 
@@ -89,7 +89,7 @@ def test_a_pod_that_runs_already_is_told_nothing_and_its_story_says_it() -> None
 def test_without_a_fallback_it_is_refused_as_before() -> None:
     ledger = ledger_of(default=False)
     assert told(ledger, make_pod("p", queue="root.nope")) == []
-    record = ledger.snapshot.pod(make_pod("p").uid)
+    record = ledger.view.pod(make_pod("p").uid)
     assert record is not None
     assert record.membership.fell_back is None
 

@@ -28,7 +28,7 @@ def submit(ledger: Ledger, name: str, *, at: float = 0.0, app: str = "job", **fa
 
 
 def job(ledger: Ledger, app_id: str = "job") -> Application:
-    found = ledger.snapshot.application(AppId(app_id, "default"))
+    found = ledger.view.application(AppId(app_id, "default"))
     assert found is not None
     return found
 
@@ -79,12 +79,12 @@ def test_from_the_first_pod_to_the_last() -> None:
     filtered(ledger, "uid-one", now=START + 1)
     assert job(ledger).state is AppState.RUNNING
     gone(ledger, "one", at=2)
-    assert (job(ledger).state, ledger.snapshot.next_due()) == (
+    assert (job(ledger).state, ledger.view.next_due()) == (
         AppState.COMPLETING,
         START + 2 + COMPLETING_FOR,
     )
     tick(ledger, 2 + COMPLETING_FOR)
-    ended = ledger.snapshot.identities.ended("job")
+    ended = ledger.view.identities.ended("job")
     assert ended is not None
     assert [(since - START, state) for since, state in ended.states[1:]] == [
         (0, AppState.ACCEPTED),
@@ -92,7 +92,7 @@ def test_from_the_first_pod_to_the_last() -> None:
         (2, AppState.COMPLETING),
         (32, AppState.COMPLETED),
     ]
-    assert ledger.snapshot.application(JOB) is None
+    assert ledger.view.application(JOB) is None
 
 
 @pytest.mark.rule("APP-3", "APP-5")
@@ -103,7 +103,7 @@ def test_a_new_pod_takes_up_what_completes_and_it_runs_at_once() -> None:
     submit(ledger, "other", app="other", at=2)
     assert job(ledger, "other").state is AppState.RUNNING
     assert submit(ledger, "two", at=3)
-    assert (job(ledger).state, ledger.snapshot.next_due()) == (AppState.RUNNING, START + 32)
+    assert (job(ledger).state, ledger.view.next_due()) == (AppState.RUNNING, START + 32)
     tick(ledger, 40)
     assert job(ledger).state is AppState.RUNNING
 
@@ -133,8 +133,8 @@ def test_one_that_never_had_a_queue_is_gone_with_its_pods() -> None:
     submit(ledger, "one", queue="root.nowhere")
     assert job(ledger).state is AppState.REJECTED
     gone(ledger, "one")
-    assert ledger.snapshot.application(JOB) is None
-    ended = ledger.snapshot.identities.ended("job")
+    assert ledger.view.application(JOB) is None
+    ended = ledger.view.identities.ended("job")
     assert ended is not None
     assert ended.refusal is not None
     assert ended.refusal.text == "PlacementFailed: no queue root.nowhere"
@@ -147,11 +147,11 @@ def test_the_latest_of_an_id_is_shown_for_three_days() -> None:
         submit(ledger, "one", at=at, queue=queue, uid=f"uid-{at}")
         ledger.apply(on.PodDeleted(PodUid(f"uid-{at}")), now=START + at)
         tick(ledger, at + COMPLETING_FOR)
-    last = ledger.snapshot.identities.ended("job")
+    last = ledger.view.identities.ended("job")
     assert last is not None
     assert last.queue == "root.b"
     tick(ledger, 100 + COMPLETING_FOR + SHOWN_FOR)
-    assert ledger.snapshot.identities.ended("job") is None
+    assert ledger.view.identities.ended("job") is None
 
 
 @pytest.mark.rule("APP-15", "QUO-13")
@@ -180,14 +180,12 @@ def test_a_leaf_that_only_completing_applications_are_in_may_become_a_parent() -
     ledger = make_ledger(A)
     submit(ledger, "one")
     document = make_partition(make_queue("root.a", leaf=False), make_queue("root.a.x"))
-    assert ledger.snapshot.conflicts(document) == (
-        "root.a runs 1 applications and cannot become a parent queue",
-    )
+    assert ledger.view.conflicts(document) == ("root.a runs 1 applications and cannot become a parent queue",)
     gone(ledger, "one")
-    assert ledger.snapshot.conflicts(document) == ()
+    assert ledger.view.conflicts(document) == ()
     ledger.apply(on.Configured(document, LedgerSettings()), now=START)
-    assert ledger.snapshot.application(JOB) is None
-    assert ledger.snapshot.identities.ended("job") is not None
+    assert ledger.view.application(JOB) is None
+    assert ledger.view.identities.ended("job") is not None
 
 
 # -- Starting ----------------------------------------------------------------------------------------------
@@ -217,7 +215,7 @@ def test_it_starts_for_five_minutes_at_most_and_counts_as_running_meanwhile() ->
     ledger = make_ledger(replace(AWARE, max_applications=1))
     submit(ledger, "one")
     ledger.apply(on.PodObserved(make_pod("one", app="job", node="n1", version=2)), now=START)
-    assert ledger.snapshot.next_due() == START + STARTING_FOR
+    assert ledger.view.next_due() == START + STARTING_FOR
     assert not submit(ledger, "other", app="other")
     assert job(ledger).state is AppState.STARTING
     tick(ledger, STARTING_FOR - 1)

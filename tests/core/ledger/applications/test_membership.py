@@ -35,7 +35,7 @@ def told(ledger: Ledger, *pods: PodFacts) -> list[str]:
 
 
 def placed(ledger: Ledger) -> dict[str, str]:
-    return {str(each.id): str(each.queue) for each in ledger.snapshot.applications()}
+    return {str(each.id): str(each.queue) for each in ledger.view.applications()}
 
 
 @pytest.mark.rule("POD-3", "POD-5")
@@ -46,7 +46,7 @@ def test_a_pod_of_another_namespace_makes_an_application_of_its_own() -> None:
     assert told(ledger, make_pod("more", namespace="other", queue="root.a")) == []
     assert placed(ledger) == {"default/app-1": "root.a", "other/app-1": "root.b"}
     assert (usage(ledger, "root.a"), usage(ledger, "root.b")) == ((0, 0, 1000), (0, 0, 2000))
-    assert ledger.snapshot.identities.tally.of_another == 1
+    assert ledger.view.identities.tally.of_another == 1
 
 
 def test_the_event_does_not_say_whose_the_other_one_is() -> None:
@@ -77,7 +77,7 @@ def test_placeholders_are_of_the_namespace_of_their_originator() -> None:
     assert len(names) == 2
     forged = make_pod(names[0], namespace="other", placeholder=True, task_group="g", owner="uid-gang")
     ledger.apply(on.PodObserved(forged), now=START)
-    (own,) = [each for each in ledger.snapshot.applications() if each.id == AppId("app-1", "default")]
+    (own,) = [each for each in ledger.view.applications() if each.id == AppId("app-1", "default")]
     assert own.holders == set()
     assert drifts(ledger) == []
 
@@ -161,17 +161,17 @@ def test_what_is_shown_names_the_namespace_where_the_id_alone_would_not_do() -> 
     ledger = ledger_of(make_queue("root.a"))
     told(ledger, make_pod("first", identity=ALICE), make_pod("alone", app="alone", identity=ALICE))
     told(ledger, make_pod("second", namespace="other", identity=ALICE))
-    views = [application_view(ledger.snapshot, each) for each in ledger.snapshot.identities.named("app-1")]
+    views = [application_view(ledger.view, each) for each in ledger.view.identities.named("app-1")]
     assert [(each["applicationID"], each["namespace"]) for each in views] == [
         ("app-1", "default"),
         ("app-1", "other"),
     ]
     for name in ("first", "second", "alone"):
         filtered(ledger, f"uid-{name}", now=START)
-    view = user_view(ledger.snapshot, "alice")
+    view = user_view(ledger.view, "alice")
     assert view is not None
     assert view["queues"]["runningApplications"] == ["alone", "default/app-1", "other/app-1"]
-    assert group_view(ledger.snapshot, "dev") is None
+    assert group_view(ledger.view, "dev") is None
 
 
 # -- after a restart ------------------------------------------------------------------------------------

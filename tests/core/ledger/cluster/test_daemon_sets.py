@@ -35,7 +35,7 @@ def ask(world: World, **facts: object) -> None:
 
 
 def required(world: World) -> str:
-    record = world.ledger.snapshot.pod(PodUid("ask"))
+    record = world.ledger.view.pod(PodUid("ask"))
     assert record is not None
     assert drifts(world.ledger) == []
     return record.daemon.required_node
@@ -73,7 +73,7 @@ def test_a_pod_that_no_daemon_set_knows_evicts_nobody(
     world = world_of(*sets)
     ask(world, **facts)
     assert (required(world), world.victims()) == ("", set())
-    record = world.ledger.snapshot.pod(PodUid("ask"))
+    record = world.ledger.view.pod(PodUid("ask"))
     assert record is not None
     assert record.is_unproved
 
@@ -83,7 +83,7 @@ def test_without_a_claim_a_node_named_by_fields_gives_no_rights() -> None:
     world = world_of(AGENTS)
     ask(world, daemon_set=None)
     assert (required(world), world.victims()) == ("", set())
-    record = world.ledger.snapshot.pod(PodUid("ask"))
+    record = world.ledger.view.pod(PodUid("ask"))
     assert record is not None
     assert not record.is_unproved
 
@@ -113,16 +113,16 @@ def test_one_that_becomes_known_is_tried_at_once() -> None:
     """As RNP-1 wants it: without the delay and the 15 s of others."""
     world = world_of()
     ask(world)
-    before = world.ledger.snapshot.next_due()
+    before = world.ledger.view.next_due()
     world.tell(on.DaemonSetObserved(AGENTS))
     assert before is None or before > START
-    assert world.ledger.snapshot.next_due() == START
+    assert world.ledger.view.next_due() == START
 
 
 def test_labels_and_owners_that_are_edited_count_at_once() -> None:
     world = world_of(AGENTS)
     ask(world)
-    record = world.ledger.snapshot.pod(PodUid("ask"))
+    record = world.ledger.view.pod(PodUid("ask"))
     assert record is not None
     facts = record.facts
     edits: tuple[dict[str, object], ...] = (
@@ -157,9 +157,9 @@ def test_a_plan_falls_when_its_daemon_set_goes() -> None:
     ask(world)
     plan = world.plan()
     assert isinstance(plan, Plan)
-    assert outdated(world.ledger.snapshot, plan) == ""
+    assert outdated(world.ledger.view, plan) == ""
     world.tell(on.DaemonSetDeleted(KEY))
-    assert outdated(world.ledger.snapshot, plan) == "no DaemonSet has made it for this node"
+    assert outdated(world.ledger.view, plan) == "no DaemonSet has made it for this node"
 
 
 # -- where guarantees bind DaemonSets too -----------------------------------------------------------------
@@ -179,7 +179,7 @@ def test_where_guarantees_count_an_equal_is_spared() -> None:
     world.tell(on.DaemonSetObserved(AGENTS))
     ask(world)
     assert world.refused().text == "no fit on required node, preemption does not help (1 as important)"
-    record = world.ledger.snapshot.pod(PodUid("ask"))
+    record = world.ledger.view.pod(PodUid("ask"))
     assert record is not None
     world.tell(on.PodObserved(replace(record.facts, priority=1, version=9)))
     assert world.victims() == {"victim"}
@@ -214,4 +214,4 @@ def test_a_plan_is_judged_by_the_setting_as_it_is_when_it_is_carried_out(
     preemption = replace(world.settings.preemption, daemon_sets_keep_guarantees=strict)
     world.settings = replace(world.settings, preemption=preemption)
     world.configure(*world.queues)
-    assert [breach.law for breach in check_laws(world.ledger.snapshot, plan)] == law
+    assert [breach.law for breach in check_laws(world.ledger.view, plan)] == law

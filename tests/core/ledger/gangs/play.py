@@ -69,7 +69,7 @@ class GangPlay:
 
     def tell(self, event: on.Event) -> None:
         self._run(self.ledger.apply(event, now=self.now))
-        while self.ledger.snapshot.pass_wanted:
+        while self.ledger.view.pass_wanted:
             self._run(self.ledger.apply(on.PassDue(), now=self.now))
 
     # -- what one asks about it ------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ class GangPlay:
         return [each.action or each.reason for each in self.done if isinstance(each, do.PostEvent)]
 
     def application(self, app: str = "app-1") -> Application:
-        found = self.ledger.snapshot.application(AppId(app, "default"))
+        found = self.ledger.view.application(AppId(app, "default"))
         assert found is not None
         return found
 

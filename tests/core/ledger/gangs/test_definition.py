@@ -43,7 +43,7 @@ def refusal(gang: Gang, *queues: QueueSpec, leaf: str = "root.a") -> Refusal | N
 
 
 def application(ledger: Ledger, app: str = "app-1") -> Application:
-    found = ledger.snapshot.application(AppId(app, "default"))
+    found = ledger.view.application(AppId(app, "default"))
     assert found is not None
     return found
 
@@ -131,9 +131,9 @@ def test_the_application_is_rejected_and_its_pods_are_told_why() -> None:
     verdict = filtered(ledger, "uid-p1", now=START)
     assert isinstance(verdict, Refused)
     assert verdict.said.text == text
-    record = ledger.snapshot.pod(PodUid("uid-p2"))
+    record = ledger.view.pod(PodUid("uid-p2"))
     assert record is not None
-    assert explain(ledger.snapshot, record).refusal == verdict.refusal
+    assert explain(ledger.view, record).refusal == verdict.refusal
     assert usage(ledger, "root.a") == (0, 0, 0)
 
 
@@ -254,7 +254,7 @@ def test_task_groups_do_not_count_where_gangs_are_switched_off() -> None:
     assert events(observed(ledger, "p1", gang=make_gang(), task_group="g")) == []
     assert events(observed(ledger, "p2", app="app-2", gang=Misdefined("no JSON"))) == []
     assert application(ledger).gang is None
-    record = ledger.snapshot.pod(PodUid("uid-p1"))
+    record = ledger.view.pod(PodUid("uid-p1"))
     assert record is not None
     assert record.facts.task_group == "g"
 

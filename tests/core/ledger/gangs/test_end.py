@@ -27,7 +27,7 @@ def test_a_gang_that_is_over_is_not_looked_at_when_its_time_comes() -> None:
     for uid in ("uid-tg-1", "uid-m2", "uid-m1"):
         world.delete(uid)
     world.wait(31)
-    assert world.ledger.snapshot.application(AppId("app-1", "default")) is None
+    assert world.ledger.view.application(AppId("app-1", "default")) is None
     world.wait(900)
 
 
@@ -42,7 +42,7 @@ def test_an_application_without_a_gang_waits_for_whoever_says_to_be_its_placehol
     world.tell(on.PodObserved(world.pods[PodUid("uid-p1")]))
     world.delete("uid-p1")
     world.wait(31)
-    assert world.ledger.snapshot.application(AppId("app-1", "default")) is None
+    assert world.ledger.view.application(AppId("app-1", "default")) is None
 
 
 @pytest.mark.rule("GANG-16")
@@ -89,7 +89,7 @@ def test_of_a_gang_that_is_over_its_numbers_are_kept_and_not_what_was_written() 
     world.bind("uid-m1")
     world.delete("uid-m1")
     world.wait(31)
-    ended = world.ledger.snapshot.identities.ended("app-1")
+    ended = world.ledger.view.identities.ended("app-1")
     assert ended is not None
     assert ended.gang_progress is not None
     (progress,) = ended.gang_progress.groups.values()
@@ -111,4 +111,4 @@ def test_an_application_whose_last_pod_was_a_placeholder_taken_back_completes() 
         world.delete(pod.uid)
     assert world.application().state is AppState.COMPLETING
     world.wait(31)
-    assert world.ledger.snapshot.application(AppId("app-1", "default")) is None
+    assert world.ledger.view.application(AppId("app-1", "default")) is None

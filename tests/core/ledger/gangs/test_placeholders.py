@@ -170,7 +170,7 @@ def test_nobody_of_the_application_is_placed_before_all_have_a_node() -> None:
 @pytest.mark.rule("APP-15")
 def test_it_counts_as_running_from_its_first_placeholder_on() -> None:
     world = waiting_gang(2)
-    queue = world.ledger.snapshot.tree.get("root.a")
+    queue = world.ledger.view.tree.get("root.a")
     assert queue is not None
     assert not queue.running
     world.bind_placeholders(most=1)

@@ -108,7 +108,7 @@ def test_it_is_let_onto_that_node_only_and_others_only_where_there_is_room_besid
 
     def besides(uid: str) -> tuple[NodeName, ...]:
         world.ledger.apply(on.FilterCalled(PodUid(uid)), now=world.now)
-        verdict = decide_admission(world.ledger.snapshot, PodUid(uid), now=world.now, offered=lambda: both)
+        verdict = decide_admission(world.ledger.view, PodUid(uid), now=world.now, offered=lambda: both)
         assert isinstance(verdict, Admitted), verdict
         return verdict.besides
 
@@ -194,7 +194,7 @@ def test_a_member_that_goes_before_its_placeholder_leaves_it_to_another() -> Non
     held = hold_back(world, "WriteRecord")
     world.bind_placeholders()
     assert held
-    linked = [uid for uid in ("uid-m1", "uid-m2") if world.ledger.snapshot.slots]
+    linked = [uid for uid in ("uid-m1", "uid-m2") if world.ledger.view.slots]
     assert linked
     world.delete("uid-m1")
     world.create("m3", task_group="g")
@@ -217,9 +217,9 @@ def test_room_that_a_member_does_not_take_is_given_back(tried: bool, patience: i
     world.wait(2)
     assert usage(world.ledger, "root.a") == (0, 0, 1000)
     assert world.counts() == [(1, 0, 1)]
-    assert world.ledger.snapshot.gang_tally.cancelled == 1
+    assert world.ledger.view.gang_tally.cancelled == 1
     assert world.pods[PodUid("uid-m1")].replaces == ""
-    assert world.ledger.snapshot.kept == {"n1": "uid-m1"}
+    assert world.ledger.view.kept == {"n1": "uid-m1"}
     assert world.admitted("uid-m1")
 
 
@@ -231,7 +231,7 @@ def test_a_bind_call_that_is_open_keeps_the_room() -> None:
     world.tell(on.BindCalled(PodUid("uid-m1"), NodeName("n1")))
     world.wait(20)
     assert usage(world.ledger, "root.a") == (0, 1000, 0)
-    assert world.ledger.snapshot.gang_tally.cancelled == 0
+    assert world.ledger.view.gang_tally.cancelled == 0
 
 
 @pytest.mark.rule("GANG-12")
@@ -241,7 +241,7 @@ def test_a_foreign_pod_that_takes_the_room_ends_the_take_over_at_once() -> None:
     world.create("m1", gang=make_gang(1), task_group="g")
     world.bind_placeholders()
     world.create("foreign", scheduler_name="x", app="", queue="", node="n1")
-    assert world.ledger.snapshot.gang_tally.cancelled == 1
+    assert world.ledger.view.gang_tally.cancelled == 1
     assert world.counts() == [(1, 0, 1)]
     world.wait(3)
     world.bind("uid-m1", "n2")
@@ -281,11 +281,11 @@ def test_what_kube_scheduler_tried_before_the_room_was_there_says_nothing() -> N
     world.filter("uid-m1")
     world.bind_placeholders()
     world.wait(20)
-    assert world.ledger.snapshot.gang_tally.cancelled == 0
+    assert world.ledger.view.gang_tally.cancelled == 0
     world.filter("uid-m1")
     world.tell(on.PodRefused(PodUid("uid-m1"), *_refused_node()))
     world.wait(11)
-    assert world.ledger.snapshot.gang_tally.cancelled == 1
+    assert world.ledger.view.gang_tally.cancelled == 1
 
 
 def _refused_node() -> tuple[object, object]:
@@ -335,11 +335,11 @@ def test_room_on_another_node_is_held_before_its_placeholder_has_gone() -> None:
     hold_back(world, "DeletePod")
     world.bind_placeholders()
     assert usage(world.ledger, "root.a") == (1000, 0, 0)
-    assert world.ledger.snapshot.charge_of(PodUid("uid-m1")) is not None
-    assert not world.ledger.snapshot.has_room_beside(_other(world), NodeName("n2"))
+    assert world.ledger.view.charge_of(PodUid("uid-m1")) is not None
+    assert not world.ledger.view.has_room_beside(_other(world), NodeName("n2"))
 
 
 def _other(world: GangPlay) -> PodRecord:
-    record = world.ledger.snapshot.pod(world.create("other", app="app-2"))
+    record = world.ledger.view.pod(world.create("other", app="app-2"))
     assert record is not None
     return record

@@ -66,7 +66,7 @@ def test_a_member_says_of_itself_which_node_is_kept_for_it_after_a_take_over_tha
     world.create("tg", gang=gang, task_group="g", placeholder=True, node="n1", owner=PodUid("uid-m1"))
     world.create("m2", task_group="g", reserved_node=NodeName("n2"))
     world.tell(on.PodsListed(frozenset(world.pods)))
-    assert world.ledger.snapshot.slots == {"n1": {"uid-m2"}}
+    assert world.ledger.view.slots == {"n1": {"uid-m2"}}
     world.wait(UNTRIED_AT_MOST + 1)
-    assert world.ledger.snapshot.kept == {"n2": "uid-m2"}
+    assert world.ledger.view.kept == {"n2": "uid-m2"}
     assert world.pods[PodUid("uid-m2")].reserved_node == "n2"

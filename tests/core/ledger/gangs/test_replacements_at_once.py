@@ -194,7 +194,7 @@ def test_it_is_known_when_the_next_may_begin() -> None:
     """A clock that moves from one moment to the next must stop there."""
     cluster = played(("a", 5))
     linked = cluster.now
-    due = cluster.ledger.snapshot.next_due()
+    due = cluster.ledger.view.next_due()
     assert due is not None
     assert due <= linked + COUNTED_FOR
     cluster.now = linked + COUNTED_FOR
@@ -256,7 +256,7 @@ def test_one_that_is_tried_before_it_is_nominated_is_woken_when_it_is() -> None:
     cluster.tell(on.NodeNominated(PodUid("uid-a-0"), NodeName("n1"), True, Purpose.REPLACEMENT))
     assert len([each for each in cluster.done if isinstance(each, do.WakePod)]) == len(woken) + 1
     cluster.wait(30)
-    assert cluster.ledger.snapshot.gang_tally.cancelled == 0
+    assert cluster.ledger.view.gang_tally.cancelled == 0
     assert len(nominations) >= 1
 
 
@@ -268,9 +268,9 @@ def test_one_that_is_refused_its_node_again_has_ten_seconds() -> None:
     cluster.wait(3)
     offered_others(cluster, "uid-a-0")
     cluster.wait(9)
-    assert cluster.ledger.snapshot.gang_tally.cancelled == 0
+    assert cluster.ledger.view.gang_tally.cancelled == 0
     cluster.wait(2)
-    assert cluster.ledger.snapshot.gang_tally.cancelled == 1
+    assert cluster.ledger.view.gang_tally.cancelled == 1
 
 
 @pytest.mark.rule("GANG-12")
@@ -282,13 +282,13 @@ def test_asks_whose_turn_was_counted_there_take_no_room_away() -> None:
     cluster.bind_placeholders()
     cluster.let()
     other = cluster.create("other", app="x", cpu=100)
-    record = cluster.ledger.snapshot.pod(other)
+    record = cluster.ledger.view.pod(other)
     assert record is not None
     assert cluster.admitted(other)
     record.admission.noted = NodeName("n1")
     cluster.tell(on.PodObserved(replace(cluster.pods[other], version=99)))
-    assert cluster.ledger.snapshot.free_on(NodeName("n1"))["vcore"] < 0
+    assert cluster.ledger.view.free_on(NodeName("n1"))["vcore"] < 0
     cluster.wait(5)
-    assert cluster.ledger.snapshot.gang_tally.cancelled == 0
+    assert cluster.ledger.view.gang_tally.cancelled == 0
     cluster.create("stranger", scheduler_name="x", app="", queue="", node="n1", cpu=100)
-    assert cluster.ledger.snapshot.gang_tally.cancelled == 1
+    assert cluster.ledger.view.gang_tally.cancelled == 1

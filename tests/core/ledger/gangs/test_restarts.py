@@ -150,4 +150,4 @@ def test_one_that_came_later_and_says_it_takes_room_over_is_not_believed() -> No
     world.create("m1", gang=make_gang(1), task_group="g", replaces=PodUid("x"), reserved_node=NodeName("n1"))
     member = world.pods[PodUid("uid-m1")]
     assert (member.replaces, member.reserved_node) == ("", NO_NODE)
-    assert not world.ledger.snapshot.slots
+    assert not world.ledger.view.slots

@@ -63,7 +63,7 @@ class Pair:
     def _passed(self, event: on.Event) -> list[Effect]:
         now = self.world.now
         effects = [*self.standby.apply(event, now=now)]
-        while self.standby.snapshot.pass_wanted:
+        while self.standby.view.pass_wanted:
             effects += self.standby.apply(on.PassDue(), now=now)
         return effects
 
@@ -113,5 +113,5 @@ def test_the_one_that_waits_does_nothing_and_holds_nobody_up() -> None:
 
 
 def _on_nodes(ledger: Ledger, names: list[str]) -> set[NodeName]:
-    records = [ledger.snapshot.pod(PodUid(uid)) for uid in names]
+    records = [ledger.view.pod(PodUid(uid)) for uid in names]
     return {record.node for record in records if record is not None}

@@ -35,7 +35,7 @@ def test_hard_the_waiting_members_fail() -> None:
     assert world.placeholders() == []
     assert world.failed == {"uid-m1": "ResourceReservationTimeout", "uid-m2": "ResourceReservationTimeout"}
     assert usage(world.ledger, "root.a") == (0, 0, 0)
-    ended = world.ledger.snapshot.identities.ended("app-1")
+    ended = world.ledger.view.identities.ended("app-1")
     assert ended is not None
     assert ended.state is AppState.FAILED
     assert world.events().count("PlaceholderTimeOut") == 3
@@ -103,7 +103,7 @@ def test_none_is_made_when_the_time_is_over_before(style: str, state: AppState) 
     world.create("m1", gang=gang, task_group="g", created=START - 21)
     assert not [each for each in world.done if isinstance(each, CreatePlaceholder)]
     assert "PlaceholderTimeout" in world.events()
-    known = world.ledger.snapshot.identities.ended("app-1") or world.application()
+    known = world.ledger.view.identities.ended("app-1") or world.application()
     assert known.state is state
     assert bool(world.failed) is (style == "Hard")
 
@@ -148,7 +148,7 @@ def test_no_placeholder_outlives_the_pods_they_are_for() -> None:
     assert world.placeholders() == []
     assert world.application().state is AppState.COMPLETING
     world.wait(31)
-    ended = world.ledger.snapshot.identities.ended("app-1")
+    ended = world.ledger.view.identities.ended("app-1")
     assert ended is not None
     assert ended.state is AppState.COMPLETED
 
@@ -165,7 +165,7 @@ def test_what_is_left_when_the_work_is_done_goes_after_thirty_seconds() -> None:
     assert len(world.placeholders()) == 2
     world.wait(2)
     assert world.placeholders() == []
-    ended = world.ledger.snapshot.identities.ended("app-1")
+    ended = world.ledger.view.identities.ended("app-1")
     assert ended is not None
     assert ended.state is AppState.COMPLETED
 

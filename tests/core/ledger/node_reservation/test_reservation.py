@@ -50,13 +50,13 @@ def on_node(at: int, number: int, cpu: int) -> PodFacts:
 def passed(ledger: Ledger, *, at: float = 0.0) -> list[Effect]:
     """All passes that are wanted by then, and what they ask for."""
     effects: list[Effect] = list(ledger.apply(on.TimePassed(), now=START + at))
-    while ledger.snapshot.pass_wanted:
+    while ledger.view.pass_wanted:
         effects += ledger.apply(on.PassDue(), now=START + at)
     return effects
 
 
 def kept(ledger: Ledger) -> dict[str, str]:
-    return {str(node): str(uid) for node, uid in ledger.snapshot.kept.items()}
+    return {str(node): str(uid) for node, uid in ledger.view.kept.items()}
 
 
 def written(effects: list[Effect]) -> list[tuple[str, str | None]]:
@@ -84,7 +84,7 @@ def test_a_node_is_kept_once_the_ask_is_two_seconds_old() -> None:
     ledger = cluster(3000, 3000, 3000)
     ledger.apply(on.PodObserved(replace(LARGE, created=START)), now=START)
     assert passed(ledger) == []
-    assert ledger.snapshot.next_due() == START + KEPT_AFTER
+    assert ledger.view.next_due() == START + KEPT_AFTER
     assert passed(ledger, at=KEPT_AFTER - 0.01) == []
     assert written(passed(ledger, at=KEPT_AFTER)) == [("uid-large", "n1")]
 
@@ -195,10 +195,10 @@ def test_filter_leaves_a_kept_node_to_the_one_it_is_kept_for() -> None:
     ledger.apply(on.PodObserved(make_pod("other", cpu=500, app="other")), now=START)
     passed(ledger)
     offered = (NodeName("n1"), NodeName("n2"))
-    verdict = decide_admission(ledger.snapshot, PodUid("uid-other"), now=START, offered=lambda: offered)
+    verdict = decide_admission(ledger.view, PodUid("uid-other"), now=START, offered=lambda: offered)
     assert isinstance(verdict, Admitted)
     assert verdict.besides == ("n1",)
-    own = decide_admission(ledger.snapshot, LARGE.uid, now=START, in_turn=False, offered=lambda: offered)
+    own = decide_admission(ledger.view, LARGE.uid, now=START, in_turn=False, offered=lambda: offered)
     assert isinstance(own, Admitted)
     assert own.besides == ()
 
@@ -211,13 +211,13 @@ def test_one_that_is_offered_kept_nodes_only_is_refused_and_keeps_its_turn() -> 
     )
     passed(ledger)
     uid = PodUid("uid-other")
-    assert ledger.snapshot.has_turn(uid)
-    verdict = decide_admission(ledger.snapshot, uid, now=START, offered=lambda: (NodeName("n1"),))
+    assert ledger.view.has_turn(uid)
+    verdict = decide_admission(ledger.view, uid, now=START, offered=lambda: (NodeName("n1"),))
     assert isinstance(verdict, Refused)
     assert verdict.refusal.code is Code.NODE_RESERVED
     for event in verdict.events:
         ledger.apply(event, now=START)
-    assert ledger.snapshot.has_turn(uid)
+    assert ledger.view.has_turn(uid)
 
 
 def test_nobody_has_a_turn_on_a_node_kept_for_another() -> None:
@@ -258,7 +258,7 @@ def test_the_ask_is_nominated_when_there_is_room_and_not_before() -> None:
     assert passed(ledger) == [
         NominateNode(LARGE.uid, "default", "large", NodeName("n1"), Purpose.NODE_RESERVATION)
     ]
-    assert ledger.snapshot.has_turn(LARGE.uid)
+    assert ledger.view.has_turn(LARGE.uid)
     filtered(ledger, LARGE.uid, now=START)
     bind_called(ledger, LARGE.uid, "n1", now=START)
     assert kept(ledger) == {"n1": "uid-large"}
@@ -284,7 +284,7 @@ def test_the_ask_takes_room_elsewhere_and_the_node_is_free() -> None:
     effects = passed(ledger)
     assert written(effects) == [("uid-large", None)]
     assert kept(ledger) == {}
-    assert ledger.snapshot.has_turn(LARGE.uid)
+    assert ledger.view.has_turn(LARGE.uid)
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ def test_a_nomination_of_ours_does_not_stop_the_time_of_a_reservation() -> None:
     passed(ledger)
     ledger.apply(on.PodObserved(replace(LARGE, nominated=NodeName("n1"), version=2)), now=START)
     filtered(ledger, LARGE.uid, now=START)
-    record = ledger.snapshot.pod(LARGE.uid)
+    record = ledger.view.pod(LARGE.uid)
     assert record is not None
     assert record.admission.reservation is not None
     assert record.admission.reservation.running_since == START
@@ -359,7 +359,7 @@ def test_a_restart_finds_the_node_kept_again() -> None:
     kept_for = replace(LARGE, reserved_node=NodeName("n1"), nominated=NodeName("n1"))
     ledger, effects = restarted(kept_for)
     assert kept(ledger) == {"n1": "uid-large"}
-    assert ledger.snapshot.reserved() == 0
+    assert ledger.view.reserved() == 0
     assert (effects, passed(ledger)) == ([], [])
 
 

@@ -34,9 +34,9 @@ def group_of(ledger: Ledger, name: str = "g") -> Group:
 
 
 def code(ledger: Ledger, name: str) -> Code | None:
-    record = ledger.snapshot.pod(PodUid(f"uid-{name}"))
+    record = ledger.view.pod(PodUid(f"uid-{name}"))
     assert record is not None
-    refusal = refusal_of(ledger.snapshot, record)
+    refusal = refusal_of(ledger.view, record)
     return refusal.code if refusal is not None else None
 
 

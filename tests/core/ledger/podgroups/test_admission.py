@@ -41,11 +41,11 @@ def test_all_get_their_turn_or_none_does() -> None:
     for name, cpu in (("n1", 2000), ("n2", 500)):
         ledger.apply(on.NodeObserved(make_node(name, cpu=cpu)), now=START)
     ring(ledger, "p", "q", "r")
-    assert (ledger.snapshot.turns(), usage(ledger, "root.a")) == (0, (0, 0, 3000))
-    assert ledger.snapshot.free_on(NodeName("n1")).get("vcore") == 2000
+    assert (ledger.view.turns(), usage(ledger, "root.a")) == (0, (0, 0, 3000))
+    assert ledger.view.free_on(NodeName("n1")).get("vcore") == 2000
     ledger.apply(on.NodeObserved(make_node("n2", cpu=1000)), now=START)
     woken(ledger, now=START)
-    assert ledger.snapshot.turns() == 3
+    assert ledger.view.turns() == 3
 
 
 @pytest.mark.rule("COS-3")
@@ -55,13 +55,13 @@ def test_one_that_has_its_turn_while_the_others_are_sought_must_wait() -> None:
     for at in range(40):
         seen(ledger, f"p{at}", least=40)
     ledger.apply(on.PassDue(), now=START)
-    early = [uid for uid in group_of(ledger).phases if ledger.snapshot.has_turn(uid)]
+    early = [uid for uid in group_of(ledger).phases if ledger.view.has_turn(uid)]
     assert 0 < len(early) < 40
     verdict = filtered(ledger, early[0], now=START)
     assert isinstance(verdict, Refused)
     assert verdict.refusal.code is Code.WAITING_FOR_TURN
     assert early[0] in woken(ledger, now=START)
-    assert ledger.snapshot.turns() == 40
+    assert ledger.view.turns() == 40
 
 
 @pytest.mark.rule("COS-3")
@@ -70,21 +70,21 @@ def test_turns_of_a_group_that_is_broken_off_are_taken_back() -> None:
     for at in range(40):
         seen(ledger, f"p{at}", least=40)
     ledger.apply(on.PassDue(), now=START)
-    assert ledger.snapshot.turns()
+    assert ledger.view.turns()
     ledger._cycle, ledger._state.cycle.passing = None, False
     passed(ledger, START)
-    assert ledger.snapshot.turns() == 0
+    assert ledger.view.turns() == 0
 
 
 def test_when_nobody_comes_the_room_goes_to_others_and_the_group_rests() -> None:
     ledger = make_ledger(A)
     ring(ledger, "p", "q", "r")
-    assert ledger.snapshot.next_due() == START + 2
+    assert ledger.view.next_due() == START + 2
     passed(ledger, START + 2)
-    assert (ledger.snapshot.turns(), group_of(ledger).rests_until) == (0, START + 4)
+    assert (ledger.view.turns(), group_of(ledger).rests_until) == (0, START + 4)
     passed(ledger, START + 4)
     woken(ledger, now=START + 4)
-    assert ledger.snapshot.turns() == 3
+    assert ledger.view.turns() == 3
     passed(ledger, START + 6)
     assert group_of(ledger).rests_until == START + 10
 
@@ -102,7 +102,7 @@ def test_the_last_one_lets_all_go_in_the_order_in_which_they_came() -> None:
     effects = ledger.apply(on.BindCalled(PodUid("uid-r"), NodeName("n1"), waits=True), now=START)
     assert effects == tuple(EndWait(PodUid(uid)) for uid in named("q", "p", "r"))
     assert group_of(ledger).open
-    assert ledger.snapshot.group_numbers.completed == 1
+    assert ledger.view.group_numbers.completed == 1
 
 
 @pytest.mark.rule("COS-6")
@@ -117,7 +117,7 @@ def test_the_time_runs_from_the_first_that_waits() -> None:
     assert [(name, reason) for name, reason, _ in told(effects)] == [("p", "PodGroupTimeout")]
     group = group_of(ledger)
     rest = rest_of(PodUid("uid-p"), 1)
-    assert (group.timeouts, group.rests_until, ledger.snapshot.turns()) == (1, START + 13 + rest, 0)
+    assert (group.timeouts, group.rests_until, ledger.view.turns()) == (1, START + 13 + rest, 0)
     assert usage(ledger, "root.a") == (0, 0, 3000)
     assert code(ledger, "p") is Code.WAITING_FOR_TURN
 
@@ -132,8 +132,8 @@ def test_a_group_that_waited_in_vain_goes_behind_others() -> None:
     seen(ledger, "late", at=START + 30, pod_group=None, created=9.0)
     passed(ledger, START + 30)
     woken(ledger, now=START + 30)
-    assert ledger.snapshot.has_turn(PodUid("uid-late"))
-    assert ledger.snapshot.turns() == 1
+    assert ledger.view.has_turn(PodUid("uid-late"))
+    assert ledger.view.turns() == 1
 
 
 # -- parts of groups -----------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_a_group_that_stays_in_part_is_told_after_the_time_of_a_wait() -> None:
     assert (name, reason) == ("p", "GangDegraded")
     assert message == "pod group default/g: 1 of 3 members are on nodes, which stay there"
     assert told(passed(ledger, START + 1000)) == []
-    assert ledger.snapshot.group_numbers.degraded == 1
+    assert ledger.view.group_numbers.degraded == 1
 
 
 @pytest.mark.rule("COS-5")
@@ -172,13 +172,13 @@ def test_the_others_go_first_and_alone() -> None:
     for name in ("x", "y"):
         seen(ledger, name, pod_group=PodGroup("h", 2), priority=1000)
     woken(ledger, now=START)
-    turns = [uid for uid in named("q", "r", "x", "y") if ledger.snapshot.has_turn(PodUid(uid))]
+    turns = [uid for uid in named("q", "r", "x", "y") if ledger.view.has_turn(PodUid(uid))]
     assert turns == named("q", "r")
     for name in ("q", "r"):
         filtered(ledger, f"uid-{name}", now=START)
         bind_called(ledger, f"uid-{name}", now=START)
     woken(ledger, now=START)
-    assert [ledger.snapshot.has_turn(PodUid(uid)) for uid in named("x", "y")] == [True, True]
+    assert [ledger.view.has_turn(PodUid(uid)) for uid in named("x", "y")] == [True, True]
     assert group_of(ledger).degraded_since is None
 
 
@@ -188,7 +188,7 @@ def test_groups_whose_nodes_only_kube_scheduler_can_tell_go_one_at_a_time() -> N
         for at in range(2):
             seen(ledger, f"{group}{at}", pod_group=PodGroup(group, 2), complex=True)
     woken(ledger, now=START)
-    assert [ledger.snapshot.has_turn(PodUid(uid)) for uid in named("g0", "g1", "h0", "h1")] == [
+    assert [ledger.view.has_turn(PodUid(uid)) for uid in named("g0", "g1", "h0", "h1")] == [
         *(True, True, False, False)
     ]
 

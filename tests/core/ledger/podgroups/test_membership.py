@@ -86,7 +86,7 @@ def test_different_priorities_are_told_once_and_the_highest_counts() -> None:
     assert told(seen(ledger, "higher", priority=10, least=2)) == []
     seen(ledger, "other", priority=7, pod_group=None)
     woken(ledger, now=START)
-    turns = [uid for uid in named("low", "high", "higher", "other") if ledger.snapshot.has_turn(PodUid(uid))]
+    turns = [uid for uid in named("low", "high", "higher", "other") if ledger.view.has_turn(PodUid(uid))]
     assert turns == named("high", "higher")
 
 
@@ -181,7 +181,7 @@ def test_an_object_says_how_many_start_together(source: GroupSource) -> None:
     assert code(ledger, "p") is Code.GANG_INCOMPLETE
     seen(ledger, "q", pod_group=PodGroup("g", 0, source))
     woken(ledger, now=START)
-    assert ledger.snapshot.turns() == 2
+    assert ledger.view.turns() == 2
 
 
 @SOURCES

@@ -73,11 +73,11 @@ def test_nothing_that_waits_joins_a_pod_that_no_queue_takes() -> None:
 def test_one_of_the_same_id_is_placed_beside_it_also_when_the_forced_one_is_gone() -> None:
     ledger = make_ledger(make_queue("root.a", max={"vcore": 1000}))
     told(ledger, make_pod("forced", queue="root.nope", node="n1"), make_pod("waits"), make_pod("more"))
-    assert {str(each.id): str(each.queue) for each in ledger.snapshot.applications()} == {
+    assert {str(each.id): str(each.queue) for each in ledger.view.applications()} == {
         "default/app-1": "root.a",
         "default/app-1 (recovered)": RECOVERY_QUEUE,
     }
-    views = [application_view(ledger.snapshot, each) for each in ledger.snapshot.identities.named("app-1")]
+    views = [application_view(ledger.view, each) for each in ledger.view.identities.named("app-1")]
     assert [(each["applicationID"], each["queueName"]) for each in views] == [
         ("app-1", "root.a"),
         ("app-1", RECOVERY_QUEUE),
@@ -105,7 +105,7 @@ def test_a_forced_pod_of_an_application_that_has_its_queue_counts_there() -> Non
     assert ("uid-forced", FORCED) in events(effects)
     assert usage(ledger, "root.a") == (2000, 0, 1000)
     assert code_of(ledger, "first") == Code.QUOTA_EXCEEDED
-    assert ledger.snapshot.identities.tally.forced == 1
+    assert ledger.view.identities.tally.forced == 1
 
 
 # -- what is checked for the first that waits -----------------------------------------------------------
@@ -241,7 +241,7 @@ def test_the_namespace_of_another_makes_no_difference() -> None:
     told(ledger, make_pod("fair", queue="root.a"))
     told(ledger, make_pod("forced", queue="root.nope", node="n1", namespace="rival"))
     told(ledger, make_pod("waits", queue="root.nope", namespace="rival"))
-    assert {str(each.id): str(each.queue) for each in ledger.snapshot.applications()} == {
+    assert {str(each.id): str(each.queue) for each in ledger.view.applications()} == {
         "default/app-1": "root.a",
         "rival/app-1": "None",
         "rival/app-1 (recovered)": RECOVERY_QUEUE,

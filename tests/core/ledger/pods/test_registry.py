@@ -61,7 +61,7 @@ def test_filter_bind_and_watch_in_any_order_count_a_pod_once(ledger: Ledger, ord
             steps[at]()
             assert sum(usage(ledger, "root.a")) in (0, 1000)
     assert usage(ledger, "root.a") == ALLOCATED
-    use = ledger.snapshot.use_of(N1)
+    use = ledger.view.use_of(N1)
     assert use is not None
     assert use.allocated.get("vcore") == 1000
 
@@ -107,7 +107,7 @@ def test_a_resize_counts_at_once_evicts_nothing_and_admits_nothing_more(ledger: 
     observe(ledger, node="n1", cpu=5000, version=2)
     assert usage(ledger, "root.a") == (5000, 0, 500)
     assert usage(ledger, "root") == (5000, 0, 500)
-    use = ledger.snapshot.use_of(N1)
+    use = ledger.view.use_of(N1)
     assert use is not None
     assert use.allocated.get("vcore") == 5000
     filtered(ledger, waiting.uid, now=START)
@@ -153,7 +153,7 @@ def test_it_is_forgotten_after_30_s_without_a_watch_event(ledger: Ledger) -> Non
     assert usage(ledger, "root.a") == PENDING
     ledger.apply(on.TimePassed(), now=START + 30.0)
     assert usage(ledger, "root.a") == NOTHING
-    assert not ledger.snapshot.is_gone(UID), "it may still come"
+    assert not ledger.view.is_gone(UID), "it may still come"
 
 
 @pytest.mark.parametrize("version", [1, 2, 3], ids=["older", "the same", "newer"])
@@ -200,23 +200,23 @@ def test_a_deleted_uid_is_remembered_for_10_minutes(ledger: Ledger) -> None:
         ledger.apply(on.TimePassed(), now=START + at)
         offer(ledger, at)
         observe(ledger, at)
-        assert ledger.snapshot.is_gone(UID)
+        assert ledger.view.is_gone(UID)
         assert filtered(ledger, UID, now=START + at) == Faulted("pod is gone")
     ledger.apply(on.TimePassed(), now=START + 600)
-    assert not ledger.snapshot.is_gone(UID)
+    assert not ledger.view.is_gone(UID)
 
 
 @pytest.mark.parametrize("event", [on.PodDeleted(UID), on.PodObserved(make_pod(terminal=True))])
 def test_the_end_of_a_pod_nobody_knew_is_remembered(ledger: Ledger, event: on.Event) -> None:
     ledger.apply(event, now=START)
     offer(ledger)
-    assert ledger.snapshot.pod(UID) is None
-    assert ledger.snapshot.is_gone(UID)
+    assert ledger.view.pod(UID) is None
+    assert ledger.view.is_gone(UID)
 
 
 def test_a_terminal_pod_in_a_body_is_not_learned(ledger: Ledger) -> None:
     offer(ledger, terminal=True)
-    assert ledger.snapshot.pod(UID) is None
+    assert ledger.view.pod(UID) is None
 
 
 def test_what_a_list_lacks_is_gone(ledger: Ledger) -> None:
@@ -224,7 +224,7 @@ def test_what_a_list_lacks_is_gone(ledger: Ledger) -> None:
     observe(ledger)
     ledger.apply(on.PodsListed(frozenset({kept.uid})), now=START)
     assert usage(ledger, "root.a") == PENDING
-    assert ledger.snapshot.is_gone(UID)
+    assert ledger.view.is_gone(UID)
 
 
 # -- two pods of one uid or one name ------------------------------
@@ -233,7 +233,7 @@ def test_what_a_list_lacks_is_gone(ledger: Ledger) -> None:
 def test_a_body_that_gives_a_known_uid_to_another_pod_is_not_believed(ledger: Ledger) -> None:
     observe(ledger)
     offer(ledger, name="impostor", uid=UID, version=99, cpu=1)
-    record = ledger.snapshot.pod(UID)
+    record = ledger.view.pod(UID)
     assert record is not None
     assert (record.facts.name, usage(ledger, "root.a")) == ("pod", PENDING)
     observe(ledger, version=2, node="n1")
@@ -243,8 +243,8 @@ def test_a_body_that_gives_a_known_uid_to_another_pod_is_not_believed(ledger: Le
 def test_the_watch_is_believed_over_a_body_that_gave_the_uid_to_another_pod(ledger: Ledger) -> None:
     offer(ledger, name="impostor", uid=UID, version=99, cpu=1)
     observe(ledger, version=2)
-    assert ledger.snapshot.pod_named("default", "impostor") is None
-    found = ledger.snapshot.pod_named("default", "pod")
+    assert ledger.view.pod_named("default", "impostor") is None
+    found = ledger.view.pod_named("default", "pod")
     assert found is not None
     assert (found.uid, usage(ledger, "root.a")) == (UID, PENDING)
 
@@ -252,16 +252,16 @@ def test_the_watch_is_believed_over_a_body_that_gave_the_uid_to_another_pod(ledg
 @pytest.mark.parametrize("first_gone", ["old", "new"])
 def test_a_name_taken_anew_before_the_old_pod_is_known_as_gone(ledger: Ledger, first_gone: str) -> None:
     old, new = observe(ledger, uid="old"), offer(ledger, uid="new")
-    found = ledger.snapshot.pod_named("default", "pod")
+    found = ledger.view.pod_named("default", "pod")
     assert found is not None
     assert found.uid == "new"
     ledger.apply(on.PodDeleted(PodUid(first_gone)), now=START)
     (left,) = {old.uid, new.uid} - {first_gone}
-    found = ledger.snapshot.pod_named("default", "pod")
+    found = ledger.view.pod_named("default", "pod")
     assert found is not None
     assert found.uid == left
     ledger.apply(on.PodDeleted(left), now=START)
-    assert ledger.snapshot.pod_named("default", "pod") is None
+    assert ledger.view.pod_named("default", "pod") is None
 
 
 # -- nodes and priority classes ------------------------------
@@ -272,7 +272,7 @@ def test_nodes_make_the_roots_max() -> None:
     ledger = make_ledger(nodes=2)
 
     def cap() -> int | None:
-        limit = ledger.snapshot.tree.root.max
+        limit = ledger.view.tree.root.max
         return None if limit is None else limit.get("vcore")
 
     assert cap() == 200_000
@@ -288,12 +288,12 @@ def test_nodes_make_the_roots_max() -> None:
 
 def test_the_node_set_changes_with_its_members_only() -> None:
     ledger = make_ledger(nodes=1)
-    before = ledger.snapshot.node_set
+    before = ledger.view.node_set
     ledger.apply(on.NodeObserved(make_node("n1", cpu=7)), now=START)
-    assert ledger.snapshot.node_set == before
+    assert ledger.view.node_set == before
     ledger.apply(on.NodeObserved(make_node("n2")), now=START)
     ledger.apply(on.NodeDeleted(NodeName("n2")), now=START)
-    assert ledger.snapshot.node_set == before + 2
+    assert ledger.view.node_set == before + 2
 
 
 def test_a_pod_outlives_its_node(ledger: Ledger) -> None:
@@ -308,10 +308,10 @@ def test_priority_classes_come_and_go(ledger: Ledger) -> None:
     ledger.apply(on.PriorityClassesListed(frozenset({"high"})), now=START)
     ledger.apply(on.PriorityClassDeleted("high"), now=START)
     ledger.apply(on.PriorityClassDeleted("high"), now=START)
-    assert ledger.snapshot.synced
+    assert ledger.view.synced
 
 
 def test_synced_once_everything_was_listed_and_configured() -> None:
     ledger = make_ledger()
-    assert ledger.snapshot.synced
-    assert not Ledger().snapshot.synced
+    assert ledger.view.synced
+    assert not Ledger().view.synced

@@ -51,10 +51,10 @@ def test_it_is_told_and_the_pod_stays_where_it_is(change: dict[str, object]) -> 
     (message,) = events(effects)
     assert message.endswith("by now, and stays in application job, queue root.a")
     assert (usage(ledger, "root.a"), usage(ledger, "root.b")) == ((1000, 0, 0), (0, 0, 0))
-    story = story_of(ledger.snapshot, Journal(), "default", "p")
+    story = story_of(ledger.view, Journal(), "default", "p")
     assert story is not None
     assert story["relabelled"] == message
-    metrics = Metrics(lambda: ledger.snapshot).exposition().decode().splitlines()
+    metrics = Metrics(lambda: ledger.view).exposition().decode().splitlines()
     assert "paddock_relabelled_pods_total 1.0" in metrics
     assert drifts(ledger) == []
 
@@ -75,7 +75,7 @@ def test_many_changes_are_counted_and_told_now_and_then() -> None:
         for at in range(round(TOLD_APART) + 1)
     ]
     assert sum(told) == 2
-    assert ledger.snapshot.identities.tally.relabelled == TOLD_APART + 1
+    assert ledger.view.identities.tally.relabelled == TOLD_APART + 1
 
 
 def test_a_pod_that_is_no_ask_yet_may_say_what_it_likes() -> None:
@@ -96,7 +96,7 @@ def test_a_restart_finds_what_it_said_before() -> None:
     effects = shown(after, found, version=3)
     effects += after.apply(on.PodsListed(frozenset({RUNS.uid})), now=START)
     assert (usage(after, "root.a"), usage(after, "root.b")) == ((1000, 0, 0), (0, 0, 0))
-    assert [each.id.name for each in after.snapshot.applications()] == ["job"]
+    assert [each.id.name for each in after.view.applications()] == ["job"]
     assert effects == ()
     assert len(events(shown(after, replace(found, queue="root.c"), version=4))) == 1
     assert drifts(after) == []
@@ -137,8 +137,8 @@ def test_a_forged_note_leads_into_no_other_namespace() -> None:
         shown(ledger, pod, version=at + 1)
     ledger.apply(on.PodsListed(frozenset(pod.uid for pod in pods)), now=START)
     assert usage(ledger, "root.a") == (1000, 0, 0)
-    assert {str(each.id) for each in ledger.snapshot.applications()} == {
+    assert {str(each.id) for each in ledger.view.applications()} == {
         "default/job",
         "other/job (recovered)",
     }
-    assert PodUid("uid-rival") not in ledger.snapshot.identities.named("job")[0].pods
+    assert PodUid("uid-rival") not in ledger.view.identities.named("job")[0].pods

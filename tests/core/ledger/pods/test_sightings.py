@@ -106,7 +106,7 @@ def test_a_pod_that_was_deleted_is_there_again(ledger: Ledger) -> None:
     ledger.apply(on.PodDeleted(UID), now=START)
     relist(ledger, make_pod(version=7, node="n1"))
     assert held(ledger) == ALLOCATED
-    assert not ledger.snapshot.is_gone(UID)
+    assert not ledger.view.is_gone(UID)
 
 
 def test_a_tombstone_stands_against_a_watch_and_a_body(ledger: Ledger) -> None:
@@ -114,7 +114,7 @@ def test_a_tombstone_stands_against_a_watch_and_a_body(ledger: Ledger) -> None:
     ledger.apply(on.PodDeleted(UID), now=START)
     see(ledger, version=9)
     offer(ledger, version=9)
-    assert ledger.snapshot.pod(UID) is None
+    assert ledger.view.pod(UID) is None
 
 
 def test_a_repeat_of_the_watch_changes_nothing(ledger: Ledger) -> None:
@@ -159,7 +159,7 @@ def test_nor_for_one_that_our_own_binding_gave_a_node(ledger: Ledger) -> None:
 
 def test_nor_from_a_body_that_names_a_node(ledger: Ledger) -> None:
     offer(ledger, version=5, node="n1")
-    assert ledger.snapshot.pod(UID) is None
+    assert ledger.view.pod(UID) is None
     see(ledger, version=3)
     offer(ledger, version=5, node="n1")
     assert held(ledger) == PENDING
@@ -173,7 +173,7 @@ def test_whose_a_pod_is_is_not_decided_by_a_body(ledger: Ledger, forged: dict[st
     offer(ledger, version=FAR, **forged)
     see(ledger, 1, version=2, node="n1")
     assert held(ledger, 1) == ALLOCATED
-    record = ledger.snapshot.pod(UID)
+    record = ledger.view.pod(UID)
     assert record is not None
     assert record.membership.managed
     assert record.membership.application is not None
@@ -187,7 +187,7 @@ def test_an_invented_pod_does_not_place_the_application_of_another(queue: str) -
     offer(ledger, name="invented", queue=queue)
     see(ledger, 1)
     assert held(ledger, 1) == PENDING
-    assert ledger.snapshot.pod(PodUid("uid-invented")) is None
+    assert ledger.view.pod(PodUid("uid-invented")) is None
 
 
 def test_a_pod_that_a_body_tells_of_first_stays_beside_its_fellows() -> None:
@@ -213,7 +213,7 @@ def test_a_pod_that_came_before_is_gone(ledger: Ledger) -> None:
     offer(ledger, version=FAR)
     relist(ledger)
     assert held(ledger) == NOTHING
-    assert ledger.snapshot.is_gone(UID)
+    assert ledger.view.is_gone(UID)
 
 
 def test_each_request_of_a_list_counts_anew(ledger: Ledger) -> None:
@@ -319,7 +319,7 @@ def test_an_eviction_that_etcd_has_lost_is_no_reason_to_count_the_pod_as_gone(le
     marked(ledger, UID, "uid-ask")
     ledger.apply(on.PodEvicted(UID, EvictionOutcome.DONE, Purpose.VICTIM, PodUid("uid-ask")), now=START)
     relist(ledger, make_pod(version=2, node="n1"), make_pod("ask", app="app-2"))
-    record = ledger.snapshot.pod(UID)
+    record = ledger.view.pod(UID)
     assert record is not None
     held(ledger, DOUBTED - 0.1)
     assert record.preempting
@@ -336,7 +336,7 @@ def test_an_eviction_that_the_watch_shows_in_time_stands(ledger: Ledger) -> None
     end_list(ledger, [make_pod(version=5, node="n1"), make_pod("ask", app="app-2")])
     see(ledger, 1, version=6, node="n1", deleting=True)
     held(ledger, 2 * DOUBTED)
-    record = ledger.snapshot.pod(UID)
+    record = ledger.view.pod(UID)
     assert record is not None
     assert record.preempting
 

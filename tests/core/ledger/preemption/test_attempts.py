@@ -17,7 +17,7 @@ def world() -> World:
 
 def due(world: World, now: float) -> list[str]:
     world.tell(on.TimePassed(), now=now)
-    return [str(uid) for uid in world.ledger.snapshot.trying]
+    return [str(uid) for uid in world.ledger.view.trying]
 
 
 @pytest.mark.rule("PRE-5")
@@ -106,12 +106,12 @@ def test_three_plans_are_carried_out_for_an_ask_at_most() -> None:
     """Design section 4: the change to PRE-5."""
     found = world()
     found.asks("ask", "root.a")
-    snapshot = found.ledger.snapshot
-    record = snapshot.pod(PodUid("ask"))
+    view = found.ledger.view
+    record = view.pod(PodUid("ask"))
     assert record is not None
-    leaf = snapshot.queue_of(record)
+    leaf = view.queue_of(record)
     assert leaf is not None
     record.preemption.plans = PLANS_AT_MOST - 1
-    assert barred(snapshot, record, leaf, now=LATER) is None
+    assert barred(view, record, leaf, now=LATER) is None
     record.preemption.plans = PLANS_AT_MOST
-    assert barred(snapshot, record, leaf, now=LATER) is not None
+    assert barred(view, record, leaf, now=LATER) is not None

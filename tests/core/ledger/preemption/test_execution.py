@@ -61,7 +61,7 @@ class Plan:
 
     @property
     def ledger_kept(self) -> dict[str, str]:
-        return dict(self.ledger.snapshot.kept)
+        return dict(self.ledger.view.kept)
 
 
 def test_without_budgets_all_go_at_once() -> None:
@@ -108,8 +108,8 @@ def test_where_the_second_may_not_go_only_the_first_has_gone_and_its_room_is_kep
     plan.answer("y-two", EvictionOutcome.BUDGET)
     assert plan.asked() == []
     assert (plan.spared(), plan.ledger_kept) == (["a", "y-two"], {"n1": ASK})
-    assert plan.ledger.snapshot.coming(plan.ledger._state.pods.records[ASK])["vcore"] == 1000
-    record = plan.ledger.snapshot.pod(ASK)
+    assert plan.ledger.view.coming(plan.ledger._state.pods.records[ASK])["vcore"] == 1000
+    record = plan.ledger.view.pod(ASK)
     assert record is not None
     assert record.preemption.triggered == ""
 

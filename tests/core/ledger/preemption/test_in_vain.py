@@ -72,7 +72,7 @@ def test_the_third_plan_in_vain_within_ten_minutes_makes_its_queue_wait(offered:
     world.vanishes(offered=offered)
     assert world.waits() == {A: FIRST_WAIT}
     assert ("PreemptionInVain", "ask3") in world.events()
-    assert world.ledger.snapshot.in_vain()[:2] == (3, 1)
+    assert world.ledger.view.in_vain()[:2] == (3, 1)
 
 
 @pytest.mark.rule("F-25")
@@ -124,11 +124,11 @@ def test_no_plan_is_made_while_a_queue_waits_and_others_go_on() -> None:
     assert stopped.stop is Stop.HELD_BACK
     assert isinstance(world.plan("theirs", now=world.now), Plan)
     world.tell(on.TimePassed())
-    assert list(world.ledger.snapshot.trying) == ["theirs"]
+    assert list(world.ledger.view.trying) == ["theirs"]
     assert [each for each in world.events() if each[0] == "PreemptionWaits"] == [("PreemptionWaits", "mine")]
     world.now += FIRST_WAIT
     world.tell(on.TimePassed())
-    assert list(world.ledger.snapshot.trying) == ["theirs", "mine", "next"]
+    assert list(world.ledger.view.trying) == ["theirs", "mine", "next"]
     assert isinstance(world.plan("mine", now=world.now), Plan)
 
 
@@ -148,14 +148,14 @@ def test_one_that_was_placed_or_had_no_plan_costs_nothing() -> None:
     for _ in range(4):
         world.asks("idle", "root.a")
         world.tell(on.PodDeleted(PodUid("idle")))
-        world.tell(on.PodsListed(frozenset(each.uid for each in world.ledger.snapshot.pods())))
+        world.tell(on.PodsListed(frozenset(each.uid for each in world.ledger.view.pods())))
         uid = world.commits()
-        record = world.ledger.snapshot.pod(uid)
+        record = world.ledger.view.pod(uid)
         assert record is not None
         world.tell(on.PodObserved(replace(record.facts, node=NodeName("n1"), version=2)))
         world.tell(on.PodDeleted(uid))
         world.ledger._state.pods.gone.clear()
-    assert world.ledger.snapshot.in_vain() == (0, 0, {})
+    assert world.ledger.view.in_vain() == (0, 0, {})
 
 
 @pytest.mark.rule("F-25")
@@ -163,15 +163,15 @@ def test_an_ask_that_lingers_behind_a_finalizer_is_counted_once_and_at_once() ->
     world = Vanishing()
     for number in range(1, 4):
         uid = world.commits()
-        record = world.ledger.snapshot.pod(uid)
+        record = world.ledger.view.pod(uid)
         assert record is not None
         world.tell(on.PodObserved(replace(record.facts, deleting=True, version=2)))
-        assert world.ledger.snapshot.in_vain()[0] == number
+        assert world.ledger.view.in_vain()[0] == number
     assert world.waits() == {A: FIRST_WAIT}
     world.now += FIRST_WAIT
     for number in range(1, 4):
         world.tell(on.PodDeleted(PodUid(f"ask{number}")))
-    assert world.ledger.snapshot.in_vain() == (3, 1, {})
+    assert world.ledger.view.in_vain() == (3, 1, {})
 
 
 @pytest.mark.rule("F-25", "PL-4")
@@ -196,7 +196,7 @@ def test_metrics_say_how_many_there_were_and_which_queues_wait() -> None:
     world = Vanishing()
     for _ in range(3):
         world.vanishes()
-    text = Metrics(lambda: world.ledger.snapshot).exposition().decode()
+    text = Metrics(lambda: world.ledger.view).exposition().decode()
     assert "paddock_preemption_in_vain_total 3.0" in text
     assert "paddock_preemption_waits_total 1.0" in text
     assert 'paddock_queue_preemption_wait_seconds{queue="root.a"} 15.0' in text

@@ -59,7 +59,7 @@ class Offering(World):
 
     def stands_for_nobody(self) -> bool:
         counted = [self.counted(path) for path in ("root", "root.a", "root.b")]
-        return counted == [(0, 0)] * 3 and not self.ledger.snapshot.kept and drifts(self.ledger) == []
+        return counted == [(0, 0)] * 3 and not self.ledger.view.kept and drifts(self.ledger) == []
 
 
 @pytest.mark.rule("F-12")
@@ -68,7 +68,7 @@ def test_an_offer_counts_as_a_triggered_ask_preempting_victims_and_a_kept_node()
     plan = world.offer(ONE)
     assert world.counted("root.a") == (1, 0)
     assert world.counted("root.b") == (0, 1)
-    assert world.ledger.snapshot.kept == {plan.node: ONE}
+    assert world.ledger.view.kept == {plan.node: ONE}
     assert world.written() == [], "a restart loses it: nothing says so on any object"
     assert drifts(world.ledger) == []
 
@@ -99,7 +99,7 @@ def test_a_plan_that_an_offer_has_overtaken_is_not_carried_out() -> None:
     made = world.plan(TWO)
     assert isinstance(made, Plan)
     world.offer(ONE)
-    assert outdated(world.ledger.snapshot, made)
+    assert outdated(world.ledger.view, made)
 
 
 def test_an_ask_has_one_plan_in_flight_and_a_node_is_there_for_one_ask() -> None:
@@ -108,7 +108,7 @@ def test_an_ask_has_one_plan_in_flight_and_a_node_is_there_for_one_ask() -> None
     assert world.refused(ONE).stop is Stop.TRIGGERED
     chosen = (on.ChosenVictim(PodUid("v0"), "why"),)
     world.tell(on.PlanOffered(TWO, "1-two", plan.node, chosen), now=LATER)
-    assert TWO not in world.ledger.snapshot.offers
+    assert TWO not in world.ledger.view.offers
     assert world.counted("root.a") == (1, 0)
 
 
@@ -117,9 +117,9 @@ def test_an_offer_that_is_not_taken_is_dropped_and_leaves_nothing() -> None:
     world = Offering()
     world.offer(ONE)
     world.tell(on.TimePassed(), now=LATER + OFFERED_FOR - 0.1)
-    assert ONE in world.ledger.snapshot.offers
+    assert ONE in world.ledger.view.offers
     world.tell(on.TimePassed(), now=LATER + OFFERED_FOR)
-    assert ONE not in world.ledger.snapshot.offers
+    assert ONE not in world.ledger.view.offers
     assert world.stands_for_nobody()
     assert world.written() == []
     assert isinstance(world.plan(TWO), Plan)
@@ -136,10 +136,10 @@ def test_an_offer_ends_with_its_ask(how: str) -> None:
         world.shown(world.facts[ONE], deleting=True)
     else:
         world.shown(world.facts[ONE], node=NodeName("n2"))
-    assert ONE not in world.ledger.snapshot.offers
+    assert ONE not in world.ledger.view.offers
     assert world.stands_for_nobody()
     assert world.written() == []
-    victim = world.ledger.snapshot.pod(PodUid("v3"))
+    victim = world.ledger.view.pod(PodUid("v3"))
     assert victim is not None
     world.shown(victim.facts, deleting=True)
     assert world.written() == [], "nobody goes on with it"
@@ -150,15 +150,15 @@ def test_an_offer_is_committed_when_its_first_victim_goes() -> None:
     world = Offering()
     plan = world.offer(ONE)
     (victim,) = plan.victims
-    record = world.ledger.snapshot.pod(victim.uid)
+    record = world.ledger.view.pod(victim.uid)
     assert record is not None
     world.shown(record.facts, deleting=True, disrupted=True)
-    assert ONE not in world.ledger.snapshot.offers
+    assert ONE not in world.ledger.view.offers
     assert world.written() == [ONE]
     world.tell(on.TimePassed(), now=LATER + OFFERED_FOR)
     assert world.counted("root.a") == (1, 0)
-    assert world.ledger.snapshot.kept == {plan.node: ONE}
-    asking = world.ledger.snapshot.pod(ONE)
+    assert world.ledger.view.kept == {plan.node: ONE}
+    asking = world.ledger.view.pod(ONE)
     assert asking is not None
     assert asking.preemption.plans == 1
 
@@ -178,7 +178,7 @@ def test_a_node_kept_for_an_ask_so_far_is_given_up_for_that_of_its_offer() -> No
     plan = world.offer(ONE)
     (*_, last) = [each for each in world.effects if isinstance(each, WriteRecord)]
     assert dict(last.entries) == {RESERVED_NODE: None, TRIGGERED: None}
-    assert world.ledger.snapshot.kept == {plan.node: ONE}
+    assert world.ledger.view.kept == {plan.node: ONE}
 
 
 @pytest.mark.rule("F-12")
@@ -188,11 +188,11 @@ def test_room_elsewhere_gives_the_ask_its_turn_and_leaves_the_offer_standing() -
     plan = world.offer(ONE)
     world.tell(on.NodeObserved(make_node("n3")), now=LATER)
     woken(world.ledger, now=LATER)
-    turn = world.ledger.snapshot.turn_of(ONE)
+    turn = world.ledger.view.turn_of(ONE)
     assert turn is not None
     assert turn.node == "n3"
-    assert ONE in world.ledger.snapshot.offers
-    assert world.ledger.snapshot.kept == {plan.node: ONE}
+    assert ONE in world.ledger.view.offers
+    assert world.ledger.view.kept == {plan.node: ONE}
     world.shown(world.facts[ONE], node=NodeName("n3"))
     assert world.stands_for_nobody()
 
@@ -203,9 +203,9 @@ def test_a_turn_that_came_to_nothing_leaves_the_offer_standing() -> None:
     world = Offering()
     world.tell(on.NodeObserved(make_node("n3")), now=LATER)
     woken(world.ledger, now=LATER)
-    assert world.ledger.snapshot.has_turn(ONE)
+    assert world.ledger.view.has_turn(ONE)
     plan = world.offer_on("n1")
     world.shown(world.facts[ONE], unscheduled="0/3 nodes are available: 3 node(s) had no ports.")
-    assert not world.ledger.snapshot.has_turn(ONE)
-    assert ONE in world.ledger.snapshot.offers
-    assert world.ledger.snapshot.kept == {plan.node: ONE}
+    assert not world.ledger.view.has_turn(ONE)
+    assert ONE in world.ledger.view.offers
+    assert world.ledger.view.kept == {plan.node: ONE}

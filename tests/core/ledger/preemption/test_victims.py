@@ -35,7 +35,7 @@ def ledger_with(*pods: object) -> Ledger:
 
 def counted(ledger: Ledger, counter: str) -> list[int]:
     """Of the leaf, its parent and the root."""
-    leaf = ledger.snapshot.tree.get("root.p.a")
+    leaf = ledger.view.tree.get("root.p.a")
     assert leaf is not None
     return [getattr(queue, counter).get("vcore") for queue in leaf.chain]
 
@@ -92,7 +92,7 @@ def test_an_ask_that_triggered_counts_until_it_is_placed() -> None:
 def test_when_an_ask_was_tried_last() -> None:
     ledger = ledger_with(make_pod("ask", queue="root.p.a"))
     ledger.apply(on.PreemptionTried(ASK), now=START + 30)
-    record = ledger.snapshot.pod(ASK)
+    record = ledger.view.pod(ASK)
     assert record is not None
     assert record.preemption.tried_at == START + 30
 
@@ -124,7 +124,7 @@ def test_a_mark_on_a_pod_that_is_gone_is_nothing(event: on.PreemptionMark) -> No
 def test_who_may_become_a_victim_is_filed_by_node(change: Callable[[object], object], there: bool) -> None:
     ledger = ledger_with(change(bound(priority=7)))
     ledger.apply(on.DaemonSetObserved(AGENTS), now=START)
-    use = ledger.snapshot.use_of(make_pod(node="n1").node)
+    use = ledger.view.use_of(make_pod(node="n1").node)
     assert use is not None
     found = {(*rung, uid) for rung, group in use.evictable.groups.items() for uid in group.pods}
     assert found == ({("root.p.a", 7, BOUND)} if there else set())
@@ -134,7 +134,7 @@ def test_who_may_become_a_victim_is_filed_by_node(change: Callable[[object], obj
 def test_the_originator_is_the_first_pod_an_application_ever_had() -> None:
     pods = [make_pod(name, queue="root.p.a", created=created) for name, created in (("b", 5.0), ("a", 3.0))]
     ledger = ledger_with(*pods)
-    (application,) = ledger.snapshot.applications()
+    (application,) = ledger.view.applications()
     assert application.originator == (3.0, 2, "uid-a")
     ledger.apply(on.PodDeleted(PodUid("uid-a")), now=START)
     assert application.originator == (3.0, 2, "uid-a")
@@ -143,9 +143,9 @@ def test_the_originator_is_the_first_pod_an_application_ever_had() -> None:
 @pytest.mark.rule("PRE-1", "QCP-1")
 def test_the_switches_of_the_partition() -> None:
     ledger = ledger_with()
-    assert (ledger.snapshot.preempts, ledger.snapshot.quota_preempts) == (True, False)
+    assert (ledger.view.preempts, ledger.view.quota_preempts) == (True, False)
     partition = replace(
         make_partition(make_queue("root.p", leaf=False)), preemption=False, quota_preemption=True
     )
     ledger.apply(on.Configured(partition, LedgerSettings()), now=START)
-    assert (ledger.snapshot.preempts, ledger.snapshot.quota_preempts) == (False, True)
+    assert (ledger.view.preempts, ledger.view.quota_preempts) == (False, True)

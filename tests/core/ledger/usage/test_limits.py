@@ -103,13 +103,13 @@ def test_the_example_of_two_groups() -> None:
     ledger = make_ledger(*queues)
     assert ask(ledger, "app1", "u", "group1", "group2", queue="root.parent.child1") == ""
     assert ask(ledger, "app2", "u", "group1", "group2", queue="root.parent.child2") == ""
-    groups = {app.id.name: app.group for app in ledger.snapshot.applications()}
+    groups = {app.id.name: app.group for app in ledger.view.applications()}
     assert groups == {"app1": "group2", "app2": "group1"}
-    for application in ledger.snapshot.applications():
-        queue = ledger.snapshot.tree.get(application.queue or "")
+    for application in ledger.view.applications():
+        queue = ledger.view.tree.get(application.queue or "")
         assert queue is not None
         paths = [each.path for each in queue.chain]
-        room = headroom_for(ledger.snapshot.limits, ledger.snapshot.book, application.claimant, paths)
+        room = headroom_for(ledger.view.limits, ledger.view.book, application.claimant, paths)
         assert room.get("vcore") == 0
 
 
@@ -119,9 +119,9 @@ def test_the_example_of_three_levels() -> None:
     queues = tree(**{name: (limit("u", "g", vcore=most),) for name, most in users.items()})
     ledger = make_ledger(*queues)
     assert ask(ledger, "p", "u", "g", cpu=10) == ""
-    (application,) = ledger.snapshot.applications()
+    (application,) = ledger.view.applications()
     paths = [LEAF, "root.parent", "root"]
-    room = headroom_for(ledger.snapshot.limits, ledger.snapshot.book, application.claimant, paths)  # type: ignore[arg-type]
+    room = headroom_for(ledger.view.limits, ledger.view.book, application.claimant, paths)  # type: ignore[arg-type]
     assert room.get("vcore") == 0
 
 
@@ -174,9 +174,9 @@ def test_applications_of_a_queue_and_of_its_parent() -> None:
 def test_users_without_a_limit_are_tracked_until_they_hold_nothing() -> None:
     ledger = make_ledger(*tree())
     ask(ledger, "one")
-    assert {(each.kind, each.name) for each, _ in ledger.snapshot.book} == {("user", "u")}
+    assert {(each.kind, each.name) for each, _ in ledger.view.book} == {("user", "u")}
     ledger.apply(on.PodDeleted(PodUid("uid-one")), now=START)
-    assert list(ledger.snapshot.book) == []
+    assert list(ledger.view.book) == []
 
 
 @pytest.mark.rule("UGM-10")
@@ -186,12 +186,12 @@ def test_a_reload_counts_anew_and_evicts_nobody() -> None:
     lowered = tree(parent=(limit("u", vcore=5), limit(groups="g", vcore=30)))
     ledger.apply(on.Configured(make_partition(*lowered), LedgerSettings()), now=START)
     assert ask(ledger, "two", "u", "g").startswith("UserQuotaExceeded")
-    (group,) = {each.name for each, _ in ledger.snapshot.book if each.kind == "group"}
+    (group,) = {each.name for each, _ in ledger.view.book if each.kind == "group"}
     assert group == "g"
     ledger.apply(on.Configured(make_partition(*tree()), LedgerSettings()), now=START)
-    record = ledger.snapshot.pod(PodUid("uid-two"))
+    record = ledger.view.pod(PodUid("uid-two"))
     assert record is not None
-    assert refusal_of(ledger.snapshot, record) is None
+    assert refusal_of(ledger.view, record) is None
 
 
 def test_one_who_was_woken_and_is_refused_after_all_leaves_the_room_to_others() -> None:

@@ -40,7 +40,7 @@ def told(ledger: Ledger, *pods: PodFacts) -> list[PostEvent]:
 
 
 def series(ledger: Ledger) -> set[str]:
-    return set(Metrics(lambda: ledger.snapshot).exposition().decode().splitlines())
+    return set(Metrics(lambda: ledger.view).exposition().decode().splitlines())
 
 
 def test_a_forced_pod_is_reported_on_the_pod_that_brought_its_queue_over() -> None:
@@ -55,11 +55,11 @@ def test_more_of_it_is_not_reported_again_before_usage_was_within_the_max() -> N
     assert len(told(ledger, make_pod("p", node="n1", cpu=3000))) == 1
     assert told(ledger, make_pod("q", node="n1"), make_pod("p", node="n1", cpu=4000, version=2)) == []
     for uid in ("uid-p", "uid-q"):
-        assert QueuePath("root.a") in ledger.snapshot.over_max or uid == "uid-q"
+        assert QueuePath("root.a") in ledger.view.over_max or uid == "uid-q"
         ledger.apply(on.PodDeleted(PodUid(uid)), now=START)
-    assert ledger.snapshot.over_max == {}
+    assert ledger.view.over_max == {}
     assert len(told(ledger, make_pod("r", node="n1", cpu=3000))) == 1
-    assert ledger.snapshot.over_max_begun == {"queue": 2}
+    assert ledger.view.over_max_begun == {"queue": 2}
 
 
 def test_a_resize_upward_is_charged_at_once_and_reported() -> None:
@@ -69,7 +69,7 @@ def test_a_resize_upward_is_charged_at_once_and_reported() -> None:
     assert usage(ledger, "root.a")[0] == 3000
     assert (event.uid, event.reason) == ("uid-p", "OverMax")
     assert told(ledger, make_pod("p", node="n1", cpu=2000, version=3)) == []
-    assert ledger.snapshot.over_max == {}
+    assert ledger.view.over_max == {}
 
 
 def test_one_event_names_all_levels() -> None:
@@ -99,14 +99,14 @@ def test_a_user_over_his_limit_is_reported() -> None:
     assert event.message.startswith("user bob is above the max in root.a: vcore by 1")
     assert 'paddock_over_max{kind="user"} 1.0' in series(ledger)
     ledger.apply(on.PodDeleted(PodUid("uid-p")), now=START)
-    assert ledger.snapshot.over_max == {}
+    assert ledger.view.over_max == {}
 
 
 def test_the_root_is_no_quota() -> None:
     """A node that goes away leaves its pods charged."""
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     assert told(ledger, make_pod("p", node="gone")) == []
-    assert ledger.snapshot.over_max == {}
+    assert ledger.view.over_max == {}
 
 
 def test_what_needs_more_of_it_waits_and_what_does_not_is_admitted() -> None:
@@ -153,7 +153,7 @@ def test_a_lowered_max_is_measured_and_reported_on_the_first_pod_that_adds_to_it
     assert event.uid == "uid-forced"
     raised = make_partition(make_queue("root.a", max={"vcore": 9000}))
     ledger.apply(on.Configured(raised, LedgerSettings()), now=START)
-    assert ledger.snapshot.over_max == {}
+    assert ledger.view.over_max == {}
 
 
 def test_what_stands_by_reports_it_when_it_acts() -> None:

@@ -69,7 +69,7 @@ class Stage:
         self.cluster.settle()
 
     def outcome(self, name: str) -> EvictionOutcome | None:
-        record = self.cluster.paddock.life.snapshot.pod(self.pod(name).uid)
+        record = self.cluster.paddock.life.view.pod(self.pod(name).uid)
         assert record is not None
         return record.preemption.eviction
 
@@ -83,7 +83,7 @@ class Stage:
     @property
     def allowed(self) -> int | None:
         """As Paddock knows it."""
-        budgets = self.cluster.paddock.life.snapshot.budgets
+        budgets = self.cluster.paddock.life.view.budgets
         return disruptions_left(budgets, "default", {"tier": "db"})
 
 
