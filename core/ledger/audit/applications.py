@@ -135,11 +135,12 @@ def _groups_drifts(state: State, user: str) -> Step:
 
 
 def _heap_drifts(state: State) -> Step:
-    """Timers that the heap lacks, and whether its first entry is valid."""
+    """Timers that their heap lacks, and whether the first entry of each heap is valid."""
     set_now = {(when, kind, key) for (kind, key), when in state.timers.due.items()}
+    filed = {(when, kind, key) for kind, heap in state.timers.heaps.items() for when, key in heap}
     first = min(set_now)[0] if set_now else None
     return [
-        *compare("timers outside the heap", [], sorted(set_now.difference(state.timers.heap))),
+        *compare("timers outside the heap", [], sorted(set_now - filed)),
         *compare("first timer", first, next_timer(state)),
     ]
 

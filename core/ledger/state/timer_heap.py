@@ -1,9 +1,10 @@
 """The timer heap: one order (time, kind, key) for everything that ends by itself.
 
-Timers are cancelled lazily: their entries stay in the heap, void, until they come first or are too many.
+Timers are cancelled lazily: their entries stay in the heap, void, until they come first or are too many. The
+timers of a kind have a heap of their own below that order, as some kinds stand still at times.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Literal, overload
 
@@ -13,23 +14,22 @@ from core.ledger.state.state import State
 from core.ledger.state.timers import TimerKey, TimerKind
 
 _VOID_AT_MOST = 64
-"""Void entries beside the valid ones before the heap is built anew."""
+"""Void entries beside the valid ones before a heap is built anew."""
 
 
 def set_timer(state: State, kind: TimerKind, key: TimerKey, when: float) -> None:
     """Have a timer expire at ``when``, and at no other time. Cost: O(log n)."""
-    timers = state.timers
-    if timers.due.get((kind, key)) == when:
+    if state.timers.due.get((kind, key)) == when:
         return
     state.timers.due[kind, key] = when
-    heappush(state.timers.heap, (when, kind, key))
-    _tidy(state)
+    heappush(state.timers.heaps.setdefault(kind, []), (when, key))
+    _tidy(state, kind)
 
 
 def cancel_timer(state: State, kind: TimerKind, key: TimerKey) -> None:
     """Forget a timer, if it is set."""
     if state.timers.due.pop((kind, key), None) is not None:
-        _tidy(state)
+        _tidy(state, kind)
 
 
 def timer_at(state: State, kind: TimerKind, key: TimerKey) -> float | None:
@@ -37,9 +37,19 @@ def timer_at(state: State, kind: TimerKind, key: TimerKey) -> float | None:
     return state.timers.due.get((kind, key))
 
 
-def next_timer(state: State) -> float | None:
-    """Time at which the first timer expires; None when none is set. Cost: O(1)."""
-    return state.timers.heap[0][0] if state.timers.heap else None
+def next_timer(state: State, *, stopped: Container[TimerKind] = ()) -> float | None:
+    """Time at which the first timer expires; None when none is set. Cost: O(1).
+
+    ``stopped``: kinds of timers that do not expire now.
+    """
+    heaps = state.timers.heaps
+    return min((heap[0][0] for kind, heap in heaps.items() if heap and kind not in stopped), default=None)
+
+
+def is_due(state: State, kind: TimerKind) -> bool:
+    """True if a timer of one kind has expired. Cost: O(1)."""
+    heap = state.timers.heaps.get(kind)
+    return heap is not None and bool(heap) and has_come(heap[0][0], now=state.now)
 
 
 @overload
@@ -49,28 +59,19 @@ def take_due(state: State, kind: Literal[TimerKind.GANG, TimerKind.APPLICATION_S
 def take_due(state: State, kind: TimerKind) -> Sequence[TimerKey]:
     """Keys of the timers of one kind that have expired, in the order of their times; they are set no more."""
     expired: list[TimerKey] = []
-    others: list[tuple[float, TimerKind, TimerKey]] = []
-    while state.timers.heap and has_come(state.timers.heap[0][0], now=state.now):
-        entry = heappop(state.timers.heap)
-        when, of, key = entry
-        if state.timers.due.get((of, key)) != when:
-            continue
-        if of is kind:
-            del state.timers.due[of, key]
-            expired.append(key)
-        else:
-            others.append(entry)
-    for entry in others:
-        heappush(state.timers.heap, entry)
-    _tidy(state)
+    while is_due(state, kind):
+        _, key = heappop(state.timers.heaps[kind])
+        del state.timers.due[kind, key]
+        expired.append(key)
+        _tidy(state, kind)
     return expired
 
 
-def _tidy(state: State) -> None:
+def _tidy(state: State, kind: TimerKind) -> None:
     """Keep the first entry valid, and void ones few."""
-    due = state.timers.due
-    if len(state.timers.heap) > 2 * len(due) + _VOID_AT_MOST:
-        state.timers.heap[:] = [(when, kind, key) for (kind, key), when in due.items()]
-        heapify(state.timers.heap)
-    while state.timers.heap and due.get(state.timers.heap[0][1:]) != state.timers.heap[0][0]:
-        heappop(state.timers.heap)
+    due, heap = state.timers.due, state.timers.heaps[kind]
+    if len(heap) > 2 * len(due) + _VOID_AT_MOST:
+        heap[:] = [(when, key) for (of, key), when in due.items() if of is kind]
+        heapify(heap)
+    while heap and due.get((kind, heap[0][1])) != heap[0][0]:
+        heappop(heap)

@@ -23,9 +23,9 @@ TimerKey = AppId | str
 
 @dataclass(slots=True)
 class Timers:
-    """Timers of the kinds in `TimerKind`; other modules still keep times of their own."""
+    """Timers of the kinds in `TimerKind`, each kind in a heap of its own: some kinds stand still at times."""
 
     #: Time at which a timer expires, in seconds since the epoch.
     due: dict[tuple[TimerKind, TimerKey], float] = field(default_factory=dict)
-    #: Heap of (time, kind, key), the earliest first. Entries `due` contradicts are void; the first is not.
-    heap: list[tuple[float, TimerKind, TimerKey]] = field(default_factory=list)
+    #: Heap of (time, key) per kind, the earliest first. Entries `due` contradicts are void; the first is not.
+    heaps: dict[TimerKind, list[tuple[float, TimerKey]]] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from core.ids import AppId
 from core.ledger.state.state import State
-from core.ledger.state.timer_heap import cancel_timer, next_timer, set_timer, take_due, timer_at
+from core.ledger.state.timer_heap import cancel_timer, is_due, next_timer, set_timer, take_due, timer_at
 from core.ledger.state.timers import TimerKind
 
 A, B, C = (AppId(name, "default") for name in "abc")
@@ -54,12 +54,29 @@ def test_a_timer_that_is_set_anew_expires_once_at_its_new_time() -> None:
     assert (take_due(state, GANG), take_due(state, GANG)) == ([A], [])
 
 
+def test_a_kind_that_stands_still_does_not_count() -> None:
+    state = State(now=10.0)
+    set_timer(state, STATE, A, 3.0)
+    set_timer(state, GANG, A, 4.0)
+    assert (next_timer(state, stopped={STATE}), next_timer(state, stopped={STATE, GANG})) == (4.0, None)
+
+
+def test_a_timer_is_due_when_its_time_has_come_and_it_is_set() -> None:
+    state = State(now=9.0)
+    set_timer(state, GANG, A, 10.0)
+    assert not is_due(state, GANG)
+    state.now = 10.0
+    assert (is_due(state, GANG), is_due(state, STATE)) == (True, False)
+    cancel_timer(state, GANG, A)
+    assert not is_due(state, GANG)
+
+
 def test_void_entries_do_not_pile_up() -> None:
     state = State()
     for when in range(10_000):
         set_timer(state, GANG, A, float(10_000 + when))
         set_timer(state, GANG, B, 1.0)
-    assert len(state.timers.heap) < 100
+    assert sum(len(heap) for heap in state.timers.heaps.values()) < 100
 
 
 @given(st.lists(steps, max_size=60))

@@ -511,7 +511,7 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
         "timer of stranger",
         lambda state: state.timers.due.update({(TimerKind.USER_GROUPS, "stranger"): START}),
     ),
-    ("timers.heap", "timers outside the heap", lambda state: state.timers.heap.clear()),
+    ("timers.heaps", "timers outside the heap", lambda state: state.timers.heaps.clear()),
     (
         "timers.due",
         "gang of default/ghost is due",
