@@ -125,7 +125,7 @@ def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
         *("id", "requested", "namespace", "identity", "groups", "group", "refusal", "queue"),
         *("submitted", "starts_at_once", "states"),
         *("awaits_until", "backs_off_until", "pods", "asked", "used", "originator", "gang"),
-        *("formation", "holders", "holding", "guests"),
+        *("gang_progress", "holders", "holding", "guests"),
         *("forced", "let_in", "groups_assumed", "definer", "passed_over", "vouched"),
     }
 
