@@ -7,13 +7,13 @@ An instance that stands by knows the pods; what the one that acts has promised i
 from core.ids import PodUid
 from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import end_turn, restore_rank
+from core.ledger.applications.forced import let_in_what_runs
+from core.ledger.applications.relabelled import recall_labels
 from core.ledger.gangs.lifecycle import begin_all
 from core.ledger.gangs.replacement import dissolve, remember_slot, resume_slots
 from core.ledger.node_reservation.reservation import drop, remember
 from core.ledger.outcomes import Purpose
-from core.ledger.pods.forced import let_in_what_runs
 from core.ledger.pods.record import PodRecord
-from core.ledger.pods.relabelled import recall_labels
 from core.ledger.pods.reports import write
 from core.ledger.pods.update import is_under_way
 from core.ledger.preemption.execution import fall_short, send_off

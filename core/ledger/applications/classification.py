@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from core.ids import AppId
 from core.instants import has_come
 from core.ledger.admission.requests import request_cycle
+from core.ledger.applications.forced import place_forced, tell_forced
 from core.ledger.applications.lifecycle import complete, emptied, idle
 from core.ledger.applications.membership import application_for, join, take_out
 from core.ledger.applications.placement import place, request_for
 from core.ledger.applications.rejection import tell
 from core.ledger.gangs.definition import unplaced_gangs
-from core.ledger.pods.forced import place_forced, tell_forced
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.admission import CycleReason

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from core.ids import AppId
 from core.ledger.applications.lifecycle import last_ended
+from core.ledger.applications.relabelled import words_of
 from core.ledger.pods.record import PodRecord
-from core.ledger.pods.relabelled import words_of
 from core.ledger.state.applications import IdentityTally
 from core.ledger.state.state import State
 from core.workload.application import Application

@@ -3,11 +3,11 @@
 from core.ids import PodUid
 from core.ledger.applications.classification import classify, enrol, leave
 from core.ledger.applications.membership import application_of_bodies, taken_facts
+from core.ledger.applications.relabelled import note_labels
 from core.ledger.cluster.daemon_sets import forget_controller, note_controller
 from core.ledger.gangs.replacement import holder_gone, member_gone, room_taken
 from core.ledger.podgroups.membership import forget_member
 from core.ledger.pods.record import PodRecord
-from core.ledger.pods.relabelled import note_labels
 from core.ledger.pods.tombstones import forget_name, note_gone
 from core.ledger.pods.update import time_runs
 from core.ledger.preemption.execution import note_leaving

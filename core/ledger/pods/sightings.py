@@ -12,12 +12,12 @@ from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.admission.scheduler_failures import note_failure, note_refusal
 from core.ledger.applications.classification import place_gangs
+from core.ledger.applications.forced import let_in_what_runs
 from core.ledger.applications.membership import application_of_bodies
 from core.ledger.gangs.lifecycle import begin_all
 from core.ledger.gangs.replacement import note_placed, resume_slots
 from core.ledger.podgroups.membership import touch_all_groups
 from core.ledger.pods.doubts import doubt_what_is_not_shown, note_shown
-from core.ledger.pods.forced import let_in_what_runs
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.registry import delete_pod, forget, new_record, refresh
 from core.ledger.pods.update import is_older, is_same_pod, lasting, says_the_same

@@ -10,9 +10,9 @@ import pytest
 from core.decisions.preemption.receipts import Plan
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
+from core.ledger.applications.forced import FORCED
 from core.ledger.effects import EvictPod, NominateNode, PostEvent, WriteRecord
 from core.ledger.outcomes import EvictionOutcome, Purpose
-from core.ledger.pods.forced import FORCED
 from core.ledger.preemption.offers import OFFERED_FOR
 from core.ledger.settings import LedgerSettings, PreemptionSettings
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED, PodFacts

@@ -25,7 +25,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     ),
     "may_submit": Entry("core.queues.users.access:may_submit", "ACL-5"),
     "placement_filter": Entry("core.queues.placement.filters:passes", "PL-5"),
-    "recovery_queue": Entry("core.ledger.pods.forced:_recover", "F-1"),
+    "recovery_queue": Entry("core.ledger.applications.forced:_recover", "F-1"),
     "pod_is_managed": Entry("core.workload.managed:is_managed", "CONTRACT-4 DESIGN-7 NS-7"),
     "rejected_pods_fail": Entry("core.ledger.applications.rejection:mark_failed", "APP-8 APP-9"),
     "application_runs": Entry("core.ledger.applications.lifecycle:run", "APP-3 APP-4"),

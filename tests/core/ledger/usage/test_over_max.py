@@ -5,9 +5,9 @@ import pytest
 from core.decisions.decision import Admitted, BindNow, Refused
 from core.ids import PodUid, QueuePath
 from core.ledger import events as on
+from core.ledger.applications.forced import FORCED
 from core.ledger.effects import PostEvent
 from core.ledger.ledger import Ledger
-from core.ledger.pods.forced import FORCED
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import LimitSpec, QueueSpec
 from core.queues.users.identity import Identity

@@ -6,9 +6,9 @@ import pytest
 
 from core.ids import PodUid
 from core.ledger import events as on
+from core.ledger.applications.relabelled import RELABELLED, TOLD_APART
 from core.ledger.effects import Effect, PostEvent, WriteRecord
 from core.ledger.ledger import Ledger
-from core.ledger.pods.relabelled import RELABELLED, TOLD_APART
 from core.queues.users.identity import Identity
 from core.workload.pod import APPLICATION, NamespaceFacts, PodFacts
 from extender.telemetry.metrics import Metrics

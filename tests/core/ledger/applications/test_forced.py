@@ -9,9 +9,9 @@ import pytest
 from core.decisions.decision import Admitted, Refused
 from core.ids import RECOVERY_QUEUE, PodUid
 from core.ledger import events as on
+from core.ledger.applications.forced import FORCED
 from core.ledger.effects import DeletePod, Effect, LookUpGroups, PostEvent
 from core.ledger.ledger import Ledger
-from core.ledger.pods.forced import FORCED
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import QueueSpec
 from core.queues.users.identity import Identity
