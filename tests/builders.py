@@ -10,7 +10,8 @@ from core.ledger import events as on
 from core.ledger.audit.drift import Drift
 from core.ledger.effects import CreatePlaceholder, WakePod
 from core.ledger.ledger import Ledger
-from core.ledger.preemption.victims import mark, spare, trigger, undo
+from core.ledger.preemption.plans import trigger
+from core.ledger.preemption.victims import mark, spare, undo
 from core.ledger.settings import LedgerSettings
 from core.ledger.settle import settle_touched
 from core.queues.spec import PartitionSpec, QueueSpec

@@ -44,8 +44,8 @@ from core.ledger.gangs.replacement import (
     note_placed,
     seek_again,
 )
-from core.ledger.node_reservation.reservation import note_nominated, note_reservation_written
-from core.ledger.node_reservation.search import come_of_age
+from core.ledger.node_reservation.reservation import note_nominated
+from core.ledger.node_reservation.search import come_of_age, note_reservation_written
 from core.ledger.outcomes import Purpose
 from core.ledger.podgroups.attempt import expire_groups, tend
 from core.ledger.podgroups.membership import touch_all_groups

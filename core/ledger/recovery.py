@@ -17,9 +17,9 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import write
 from core.ledger.pods.update import is_under_way
 from core.ledger.preemption.execution import fall_short, send_off
-from core.ledger.preemption.victims import spare, unmark
+from core.ledger.preemption.plans import forget_offers
+from core.ledger.preemption.victims import remember_victim, spare, unmark
 from core.ledger.state.admission import CycleReason
-from core.ledger.state.preemption import Stage
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch
 from core.ledger.usage.over_max import doubt_reports, report_unreported
@@ -95,7 +95,7 @@ def take_over(state: State) -> Rounds:
     report_unreported(state)
     if not state.pods.listed:
         return
-    state.preemption.offers.clear()
+    forget_offers(state)
     records = list(state.pods.records.values())
     for record in records:
         record.seen.believed = True
@@ -142,7 +142,6 @@ def _is_promised(record: PodRecord) -> bool:
 def _forget(state: State, record: PodRecord) -> None:
     drop(state, record)
     unmark(state, record)
-    record.preemption.plans = 0
 
 
 def _believe(state: State, record: PodRecord) -> None:
@@ -151,26 +150,12 @@ def _believe(state: State, record: PodRecord) -> None:
         remember_slot(state, record)
     else:
         remember(state, record)
-    _believe_mark(state, record)
+    remember_victim(state, record)
     if record.admission.reservation is None and record.is_ask and is_under_way(record):
         # A nominated node that we did not write: PreBind is under way.
         record.admission.reservation = Reservation(
             state.config.settings.reservation_ttl, None, record.facts.version
         )
-
-
-def _believe_mark(state: State, record: PodRecord) -> None:
-    facts = record.facts
-    if not facts.preempted_for:
-        return
-    record.preemption.preempted_for, record.preemption.preempted_why = (
-        PodUid(facts.preempted_for),
-        facts.preempted_why,
-    )
-    state.preemption.victims.setdefault(record.preemption.preempted_for, {})[record.uid] = Stage.MARKED
-    if not record.node:
-        unmark(state, record)
-        write(state, record, Purpose.WITHDRAWAL, (PREEMPTED_FOR, None))
 
 
 def _records_of(facts: PodFacts) -> tuple[tuple[str, str], ...]:

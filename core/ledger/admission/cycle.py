@@ -24,7 +24,7 @@ from core.ledger.admission.turns import FORGIVEN, clear_fresh, end_passing_over,
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.gangs.replacement import seek_again
 from core.ledger.node_reservation.reservation import kept_could_take, node_for
-from core.ledger.node_reservation.search import come_of_age, may_seek, seek
+from core.ledger.node_reservation.search import come_of_age, may_seek, seek, take_aged
 from core.ledger.podgroups.admission import TURN, Effects, PodGroupAdmission, Steps, has_leave
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
@@ -77,12 +77,9 @@ class Cycle:
         """Note the asks to check: all of them, or those that came since the last cycle."""
         state = self._state
         come_of_age(state)
+        aged = {uid: state.pending.waits_at[uid] for uid in take_aged(state)}
         if self._fresh_only:
-            self._fresh |= {
-                **state.turns.fresh,
-                **{uid: state.pending.waits_at[uid] for uid in sorted(state.reservations.aged)},
-            }
-        state.reservations.aged.clear()
+            self._fresh |= {**state.turns.fresh, **aged}
         clear_fresh(state)
 
     def slice(self) -> Generator[None, None, tuple[WakePod | OpenGate | NominateNode, ...]]:

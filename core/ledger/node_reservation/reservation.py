@@ -12,6 +12,7 @@ from core.ledger.effects import NominateNode
 from core.ledger.outcomes import NominationPurpose, Purpose
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import write
+from core.ledger.preemption.plans import end_plan, forget_plans, remember_plan, withdraw_offer
 from core.ledger.state.admission import CycleReason, WaitingKey
 from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
@@ -41,30 +42,22 @@ def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
     if not record.node_reservation.node:
         return
     del state.reservations.of[record.node_reservation.node]
-    record.node_reservation.node, record.preemption.triggered, record.node_reservation.nominations = (
-        NO_NODE,
-        "",
-        0,
-    )
+    record.node_reservation.node, record.node_reservation.nominations = NO_NODE, 0
+    end_plan(record)
     request_cycle(state, CycleReason.CAPACITY_FREED)
-    if state.preemption.offers.pop(record.uid, None) is not None:
-        state.preemption.withdrawn[record.uid] = None
-    elif not gone:
+    if not withdraw_offer(state, record) and not gone:
         _withdraw(state, record)
     if not (gone or record.node):
         take_back(state, record)
 
 
 def drop(state: State, record: PodRecord) -> None:
-    """No node is kept for an ask as far as this instance knows; what is written on it may say otherwise."""
+    """Forget the node and the plans of an ask; what is written on it may say otherwise."""
     if record.node_reservation.node:
         del state.reservations.of[record.node_reservation.node]
-    record.node_reservation.node, record.preemption.triggered, record.node_reservation.nominations = (
-        NO_NODE,
-        "",
-        0,
-    )
+    record.node_reservation.node, record.node_reservation.nominations = NO_NODE, 0
     record.node_reservation.nominated = NO_NODE
+    forget_plans(record)
 
 
 def nominate(
@@ -99,10 +92,7 @@ def remember(state: State, record: PodRecord) -> None:
         return
     if record.is_ask and node not in state.reservations.of:
         note_kept(state, record, node)
-        record.preemption.triggered, record.preemption.plans = (
-            record.facts.triggered,
-            bool(record.facts.triggered),
-        )
+        remember_plan(record)
         record.node_reservation.nominated = node if record.facts.nominated == node else NO_NODE
     else:
         _withdraw(state, record)
@@ -155,22 +145,6 @@ def note_nominated(state: State, event: on.NodeNominated) -> None:
     record = state.pods.records.get(event.uid)
     if record is not None and not event.reached and record.node_reservation.nominated == event.node:
         record.node_reservation.nominated = NO_NODE
-
-
-def note_reservation_written(state: State, event: on.RecordWritten) -> None:
-    """Learn how writing a reservation ended.
-
-    A node is not reserved where that could not be written: another instance may be the one that acts.
-    """
-    record = state.pods.records.get(event.uid)
-    # Nothing is written of an offer, so the write was about a node that was reserved before.
-    if record is None or event.reached or record.uid in state.preemption.offers:
-        return
-    node = record.node_reservation.node
-    if node and (RESERVED_NODE, node) in event.entries:
-        let_go(state, record)
-        # Not again at once: an instance that stands by would seek without end.
-        record.node_reservation.sought_at = state.now
 
 
 def note_kept(state: State, record: PodRecord, node: NodeName) -> None:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from core.ids import NodeName, PodUid
 from core.instants import earliest, has_come
+from core.ledger import events as on
 from core.ledger.admission.requests import note_overdue, request_cycle
-from core.ledger.node_reservation.reservation import keep, node_for
-from core.ledger.podgroups.membership import unopened
+from core.ledger.node_reservation.reservation import keep, let_go, node_for
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
@@ -21,6 +21,7 @@ from core.resource import Resource, Tally
 from core.workload.nodes.free_capacity import Undecided
 from core.workload.nodes.node import NodeFacts, NodeUse
 from core.workload.pending_index import Kind
+from core.workload.pod import RESERVED_NODE
 
 KEPT_AFTER = 2.0
 """Seconds that an ask has waited before a node is kept for it."""
@@ -45,14 +46,13 @@ class Candidate(NamedTuple):
 
 
 def may_seek(state: State, record: PodRecord) -> bool:
-    """Whether to look for a node to keep for an ask now. One that is too young is looked at again later."""
+    """Whether to search for a node to reserve for an ask now. One that is too young is checked again later.
+
+    The ask belongs to no pod group that waits for members: the cycle leaves such asks to their group.
+    """
     if record.facts.constraints.unread:
         return False
-    if (
-        record.node_reservation.node
-        or unopened(state, record) is not None
-        or 2 * len(state.reservations.of) >= len(state.cluster.nodes)
-    ):
+    if record.node_reservation.node or 2 * len(state.reservations.of) >= len(state.cluster.nodes):
         return False
     if not has_come(record.facts.created + KEPT_AFTER, now=state.now):
         await_age(state, record)
@@ -102,9 +102,32 @@ def come_of_age(state: State) -> None:
     state.reservations.age_due = min(state.reservations.young.values(), default=None)
 
 
+def take_aged(state: State) -> list[PodUid]:
+    """Asks that are old enough and wait for a cycle, which begins now."""
+    aged = sorted(state.reservations.aged)
+    state.reservations.aged.clear()
+    return aged
+
+
 def search_next(state: State, uid: PodUid) -> None:
     """Have the next cycle look at an ask, whatever its age."""
     state.reservations.aged.add(uid)
+
+
+def note_reservation_written(state: State, event: on.RecordWritten) -> None:
+    """Learn how writing a reservation ended.
+
+    A node is not reserved where that could not be written: another instance may be the one that acts.
+    """
+    record = state.pods.records.get(event.uid)
+    # Nothing is written of an offer, so the write was about a node that was reserved before.
+    if record is None or event.reached or record.uid in state.preemption.offers:
+        return
+    node = record.node_reservation.node
+    if node and (RESERVED_NODE, node) in event.entries:
+        let_go(state, record)
+        # Not again at once: an instance that stands by would seek without end.
+        record.node_reservation.sought_at = state.now
 
 
 def _finds_node(state: State, uid: PodUid, found: dict[tuple[Kind, NodeName], bool]) -> bool:

@@ -10,22 +10,25 @@ from typing import assert_never
 from core.ids import NO_POD, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, EvictPod
-from core.ledger.node_reservation.reservation import let_go, note_kept, note_reservation_written
+from core.ledger.node_reservation.reservation import let_go, note_kept
+from core.ledger.node_reservation.search import note_reservation_written
 from core.ledger.outcomes import EvictionOutcome, Purpose
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import write
 from core.ledger.preemption.attempts import note_tried
 from core.ledger.preemption.in_vain import note_vanished
 from core.ledger.preemption.offers import offer
+from core.ledger.preemption.plans import end_plan, note_taken, trigger, uncount_plan
 from core.ledger.preemption.quota_reclaim import reclaimed
 from core.ledger.preemption.victims import (
     is_leaving,
     mark,
+    note_asked,
+    note_marked,
     running,
     spare,
     spare_who_stay,
     tell,
-    trigger,
     undo,
     write_plan,
     write_victim,
@@ -61,8 +64,8 @@ def _commit(state: State, record: PodRecord, plan: Offer) -> None:
     if not record.is_ask or state.reservations.of.get(plan.node, record.uid) != record.uid:
         return
     if state.preemption.offers.get(record.uid) is plan:
-        # It is taken; its node is kept already.
-        del state.preemption.offers[record.uid]
+        # Its node is reserved already.
+        note_taken(state, record)
     elif record.node_reservation.node != plan.node or record.uid in state.preemption.offers:
         let_go(state, record)
         note_kept(state, record, plan.node)
@@ -98,7 +101,7 @@ def _ask_written(state: State, uid: PodUid, plan: str, *, reached: bool) -> None
     record = state.pods.records.get(uid)
     if record is not None and record.preemption.triggered == plan and not reached:
         # Nobody was evicted; perhaps another instance is the one that acts.
-        record.preemption.plans -= 1
+        uncount_plan(record)
         undo(state, record)
         return
     stands = record is not None and record.preemption.triggered == plan
@@ -118,8 +121,7 @@ def note_victim_written(state: State, event: on.RecordWritten) -> None:
     if record is None or record.preemption.preempted_for is None or record.facts.deleting:
         return
     if event.reached and stands(state, record.preemption.preempted_for):
-        stages = state.preemption.victims[record.preemption.preempted_for]
-        stages[uid] = Stage.MARKED
+        note_marked(state, record)
         send_off(state, record.preemption.preempted_for)
     else:
         _give_up(state, record)
@@ -156,7 +158,7 @@ def send_off(state: State, preemptor: PodUid | QueuePath, *, without: PodUid = N
     chosen = [min(guarded, key=lambda each: _guard(state, each) or 0)] if guarded else staying
     for victim in chosen:
         if stages[victim.uid] is Stage.MARKED:
-            stages[victim.uid] = Stage.ASKED
+            note_asked(state, victim)
             _evict(state, victim)
 
 
@@ -228,12 +230,12 @@ def fall_short(state: State, ask: PodRecord) -> None:
         is_leaving(state, state.pods.records[each]) for each in state.preemption.victims.get(ask.uid, ())
     ):
         # What they leave is kept.
-        ask.preemption.triggered = ""
+        end_plan(ask)
         write(state, ask, Purpose.WITHDRAWAL, (TRIGGERED, None))
         touch(state, ask)
         spare_who_stay(state, ask.uid)
     else:
-        ask.preemption.plans -= 1
+        uncount_plan(ask)
         undo(state, ask)
 
 

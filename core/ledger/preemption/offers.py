@@ -9,6 +9,7 @@ from core.ids import PodUid
 from core.instants import has_come
 from core.ledger.node_reservation.reservation import let_go, note_kept
 from core.ledger.pods.record import PodRecord
+from core.ledger.preemption.plans import note_offered, take_withdrawn
 from core.ledger.preemption.victims import mark, running, unmark
 from core.ledger.state.preemption import Offer, Stage
 from core.ledger.state.state import State
@@ -29,9 +30,7 @@ def offer(state: State, record: PodRecord, plan: Offer) -> None:
     # Also the same node: what was written of it is taken off, as the offer may be withdrawn.
     let_go(state, record)
     note_kept(state, record, plan.node)
-    record.preemption.triggered = plan.plan
-    state.preemption.offers[record.uid] = plan
-    touch(state, record)
+    note_offered(state, record, plan)
     for victim, why in running(state, plan.victims):
         mark(state, victim, record.uid, why, stage=Stage.OFFERED)
 
@@ -45,13 +44,12 @@ def drop_offers(state: State) -> None:
 
 def spare_withdrawn(state: State) -> None:
     """Count the asks of withdrawn offers, and those who would have gone for them, as before the offer."""
-    for uid in state.preemption.withdrawn:
+    for uid in take_withdrawn(state):
         for each in sorted(state.preemption.victims.get(uid, ())):
             if state.preemption.victims[uid][each] is Stage.OFFERED:
                 _spare(state, each)
         if uid in state.pods.records:
             touch(state, state.pods.records[uid])
-    state.preemption.withdrawn.clear()
 
 
 def _spare(state: State, uid: PodUid) -> None:

@@ -9,6 +9,7 @@ from core.ledger.node_reservation.reservation import kept_until, let_go, note_ke
 from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post, write
+from core.ledger.preemption.plans import end_plan
 from core.ledger.state.preemption import Stage
 from core.ledger.state.state import State
 from core.ledger.touched import touch
@@ -31,6 +32,35 @@ def mark(
     record.preemption.preempted_for, record.preemption.preempted_why = preemptor, why
     state.preemption.victims.setdefault(preemptor, {})[record.uid] = stage
     touch(state, record)
+
+
+def remember_victim(state: State, record: PodRecord) -> None:
+    """Believe a pod that says of itself for whom it goes; one that is on no node has gone already."""
+    facts = record.facts
+    if not facts.preempted_for:
+        return
+    preemptor = PodUid(facts.preempted_for)
+    record.preemption.preempted_for, record.preemption.preempted_why = preemptor, facts.preempted_why
+    state.preemption.victims.setdefault(preemptor, {})[record.uid] = Stage.MARKED
+    if not record.node:
+        unmark(state, record)
+        write(state, record, Purpose.WITHDRAWAL, (PREEMPTED_FOR, None))
+
+
+def note_marked(state: State, record: PodRecord) -> None:
+    """Note that a victim says on itself for whom it goes."""
+    _move_to(state, record, Stage.MARKED)
+
+
+def note_asked(state: State, record: PodRecord) -> None:
+    """Note that the eviction of a victim is requested."""
+    _move_to(state, record, Stage.ASKED)
+
+
+def _move_to(state: State, record: PodRecord, stage: Stage) -> None:
+    preemptor = record.preemption.preempted_for
+    if preemptor is not None:
+        state.preemption.victims[preemptor][record.uid] = stage
 
 
 def running(state: State, victims: Iterable[on.ChosenVictim]) -> Iterator[tuple[PodRecord, str]]:
@@ -62,16 +92,9 @@ def spare(state: State, record: PodRecord) -> None:
         write(state, record, Purpose.WITHDRAWAL, (PREEMPTED_FOR, None))
 
 
-def trigger(state: State, record: PodRecord, plan: str) -> None:
-    """A plan is carried out for an ask: it counts as placed until it is (DIV-14)."""
-    record.preemption.triggered = plan
-    record.preemption.plans += 1
-    touch(state, record)
-
-
 def undo(state: State, record: PodRecord) -> None:
     """The room that was made for an ask is lost, or was not made: it may try again."""
-    record.preemption.triggered = ""
+    end_plan(record)
     let_go(state, record)
     touch(state, record)
     spare_who_stay(state, record.uid)

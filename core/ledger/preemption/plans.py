@@ -1,0 +1,76 @@
+"""Plans of asks: which one is under way for each, which of them are offers, and how many were carried out.
+
+Below node reservations, since a plan ends with the node that is reserved for its ask.
+"""
+
+from collections.abc import Iterator
+
+from core.ids import PodUid
+from core.ledger.pods.record import PodRecord
+from core.ledger.state.preemption import Offer
+from core.ledger.state.state import State
+from core.ledger.touched import touch
+
+
+def trigger(state: State, record: PodRecord, plan: str) -> None:
+    """Carry a plan out for an ask, which counts as placed until it is (DIV-14)."""
+    record.preemption.triggered = plan
+    record.preemption.plans += 1
+    touch(state, record)
+
+
+def note_offered(state: State, record: PodRecord, plan: Offer) -> None:
+    """Count a plan that kube-scheduler was told of; it is not carried out yet."""
+    record.preemption.triggered = plan.plan
+    state.preemption.offers[record.uid] = plan
+    touch(state, record)
+
+
+def note_taken(state: State, record: PodRecord) -> None:
+    """Note that the offer for an ask, which must have one, is carried out."""
+    del state.preemption.offers[record.uid]
+
+
+def end_plan(record: PodRecord) -> None:
+    """Note that no plan is under way for an ask any more."""
+    record.preemption.triggered = ""
+
+
+def withdraw_offer(state: State, record: PodRecord) -> bool:
+    """Withdraw the offer for an ask; its victims are spared later. Return whether there was one."""
+    if state.preemption.offers.pop(record.uid, None) is None:
+        return False
+    state.preemption.withdrawn[record.uid] = None
+    return True
+
+
+def take_withdrawn(state: State) -> Iterator[PodUid]:
+    """Asks whose offers were withdrawn, each taken off."""
+    while state.preemption.withdrawn:
+        uid = next(iter(state.preemption.withdrawn))
+        del state.preemption.withdrawn[uid]
+        yield uid
+
+
+def uncount_plan(record: PodRecord) -> None:
+    """Leave out of the count a plan for which nothing was evicted."""
+    record.preemption.plans -= 1
+
+
+def remember_plan(record: PodRecord) -> None:
+    """Believe what an ask says of the plan that is carried out for it."""
+    record.preemption.triggered, record.preemption.plans = (
+        record.facts.triggered,
+        bool(record.facts.triggered),
+    )
+
+
+def forget_plans(record: PodRecord) -> None:
+    """Forget the plans of an ask, the one under way and the number of those before."""
+    end_plan(record)
+    record.preemption.plans = 0
+
+
+def forget_offers(state: State) -> None:
+    """Forget all offers, which another instance did not make."""
+    state.preemption.offers.clear()
