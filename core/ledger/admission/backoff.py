@@ -1,22 +1,10 @@
-"""Applications that rest because no node takes their asks (``application.unschedasks.backoff``, CYC-4).
-
-And when a pass looks again at those that rest: asks, groups and applications.
-"""
+"""Applications that rest because no node takes their asks (``application.unschedasks.backoff``, CYC-4)."""
 
 from core.instants import has_come
-from core.ledger.admission.requests import request_cycle_at
+from core.ledger.admission.requests import look_again, request_cycle_at
 from core.ledger.state.state import State
 from core.queues.queue import Queue
 from core.workload.application import Application
-
-LOOKS_APART = 0.5
-"""Seconds, at least, from a pass to the one for those that it left out: many are looked at together."""
-
-
-def look_again(state: State, moment: float) -> None:
-    """A pass left out somebody who rests until then. Of all such moments only the earliest is kept, so each
-    pass has to say anew what comes after it."""
-    request_cycle_at(state, max(moment, state.now + LOOKS_APART))
 
 
 def is_left_out(state: State, application: Application) -> bool:

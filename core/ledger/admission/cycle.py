@@ -13,12 +13,12 @@ from heapq import heapify, heappop, heappush
 
 from core.ids import NO_NODE, NodeName, PodUid, QueuePath
 from core.instants import has_come
-from core.ledger.admission.backoff import back_off, is_left_out, look_again
+from core.ledger.admission.backoff import back_off, is_left_out
 from core.ledger.admission.gate_opening import charge_opened
 from core.ledger.admission.order.application_queue import ApplicationQueue, Line
 from core.ledger.admission.order.ordering import Branch, Ordering
 from core.ledger.admission.order.state_aware import lets_in
-from core.ledger.admission.requests import extend_cycle, note_requeue
+from core.ledger.admission.requests import extend_cycle, look_again, note_requeue
 from core.ledger.admission.reserved_first import serve_reserved
 from core.ledger.admission.turns import FORGIVEN, clear_fresh, end_passing_over, give_turn, wake_deferred
 from core.ledger.effects import NominateNode, OpenGate, WakePod

@@ -5,6 +5,9 @@ from core.ledger.state.admission import CycleReason, RequeuedAsks, RequeueReason
 from core.ledger.state.state import State
 from core.workload.pending_index import Kind
 
+LOOKS_APART = 0.5
+"""Seconds, at least, from a cycle to the one for those that it left out."""
+
 _FOR_FRESH_ASKS = frozenset({CycleReason.POD_ARRIVED, CycleReason.POD_AGED, CycleReason.GROUP_COMPLETE})
 """Reasons that concern single asks. All others may let in any ask, so that every pending ask is checked."""
 
@@ -24,6 +27,14 @@ def request_cycle_at(state: State, moment: float) -> None:
     Only the earliest of such times is remembered. A cycle names anew what it leaves out for later.
     """
     state.cycle.deferred = earliest(state.cycle.deferred, moment)
+
+
+def look_again(state: State, moment: float) -> None:
+    """Request a cycle for an ask, a pod group or an application whose back-off ends at ``moment``.
+
+    The running cycle left it out. Many are checked together, so the next cycle is at least a while off.
+    """
+    request_cycle_at(state, max(moment, state.now + LOOKS_APART))
 
 
 def note_time(state: State) -> None:

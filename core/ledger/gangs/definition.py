@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from core.ids import AppId, QueuePath
-from core.ledger.gangs.index import REASON
 from core.ledger.pods.record import PodRecord
-from core.ledger.pods.reports import post
+from core.ledger.pods.reports import GANG_SCHEDULING, post
 from core.ledger.state.state import State
 from core.reasons import Refusal
 from core.workload.application import Application
@@ -14,9 +13,6 @@ from core.workload.gangs.refusals import refusal_of_count, refusal_of_gang
 from core.workload.pod import PodFacts
 
 MISDEFINED = "TaskGroupsError"
-
-POD_GROUP = "PodGroupError"
-"""The action of Events about groups that are not as they should be (REST-17)."""
 
 
 def gang_of(state: State, record: PodRecord) -> Gang | None:
@@ -27,7 +23,7 @@ def gang_of(state: State, record: PodRecord) -> Gang | None:
     defined = record.facts.gang
     if state.config.settings.gangs and isinstance(defined, Misdefined):
         message = f"{defined.why}; its pods are placed like any others"
-        post(state, record, REASON, message, action=MISDEFINED)
+        post(state, record, GANG_SCHEDULING, message, action=MISDEFINED)
     return gang_that_counts(state, record.facts)
 
 
@@ -35,13 +31,6 @@ def gang_that_counts(state: State, facts: PodFacts) -> Gang | None:
     """The gang that a pod defines, None when gangs are switched off or its definition is broken (POD-12)."""
     counts = state.config.settings.gangs and not isinstance(facts.gang, Misdefined)
     return facts.gang if counts and isinstance(facts.gang, Gang) else None
-
-
-def warn_of_labels(state: State, record: PodRecord) -> None:
-    """Say that the labels of a lightweight group make no sense, so that the pod is in none (COS-1)."""
-    group = record.facts.pod_group
-    if isinstance(group, Misdefined):
-        post(state, record, REASON, f"{group.why}; the pod is in no group", action=POD_GROUP)
 
 
 def refusal_of_application(state: State, application: Application, path: QueuePath) -> Refusal | None:

@@ -8,14 +8,11 @@ from core.ids import NO_NODE, NodeName, PodUid
 from core.ledger.gangs.due import touch_gang
 from core.ledger.gangs.slots import drop_slot
 from core.ledger.pods.record import PodRecord
-from core.ledger.pods.reports import post
+from core.ledger.pods.reports import GANG_SCHEDULING, post
 from core.ledger.state.gangs import Place, Role
 from core.ledger.state.state import State
 from core.workload.gangs.phase import GangPhase
 from core.workload.gangs.progress import GangProgress, TaskGroupProgress
-
-REASON = "GangScheduling"
-"""The reason of all Events about gangs; what is done says the action (REST-17)."""
 
 ALLOCATED = "PlaceholderAllocated"
 
@@ -100,7 +97,7 @@ def file(state: State, record: PodRecord) -> None:
 
 def _tell_allocated(state: State, record: PodRecord) -> None:
     words = f"holds room for a member of {record.facts.task_group} on {record.node}"
-    post(state, record, REASON, words, warning=False, action=ALLOCATED)
+    post(state, record, GANG_SCHEDULING, words, warning=False, action=ALLOCATED)
 
 
 def unfile(state: State, record: PodRecord) -> None:

@@ -4,10 +4,9 @@ from core.ids import NO_POD, AppId, PodUid
 from core.instants import earliest
 from core.ledger.effects import DeletePod
 from core.ledger.gangs.due import touch_gang
-from core.ledger.gangs.index import REASON
 from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord
-from core.ledger.pods.reports import post
+from core.ledger.pods.reports import GANG_SCHEDULING, post
 from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
 from core.ledger.touched import touch
@@ -106,4 +105,4 @@ def owner_of(state: State, application: Application) -> PodUid:
 
 def say(state: State, record: PodRecord, action: str, message: str, *, warning: bool = True) -> None:
     """An Event about a gang, on a pod of it."""
-    post(state, record, REASON, message, warning=warning, action=action)
+    post(state, record, GANG_SCHEDULING, message, warning=warning, action=action)

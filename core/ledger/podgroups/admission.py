@@ -6,8 +6,7 @@ so that the last one is counted beside the first; when one finds none, all give 
 
 from collections.abc import Iterator
 
-from core.ledger.admission.backoff import look_again
-from core.ledger.admission.requests import request_cycle
+from core.ledger.admission.requests import look_again, request_cycle
 from core.ledger.admission.turns import end_turn, set_turn, wake
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.node_reservation.reservation import node_for

@@ -8,15 +8,16 @@ from collections.abc import Iterator
 
 from core.ids import NO_NODE, PodUid
 from core.ledger.effects import EndWait
-from core.ledger.gangs.definition import POD_GROUP
-from core.ledger.gangs.index import REASON
 from core.ledger.pods.record import PodRecord
-from core.ledger.pods.reports import post
+from core.ledger.pods.reports import GANG_SCHEDULING, post
 from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
-from core.workload.gangs.gang import GroupSource, PodGroup
+from core.workload.gangs.gang import GroupSource, Misdefined, PodGroup
 from core.workload.pod_group import HOLDING, Group, GroupKey, MemberPhase, Seniority, Terms
 from core.workload.pod_group_phase import AttemptEvent, AttemptPhase, GroupEvent, GroupPhase
+
+MISDEFINED = "PodGroupError"
+"""Action of Events about groups that are not as they should be (REST-17)."""
 
 GOING = "the pod is being deleted"
 UNKNOWN = 2**31
@@ -87,6 +88,14 @@ def note_member(state: State, record: PodRecord) -> None:
         touch_group(state, key)
     _choose_queue(state, record, group)
     _file(state, record, group)
+
+
+def warn_of_labels(state: State, record: PodRecord) -> None:
+    """Say that the labels of a lightweight group make no sense, so that the pod is in none (COS-1)."""
+    group = record.facts.pod_group
+    if isinstance(group, Misdefined):
+        text = f"{group.why}; the pod is in no group"
+        post(state, record, GANG_SCHEDULING, text, action=MISDEFINED)
 
 
 def touch_group(state: State, key: GroupKey) -> None:
@@ -190,7 +199,7 @@ def _compare_with_first(state: State, record: PodRecord, group: Group) -> None:
 def _warn(state: State, record: PodRecord, group: Group, once: str, message: str) -> None:
     if once not in group.warned:
         group.warned.add(once)
-        post(state, record, REASON, f"{group.title}: {message}", action=POD_GROUP)
+        post(state, record, GANG_SCHEDULING, f"{group.title}: {message}", action=MISDEFINED)
 
 
 def _choose_queue(state: State, record: PodRecord, group: Group) -> None:

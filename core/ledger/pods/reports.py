@@ -6,6 +6,9 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
 
+GANG_SCHEDULING = "GangScheduling"
+"""Reason of all Events about gangs and pod groups; the action says what is done (REST-17)."""
+
 
 def post(
     state: State, record: PodRecord, reason: str, message: str, *, warning: bool = True, action: str = ""
