@@ -72,6 +72,7 @@ from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch
 from core.ledger.usage.counters import recount_people
 from core.ledger.usage.over_max import recount_over_max
+from core.ledger.usage.reservations import expire_reservations
 from core.ledger.view import LedgerView
 from core.queues.users.limits import Limits
 
@@ -289,7 +290,7 @@ class Ledger:
     def _on_time_passed(self) -> Rounds:
         state = self._state
         clear_overdue(state)
-        self._expire_reservations()
+        expire_reservations(state)
         yield
         yield from expire_provisional(state)
         yield from expire_doubts(state)
@@ -312,10 +313,3 @@ class Ledger:
         mark_rejected(state)
         pass_time(state)
         report_unguarded(state)
-
-    def _expire_reservations(self) -> None:
-        state = self._state
-        for record in [state.pods.records[uid] for uid in sorted(state.usage.reserved)]:
-            if record.admission.reservation is not None and record.admission.reservation.is_over(state.now):
-                record.admission.reservation = None
-                touch(state, record)

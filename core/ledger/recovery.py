@@ -23,6 +23,7 @@ from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch
 from core.ledger.usage.over_max import doubt_reports, report_unreported
+from core.ledger.usage.reservations import reserve
 from core.workload.ask import Reservation
 from core.workload.pod import GANG, GATE_OPENED, PREEMPTED_FOR, REPLACES, RESERVED_NODE, TRIGGERED, PodFacts
 
@@ -153,9 +154,8 @@ def _believe(state: State, record: PodRecord) -> None:
     remember_victim(state, record)
     if record.admission.reservation is None and record.is_ask and is_under_way(record):
         # A nominated node that we did not write: PreBind is under way.
-        record.admission.reservation = Reservation(
-            state.config.settings.reservation_ttl, None, record.facts.version
-        )
+        whole = Reservation(state.config.settings.reservation_ttl, None, record.facts.version)
+        reserve(state, record, whole)
 
 
 def _records_of(facts: PodFacts) -> tuple[tuple[str, str], ...]:

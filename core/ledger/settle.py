@@ -14,7 +14,7 @@ from core.ledger.preemption.quota_reclaim import note_growth
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.touched import take_touched
-from core.ledger.usage.counters import file_reservation, holds, keeps_room, move_charge
+from core.ledger.usage.counters import holds, keeps_room, move_charge
 from core.ledger.usage.over_max import note_release, note_use
 
 
@@ -34,7 +34,6 @@ def _settle(state: State, record: PodRecord) -> None:
         record.placement.placed_at = state.now
         note_unadmitted(state, record)
     _recharge(state, record, new)
-    file_reservation(state, record)
     file_ask(state, record, new)
     file(state, record)
     file_unguarded(state, record)
@@ -49,7 +48,6 @@ def _discharge(state: State, record: PodRecord) -> None:
     unfile(state, record)
     forget_unguarded(state, record.uid, gone=True)
     forget_wake_up(state, record.uid)
-    file_reservation(state, record)
     let_go(state, record, gone=True)
 
 

@@ -25,9 +25,6 @@ def moments(state: State) -> Iterator[float | None]:
     yield from (offer.at + OFFERED_FOR for offer in state.preemption.offers.values())
     yield from (end for uid, end in leases(state) if unopened(state, state.pods.records[uid]) is None)
     yield from moments_of(state)
-    for uid in state.usage.reserved:
-        reservation = state.pods.records[uid].admission.reservation
-        yield reservation.ends if reservation is not None else None
     yield from (state.pods.records[uid].seen.provisional_until for uid in state.pods.provisional)
     yield from (
         (state.pods.records[uid].seen.doubted_until for uid in state.pods.doubted)

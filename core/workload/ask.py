@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from core.ids import PodUid
-from core.instants import has_come
 
 Rank = tuple[int, float, int, PodUid]
 """Who is tried first: higher priority, older, seen earlier; the uid makes it unique (REQ-1, REQ-2)."""
@@ -32,9 +31,6 @@ class Reservation:
     def ends(self) -> float | None:
         """When it will be over, None while its time stands still."""
         return None if self.running_since is None else self.running_since + self.left
-
-    def is_over(self, now: float) -> bool:
-        return self.ends is not None and has_come(self.ends, now=now)
 
     def running(self, runs: bool, *, now: float) -> "Reservation":
         """The same with its time running or standing still from ``now`` on."""

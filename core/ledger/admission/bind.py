@@ -8,6 +8,7 @@ from core.ledger.pods.doubts import note_binding
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.update import time_runs
 from core.ledger.state.state import State
+from core.ledger.usage.reservations import give_back, reserve, run_or_stop
 from core.workload.ask import Reservation
 
 
@@ -20,37 +21,33 @@ def note_bind(state: State, event: on.BindCalled | on.PodBound | on.BindFailed) 
         case on.BindCalled():
             _note_call(state, record, event)
         case on.PodBound(_, node):
-            record.placement.bound_to, record.placement.binding, record.admission.reservation = (
-                node,
-                NO_NODE,
-                None,
-            )
+            give_back(state, record)
+            record.placement.bound_to, record.placement.binding = node, NO_NODE
             record.placement.waits_bind, record.seen.vouched_in = False, state.pods.lists_begun
             note_binding(state, record)
         case on.BindFailed(_, certain):
-            _end_bind(record, state.now, certain=certain)
+            _end_bind(state, record, certain=certain)
     return record
 
 
-def admit_again(record: PodRecord, whole: Reservation) -> None:
+def admit_again(state: State, record: PodRecord, whole: Reservation) -> None:
     """Note that filter admitted a pod whose bind call is open: what it promises now outlives that call."""
     record.placement.readmitted = True
-    record.admission.reservation = whole
+    reserve(state, record, whole)
 
 
 def _note_call(state: State, record: PodRecord, event: on.BindCalled) -> None:
     group = unopened(state, record) if event.waits else None
     record.placement.binding, record.placement.waits_bind = event.node, group is not None
     record.placement.readmitted = False
-    if record.admission.reservation is not None:
-        record.admission.reservation = record.admission.reservation.running(False, now=state.now)
+    run_or_stop(state, record, runs=False)
     if group is not None:
         note_arrival(state, group)
 
 
-def _end_bind(record: PodRecord, now: float, *, certain: bool) -> None:
+def _end_bind(state: State, record: PodRecord, *, certain: bool) -> None:
     record.placement.binding, record.placement.waits_bind = NO_NODE, False
     if certain and not record.placement.readmitted:
-        record.admission.reservation = None
-    elif record.admission.reservation is not None:
-        record.admission.reservation = record.admission.reservation.running(time_runs(record), now=now)
+        give_back(state, record)
+    else:
+        run_or_stop(state, record, runs=time_runs(record))

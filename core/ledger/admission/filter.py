@@ -14,6 +14,7 @@ from core.ledger.pods.update import time_runs
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch
+from core.ledger.usage.reservations import expect_on, give_back, reserve
 from core.reasons import Code, Refusal
 from core.workload.ask import Reservation
 from core.workload.gangs.gang import GroupSource, PodGroup
@@ -34,7 +35,7 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
     match event:
         case on.FilterCalled():
             _note_call(state, record)
-            _give_up(record)
+            _give_up(state, record)
         case on.PodAdmitted(_, version, called):
             if called:
                 _note_call(state, record)
@@ -42,7 +43,7 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
         case on.PodRefused(_, _, said, called):
             if called:
                 _note_call(state, record)
-                if _give_up(record):
+                if _give_up(state, record):
                     # It is pending again, and what is refused is noted of a pending pod.
                     touch(state, record)
                     yield
@@ -64,13 +65,14 @@ def _note_call(state: State, record: PodRecord) -> None:
     end_waking(record)
 
 
-def _give_up(record: PodRecord) -> bool:
+def _give_up(state: State, record: PodRecord) -> bool:
     """End the reservation of a pod that has no open bind call. Return True if there was one."""
     held = record.admission.reservation is not None
     if record.placement.binding:
         return False
-    record.admission.reservation = None
-    record.admission.noted = record.admission.noted if record.is_unguarded else NO_NODE
+    give_back(state, record)
+    if not record.is_unguarded:
+        expect_on(record, NO_NODE)
     return held
 
 
@@ -106,14 +108,15 @@ def _reserve(state: State, record: PodRecord, version: int, *, called: bool) -> 
     if record.admission.said is not None:
         record.admission.said = replace(record.admission.said, rival=None)
     if record.placement.binding and record.is_ask:
-        admit_again(record, Reservation(_ttl(state, record), None, version))
+        admit_again(state, record, Reservation(_ttl(state, record), None, version))
     elif record.is_ask and (called or record.admission.reservation is None):
         if called and record.admission.reservation is None:
-            _give_up(record)
+            _give_up(state, record)
         turn = state.turns.of.get(record.uid)
-        record.admission.noted = turn.node if turn is not None else record.admission.noted
+        if turn is not None:
+            expect_on(record, turn.node)
         whole = Reservation(_ttl(state, record), state.now, version)
-        record.admission.reservation = whole.running(time_runs(record), now=state.now)
+        reserve(state, record, whole.running(time_runs(record), now=state.now))
 
 
 def _ttl(state: State, record: PodRecord) -> float:

@@ -10,6 +10,7 @@ from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
+from core.ledger.usage.reservations import expect_on, shorten
 from core.reasons import contradicts_turn, tells_of_refusal
 from core.workload.pod import PodFacts
 
@@ -33,7 +34,7 @@ def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
     if not text or text == record.facts.unscheduled or ours:
         return
     if record.admission.reservation is not None and facts.version > record.admission.reservation.version:
-        record.admission.reservation = record.admission.reservation.cut_to(FAILED_ELSEWHERE, now=state.now)
+        shorten(state, record, FAILED_ELSEWHERE)
     note_tried(record, now=state.now)
     if record.is_unguarded and not record.is_gated:
         _note_failure_unguarded(state, record)
@@ -48,7 +49,7 @@ def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
 
 def _note_failure_unguarded(state: State, record: PodRecord) -> None:
     """Its quota stays charged (F-2), but the node on which it was expected is for everybody."""
-    record.admission.noted = NO_NODE
+    expect_on(record, NO_NODE)
     if not record.preemption.triggered:
         let_go(state, record)
 

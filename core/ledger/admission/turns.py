@@ -16,6 +16,7 @@ from core.ledger.podgroups.membership import group_of, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason, Seat, Turn
 from core.ledger.state.state import State
+from core.ledger.usage.reservations import expect_on
 from core.resource import Tally
 from core.workload.nodes.affinity import admits
 from core.workload.nodes.free_capacity import LIGHT, Undecided
@@ -103,7 +104,8 @@ def _note_opening(state: State, record: PodRecord) -> None:
     turn = state.turns.of.get(record.uid)
     if not record.facts.asks_filter:
         record.admission.opening = True
-        record.admission.noted = turn.node if turn is not None else record.admission.noted
+        if turn is not None:
+            expect_on(record, turn.node)
 
 
 def wake_deferred(state: State) -> list[WakePod | OpenGate]:

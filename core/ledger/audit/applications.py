@@ -1,7 +1,7 @@
 """The audit of applications: their pods, their queues, their timers."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from core.ids import AppId, PodUid, QueuePath
 from core.ledger.audit.drift import Step, compare, compare_tallies, each
@@ -124,8 +124,18 @@ def _guest_drifts(state: State, own: AppId) -> Step:
 def _timer_drifts(state: State, kind: TimerKind, key: TimerKey) -> Step:
     if timer_at(state, kind, key) is None:
         return []
-    known = state.applications.resolved if kind is TimerKind.USER_GROUPS else state.applications.known
-    return compare(f"timer of {key}", True, key in known)
+    return compare(f"timer of {key}", True, key in _keys_of(state, kind))
+
+
+def _keys_of(state: State, kind: TimerKind) -> Container[object]:
+    """What timers of one kind may be about."""
+    match kind:
+        case TimerKind.USER_GROUPS:
+            return state.applications.resolved
+        case TimerKind.GANG | TimerKind.APPLICATION_STATE:
+            return state.applications.known
+        case _:
+            return state.pods.records
 
 
 def _groups_drifts(state: State, user: str) -> Step:

@@ -22,6 +22,8 @@ from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.state.admission import Seat, WaitingKey
 from core.ledger.state.preemption import Stage
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import timer_at
+from core.ledger.state.timers import TimerKind
 
 
 def audit(state: State) -> tuple[Drift, ...]:
@@ -105,6 +107,7 @@ def _pod_drifts(state: State, uid: PodUid) -> Step:
         *compare(
             f"reserved index of {uid}", record.admission.reservation is not None, uid in state.usage.reserved
         ),
+        *compare(f"end of reservation of {uid}", _end(record), timer_at(state, TimerKind.RESERVATION, uid)),
         *compare(f"provisional index of {uid}", _is_provisional(record), uid in state.pods.provisional),
         *compare(f"doubted index of {uid}", record.seen.doubted_until is not None, uid in state.pods.doubted),
         *compare(f"shown facts of {uid}", True, _is_provisional(record) or _is_as_shown(record)),
@@ -123,6 +126,10 @@ def _pod_drifts(state: State, uid: PodUid) -> Step:
         *_membership_drifts(state, record),
         *_place_drifts(state, record, expected),
     ]
+
+
+def _end(record: PodRecord) -> float | None:
+    return record.admission.reservation.ends if record.admission.reservation is not None else None
 
 
 def _is_filed(state: State, uid: PodUid) -> bool:

@@ -25,6 +25,7 @@ from core.ledger.pods.reports import post
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch
+from core.ledger.usage.reservations import give_back
 from core.workload.nodes.affinity import admits
 from core.workload.pod_group import (
     HELD,
@@ -191,7 +192,7 @@ def fail(state: State, group: Group, why: str) -> None:
     """All that wait fail together; nobody keeps room for it (COS-6)."""
     for record in waiting_in_bind(state, group):
         end_wait(state, record, f"pod group {group.key.name}: {why}")
-        record.admission.reservation = None
+        give_back(state, record)
         touch(state, record)
     for uid in has_turns(state, group):
         end_turn(state, uid)

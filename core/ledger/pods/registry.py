@@ -15,6 +15,7 @@ from core.ledger.preemption.victims import unmark
 from core.ledger.recovery import recall
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch, touch_dropped
+from core.ledger.usage.reservations import give_back, run_or_stop
 from core.workload.pod import PodFacts
 
 
@@ -39,9 +40,9 @@ def refresh(state: State, record: PodRecord) -> Rounds:
         state.applications.known[record.membership.application].vouched = True
     note_labels(state, record)
     if record.node or record.facts.deleting:
-        record.admission.reservation = None
+        give_back(state, record)
     elif record.admission.reservation is not None:
-        record.admission.reservation = record.admission.reservation.running(time_runs(record), now=state.now)
+        run_or_stop(state, record, runs=time_runs(record))
     touch(state, record)
     if record.node and not record.membership.managed:
         yield
@@ -69,7 +70,7 @@ def delete_pod(state: State, uid: PodUid) -> Rounds:
 def forget(state: State, record: PodRecord) -> Rounds:
     """Drop a record, with all that it holds and all that was promised to it."""
     facts = record.facts
-    record.admission.reservation = None
+    give_back(state, record)
     note_leaving(state, record)
     unmark(state, record)
     member_gone(state, record)

@@ -8,7 +8,7 @@ from collections.abc import Container, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Literal, overload
 
-from core.ids import AppId
+from core.ids import AppId, PodUid
 from core.instants import has_come
 from core.ledger.state.state import State
 from core.ledger.state.timers import TimerKey, TimerKind
@@ -56,6 +56,8 @@ def is_due(state: State, kind: TimerKind) -> bool:
 def take_due(state: State, kind: Literal[TimerKind.USER_GROUPS]) -> list[str]: ...
 @overload
 def take_due(state: State, kind: Literal[TimerKind.GANG, TimerKind.APPLICATION_STATE]) -> list[AppId]: ...
+@overload
+def take_due(state: State, kind: Literal[TimerKind.RESERVATION]) -> list[PodUid]: ...
 def take_due(state: State, kind: TimerKind) -> Sequence[TimerKey]:
     """Keys of the timers of one kind that have expired, in the order of their times; they are set no more."""
     expired: list[TimerKey] = []

@@ -1,11 +1,12 @@
 """Timers: what ends by itself, and when."""
 
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import IntEnum, unique
 
-from core.ids import AppId
+from core.ids import AppId, PodUid
 
 
+@unique
 class TimerKind(IntEnum):
     """What a timer is about, in the order in which timers of one time are handled."""
 
@@ -15,10 +16,12 @@ class TimerKind(IntEnum):
     """What a resolver said of the groups of a user is not used any more."""
     APPLICATION_STATE = 3
     """The state of an application ends."""
+    RESERVATION = 4
+    """The quota reservation of a pod is over."""
 
 
-TimerKey = AppId | str
-"""An application, or a user by name: one type for each kind."""
+TimerKey = AppId | PodUid | str
+"""An application, a pod, or a user by name: one type for each kind."""
 
 
 @dataclass(slots=True)

@@ -136,10 +136,3 @@ def _count_on_node(state: State, record: PodRecord, charge: Charge, *, adding: b
 def _drop_unused(state: State, name: NodeName) -> None:
     if not state.usage.uses[name].pods:
         del state.usage.uses[name]
-
-
-def file_reservation(state: State, record: PodRecord) -> None:
-    if record.admission.reservation is None:
-        state.usage.reserved.discard(record.uid)
-    else:
-        state.usage.reserved.add(record.uid)

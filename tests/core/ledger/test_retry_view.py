@@ -12,6 +12,7 @@ from core.decisions.decision import Admitted, Refused
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
+from core.ledger.state.timers import TimerKind
 from core.queues.spec import PartitionSpec
 from core.workload.ask import Reservation
 from core.workload.nodes.node import NodeFacts
@@ -85,7 +86,9 @@ def test_a_retry_changes_no_index_and_requests_no_cycle(ledger: Ledger) -> None:
     assert len(verdict.events) == 1
     paths = changed(ledger, *verdict.events, now=START + 1)
     of_pod = f".pods.records[{UID}].admission.reservation"
-    assert {path for path in paths if not path.startswith((of_pod, ".now", ".turns.asked_at"))} == set()
+    its_timer = f".timers.due[({TimerKind.RESERVATION!r}, {UID!r})]"
+    own = of_pod, its_timer, f".timers.heaps[{int(TimerKind.RESERVATION)}]", ".now", ".turns.asked_at"
+    assert {path for path in paths if not path.startswith(own)} == set()
     assert f"{of_pod}.running_since" in paths
     assert not ledger.view.pass_wanted
 

@@ -407,6 +407,16 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
         lambda state: state.pods.by_name.__setitem__(("default", "bound"), (PodUid("uid-waiting"),)),
     ),
     ("usage.reserved", "reserved index of uid-reserved", lambda state: state.usage.reserved.clear()),
+    (
+        "timers.due",
+        "end of reservation of uid-reserved",
+        lambda state: state.timers.due.pop((TimerKind.RESERVATION, PodUid("uid-reserved"))),
+    ),
+    (
+        "timers.due",
+        "timer of ghost",
+        lambda state: state.timers.due.update({(TimerKind.RESERVATION, PodUid("ghost")): START}),
+    ),
     ("usage.reserved", "reserved index: ghost", lambda state: state.usage.reserved.add(PodUid("ghost"))),
     (
         "pods.provisional",
