@@ -3,7 +3,7 @@
 A view is live. The engine hands it to a synchronous rule and never holds it across an ``await``.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.admission.backoff import backs_off
@@ -169,9 +169,6 @@ class LedgerView:
         """What a pod is charged now."""
         return self._state.usage.charges.get(uid)
 
-    def turn_of(self, uid: PodUid) -> Turn | None:
-        return self._state.turns.of.get(uid)
-
     @property
     def budgets(self) -> Budgets:
         """The PodDisruptionBudgets, to be read with `core.workload.budget`."""
@@ -315,9 +312,10 @@ class LedgerView:
         """Whether no node had room for such an ask when a pass looked at one last."""
         return (record.facts.size, record.facts.constraints) in self._state.cycle.nowhere
 
-    def waiting(self) -> int:
-        """Number of asks that are pending."""
-        return len(self._state.pending.waits_at)
+    @property
+    def waiting(self) -> Collection[PodUid]:
+        """Asks that are pending; only to be read."""
+        return self._state.pending.waits_at
 
     @property
     def kept(self) -> Mapping[NodeName, PodUid]:
@@ -349,9 +347,10 @@ class LedgerView:
         """Whether some node that is kept for another ask has room for this one."""
         return kept_could_take(self._state, record)
 
-    def turns(self) -> int:
-        """Number of asks that may be placed now."""
-        return len(self._state.turns.of)
+    @property
+    def turns(self) -> Mapping[PodUid, Turn]:
+        """Asks that may be placed now, in the order in which they got their turns; only to be read."""
+        return self._state.turns.of
 
     def gated(self) -> list[PodUid]:
         """The asks at our own gate."""
@@ -386,9 +385,10 @@ class LedgerView:
         """Plans that kube-scheduler was told of and may still take, by ask; only to be read."""
         return self._state.preemption.offers
 
-    def reserved(self) -> int:
-        """Number of live reservations."""
-        return len(self._state.usage.reserved)
+    @property
+    def reserved(self) -> Collection[PodUid]:
+        """Pods for which quota is reserved between filter and bind; only to be read."""
+        return self._state.usage.reserved
 
     @property
     def unguarded(self) -> Unguarded:

@@ -133,8 +133,8 @@ class _QueueSeries(Collector):
                 sum(1 for record in view.pods() if record.membership.managed and record.is_unproved),
                 "Managed pods that name a DaemonSet as their controller which has not made them",
             ),
-            ("paddock_waiting_pods", view.waiting(), "Asks refused last"),
-            ("paddock_reservations", view.reserved(), "Live reservations"),
+            ("paddock_waiting_pods", len(view.waiting), "Asks refused last"),
+            ("paddock_reservations", len(view.reserved), "Live reservations"),
             ("paddock_synced", int(view.synced), "1 when the cluster was read and a document applied"),
         ):
             yield GaugeMetricFamily(name, words, value=value)

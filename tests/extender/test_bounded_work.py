@@ -123,7 +123,7 @@ def test_a_pod_that_says_too_much_is_judged_by_its_queue_alone() -> None:
     assert all(each is not None and each.facts.constraints is UNREAD and each.facts.complex for each in facts)
     answers = [type(filtered(ledger, f"uid-{number}", now=START)).__name__ for number in range(3)]
     slices(ledger, START)
-    turns = [turn.node for turn in ledger._state.turns.of.values()]
+    turns = [turn.node for turn in ledger.view.turns.values()]
     assert (len(turns), set(turns)) == (2, {NO_NODE})
     assert answers == ["Refused"] * 3
     answers = [type(filtered(ledger, f"uid-{number}", now=START)).__name__ for number in range(3)]
@@ -151,7 +151,7 @@ def test_a_search_that_does_not_end_at_once_goes_on_in_the_next_slice() -> None:
     for at in range(PODS):
         filtered(ledger, f"uid-{at}", now=START)
     assert slices(ledger, START) <= PER_SLICE
-    assert [turn.node for turn in ledger._state.turns.of.values()] == ["z", "z"]
+    assert [turn.node for turn in ledger.view.turns.values()] == ["z", "z"]
     changed = replace(last, labels={})
     ledger.apply(on.NodeObserved(changed), now=START)
     assert not ledger._state.usage.free_capacity.admits(

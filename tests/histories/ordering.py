@@ -99,7 +99,7 @@ class Slices(World):
                 self.now += self.chance.choice((0.5, 1.0, 2.0))
                 self.ledger.apply(on.TimePassed(), now=self.now)
             case "expire":
-                for uid in self.one(sorted(self.ledger._state.usage.reserved)):
+                for uid in self.one(sorted(self.ledger.view.reserved)):
                     self.note("bind failed", uid)
                     self.fitted.discard(uid)
                     self.ledger.apply(on.BindFailed(uid, certain=True), now=self.now)
@@ -113,7 +113,7 @@ class Slices(World):
 
     def bind_one(self) -> None:
         """kube-scheduler binds where there is room."""
-        for uid in self.one(sorted(self.ledger._state.usage.reserved)):
+        for uid in self.one(sorted(self.ledger.view.reserved)):
             view = self.view()
             node = self.ledger._state.pods.records[uid].admission.noted or node_for(
                 view, replace(view.pods[uid], node="")
@@ -185,14 +185,12 @@ class Slices(World):
         """Nothing comes between any more: passes over all give what the walk gives, and then nothing."""
         self.step(("reload", 0))
         while self.ledger.view.pass_wanted:
-            view, before = self.view(), set(self.ledger._state.turns.of)
+            view, before = self.view(), set(self.ledger.view.turns)
             starts = not self.ledger.view.cycle.passing
             self.ledger.apply(on.PassDue(), now=self.now)
             while self.ledger.view.cycle.passing:
                 self.ledger.apply(on.PassDue(), now=self.now)
-            given = [
-                (uid, turn.node) for uid, turn in self.ledger._state.turns.of.items() if uid not in before
-            ]
+            given = [(uid, turn.node) for uid, turn in self.ledger.view.turns.items() if uid not in before]
             self.note("quiet", given)
             if starts and given != (expected := walked(view)):
                 self.fail(f"in quiet the walk gives {expected}, the pass {given}")
@@ -218,7 +216,7 @@ class Slices(World):
             for other in before_it(now, pod):
                 if other.uid in self.fitted and could_go(now, other):
                     self.fail(f"{uid} is given a turn before {other.uid}, who fits")
-            pods[uid] = replace(pod, held=True, node=self.ledger._state.turns.of[PodUid(uid)].node)
+            pods[uid] = replace(pod, held=True, node=self.ledger.view.turns[PodUid(uid)].node)
 
     def takes_nothing(self, before: View, uid: PodUid) -> None:
         """Whoever goes before it and fitted still does."""

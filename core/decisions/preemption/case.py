@@ -69,7 +69,7 @@ def with_room(free: Mapping[str, int], more: Mapping[str, int]) -> Mapping[str, 
 
 def _held(view: LedgerView, record: PodRecord) -> tuple[bool, NodeName]:
     """Whether queues count the ask as one that is promised room; and the node that does."""
-    charge, turn = view.charge_of(record.uid), view.turn_of(record.uid)
+    charge, turn = view.charge_of(record.uid), view.turns.get(record.uid)
     promised = charge is not None and (charge.held is Held.RESERVED or charge.standing is Standing.TRIGGERED)
     if charge is not None and charge.node:
         return promised, charge.node

@@ -30,7 +30,7 @@ def hold(view: LedgerView, record: PodRecord, application: Application, queue: Q
     kept_back = _kept_back(view, application, queue)
     if kept_back is not None:
         return kept_back
-    if view.turns() and _turns_leave_no_room(view, record, application, queue):
+    if view.turns and _turns_leave_no_room(view, record, application, queue):
         return _waits(queue)
     if not view.others_may_fit(record.uid):
         return None

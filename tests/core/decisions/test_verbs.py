@@ -220,7 +220,7 @@ def test_a_bind_call_without_a_reservation_may_be_refused(ledger: Ledger) -> Non
     assert isinstance(verdict, Refused)
     assert verdict.said.text == "QuotaExceeded: root.p.x max vcore=2"
     assert ledger.view.use_of(N1) is None
-    assert ledger.view.waiting() == 1, "it waits for room as after a filter call"
+    assert len(ledger.view.waiting) == 1, "it waits for room as after a filter call"
 
 
 def test_binding_again_to_the_same_node_is_done_already(ledger: Ledger) -> None:

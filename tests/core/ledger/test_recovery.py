@@ -137,7 +137,7 @@ def test_the_record_of_an_ask_that_has_its_place_is_taken_off() -> None:
 def test_an_ask_under_way_to_a_node_that_we_did_not_write_is_given_a_reservation() -> None:
     ledger = standing_by(replace(ASK, nominated=N1, version=2))
     took_over(ledger)
-    assert ledger.view.reserved() == 1
+    assert len(ledger.view.reserved) == 1
 
 
 def test_a_nomination_of_ours_is_known_again() -> None:
@@ -145,7 +145,7 @@ def test_a_nomination_of_ours_is_known_again() -> None:
     took_over(ledger)
     record = ledger.view.pod(ASK.uid)
     assert record is not None
-    assert (record.node_reservation.nominated, ledger.view.reserved()) == (N1, 0)
+    assert (record.node_reservation.nominated, len(ledger.view.reserved)) == (N1, 0)
 
 
 def test_nobody_rests_because_another_instance_was_asked() -> None:

@@ -138,7 +138,7 @@ def test_a_retry_is_answered_as_if_the_reservation_had_ended_before(
     world = World(list(documents), nodes)
     for step in history:
         world.step(step)
-        for uid in sorted(world.ledger._state.usage.reserved):
+        for uid in sorted(world.ledger.view.reserved):
             compare(world, uid)
         if step[0] in ("delete", "wait", "ask"):
             world.run_passes()

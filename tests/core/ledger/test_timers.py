@@ -69,7 +69,7 @@ def test_no_slice_of_a_pass_is_much_longer_than_the_others() -> None:
     asks(ledger, LARGE, created=START - KEPT_AFTER, gates=(OWN_GATE,))
     found = slices(ledger)
     assert len(ledger.view.kept) > 0
-    assert ledger.view.turns() > 50
+    assert len(ledger.view.turns) > 50
     assert len(found) > 20
     assert max(found) < 2 * statistics.median(found)
 
@@ -78,7 +78,7 @@ def test_nor_of_one_that_begins_while_many_have_turns() -> None:
     ledger = make_ledger(make_queue("root.a"), nodes=20)
     for count, turns in ((20 * WORK_PER_SLICE, 0), (WORK_PER_SLICE, 20 * WORK_PER_SLICE)):
         run_passes(ledger)
-        assert ledger.view.turns() == turns
+        assert len(ledger.view.turns) == turns
         for number in range(count):
             pod = make_pod(f"p{turns}-{number}", gates=(OWN_GATE,))
             ledger.apply(on.PodObserved(pod), now=START)
@@ -149,11 +149,11 @@ def test_many_turns_end_some_at_a_time() -> None:
         pod = make_pod(f"p{number:03}", created=float(number), gates=(OWN_GATE,))
         ledger.apply(on.PodObserved(pod), now=START)
     run_passes(ledger)
-    assert ledger.view.turns() == EXPIRED_AT_ONCE + 1
+    assert len(ledger.view.turns) == EXPIRED_AT_ONCE + 1
     tick(ledger, ledger.view.settings.turn_lease)
-    assert (ledger.view.turns(), ledger.view.cycle.overdue) == (1, True)
+    assert (len(ledger.view.turns), ledger.view.cycle.overdue) == (1, True)
     tick(ledger, ledger.view.settings.turn_lease)
-    assert (ledger.view.turns(), ledger.view.cycle.overdue) == (0, False)
+    assert (len(ledger.view.turns), ledger.view.cycle.overdue) == (0, False)
 
 
 def test_turns_of_a_large_group_which_ends_as_one_are_in_nobodys_way() -> None:
@@ -164,9 +164,9 @@ def test_turns_of_a_large_group_which_ends_as_one_are_in_nobodys_way() -> None:
         pod = make_pod(f"p{number:03}", created=float(number), gates=(OWN_GATE,), **named)
         ledger.apply(on.PodObserved(pod), now=START)
     run_passes(ledger)
-    assert ledger.view.turns() == EXPIRED_AT_ONCE + 2
+    assert len(ledger.view.turns) == EXPIRED_AT_ONCE + 2
     single = PodUid(f"uid-p{EXPIRED_AT_ONCE + 1:03}")
-    assert list(ledger._state.turns.of)[-1] == single
+    assert list(ledger.view.turns)[-1] == single
     tick(ledger, ledger.view.settings.turn_lease)
     assert not ledger.view.has_turn(single)
     assert not ledger.view.cycle.overdue

@@ -301,7 +301,7 @@ def turns_of(asks: Asks, policies: dict[str, str], told: Told, cores: int) -> li
     for at in told.nodes:
         ledger.apply(on.NodeObserved(make_node(f"n{at}", cpu=500 * cores)), now=START)
     woken(ledger, now=START)
-    return [(uid, turn.node) for uid, turn in ledger._state.turns.of.items()]
+    return [(uid, turn.node) for uid, turn in ledger.view.turns.items()]
 
 
 @settings(QUICK, max_examples=150)

@@ -88,7 +88,7 @@ def test_a_ghost_holds_room_for_one_lease(
         world.now += 0.5
         world.ledger.apply(on.TimePassed(), now=world.now)
         woken(world.ledger, now=world.now)
-        turns, waiting = world.ledger._state.turns.of, world.ledger._state.pending.waits_at
+        turns, waiting = world.ledger.view.turns, world.ledger.view.waiting
         assert turns.keys() == waiting.keys() or all(world.now < turn.at + LEASE for turn in turns.values())
         for uid in sorted(coming & turns.keys()):
             assert isinstance(filtered(world.ledger, uid, now=world.now), Admitted)
@@ -111,4 +111,4 @@ def test_who_has_a_turn_does_not_lift_its_queue() -> None:
     for name in ("n1", "n2"):
         ledger.apply(on.NodeObserved(make_node(name, cpu=1000)), now=START)
         woken(ledger, now=START)
-    assert list(ledger._state.turns.of) == ["uid-high", "uid-middle"]
+    assert list(ledger.view.turns) == ["uid-high", "uid-middle"]

@@ -124,9 +124,7 @@ class World:
 
     @property
     def pending(self) -> list[PodUid]:
-        return sorted(
-            self.ledger._state.pending.waits_at, key=lambda uid: self.ledger._state.pods.records[uid].seq
-        )
+        return sorted(self.ledger.view.waiting, key=lambda uid: self.ledger._state.pods.records[uid].seq)
 
     def step(self, step: tuple[object, ...]) -> None:
         self.history.append(step)
@@ -138,7 +136,7 @@ class World:
             case ("come", int(at)):
                 self.call([uid for uid in self.pending if self.ledger.view.has_turn(uid)], at)
             case ("bind", int(at)):
-                for uid in picked(sorted(self.ledger._state.usage.reserved), at):
+                for uid in picked(sorted(self.ledger.view.reserved), at):
                     node = self.ledger._state.pods.records[uid].admission.noted or "n0"
                     bind_called(self.ledger, uid, node, now=self.now)
                     self.ledger.apply(on.PodBound(uid, NodeName(node)), now=self.now)
@@ -185,13 +183,11 @@ class World:
     def run_passes(self) -> None:
         while self.ledger.view.pass_wanted:
             view = view_of(self.ledger, self.document, now=self.now)
-            expected, before = walked(view), set(self.ledger._state.turns.of)
+            expected, before = walked(view), set(self.ledger.view.turns)
             self.ledger.apply(on.PassDue(), now=self.now)
             while self.ledger.view.cycle.passing:
                 self.ledger.apply(on.PassDue(), now=self.now)
-            given = [
-                (uid, turn.node) for uid, turn in self.ledger._state.turns.of.items() if uid not in before
-            ]
+            given = [(uid, turn.node) for uid, turn in self.ledger.view.turns.items() if uid not in before]
             assert given == expected, self.told()
             self.given.update({uid: self.ledger.view.generation for uid, _ in given})
 

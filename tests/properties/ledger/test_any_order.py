@@ -51,4 +51,4 @@ def test_any_order_with_repeats_ends_in_the_same_charges(calls: list[tuple[str, 
             tell(straight, call, at)
     assert state_of(shuffled) == state_of(straight)
     assert shuffled.view.tree.root.allocated.get("pods") == 2
-    assert shuffled.view.reserved() == 0
+    assert len(shuffled.view.reserved) == 0

@@ -141,7 +141,7 @@ def test_no_ask_that_fits_is_left_asleep(history: History) -> None:
             filtered(ledger, uid, now=cluster.now)
     asleep = [
         uid
-        for uid in ledger._state.pending.waits_at
+        for uid in ledger.view.waiting
         if (record := ledger.view.pod(uid))
         and (record.admission.refused or OWN_GATE in record.facts.gates)
         and not ledger.view.has_turn(uid)

@@ -70,7 +70,7 @@ def test_asks_with_turns_are_none_that_found_no_node() -> None:
     ledger = ledger_with(2)
     created(ledger, *(f"p{at}" for at in range(5)), cpu=1500, gates=(OWN_GATE,))
     woken(ledger, now=START)
-    assert (ledger.view.turns(), backs_off_until(ledger)) == (4, None)
+    assert (len(ledger.view.turns), backs_off_until(ledger)) == (4, None)
     created(ledger, "p5", cpu=1500, gates=(OWN_GATE,))
     woken(ledger, now=START)
     assert backs_off_until(ledger) is None

@@ -48,7 +48,7 @@ def test_turns_used_while_the_pass_goes_on_are_not_counted_twice(
             ledger.apply(on.PodObserved(pod), now=START)
     while ledger.view.pass_wanted:
         ledger.apply(on.PassDue(), now=START)
-        for uid in list(ledger._state.turns.of):
+        for uid in list(ledger.view.turns):
             assert isinstance(filtered(ledger, uid, now=START), Admitted)
             ledger.apply(on.PodBound(uid, NodeName("n1")), now=START)
     on_nodes = sorted(record.facts.name for record in ledger.view.pods() if record.node)
@@ -70,4 +70,4 @@ def test_an_application_that_goes_while_its_leaf_is_put_in_order(monkeypatch: py
         ledger.apply(on.TimePassed(), now=START + 31)
     while ledger.view.pass_wanted:
         ledger.apply(on.PassDue(), now=START + 31)
-    assert list(ledger._state.turns.of) == ["uid-p7"]
+    assert list(ledger.view.turns) == ["uid-p7"]

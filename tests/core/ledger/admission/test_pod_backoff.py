@@ -42,7 +42,7 @@ def time_passes(ledger: Ledger, *, until: float) -> None:
 
 
 def have_turns(ledger: Ledger) -> set[str]:
-    names = (str(uid).removeprefix("uid-") for uid in ledger._state.turns.of)
+    names = (str(uid).removeprefix("uid-") for uid in ledger.view.turns)
     return set(names)
 
 

@@ -142,13 +142,13 @@ def test_it_ends_when_the_pod_is_bound_or_leaves(
 ) -> None:
     observe(ledger, 1, version=2, **facts)
     assert usage(ledger, "root.a") == usage_after
-    assert ledger.view.reserved() == 0
+    assert len(ledger.view.reserved) == 0
 
 
 def test_it_ends_when_the_pod_is_deleted(ledger: Ledger) -> None:
     ledger.apply(on.PodDeleted(make_pod().uid), now=START)
     assert usage(ledger, "root.a") == (0, 0, 0)
-    assert ledger.view.reserved() == 0
+    assert len(ledger.view.reserved) == 0
 
 
 def test_a_certain_failure_to_bind_ends_it(ledger: Ledger) -> None:
@@ -276,7 +276,7 @@ def test_a_bound_pod_is_given_no_reservation(ledger: Ledger) -> None:
     pod = observe(ledger, 1, node="n1", version=2)
     ledger.apply(on.PodAdmitted(pod.uid, 2), now=START + 1)
     assert usage(ledger, "root.a") == ALLOCATED
-    assert ledger.view.reserved() == 0
+    assert len(ledger.view.reserved) == 0
 
 
 @pytest.mark.parametrize(

@@ -359,7 +359,7 @@ def test_a_restart_finds_the_node_kept_again() -> None:
     kept_for = replace(LARGE, reserved_node=NodeName("n1"), nominated=NodeName("n1"))
     ledger, effects = restarted(kept_for)
     assert kept(ledger) == {"n1": "uid-large"}
-    assert ledger.view.reserved() == 0
+    assert len(ledger.view.reserved) == 0
     assert (effects, passed(ledger)) == ([], [])
 
 

@@ -41,11 +41,11 @@ def test_all_get_their_turn_or_none_does() -> None:
     for name, cpu in (("n1", 2000), ("n2", 500)):
         ledger.apply(on.NodeObserved(make_node(name, cpu=cpu)), now=START)
     ring(ledger, "p", "q", "r")
-    assert (ledger.view.turns(), usage(ledger, "root.a")) == (0, (0, 0, 3000))
+    assert (len(ledger.view.turns), usage(ledger, "root.a")) == (0, (0, 0, 3000))
     assert ledger.view.free_on(NodeName("n1")).get("vcore") == 2000
     ledger.apply(on.NodeObserved(make_node("n2", cpu=1000)), now=START)
     woken(ledger, now=START)
-    assert ledger.view.turns() == 3
+    assert len(ledger.view.turns) == 3
 
 
 @pytest.mark.rule("COS-3")
@@ -61,7 +61,7 @@ def test_one_that_has_its_turn_while_the_others_are_sought_must_wait() -> None:
     assert isinstance(verdict, Refused)
     assert verdict.refusal.code is Code.WAITING_FOR_TURN
     assert early[0] in woken(ledger, now=START)
-    assert ledger.view.turns() == 40
+    assert len(ledger.view.turns) == 40
 
 
 @pytest.mark.rule("COS-3")
@@ -70,10 +70,10 @@ def test_turns_of_a_group_that_is_broken_off_are_taken_back() -> None:
     for at in range(40):
         seen(ledger, f"p{at}", least=40)
     ledger.apply(on.PassDue(), now=START)
-    assert ledger.view.turns()
+    assert ledger.view.turns
     ledger._cycle, ledger._state.cycle.passing = None, False
     passed(ledger, START)
-    assert ledger.view.turns() == 0
+    assert len(ledger.view.turns) == 0
 
 
 def test_when_nobody_comes_the_room_goes_to_others_and_the_group_rests() -> None:
@@ -81,10 +81,10 @@ def test_when_nobody_comes_the_room_goes_to_others_and_the_group_rests() -> None
     ring(ledger, "p", "q", "r")
     assert ledger.view.next_due() == START + 2
     passed(ledger, START + 2)
-    assert (ledger.view.turns(), group_of(ledger).rests_until) == (0, START + 4)
+    assert (len(ledger.view.turns), group_of(ledger).rests_until) == (0, START + 4)
     passed(ledger, START + 4)
     woken(ledger, now=START + 4)
-    assert ledger.view.turns() == 3
+    assert len(ledger.view.turns) == 3
     passed(ledger, START + 6)
     assert group_of(ledger).rests_until == START + 10
 
@@ -117,7 +117,7 @@ def test_the_time_runs_from_the_first_that_waits() -> None:
     assert [(name, reason) for name, reason, _ in told(effects)] == [("p", "PodGroupTimeout")]
     group = group_of(ledger)
     rest = rest_of(PodUid("uid-p"), 1)
-    assert (group.timeouts, group.rests_until, ledger.view.turns()) == (1, START + 13 + rest, 0)
+    assert (group.timeouts, group.rests_until, len(ledger.view.turns)) == (1, START + 13 + rest, 0)
     assert usage(ledger, "root.a") == (0, 0, 3000)
     assert code(ledger, "p") is Code.WAITING_FOR_TURN
 
@@ -133,7 +133,7 @@ def test_a_group_that_waited_in_vain_goes_behind_others() -> None:
     passed(ledger, START + 30)
     woken(ledger, now=START + 30)
     assert ledger.view.has_turn(PodUid("uid-late"))
-    assert ledger.view.turns() == 1
+    assert len(ledger.view.turns) == 1
 
 
 # -- parts of groups -----------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ def with_turns(*names: str) -> Ledger:
     for name in names:
         ledger.apply(on.PodObserved(member(name)), now=START)
     woken(ledger, now=START)
-    assert ledger.view.turns() == len(names)
+    assert len(ledger.view.turns) == len(names)
     return ledger
 
 
@@ -44,4 +44,4 @@ def test_a_member_that_is_deleted_before_it_has_come_fails_those_that_wait(*, at
     assert ended(ledger.apply(gone, now=START)) == [
         EndWait(PodUid("uid-p"), f"pod group g: {LEFT}"),
     ]
-    assert ledger.view.turns() == 0
+    assert len(ledger.view.turns) == 0

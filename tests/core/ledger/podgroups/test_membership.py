@@ -181,7 +181,7 @@ def test_an_object_says_how_many_start_together(source: GroupSource) -> None:
     assert code(ledger, "p") is Code.GANG_INCOMPLETE
     seen(ledger, "q", pod_group=PodGroup("g", 0, source))
     woken(ledger, now=START)
-    assert ledger.view.turns() == 2
+    assert len(ledger.view.turns) == 2
 
 
 @SOURCES

@@ -188,7 +188,7 @@ def test_room_elsewhere_gives_the_ask_its_turn_and_leaves_the_offer_standing() -
     plan = world.offer(ONE)
     world.tell(on.NodeObserved(make_node("n3")), now=LATER)
     woken(world.ledger, now=LATER)
-    turn = world.ledger.view.turn_of(ONE)
+    turn = world.ledger.view.turns.get(ONE)
     assert turn is not None
     assert turn.node == "n3"
     assert ONE in world.ledger.view.offers
