@@ -52,7 +52,7 @@ from core.ledger.podgroups.membership import touch_all_groups
 from core.ledger.pods.doubts import expire_doubts
 from core.ledger.pods.registry import refresh
 from core.ledger.pods.sightings import expire_provisional, learn_pods
-from core.ledger.pods.tombstones import forget_gone
+from core.ledger.pods.tombstones import expire_gone
 from core.ledger.preemption.attempts import await_try, find_due
 from core.ledger.preemption.execution import (
     note_eviction,
@@ -305,7 +305,7 @@ class Ledger:
         find_due(state)
         find_reclaims(state)
         come_of_age(state)
-        forget_gone(state)
+        expire_gone(state)
         again = forget_groups(state)
         if again:
             yield from place_again(state, again)

@@ -6,8 +6,9 @@ What follows when a group changes is the matter of `coscheduling`, which looks a
 
 from collections.abc import Iterator
 
-from core.ids import NO_NODE, PodUid
+from core.ids import PodUid
 from core.ledger.effects import EndWait
+from core.ledger.pods.binding import end_binding, end_binding_wait
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import GANG_SCHEDULING, post
 from core.ledger.state.outbox import emit
@@ -133,9 +134,7 @@ def forget_member(state: State, record: PodRecord) -> None:
 def end_wait(state: State, record: PodRecord, why: str) -> None:
     """A bind call need not wait any more: for its Binding, or for nothing, as ``why`` says."""
     if record.placement.waits_bind:
-        record.placement.waits_bind = False
-        if why:
-            record.placement.binding = NO_NODE
+        (end_binding if why else end_binding_wait)(record)
         emit(state, EndWait(record.uid, why))
 
 

@@ -5,64 +5,28 @@ etcd it never does. So an accepted Binding, an eviction and an opened gate are b
 until the watch has told all that happened before it, and for `DOUBTED` seconds at least; not for ever.
 """
 
-from core.ids import NO_NODE, NO_POD, PodUid
+from core.ids import NO_POD, PodUid
 from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.gangs.outcomes import note_released
 from core.ledger.outcomes import EvictionOutcome, Purpose
+from core.ledger.pods.belief import begin_doubt, end_doubt, end_doubt_if_shown, is_not_shown, note_not_shown
+from core.ledger.pods.binding import disbelieve_bound
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.registry import forget, refresh
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds
-
-DOUBTED = 30.0
-"""Seconds, at least, that the watch has to show what a list did not."""
 
 
 def doubt_what_is_not_shown(state: State, uids: frozenset[PodUid]) -> None:
     """A list has ended. ``uids``: of the pods that it has."""
     for record in state.pods.records.values():
         if record.uid not in uids:
-            record.seen.shown = None
+            note_not_shown(record)
         if is_not_shown(record):
-            doubt(state, record)
+            begin_doubt(state, record)
         else:
-            note_shown(state, record)
-
-
-def is_not_shown(record: PodRecord) -> bool:
-    """Whether something of a pod rests on our own deeds alone."""
-    facts = record.facts
-    bound = bool(record.placement.bound_to) and not facts.node
-    evicted = record.preemption.eviction is not None and not facts.deleting
-    opened = record.admission.opening and record.is_gated
-    return record.seen.shown is None or bound or evicted or opened
-
-
-def doubt(state: State, record: PodRecord) -> None:
-    record.seen.doubted_until = state.now + DOUBTED
-    state.pods.doubted.add(record.uid)
-
-
-def note_shown(state: State, record: PodRecord) -> None:
-    """A pod was shown: what is confirmed by that is in doubt no more."""
-    if record.seen.doubted_until is not None and not is_not_shown(record):
-        _end_doubt(state, record)
-
-
-def _end_doubt(state: State, record: PodRecord) -> None:
-    record.seen.doubted_until = None
-    state.pods.doubted.discard(record.uid)
-
-
-def note_binding(state: State, record: PodRecord) -> None:
-    """A Binding was accepted just now: no list has been read since."""
-    if record.seen.doubted_until is None:
-        return
-    if record.seen.shown is not None:
-        _end_doubt(state, record)
-    else:
-        doubt(state, record)
+            end_doubt_if_shown(state, record)
 
 
 def expire_doubts(state: State) -> Rounds:
@@ -75,18 +39,18 @@ def expire_doubts(state: State) -> Rounds:
         if record.placement.binding or (
             record.admission.opening and (record.admission.waking or record.uid in state.turns.unwoken)
         ):
-            doubt(state, record)
+            begin_doubt(state, record)
         elif record.seen.shown is None:
             yield from forget(state, record)
         else:
-            _end_doubt(state, record)
+            end_doubt(state, record)
             yield from _undo(state, record)
             yield
 
 
 def _undo(state: State, record: PodRecord) -> Rounds:
     if not record.facts.node:
-        record.placement.bound_to = NO_NODE
+        disbelieve_bound(record)
     record.admission.opening = record.admission.opening and not record.is_gated
     if record.preemption.eviction is not None and not record.facts.deleting:
         # Of a placeholder it is not known who asked; `note_released` does what either waits for.

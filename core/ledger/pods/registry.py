@@ -7,8 +7,9 @@ from core.ledger.applications.relabelled import note_labels
 from core.ledger.cluster.daemon_sets import forget_controller, note_controller
 from core.ledger.gangs.replacement import holder_gone, member_gone, room_taken
 from core.ledger.podgroups.membership import forget_member
+from core.ledger.pods.belief import forget_belief
 from core.ledger.pods.record import PodRecord
-from core.ledger.pods.tombstones import forget_name, note_gone
+from core.ledger.pods.tombstones import note_gone
 from core.ledger.pods.update import time_runs
 from core.ledger.preemption.execution import note_leaving
 from core.ledger.preemption.victims import unmark
@@ -83,6 +84,14 @@ def forget(state: State, record: PodRecord) -> Rounds:
         yield from holder_gone(state, record)
     leave(state, record)
     del state.pods.records[facts.uid]
-    state.pods.provisional.discard(facts.uid)
-    state.pods.doubted.discard(facts.uid)
-    forget_name(state, (facts.namespace, facts.name), facts.uid)
+    forget_belief(state, record)
+    _forget_name(state, (facts.namespace, facts.name), facts.uid)
+
+
+def _forget_name(state: State, name: tuple[str, str], uid: PodUid) -> None:
+    """Free the name of a pod; another pod may have taken it before this one is known to be gone."""
+    others = tuple(each for each in state.pods.by_name[name] if each != uid)
+    if others:
+        state.pods.by_name[name] = others
+    else:
+        del state.pods.by_name[name]

@@ -17,18 +17,24 @@ from core.ledger.applications.membership import application_of_bodies
 from core.ledger.gangs.lifecycle import begin_all
 from core.ledger.gangs.replacement import note_placed, resume_slots
 from core.ledger.podgroups.membership import touch_all_groups
-from core.ledger.pods.doubts import doubt_what_is_not_shown, note_shown
+from core.ledger.pods.belief import (
+    begin_provisional,
+    believe_shown,
+    believe_told,
+    end_doubt_if_shown,
+    note_shown,
+    vouch,
+)
+from core.ledger.pods.doubts import doubt_what_is_not_shown
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.registry import delete_pod, forget, new_record, refresh
-from core.ledger.pods.update import is_older, is_same_pod, lasting, says_the_same
+from core.ledger.pods.tombstones import forget_gone
+from core.ledger.pods.update import is_older, is_same_pod, says_the_same
 from core.ledger.preemption.execution import note_leaving
 from core.ledger.recovery import resume
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds
 from core.workload.pod import PodFacts
-
-PROVISIONAL = 30.0
-"""Seconds that a verb's body is believed before a list or watch shows the same."""
 
 
 def learn_pods(state: State, event: on.PodNews) -> Rounds:
@@ -62,7 +68,7 @@ def _see(state: State, facts: PodFacts) -> Rounds:
     if facts.uid in state.pods.gone:
         if not state.pods.listing:
             return
-        del state.pods.gone[facts.uid]
+        forget_gone(state, facts.uid)
     if facts.terminal:
         yield from delete_pod(state, facts.uid)
         return
@@ -70,7 +76,7 @@ def _see(state: State, facts: PodFacts) -> Rounds:
     record = state.pods.records.get(facts.uid)
     if record is None:
         record = new_record(state, facts)
-        record.seen.shown = facts
+        note_shown(record, facts)
     elif not _learn(state, record, facts):
         return
     note_refusal(state, record, facts)
@@ -100,15 +106,14 @@ def _learn(state: State, record: PodRecord, facts: PodFacts) -> bool:
     shown = record.seen.shown
     if shown is not None and not state.pods.listing and is_older(facts, shown):
         return False
-    record.seen.shown = facts = lasting(shown or record.facts, facts)
+    facts = note_shown(record, facts)
     if _body_stands(state, record, facts):
         return False
-    _confirm(state, record)
     note_failure(state, record, facts)
     if facts.deleting and not record.facts.deleting:
         note_leaving(state, record)
-    record.facts = facts
-    note_shown(state, record)
+    believe_shown(state, record)
+    end_doubt_if_shown(state, record)
     return True
 
 
@@ -121,11 +126,6 @@ def _body_stands(state: State, record: PodRecord, facts: PodFacts) -> bool:
         return False
     ahead = not state.pods.listing or record.seen.vouched_in == state.pods.lists_begun
     return ahead and is_older(facts, record.facts)
-
-
-def _confirm(state: State, record: PodRecord) -> None:
-    record.seen.provisional_until = None
-    state.pods.provisional.discard(record.uid)
 
 
 def _end_list(state: State, uids: frozenset[PodUid]) -> Rounds:
@@ -168,16 +168,16 @@ def _take_offer(state: State, facts: PodFacts) -> Rounds:
     record = state.pods.records.get(facts.uid)
     if record is None:
         record = new_record(state, facts)
-        _believe_for_a_while(state, record)
+        begin_provisional(state, record)
     elif not is_same_pod(record, facts) or record.node:
         return
     elif facts.version > record.facts.version:
         # Whoever reaches the port may write a body: none makes a pod smaller than it is known (F-18).
         size = facts.size.largest(record.facts.size)
-        record.facts = lasting(record.facts, replace(facts, size=size) if size != facts.size else facts)
+        believe_told(record, replace(facts, size=size) if size != facts.size else facts)
         if record.seen.shown is not None:
-            _believe_for_a_while(state, record)
-    record.seen.vouched_in = state.pods.lists_begun
+            begin_provisional(state, record)
+    vouch(state, record)
     yield from refresh(state, record)
 
 
@@ -193,11 +193,11 @@ def _take_read(state: State, facts: PodFacts) -> Rounds:
     if record is None:
         yield from _take_offer(state, facts)
     elif record.seen.shown is None:
-        record.facts = lasting(record.facts, facts)
+        believe_told(record, facts)
         yield from refresh(state, record)
     elif not is_older(facts, record.seen.shown):
-        record.facts = record.seen.shown = lasting(record.seen.shown, facts)
-        _confirm(state, record)
+        note_shown(record, facts)
+        believe_shown(state, record)
         yield from refresh(state, record)
 
 
@@ -206,11 +206,6 @@ def _take_absence(state: State, uid: PodUid) -> Rounds:
     record = state.pods.records.get(uid)
     if record is not None and record.seen.shown is None and not (record.node or record.placement.binding):
         yield from forget(state, record)
-
-
-def _believe_for_a_while(state: State, record: PodRecord) -> None:
-    record.seen.provisional_until = state.now + PROVISIONAL
-    state.pods.provisional.add(record.uid)
 
 
 def expire_provisional(state: State) -> Rounds:
@@ -224,11 +219,10 @@ def expire_provisional(state: State) -> Rounds:
         ):
             continue
         if record.seen.shown is not None:
-            _confirm(state, record)
-            record.facts = record.seen.shown
+            believe_shown(state, record)
             yield from refresh(state, record)
             yield
         elif record.node or record.placement.binding:
-            _believe_for_a_while(state, record)
+            begin_provisional(state, record)
         else:
             yield from forget(state, record)

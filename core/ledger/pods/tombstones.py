@@ -13,20 +13,16 @@ def note_gone(state: State, uid: PodUid, *, now: float) -> None:
     state.pods.gone[uid] = now
 
 
-def forget_gone(state: State) -> None:
-    """The oldest are the first."""
+def forget_gone(state: State, uid: PodUid) -> None:
+    """Forget that a pod was deleted: a complete list shows it."""
+    del state.pods.gone[uid]
+
+
+def expire_gone(state: State) -> None:
+    """Forget the pods that were deleted long ago. The oldest are the first."""
     gone = state.pods.gone
     while gone:
         uid, at = next(iter(gone.items()))
         if not has_come(at + REMEMBERED_GONE, now=state.now):
             return
         del gone[uid]
-
-
-def forget_name(state: State, name: tuple[str, str], uid: PodUid) -> None:
-    """Free the name of a pod; another pod may have taken it before this one is known to be gone."""
-    others = tuple(each for each in state.pods.by_name[name] if each != uid)
-    if others:
-        state.pods.by_name[name] = others
-    else:
-        del state.pods.by_name[name]

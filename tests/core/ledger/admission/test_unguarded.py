@@ -14,7 +14,7 @@ from core.ledger import events as on
 from core.ledger.admission.unguarded import BYPASSED, UNPLACED, UNPLACED_AFTER
 from core.ledger.effects import Effect, OpenGate, PostEvent
 from core.ledger.ledger import Ledger
-from core.ledger.pods.doubts import DOUBTED
+from core.ledger.pods.belief import DOUBTED
 from core.queues.spec import LimitSpec
 from core.queues.users.identity import Identity
 from core.queues.users.limits import Limits

@@ -9,8 +9,7 @@ from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.outcomes import EvictionOutcome, Purpose
-from core.ledger.pods.doubts import DOUBTED
-from core.ledger.pods.sightings import PROVISIONAL
+from core.ledger.pods.belief import DOUBTED, PROVISIONAL
 from core.ledger.settings import LedgerSettings
 from core.workload.gangs.gang import Gang, Misdefined
 from core.workload.pod import PodFacts
