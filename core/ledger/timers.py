@@ -10,10 +10,8 @@ from core.ledger.admission.unguarded import report_due
 from core.ledger.applications.rejection import marks_due
 from core.ledger.gangs.matching import line_due
 from core.ledger.gangs.replacement import slots_due
-from core.ledger.node_reservation.reservation import kept_until
 from core.ledger.podgroups.attempt import moments_of
 from core.ledger.podgroups.membership import unopened
-from core.ledger.preemption.offers import OFFERED_FOR
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import next_timer
 
@@ -22,7 +20,6 @@ def moments(state: State) -> Iterator[float | None]:
     """Every such moment. Cost: O(reservations and wake-ups under way)."""
     yield from (state.cycle.deferred, state.reservations.age_due, state.preemption.attempts_due)
     yield from state.preemption.quota_starts.values() if state.config.quota_preempts else ()
-    yield from (offer.at + OFFERED_FOR for offer in state.preemption.offers.values())
     yield from (end for uid, end in leases(state) if unopened(state, state.pods.records[uid]) is None)
     yield from moments_of(state)
     yield from (state.pods.records[uid].seen.provisional_until for uid in state.pods.provisional)
@@ -31,7 +28,6 @@ def moments(state: State) -> Iterator[float | None]:
         if state.pods.caught_up
         else ()
     )
-    yield from (kept_until(state.pods.records[uid]) for uid in state.reservations.of.values())
     yield from marks_due(state)
     yield next_timer(state)
     yield from slots_due(state)

@@ -17,7 +17,6 @@ from core.decisions.preemption.receipts import Kind, NoPlan, Plan, Stop
 from core.ids import NO_NODE, NO_POD, NodeName, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger import events as on
-from core.ledger.preemption.offers import OFFERED_FOR
 from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 
@@ -109,7 +108,7 @@ class Planner:
     def _end_offers(self) -> None:
         """Withdraw offers whose time is over."""
         # The timer may be late, and plans are judged by what counts.
-        ends = [offer.at + OFFERED_FOR for offer in self._view().offers.values()]
+        ends = [offer.until for offer in self._view().offers.values()]
         if ends and has_come(min(ends), now=self._clock()):
             self._learn(on.OffersDue())
 

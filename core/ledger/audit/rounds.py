@@ -15,12 +15,12 @@ from core.ledger.audit.daemon_sets import daemon_set_steps
 from core.ledger.audit.drift import Drift, Step, compare, each
 from core.ledger.audit.gangs import gang_steps
 from core.ledger.audit.pod_groups import pod_group_steps
+from core.ledger.audit.preemption import preemption_steps
 from core.ledger.audit.turns import turn_steps
 from core.ledger.audit.usage import usage_steps
 from core.ledger.charge import charge_of
 from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.state.admission import Seat, WaitingKey
-from core.ledger.state.preemption import Stage
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import timer_at
 from core.ledger.state.timers import TimerKind
@@ -39,9 +39,7 @@ def audit_steps(state: State) -> Iterator[Step]:
     )
     unguarded = {**state.unguarded.placing, **state.unguarded.unplaced, **state.unguarded.bypasses}
     yield from each(unguarded, lambda uid: _unknown(state, "unguarded index", uid, _is_noted(state, uid)))
-    yield from each(state.reservations.of, lambda name: _kept_drifts(state, name))
-    yield from each(state.preemption.victims, lambda preemptor: _victims_drifts(state, preemptor))
-    yield from each(state.preemption.offers, lambda uid: _offer_drifts(state, uid))
+    yield from preemption_steps(state)
     yield compare("pods to settle", [], list(state.pods.touched))
     yield from usage_steps(state)
     yield from _index_steps(state)
@@ -54,42 +52,6 @@ def audit_steps(state: State) -> Iterator[Step]:
 
 def _unknown(state: State, index: str, uid: PodUid, filed: bool) -> Step:
     return compare(f"{index}: {uid}", False, filed and uid not in state.pods.records)
-
-
-def _kept_drifts(state: State, name: NodeName) -> Step:
-    """A node is kept for an ask that says so."""
-    uid = state.reservations.of.get(name)
-    record = state.pods.records.get(uid) if uid is not None else None
-    expected = record.node_reservation.node if record is not None else NO_NODE
-    return compare(f"keeper of {name}", expected, NO_NODE if uid is None else name)
-
-
-def _victims_drifts(state: State, preemptor: PodUid | QueuePath) -> Step:
-    """Compare the victims marked for a preemptor with their marks; no offer that has ended marks any."""
-    filed = state.preemption.victims.get(preemptor, {})
-    offered = Stage.OFFERED in filed.values() and preemptor not in state.preemption.offers
-    marked = {
-        uid
-        for uid in filed
-        if uid in state.pods.records and state.pods.records[uid].preemption.preempted_for == preemptor
-    }
-    return [
-        *compare(f"victims for {preemptor}", sorted(marked) if marked else ["some"], sorted(filed)),
-        *compare(f"victims for {preemptor}: offered", False, offered),
-    ]
-
-
-def _offer_drifts(state: State, uid: PodUid) -> Step:
-    """An offer counts as a plan that is carried out: its ask is triggered, its node kept for it."""
-    offer, record = state.preemption.offers.get(uid), state.pods.records.get(uid)
-    if offer is None:
-        return []
-    counted = (
-        (record.preemption.triggered, record.node_reservation.node)
-        if record is not None and record.is_ask
-        else ("", NO_NODE)
-    )
-    return compare(f"offer for {uid}", (offer.plan, offer.node), counted)
 
 
 # -- pods: what each is charged, and where it is filed ------------------------------------------------

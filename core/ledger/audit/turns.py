@@ -24,12 +24,6 @@ VERDICTS = 16
 def turn_steps(state: State) -> Iterator[Step]:
     yield from each([queue.path for queue in state.config.tree], lambda path: _priority_drifts(state, path))
     yield from each({*state.turns.of, *state.turns.unwoken}, lambda uid: _turn_drifts(state, uid))
-    yield from each(
-        {*state.reservations.young, *state.reservations.aged}, lambda uid: _age_drifts(state, uid)
-    )
-    yield from each(
-        {*state.preemption.attempts, *state.preemption.trying}, lambda uid: _try_drifts(state, uid)
-    )
     yield from each(state.turns.fresh, lambda uid: _fresh_drifts(state, uid))
     yield _given_drifts(state)
     yield from _room_steps(state)
@@ -79,18 +73,6 @@ def _is_opening(state: State, uid: PodUid) -> bool:
     """Whether the removal of its gate is to be requested again."""
     record = state.pods.records.get(uid)
     return record is not None and record.admission.opening
-
-
-def _age_drifts(state: State, uid: PodUid) -> Step:
-    """Only who waits grows old."""
-    noted = uid in state.reservations.young or uid in state.reservations.aged
-    return compare(f"age of {uid}", False, noted and uid not in state.pending.waits_at)
-
-
-def _try_drifts(state: State, uid: PodUid) -> Step:
-    """Only for who waits plans are made."""
-    noted = uid in state.preemption.attempts or uid in state.preemption.trying
-    return compare(f"try of {uid}", False, noted and uid not in state.pending.waits_at)
 
 
 def _fresh_drifts(state: State, uid: PodUid) -> Step:

@@ -16,6 +16,8 @@ from core.ledger.preemption.plans import end_plan, forget_plans, remember_plan, 
 from core.ledger.state.admission import CycleReason, WaitingKey
 from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import cancel_timer, set_timer
+from core.ledger.state.timers import TimerKind
 from core.workload.nodes.affinity import admits
 from core.workload.pod import RESERVED_NODE, TRIGGERED
 
@@ -41,8 +43,7 @@ def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
     """
     if not record.node_reservation.node:
         return
-    del state.reservations.of[record.node_reservation.node]
-    record.node_reservation.node, record.node_reservation.nominations = NO_NODE, 0
+    _release(state, record)
     end_plan(record)
     request_cycle(state, CycleReason.CAPACITY_FREED)
     if not withdraw_offer(state, record) and not gone:
@@ -54,9 +55,8 @@ def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
 def drop(state: State, record: PodRecord) -> None:
     """Forget the node and the plans of an ask; what is written on it may say otherwise."""
     if record.node_reservation.node:
-        del state.reservations.of[record.node_reservation.node]
-    record.node_reservation.node, record.node_reservation.nominations = NO_NODE, 0
-    record.node_reservation.nominated = NO_NODE
+        _release(state, record)
+    record.node_reservation.nominated, record.node_reservation.nominations = NO_NODE, 0
     forget_plans(record)
 
 
@@ -151,6 +151,13 @@ def note_kept(state: State, record: PodRecord, node: NodeName) -> None:
     """As `keep`; what is written on the ask says more than that."""
     record.node_reservation.node, record.node_reservation.since = node, state.now
     state.reservations.of[node] = record.uid
+    set_timer(state, TimerKind.NODE_RESERVATION, record.uid, kept_until(record))
+
+
+def _release(state: State, record: PodRecord) -> None:
+    del state.reservations.of[record.node_reservation.node]
+    record.node_reservation.node, record.node_reservation.nominations = NO_NODE, 0
+    cancel_timer(state, TimerKind.NODE_RESERVATION, record.uid)
 
 
 def _withdraw(state: State, record: PodRecord) -> None:

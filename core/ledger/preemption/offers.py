@@ -6,17 +6,15 @@ seconds, or as soon as its ask needs it no more.
 """
 
 from core.ids import PodUid
-from core.instants import has_come
 from core.ledger.node_reservation.reservation import let_go, note_kept
 from core.ledger.pods.record import PodRecord
 from core.ledger.preemption.plans import note_offered, take_withdrawn
 from core.ledger.preemption.victims import mark, running, unmark
 from core.ledger.state.preemption import Offer, Stage
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import take_due
+from core.ledger.state.timers import TimerKind
 from core.ledger.touched import touch
-
-OFFERED_FOR = 5.0
-"""Seconds in which kube-scheduler may take a plan it was told of."""
 
 
 def offer(state: State, record: PodRecord, plan: Offer) -> None:
@@ -36,10 +34,10 @@ def offer(state: State, record: PodRecord, plan: Offer) -> None:
 
 
 def drop_offers(state: State) -> None:
-    """Withdraw the offers that were not taken in time."""
-    for uid, plan in list(state.preemption.offers.items()):
-        if has_come(plan.at + OFFERED_FOR, now=state.now):
-            let_go(state, state.pods.records[uid])
+    """Withdraw the offers that were not taken in time, in the order in which they were made."""
+    over = set(take_due(state, TimerKind.OFFER))
+    for uid in [each for each in state.preemption.offers if each in over]:
+        let_go(state, state.pods.records[uid])
 
 
 def spare_withdrawn(state: State) -> None:

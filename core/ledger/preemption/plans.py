@@ -9,6 +9,8 @@ from core.ids import PodUid
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.preemption import Offer
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import cancel_timer, set_timer
+from core.ledger.state.timers import TimerKind
 from core.ledger.touched import touch
 
 
@@ -23,12 +25,14 @@ def note_offered(state: State, record: PodRecord, plan: Offer) -> None:
     """Count a plan that kube-scheduler was told of; it is not carried out yet."""
     record.preemption.triggered = plan.plan
     state.preemption.offers[record.uid] = plan
+    set_timer(state, TimerKind.OFFER, record.uid, plan.until)
     touch(state, record)
 
 
 def note_taken(state: State, record: PodRecord) -> None:
     """Note that the offer for an ask, which must have one, is carried out."""
     del state.preemption.offers[record.uid]
+    cancel_timer(state, TimerKind.OFFER, record.uid)
 
 
 def end_plan(record: PodRecord) -> None:
@@ -40,6 +44,7 @@ def withdraw_offer(state: State, record: PodRecord) -> bool:
     """Withdraw the offer for an ask; its victims are spared later. Return whether there was one."""
     if state.preemption.offers.pop(record.uid, None) is None:
         return False
+    cancel_timer(state, TimerKind.OFFER, record.uid)
     state.preemption.withdrawn[record.uid] = None
     return True
 
@@ -73,4 +78,6 @@ def forget_plans(record: PodRecord) -> None:
 
 def forget_offers(state: State) -> None:
     """Forget all offers, which another instance did not make."""
+    for uid in state.preemption.offers:
+        cancel_timer(state, TimerKind.OFFER, uid)
     state.preemption.offers.clear()

@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Iterator
 
 from core.ids import NO_POD, PodUid, QueuePath
-from core.instants import has_come
 from core.ledger import events as on
-from core.ledger.node_reservation.reservation import kept_until, let_go, note_kept
+from core.ledger.node_reservation.reservation import let_go, note_kept
 from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post, write
 from core.ledger.preemption.plans import end_plan
 from core.ledger.state.preemption import Stage
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import take_due
+from core.ledger.state.timers import TimerKind
 from core.ledger.touched import touch
 from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
 
@@ -120,10 +121,8 @@ def _stage_of(state: State, victim: PodRecord) -> Stage | None:
 
 def expire_kept(state: State) -> None:
     """Nodes on which the room has not come together for too long are for everybody again (CYC-2)."""
-    for uid in sorted(state.reservations.of.values()):
-        record = state.pods.records[uid]
-        if has_come(kept_until(record), now=state.now):
-            undo(state, record)
+    for uid in sorted(take_due(state, TimerKind.NODE_RESERVATION)):
+        undo(state, state.pods.records[uid])
 
 
 def write_plan(state: State, record: PodRecord) -> None:

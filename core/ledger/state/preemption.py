@@ -7,6 +7,9 @@ from typing import NamedTuple
 from core.ids import NodeName, PodUid, QueuePath
 from core.ledger.events import ChosenVictim
 
+OFFERED_FOR = 5.0
+"""Seconds in which kube-scheduler may take a plan it was told of."""
+
 
 class Offer(NamedTuple):
     """A plan that kube-scheduler was told of and may carry out, since ``at`` (design section 4)."""
@@ -15,6 +18,11 @@ class Offer(NamedTuple):
     node: NodeName
     victims: tuple[ChosenVictim, ...]
     at: float
+
+    @property
+    def until(self) -> float:
+        """Time at which it is withdrawn, in seconds."""
+        return self.at + OFFERED_FOR
 
 
 class Payer(NamedTuple):

@@ -37,6 +37,12 @@ def timer_at(state: State, kind: TimerKind, key: TimerKey) -> float | None:
     return state.timers.due.get((kind, key))
 
 
+def timers_of(state: State, kind: TimerKind) -> dict[TimerKey, float]:
+    """Times of the timers of one kind, by key. Cost: O(timers of that kind)."""
+    due = state.timers.due
+    return {key: when for when, key in state.timers.heaps.get(kind, ()) if due.get((kind, key)) == when}
+
+
 def next_timer(state: State, *, stopped: Container[TimerKind] = ()) -> float | None:
     """Time at which the first timer expires; None when none is set. Cost: O(1).
 
@@ -54,6 +60,8 @@ def is_due(state: State, kind: TimerKind) -> bool:
 
 @overload
 def take_due(state: State, kind: Literal[TimerKind.USER_GROUPS]) -> list[str]: ...
+@overload
+def take_due(state: State, kind: Literal[TimerKind.OFFER, TimerKind.NODE_RESERVATION]) -> list[PodUid]: ...
 @overload
 def take_due(state: State, kind: Literal[TimerKind.GANG, TimerKind.APPLICATION_STATE]) -> list[AppId]: ...
 @overload

@@ -12,6 +12,10 @@ class TimerKind(IntEnum):
 
     GANG = 1
     """A gang is to be looked at again."""
+    OFFER = 11
+    """The offer for an ask ends."""
+    NODE_RESERVATION = 12
+    """The node reserved for an ask is released."""
     USER_GROUPS = 2
     """What a resolver said of the groups of a user is not used any more."""
     APPLICATION_STATE = 3

@@ -8,6 +8,7 @@ from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect, EvictPod, NominateNode, WriteRecord
 from core.ledger.ledger import Ledger
+from core.ledger.node_reservation.reservation import note_kept
 from core.ledger.outcomes import EvictionOutcome, Purpose
 from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
 from tests.builders import START, make_ledger, make_node, make_pod, make_queue
@@ -178,7 +179,7 @@ def test_a_node_that_could_not_be_kept_is_not_sought_again_at_once(instance: str
     """One that stands by would seek without end."""
     ledger = standing_by()
     record = ledger._state.pods.records[ASK.uid]
-    ledger._state.reservations.of[N1], record.node_reservation.node = ASK.uid, N1
+    note_kept(ledger._state, record, N1)
     reached = instance == "acts"
     ledger.apply(
         on.RecordWritten(ASK.uid, ((RESERVED_NODE, "n1"),), reached, Purpose.NODE_RESERVATION), now=START

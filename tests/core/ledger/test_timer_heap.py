@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 from core.ids import AppId
 from core.ledger.state.state import State
-from core.ledger.state.timer_heap import cancel_timer, is_due, next_timer, set_timer, take_due, timer_at
+from core.ledger.state.timer_heap import (
+    cancel_timer,
+    is_due,
+    next_timer,
+    set_timer,
+    take_due,
+    timer_at,
+    timers_of,
+)
 from core.ledger.state.timers import TimerKind
 
 A, B, C = (AppId(name, "default") for name in "abc")
@@ -52,6 +60,14 @@ def test_a_timer_that_is_set_anew_expires_once_at_its_new_time() -> None:
         set_timer(state, GANG, A, when)
     assert next_timer(state) == 8.0
     assert (take_due(state, GANG), take_due(state, GANG)) == ([A], [])
+
+
+def test_timers_of_a_kind_are_those_that_are_set() -> None:
+    state = State(now=10.0)
+    for kind, key, when in ((GANG, A, 3.0), (GANG, A, 5.0), (GANG, B, 4.0), (STATE, C, 4.0)):
+        set_timer(state, kind, key, when)
+    cancel_timer(state, GANG, B)
+    assert timers_of(state, GANG) == {A: 5.0}
 
 
 def test_a_kind_that_stands_still_does_not_count() -> None:

@@ -13,8 +13,8 @@ from core.ledger import events as on
 from core.ledger.applications.forced import FORCED
 from core.ledger.effects import EvictPod, NominateNode, PostEvent, WriteRecord
 from core.ledger.outcomes import EvictionOutcome, Purpose
-from core.ledger.preemption.offers import OFFERED_FOR
 from core.ledger.settings import LedgerSettings, PreemptionSettings
+from core.ledger.state.preemption import OFFERED_FOR
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED, PodFacts
 from extender.engine.planner import SETTLED, Planner
 from tests.builders import make_node, make_partition, make_pod, make_queue

@@ -10,6 +10,7 @@ from core.ledger.state.admission import Seat, Turn, WaitingKey
 from core.ledger.state.gangs import InLine, Place, Role
 from core.ledger.state.preemption import Offer, Stage
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import set_timer
 from core.ledger.state.timers import TimerKind
 from core.ledger.state.usage import Episode
 from core.ledger.touched import touch
@@ -520,6 +521,12 @@ CORRUPTIONS: list[tuple[str, str, Callable[[State], object]]] = [
         "timers.due",
         "timer of stranger",
         lambda state: state.timers.due.update({(TimerKind.USER_GROUPS, "stranger"): START}),
+    ),
+    ("timers.due", "timers of offers", lambda state: set_timer(state, TimerKind.OFFER, "ghost", START)),
+    (
+        "timers.due",
+        "timers of reserved nodes",
+        lambda state: set_timer(state, TimerKind.NODE_RESERVATION, "ghost", START),
     ),
     ("timers.heaps", "timers outside the heap", lambda state: state.timers.heaps.clear()),
     (

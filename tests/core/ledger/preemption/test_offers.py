@@ -10,7 +10,7 @@ from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect, WriteRecord
 from core.ledger.node_reservation.reservation import keep
-from core.ledger.preemption.offers import OFFERED_FOR
+from core.ledger.state.preemption import OFFERED_FOR
 from core.workload.pod import RESERVED_NODE, TRIGGERED, PodFacts
 from tests.builders import START, drifts, make_node, woken
 from tests.core.preemption_world import LATER, World, queue
