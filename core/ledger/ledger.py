@@ -96,7 +96,7 @@ class Ledger:
         state = self._state
         if state.gangs.touched or state.gangs.line or state.podgroups.touched or state.preemption.withdrawn:
             self._run(self._follow_up())
-        return self._posted()
+        return hand_out(state)
 
     def _run(self, steps: Rounds) -> None:
         """Settle the pods that were touched, after each step and at the end."""
@@ -171,10 +171,6 @@ class Ledger:
                 forgive(self._state)
             case _:
                 assert_never(event)
-
-    def _posted(self) -> tuple[Effect, ...]:
-        """What handlers put out, in their order."""
-        return hand_out(self._state)
 
     def audit_steps(self) -> Iterator[list[Drift]]:
         """The audit of this ledger, in steps; see `audit`."""

@@ -14,7 +14,7 @@ from core.ledger.preemption.quota_reclaim import note_growth
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.touched import take_touched
-from core.ledger.usage.counters import holds, keeps_room, move_charge
+from core.ledger.usage.counters import holds, holds_as_much, move_charge
 from core.ledger.usage.over_max import note_release, note_use
 
 
@@ -56,17 +56,19 @@ def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
     if old == new:
         return
     # Most often a reservation becomes an allocation, which is the same to users and groups.
-    people = old is None or not keeps_room(old, new)
+    held, holds_now = holds(old), holds(new)
+    people = not (held and holds_now and holds_as_much(old, new))
     move_charge(state, record, old, new, people=people)
     for each in (old, new):
         if each is not None and each.queue is not None and record.membership.application is not None:
             note_moved(state, each.queue, record.membership.application)
-    note_room(state, record, was=holds(old), now=holds(new))
+    if held != holds_now:
+        note_room(state, record, holds_now=holds_now)
     if old is not None and people:
         note_release(state, record, old)
     if new is not None:
         note_growth(state, old, new)
-        if people and holds(new):
+        if people and holds_now:
             note_use(state, record, new)
-    if old is not None and holds(old) and people:
+    if held and people:
         request_cycle(state, CycleReason.CAPACITY_FREED)

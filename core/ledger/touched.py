@@ -8,7 +8,6 @@ is an iterator of steps: the ledger settles what was touched after each of them.
 from collections.abc import Iterator
 
 from core.ledger.pods.record import PodRecord
-from core.ledger.state.pods import Touched
 from core.ledger.state.state import State
 
 Rounds = Iterator[None]
@@ -17,15 +16,15 @@ Rounds = Iterator[None]
 
 def touch(state: State, record: PodRecord) -> None:
     """Have the ledger settle a pod. Pods are settled in the order in which they were touched first."""
-    state.pods.touched.setdefault(record.uid, Touched(record))
+    state.pods.touched.setdefault(record.uid, (record, False))
 
 
 def touch_dropped(state: State, record: PodRecord) -> None:
     """Have the ledger take a pod that is gone out of counters and indexes."""
-    state.pods.touched[record.uid] = Touched(record, dropped=True)
+    state.pods.touched[record.uid] = record, True
 
 
-def take_touched(state: State) -> Touched:
-    """Take off the next pod to settle, of which there must be one."""
+def take_touched(state: State) -> tuple[PodRecord, bool]:
+    """Take off the next pod to settle, of which there must be one. True with a pod that is gone."""
     touched = state.pods.touched
     return touched.pop(next(iter(touched)))

@@ -42,9 +42,11 @@ class Queue:
         "dynamic",
         "entries",
         "fresh",
+        "is_root",
         "max",
         "parent",
         "path",
+        "paths",
         "pending",
         "preempting",
         "priority",
@@ -59,10 +61,12 @@ class Queue:
 
     def __init__(self, spec: QueueSpec, parent: "Queue | None", *, dynamic: bool = False) -> None:
         self.path: QueuePath = spec.path
+        self.is_root = spec.path == ROOT
         self.spec = spec
         self.max: Limit | None = spec.max
         self.parent = parent
         self.chain: tuple[Queue, ...] = (self, *(parent.chain if parent else ()))
+        self.paths: tuple[QueuePath, ...] = tuple(each.path for each in self.chain)
         self.children: dict[QueuePath, Queue] = {}
         self.allocated = Tally()
         self.reserved = Tally()
@@ -87,10 +91,6 @@ class Queue:
     def is_leaf(self) -> bool:
         """Whether applications may live here (Q-1); children that still drain keep it a parent."""
         return self.spec.is_leaf and not self.children
-
-    @property
-    def is_root(self) -> bool:
-        return self.path == ROOT
 
     @property
     def max_applications(self) -> int:

@@ -26,8 +26,7 @@ class Tally(Counted):
         """Counts ``size`` in."""
         mine = self._amounts
         for name, amount in size._amounts.items():
-            total = mine.get(name, 0) + amount
-            if total:
+            if total := mine.get(name, 0) + amount:
                 mine[name] = total
             else:
                 mine.pop(name, None)
@@ -41,13 +40,11 @@ class Tally(Counted):
         mine = self._amounts
         stopped: tuple[str, ...] = ()
         for name, amount in size._amounts.items():
-            left = mine.get(name, 0) - amount
-            if left > 0:
+            if (left := mine.get(name, 0) - amount) > 0:
                 mine[name] = left
-                continue
-            mine.pop(name, None)
-            if left < 0:
-                stopped += (name,)
+            else:
+                mine.pop(name, None)
+                stopped += (name,) if left else ()
         return stopped
 
     def shortfall(self, size: Counted) -> tuple[str, ...]:

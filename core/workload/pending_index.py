@@ -34,17 +34,26 @@ class PendingIndex:
         return waiting is not None and rank in waiting
 
     def add(self, app_id: AppId, kind: Kind, rank: Rank) -> None:
-        self.by_application.setdefault(app_id, {}).setdefault(kind, Waiting()).add(rank)
-        self.sizes[kind[0]] = self.sizes.get(kind[0], 0) + 1
+        lines = self.by_application.setdefault(app_id, {})
+        waiting = lines.get(kind)
+        if waiting is None:
+            waiting = lines[kind] = Waiting()
+        waiting.add(rank)
+        size, _ = kind
+        self.sizes[size] = self.sizes.get(size, 0) + 1
 
     def remove(self, app_id: AppId, kind: Kind, rank: Rank) -> None:
         """Raises KeyError when the ask is not in it."""
         lines = self.by_application[app_id]
-        lines[kind].remove(rank)
-        if not lines[kind]:
+        waiting = lines[kind]
+        waiting.remove(rank)
+        if not waiting:
             del lines[kind]
-        if not lines:
-            del self.by_application[app_id]
-        self.sizes[kind[0]] -= 1
-        if not self.sizes[kind[0]]:
-            del self.sizes[kind[0]]
+            if not lines:
+                del self.by_application[app_id]
+        size, _ = kind
+        left = self.sizes[size] - 1
+        if left:
+            self.sizes[size] = left
+        else:
+            del self.sizes[size]

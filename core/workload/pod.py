@@ -125,7 +125,7 @@ class PodFacts:
     @property
     def gated(self) -> bool:
         """Held by a gate of somebody else's, so not an ask yet (POD-20)."""
-        return any(gate != OWN_GATE for gate in self.gates)
+        return bool(self.gates) and any(gate != OWN_GATE for gate in self.gates)
 
 
 @dataclass(frozen=True, slots=True)

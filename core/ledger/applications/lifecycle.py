@@ -62,11 +62,10 @@ def note_completing(leaf: Queue, application: Application) -> None:
 
 
 def _count(state: State, application: Application, leaf: Queue, *, runs: bool) -> None:
-    paths = [queue.path for queue in leaf.chain]
     if runs:
-        state.usage.book.start(application.claimant, paths)
+        state.usage.book.start(application.claimant, leaf.paths)
     else:
-        state.usage.book.stop(application.claimant, paths)
+        state.usage.book.stop(application.claimant, leaf.paths)
         # Another may run in its stead (QUO-13, UGM-8).
         request_cycle(state, CycleReason.APPLICATION_CHANGED)
     for queue in leaf.chain:
@@ -117,16 +116,19 @@ def _room_left(state: State, application: Application) -> None:
         touch_gang(state, application.id)
 
 
-def note_room(state: State, record: PodRecord, *, was: bool, now: bool) -> None:
-    """What that is to its application. Room of a placeholder is none of the application's own (GANG-8)."""
-    if was == now or record.membership.application is None:
+def note_room(state: State, record: PodRecord, *, holds_now: bool) -> None:
+    """Note for its application that a pod holds quota now, or holds none any more.
+
+    Quota of a placeholder is none of the application's own (GANG-8).
+    """
+    application = state.application_of(record)
+    if application is None:
         return
-    application = state.applications.known[record.membership.application]
     if record.facts.placeholder:
-        (_room_held if now else _room_left)(state, application)
-    elif now:
+        (_room_held if holds_now else _room_left)(state, application)
+    elif holds_now:
         _allocated(state, application)
-    if now and _was_let_in(state, record):
+    if holds_now and _was_let_in(state, record):
         application.let_in = True
 
 

@@ -166,8 +166,7 @@ def settle_in(state: State, application: Application, path: QueuePath) -> None:
     queue = state.config.tree.get(path)
     if queue is not None:
         queue.applications.add(application.id)
-        paths = [each.path for each in queue.chain]
-        application.group = state.config.limits.group_for(paths, application.groups or ())
+        application.group = state.config.limits.group_for(queue.paths, application.groups or ())
     fire(state, application, Move.RUN)
     if state.pods.listed:
         begin(state, application)

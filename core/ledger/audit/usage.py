@@ -1,6 +1,6 @@
 """Audit of usage: counters of queues, nodes, users and groups, and usage above a max."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.ledger.audit.drift import KEYS_PER_STEP, Step, amounts, compare, compare_tallies, each
@@ -141,9 +141,9 @@ def _people_steps(state: State) -> Iterator[Step]:
     yield compare("running", {path: sorted(apps) for path, apps in started.items()}, running)
 
 
-def _paths(state: State, application: Application) -> list[QueuePath]:
+def _paths(state: State, application: Application) -> Sequence[QueuePath]:
     leaf = state.config.tree.get(application.queue) if application.queue is not None else None
-    return [queue.path for queue in leaf.chain] if leaf is not None else []
+    return leaf.paths if leaf is not None else ()
 
 
 def _book_text(book: UsageBook) -> list[tuple[str, str, str, dict[str, int], list[AppId]]]:

@@ -1,7 +1,7 @@
 """What the ledger keeps per pod: what it was told, what it promised, and what it charges for it."""
 
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import NamedTuple
 
 from core.ids import NO_NODE, NO_POD, AppId, NodeName, PodUid, QueuePath
@@ -15,7 +15,7 @@ from core.workload.pod import OWN_GATE, PodFacts
 from core.workload.pod_group import GroupKey
 
 
-class Held(Enum):
+class Held(StrEnum):
     """Which counter a pod stands in; never in two (QUO-2)."""
 
     PENDING = "pending"
@@ -25,7 +25,7 @@ class Held(Enum):
     """On a node, in no queue: an unmanaged pod."""
 
 
-class Standing(Enum):
+class Standing(StrEnum):
     """What a pod is to preemption."""
 
     PLAIN = "plain"
@@ -239,6 +239,8 @@ class PodRecord:
     facts: PodFacts
     #: Sequence number of arrival.
     seq: int
+    #: Uid of the pod, whatever else is shown of it.
+    uid: PodUid = field(init=False)
     #: Sources that have shown it.
     seen: Sighting = field(default_factory=Sighting)
     #: Classification and application.
@@ -258,9 +260,8 @@ class PodRecord:
     #: Pod group it is filed in; None for none.
     pod_group: GroupKey | None = None
 
-    @property
-    def uid(self) -> PodUid:
-        return self.facts.uid
+    def __post_init__(self) -> None:
+        self.uid = self.facts.uid
 
     @property
     def node(self) -> NodeName:

@@ -1,7 +1,6 @@
 """State of pods: their records, and how far lists and watches are to be believed."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from core.ids import PodUid
 from core.ledger.pods.record import PodRecord
@@ -13,13 +12,6 @@ class Names(dict[tuple[str, str], tuple[PodUid, ...]]):
     Not a plain dict: the garbage collector lets go of one that holds only strings and tuples of them, and
     takes each new pod for a reason to walk it all anew: 20 ms with 150,000 pods.
     """
-
-
-class Touched(NamedTuple):
-    """Pod that the ledger has to settle. ``dropped``: it is gone."""
-
-    record: PodRecord
-    dropped: bool = False
 
 
 @dataclass(slots=True)
@@ -38,8 +30,9 @@ class Pods:
     lists_begun: int = 0
     #: True if the watch has told all that happened until the last list was shown.
     caught_up: bool = True
-    #: Pods to settle, in the order in which they were touched first; none between events.
-    touched: dict[PodUid, Touched] = field(default_factory=dict)
+    #: Pods to settle, in the order in which they were touched first, True with one that is gone.
+    #: None between events.
+    touched: dict[PodUid, tuple[PodRecord, bool]] = field(default_factory=dict)
     #: Pods that only the body of a verb has shown. Derived.
     provisional: set[PodUid] = field(default_factory=set)
     #: Pods on which Paddock acted and that a complete list does not show (F-8). Derived.

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from operator import attrgetter
 
-from core.ids import NodeName
+from core.ids import PodUid
 from core.ledger.pods.record import Charge, Held, PodRecord, Standing
 from core.ledger.state.state import State
 from core.queues.priority import ask_comes, ask_goes
@@ -18,10 +18,10 @@ _HELD_IN: dict[Held, Callable[[Queue], Tally]] = {
     Held.RESERVED: attrgetter("reserved"),
     Held.ALLOCATED: attrgetter("allocated"),
 }
-_STANDING_IN: dict[Standing, tuple[Callable[[Queue], Tally], ...]] = {
-    Standing.PREEMPTING: (attrgetter("preempting"),),
-    Standing.TRIGGERED: (attrgetter("triggered"),),
-    Standing.BYPASSED: (attrgetter("bypassed"),),
+_STANDING_IN: dict[Standing, Callable[[Queue], Tally]] = {
+    Standing.PREEMPTING: attrgetter("preempting"),
+    Standing.TRIGGERED: attrgetter("triggered"),
+    Standing.BYPASSED: attrgetter("bypassed"),
 }
 """What counts a charge in a queue: as held, and as what it is to preemption."""
 
@@ -31,46 +31,59 @@ def holds(charge: Charge | None) -> bool:
     return charge is not None and charge.queue is not None and charge.held in (Held.ALLOCATED, Held.RESERVED)
 
 
-def keeps_room(old: Charge, new: Charge | None) -> bool:
-    """Whether a pod goes on to hold as much of the same queue."""
-    return holds(old) and new is not None and holds(new) and (new.queue, new.size) == (old.queue, old.size)
+def holds_as_much(old: Charge | None, new: Charge | None) -> bool:
+    """True if two charges that hold quota hold as much of one queue."""
+    return old is not None and new is not None and old.queue == new.queue and old.size == new.size
 
 
 def move_charge(
     state: State, record: PodRecord, old: Charge | None, new: Charge | None, *, people: bool
 ) -> None:
     """Count a pod's new charge in its old one's stead. ``people``: for users and groups too."""
+    application = state.application_of(record)
     if old is not None:
-        _count(state, record, old, adding=False, people=people)
+        _count(state, record.uid, application, old, adding=False, people=people)
         del state.usage.charges[record.uid]
     if new is not None:
-        _count(state, record, new, adding=True, people=people)
+        _count(state, record.uid, application, new, adding=True, people=people)
         state.usage.charges[record.uid] = new
 
 
-def _count(state: State, record: PodRecord, charge: Charge, *, adding: bool, people: bool) -> None:
+def _count(
+    state: State,
+    uid: PodUid,
+    application: Application | None,
+    charge: Charge,
+    *,
+    adding: bool,
+    people: bool,
+) -> None:
     """Count a charge in or out. ``people``: for users and groups too."""
     leaf = state.config.tree.get(charge.queue) if charge.queue is not None else None
     if leaf is not None:
-        for counter in (_HELD_IN[charge.held], *_STANDING_IN.get(charge.standing, ())):
-            for queue in leaf.chain:
-                (counter(queue).add if adding else counter(queue).subtract)(charge.size)
+        _count_in_queues(leaf, _HELD_IN[charge.held], charge.size, adding=adding)
+        standing = _STANDING_IN.get(charge.standing)
+        if standing is not None:
+            _count_in_queues(leaf, standing, charge.size, adding=adding)
         if charge.held is Held.PENDING:
-            _count_priority(leaf, state.application_of(record), charge, adding=adding)
-        if people and holds(charge) and record.membership.application is not None:
-            _count_people(
-                state,
-                state.applications.known[record.membership.application],
-                leaf,
-                charge.size,
-                adding=adding,
-            )
+            _count_priority(leaf, application, charge, adding=adding)
+        elif people and application is not None:
+            _count_people(state, application, leaf, charge.size, adding=adding)
     if charge.node:
-        _count_on_node(state, record, charge, adding=adding)
+        _count_on_node(state, uid, charge, adding=adding)
     elif charge.held is Held.RESERVED and adding:
         state.usage.afloat.add(charge.size)
     elif charge.held is Held.RESERVED:
         state.usage.afloat.subtract(charge.size)
+
+
+def _count_in_queues(leaf: Queue, counter: Callable[[Queue], Tally], size: Resource, *, adding: bool) -> None:
+    """Count a size in one counter of a leaf and of every queue above it."""
+    for tally in map(counter, leaf.chain):
+        if adding:
+            tally.add(size)
+        else:
+            tally.subtract(size)
 
 
 def _count_priority(leaf: Queue, application: Application | None, charge: Charge, *, adding: bool) -> None:
@@ -91,13 +104,12 @@ def _count_people(
     state: State, application: Application, leaf: Queue, size: Resource, *, adding: bool
 ) -> None:
     """What users and groups hold."""
-    paths = [queue.path for queue in leaf.chain]
     if adding:
         application.used.add(size)
-        state.usage.book.add(application.claimant, paths, size)
+        state.usage.book.add(application.claimant, leaf.paths, size)
     else:
         application.used.subtract(size)
-        state.usage.book.subtract(application.claimant, paths, size)
+        state.usage.book.subtract(application.claimant, leaf.paths, size)
 
 
 def recount_people(state: State) -> None:
@@ -107,32 +119,29 @@ def recount_people(state: State) -> None:
         leaf = state.config.tree.get(application.queue) if application.queue is not None else None
         if leaf is None:
             continue
-        paths = [queue.path for queue in leaf.chain]
-        application.group = state.config.limits.group_for(paths, application.groups or ())
+        application.group = state.config.limits.group_for(leaf.paths, application.groups or ())
         for uid in application.pods:
             charge = state.usage.charges.get(uid)
             if charge is not None and holds(charge):
-                state.usage.book.add(application.claimant, paths, charge.size)
+                state.usage.book.add(application.claimant, leaf.paths, charge.size)
         if application.started:
-            state.usage.book.start(application.claimant, paths)
+            state.usage.book.start(application.claimant, leaf.paths)
 
 
-def _count_on_node(state: State, record: PodRecord, charge: Charge, *, adding: bool) -> None:
-    use = state.usage.uses.setdefault(charge.node, NodeUse())
+def _count_on_node(state: State, uid: PodUid, charge: Charge, *, adding: bool) -> None:
+    use = state.usage.uses.get(charge.node)
+    if use is None:
+        use = state.usage.uses[charge.node] = NodeUse()
     tally = use.occupied if charge.held is Held.OCCUPIED else use.allocated
     if charge.standing is Standing.EVICTABLE and charge.queue is not None:
-        use.evictable.file(charge.queue, charge.priority, record.uid, charge.size, adding=adding)
+        use.evictable.file(charge.queue, charge.priority, uid, charge.size, adding=adding)
     if adding:
         tally.add(charge.size)
-        use.pods.add(record.uid)
+        use.pods.add(uid)
         state.usage.free_capacity.take(charge.node, charge.size)
         return
     tally.subtract(charge.size)
     state.usage.free_capacity.give_back(charge.node, charge.size)
-    use.pods.discard(record.uid)
-    _drop_unused(state, charge.node)
-
-
-def _drop_unused(state: State, name: NodeName) -> None:
-    if not state.usage.uses[name].pods:
-        del state.usage.uses[name]
+    use.pods.discard(uid)
+    if not use.pods:
+        del state.usage.uses[charge.node]

@@ -65,14 +65,14 @@ class Evictable:
     def file(self, queue: QueuePath, priority: int, uid: PodUid, size: Resource, *, adding: bool) -> None:
         """Count a pod in or out."""
         rung = Rung(queue, priority)
-        if adding:
-            group = self.groups.setdefault(rung, Group())
-            group.pods.add(uid)
-            group.count(size, 1)
-            return
+        if adding and rung not in self.groups:
+            self.groups[rung] = Group()
         group = self.groups[rung]
+        group.count(size, 1 if adding else -1)
+        if adding:
+            group.pods.add(uid)
+            return
         group.pods.discard(uid)
-        group.count(size, -1)
         if not group.pods:
             del self.groups[rung]
 

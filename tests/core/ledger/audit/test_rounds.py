@@ -83,7 +83,8 @@ TOLD = {
 """What was told or is only a note: nothing follows it from, so there is nothing to compare it with."""
 
 CONFIGURED = {
-    *("path", "spec", "max", "parent", "chain", "children", "draining", "dynamic", "entries", "properties")
+    *("path", "spec", "max", "parent", "chain", "children", "draining", "dynamic", "entries", "properties"),
+    *("paths", "is_root"),
 }
 """What a queue is told by documents and nodes; the root's max has a corruption of its own."""
 
