@@ -168,8 +168,7 @@ def _start(state: State, application: Application, gang_progress: GangProgress) 
     """All placeholders have their nodes: members may take them over now (GANG-9)."""
     gang_progress.move(GangEvent.COMPLETED)
     gang_progress.started_at = state.now
-    state.gangs.tally.started += 1
-    state.gangs.tally.seconds += state.now - gang_progress.begun_at
+    count_started(state, seconds=state.now - gang_progress.begun_at)
     gang_progress.missing.clear()
     first = originator_of(state, application)
     if first is not None:
@@ -177,6 +176,22 @@ def _start(state: State, application: Application, gang_progress: GangProgress) 
     note(state, application, gang_progress)
     run(state, application)
     resettle(state, gang_progress)
+
+
+def count_started(state: State, *, seconds: float) -> None:
+    """Count a gang that has started, with the time that it took."""
+    state.gangs.tally.started += 1
+    state.gangs.tally.seconds += seconds
+
+
+def count_refused(state: State) -> None:
+    """Count a gang of which the API server refused a placeholder."""
+    state.gangs.tally.refused += 1
+
+
+def count_timed_out(state: State, style: GangStyle) -> None:
+    """Count a gang that timed out, by its style."""
+    state.gangs.tally.timed_out[style.value] = state.gangs.tally.timed_out.get(style.value, 0) + 1
 
 
 def count_taken_over(state: State) -> None:
@@ -299,7 +314,7 @@ def forget_made(state: State, gang_progress: GangProgress) -> None:
 def _fail_creation(state: State, application: Application, gang_progress: GangProgress, why: str) -> None:
     """One that the API server does not take: the application is placed without its gang (GANG-4)."""
     first = originator_of(state, application)
-    state.gangs.tally.refused += 1
+    count_refused(state)
     if first is not None:
         say(state, first, CREATE_FAILED, why)
     _disband(state, application, gang_progress, why)
@@ -353,8 +368,7 @@ def _time_out(state: State, application: Application, gang_progress: GangProgres
     gang_progress.move(GangEvent.TIMED_OUT_HARD if hard else GangEvent.TIMED_OUT_SOFT)
     gang_progress.failure, gang_progress.due = _words(application), None
     gang_progress.missing.clear()
-    style = GangStyle.HARD if hard else GangStyle.SOFT
-    state.gangs.tally.timed_out[style.value] = state.gangs.tally.timed_out.get(style.value, 0) + 1
+    count_timed_out(state, GangStyle.HARD if hard else GangStyle.SOFT)
     fire(state, application, Move.FAIL if hard else Move.RESUME)
     first = originator_of(state, application)
     if first is not None:

@@ -266,7 +266,7 @@ def _cancel(state: State, member: PodRecord, slot: Slot) -> None:
     """A take-over comes to nothing: the member is an ordinary ask now, with first claim on its node."""
     progress = progress_of(state, member)
     slots.drop_slot(member)
-    member.gang.forgone = True
+    slots.note_forgone(member)
     count_cancelled(state)
     if progress is not None:
         progress.timed_out += 1
@@ -331,7 +331,7 @@ def dissolve(state: State) -> None:
         unfile(state, record)
         slots.unyield(record)
         forget_release(record)
-        record.gang.forgone = False
+        slots.forget_forgone(record)
     clear_line(state)
     for application in formed:
         application.gang_progress = None

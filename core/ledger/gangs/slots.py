@@ -1,6 +1,6 @@
 """Slots: capacity on a node that a member of a gang takes over from a placeholder (GANG-10 to GANG-12).
 
-Only this module writes `GangRecord.slot` and `GangRecord.yields_to`.
+Only this module writes the fields of `GangRecord` except ``released``.
 """
 
 from core.ids import NO_POD, NodeName, PodUid
@@ -37,6 +37,16 @@ def open_slot(member: PodRecord, *, now: float) -> None:
     """Note that the placeholder is gone, so that the member holds the capacity."""
     if member.gang.slot is not None:
         member.gang.slot = member.gang.slot._replace(opened=now)
+
+
+def note_forgone(member: PodRecord) -> None:
+    """Note that the slot of a member came to nothing, so that it gets no other."""
+    member.gang.forgone = True
+
+
+def forget_forgone(member: PodRecord) -> None:
+    """Forget that the slot of a member came to nothing: another instance saw it."""
+    member.gang.forgone = False
 
 
 def note_called(member: PodRecord, slot: Slot) -> None:
