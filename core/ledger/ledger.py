@@ -36,18 +36,16 @@ from core.ledger.cluster.objects import (
     learn_priority_classes,
 )
 from core.ledger.effects import Effect
-from core.ledger.gangs.lifecycle import note_created, note_phase_written
+from core.ledger.gangs.creation import note_created
+from core.ledger.gangs.lifecycle import advance_all, gangs_due, seek_again
 from core.ledger.gangs.outcomes import note_member_nominated, note_member_written, note_released
-from core.ledger.gangs.replacement import (
-    advance_all,
-    gangs_due,
-    note_placed,
-    seek_again,
-)
+from core.ledger.gangs.replacement import note_placed
+from core.ledger.gangs.reports import note_phase_written
 from core.ledger.node_reservation.reservation import note_nominated
 from core.ledger.node_reservation.search import come_of_age, note_reservation_written
 from core.ledger.outcomes import Purpose
-from core.ledger.podgroups.attempt import expire_groups, tend
+from core.ledger.podgroups.attempt import tend
+from core.ledger.podgroups.expiry import expire_groups
 from core.ledger.podgroups.membership import touch_all_groups
 from core.ledger.pods.doubts import expire_doubts
 from core.ledger.pods.registry import refresh

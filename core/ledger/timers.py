@@ -9,8 +9,8 @@ from core.ledger.admission.turns import leases
 from core.ledger.admission.unguarded import report_due
 from core.ledger.applications.rejection import marks_due
 from core.ledger.gangs.matching import line_due
-from core.ledger.gangs.replacement import slots_due
-from core.ledger.podgroups.attempt import moments_of
+from core.ledger.gangs.open_slots import slots_due
+from core.ledger.podgroups.deadlines import moments_of
 from core.ledger.podgroups.membership import unopened
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import next_timer

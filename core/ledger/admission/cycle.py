@@ -22,7 +22,7 @@ from core.ledger.admission.requests import extend_cycle, look_again, note_requeu
 from core.ledger.admission.reserved_first import serve_reserved
 from core.ledger.admission.turns import FORGIVEN, clear_fresh, end_passing_over, give_turn, wake_deferred
 from core.ledger.effects import NominateNode, OpenGate, WakePod
-from core.ledger.gangs.replacement import seek_again
+from core.ledger.gangs.lifecycle import seek_again
 from core.ledger.node_reservation.reservation import kept_could_take, node_for
 from core.ledger.node_reservation.search import come_of_age, may_seek, seek, take_aged
 from core.ledger.podgroups.admission import TURN, Effects, PodGroupAdmission, Steps, has_leave

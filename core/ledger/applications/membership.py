@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from core.ids import AppId, PodUid
 from core.ledger.applications.lifecycle import fire, note_completing
+from core.ledger.gangs.creation import note_seen
 from core.ledger.gangs.definition import gang_of, gang_that_counts
-from core.ledger.gangs.lifecycle import note_seen
 from core.ledger.podgroups.membership import warn_of_labels
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post

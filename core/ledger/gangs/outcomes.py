@@ -2,8 +2,9 @@
 
 from core.ledger import events as on
 from core.ledger.gangs.index import gang_progress_of
+from core.ledger.gangs.open_slots import nominate_member, watch
 from core.ledger.gangs.release import release_again
-from core.ledger.gangs.replacement import make_room, nominate_member, unlink, watch
+from core.ledger.gangs.replacement import make_room, unlink
 from core.ledger.node_reservation.reservation import note_nominated
 from core.ledger.node_reservation.search import note_reservation_written
 from core.ledger.pods.record import PodRecord, Slot

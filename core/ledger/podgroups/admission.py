@@ -10,7 +10,8 @@ from core.ledger.admission.requests import look_again, request_cycle
 from core.ledger.admission.turns import end_turn, set_turn, wake
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.node_reservation.reservation import node_for
-from core.ledger.podgroups.attempt import begin_attempt, candidates, may_begin, rests
+from core.ledger.podgroups.attempt import begin_attempt
+from core.ledger.podgroups.eligibility import candidates, may_begin, rests
 from core.ledger.podgroups.membership import has_turns, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason, WaitingKey

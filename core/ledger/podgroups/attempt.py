@@ -5,38 +5,19 @@ wait in bind, which lets them all go, or until the time is up or one of them is 
 `tend` looks at every group that an event has stirred; what ends by itself does so in `expire_groups`.
 """
 
-from collections.abc import Iterator
-
-from core.ids import PodUid
-from core.instants import has_come
 from core.ledger.admission.requests import request_cycle, request_cycle_at
 from core.ledger.admission.turns import begin_lease, end_turn
 from core.ledger.node_reservation.search import search_next
-from core.ledger.podgroups.membership import (
-    end_wait,
-    forget_group,
-    has_turns,
-    members,
-    take_touched_groups,
-    terms_of,
-)
+from core.ledger.podgroups.deadlines import wait_of_group
+from core.ledger.podgroups.eligibility import is_alone
+from core.ledger.podgroups.membership import end_wait, forget_group, has_turns, take_touched_groups
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch
 from core.ledger.usage.reservations import give_back
-from core.workload.nodes.affinity import admits
-from core.workload.pod_group import (
-    HELD,
-    HOLDING,
-    PLACED,
-    Group,
-    MemberPhase,
-    rest_of,
-    short_rest_of,
-    wait_of,
-)
+from core.workload.pod_group import HOLDING, PLACED, Group, MemberPhase, rest_of
 from core.workload.pod_group_phase import AttemptEvent, AttemptPhase, GroupEvent, GroupPhase
 
 LEFT = "a member was deleted"
@@ -47,8 +28,6 @@ LOSSES = {
 """Reasons why an attempt fails at once, by its phase."""
 
 TIMED_OUT = "not enough members of its pod group came in time"
-KINDS_WEIGHED = 32
-"""Work, at most, to judge for which members of two groups a node is."""
 
 DEGRADED = "GangDegraded"
 """The reason of the Event for a group of which some members are on nodes, and not enough."""
@@ -79,7 +58,7 @@ def _tend(state: State, group: Group) -> None:
         _release(state, group)
         return
     _note_degradation(state, group)
-    _watch(state, group)
+    watch_group(state, group)
 
 
 def _come(group: Group) -> None:
@@ -89,7 +68,7 @@ def _come(group: Group) -> None:
         group.move_attempt(AttemptEvent.CAME)
 
 
-def _watch(state: State, group: Group) -> None:
+def watch_group(state: State, group: Group) -> None:
     if is_watched(group):
         state.podgroups.watched[group.key] = None
     else:
@@ -177,7 +156,7 @@ def begin_attempt(state: State, group: Group) -> None:
         group.move_attempt(AttemptEvent.BEGUN)
         group.attempt_since = state.now
     group.leased = state.now
-    _watch(state, group)
+    watch_group(state, group)
 
 
 def note_arrival(state: State, group: Group) -> None:
@@ -185,7 +164,7 @@ def note_arrival(state: State, group: Group) -> None:
     begin_attempt(state, group)
     if group.attempt_phase in (AttemptPhase.CALLED, AttemptPhase.COMING):
         group.move_attempt(AttemptEvent.ARRIVED)
-        group.wait_until = state.now + _wait(state, group)
+        group.wait_until = state.now + wait_of_group(state, group)
 
 
 def fail(state: State, group: Group, why: str) -> None:
@@ -197,7 +176,7 @@ def fail(state: State, group: Group, why: str) -> None:
     for uid in has_turns(state, group):
         end_turn(state, uid)
     _end_attempt(group, AttemptEvent.FAILED)
-    _watch(state, group)
+    watch_group(state, group)
     request_cycle(state, CycleReason.GROUP_CHANGED)
 
 
@@ -213,12 +192,12 @@ def give_up(state: State, group: Group, why: str) -> None:
         return
     group.timeouts += 1
     state.podgroups.numbers.timeouts += 1
-    _rest(state, group, rest_of(group.first.uid, group.timeouts))
+    back_off(state, group, rest_of(group.first.uid, group.timeouts))
     _post(state, group, "PodGroupTimeout", f"{why}; tried again later")
     fail(state, group, why)
 
 
-def _rest(state: State, group: Group, seconds: float) -> None:
+def back_off(state: State, group: Group, seconds: float) -> None:
     group.rests_until = state.now + seconds
     request_cycle_at(state, group.rests_until)
 
@@ -230,89 +209,10 @@ def found_no_place(state: State, record: PodRecord, group: Group) -> None:
         give_up(state, group, "its members found no node")
 
 
-# -- time ------------------------------------------------------------------------------------------------
-
-
-def _wait(state: State, group: Group) -> float:
-    terms = terms_of(state, group)
-    own = terms.timeout if terms is not None else None
-    return wait_of(group.there, deadline=state.config.settings.bind_deadline, own=own)
-
-
-def moments_of(state: State) -> Iterator[float]:
-    """When something ends by itself."""
-    for key in state.podgroups.watched:
-        group = state.podgroups.known[key]
-        if group.attempts:
-            yield _deadline(state, group)
-            if not _is_coming(state, group):
-                yield _lease_ends(state, group)
-        if group.urgent and group.degraded_since is not None:
-            yield group.degraded_since + _wait(state, group)
-
-
-def _deadline(state: State, group: Group) -> float:
-    if group.wait_until is not None:
-        return group.wait_until
-    return (group.attempt_since or 0.0) + _wait(state, group)
-
-
-def _lease_ends(state: State, group: Group) -> float:
-    """While kube-scheduler works through others the members merely stand in its queue."""
-    return max(group.leased, state.turns.asked_at) + state.config.settings.turn_lease
-
-
-def _is_coming(state: State, group: Group) -> bool:
-    """Whether somebody has come, or needs no filter call; and somebody still holds anything."""
-    if group.held > group.count(*PLACED):
-        return True
-    pending = has_turns(state, group)
-    return bool(pending) and (
-        group.attempt_phase is not AttemptPhase.CALLED
-        or not all(state.pods.records[uid].facts.asks_filter for uid in pending)
-    )
-
-
-def expire_groups(state: State) -> Rounds:
-    """Attempts whose time is up, and groups that stayed degraded."""
-    for key in list(state.podgroups.watched):
-        group = state.podgroups.known[key]
-        if group.attempts:
-            _expire_attempt(state, group)
-            yield
-        if group.urgent and group.degraded_since is not None:
-            due = group.degraded_since + _wait(state, group)
-            if has_come(due, now=state.now):
-                _report(state, group)
-    _drop_strays(state)
-
-
-def _expire_attempt(state: State, group: Group) -> None:
-    due = has_come(_deadline(state, group), now=state.now)
-    if due and group.attempt_phase is not AttemptPhase.CALLED:
-        give_up(state, group, TIMED_OUT)
-    elif due or (not _is_coming(state, group) and has_come(_lease_ends(state, group), now=state.now)):
-        if has_turns(state, group):
-            group.ignored += 1
-            _rest(state, group, short_rest_of(group.ignored))
-        fail(state, group, "none of its members came")
-
-
-def _drop_strays(state: State) -> None:
-    """Turns that a pass gave to some members before it was broken off."""
-    if state.cycle.passing:
-        return
-    for uid in list(state.turns.of):
-        record = state.pods.records[uid]
-        group = state.podgroups.known.get(record.pod_group) if record.pod_group is not None else None
-        if group is not None and not group.attempts and not group.open:
-            end_turn(state, uid)
-
-
-def _report(state: State, group: Group) -> None:
+def report_degraded(state: State, group: Group) -> None:
     group.move(GroupEvent.REPORTED)
     state.podgroups.numbers.degraded += 1
-    _watch(state, group)
+    watch_group(state, group)
     placed = group.count(*PLACED)
     text = f"{placed} of {group.min_available} members are on nodes, which stay there"
     _post(state, group, DEGRADED, text)
@@ -327,70 +227,3 @@ def _post(state: State, group: Group, reason: str, text: str) -> None:
 
 
 # -- who may begin ---------------------------------------------------------------------------------------
-
-
-def may_begin(state: State, group: Group) -> bool:
-    """Whether its members may be given their turns, as far as other groups go.
-
-    Turns hold room, so groups that all have theirs start side by side. Where the ledger cannot tell whether
-    nodes take the members, and where part of a group is on nodes already, one goes at a time.
-    """
-    if not group.complete or group.open or rests(state, group):
-        return False
-    if group.attempts:
-        return True
-    if not _is_covered(state, group):
-        return False
-    alone = is_alone(state, group)
-    for key in state.podgroups.watched:
-        other = state.podgroups.known[key]
-        if other is group:
-            continue
-        goes_first = other.urgent and not group.urgent and other.complete and not rests(state, other)
-        under_way = other.attempts and (alone or is_alone(state, other))
-        if (goes_first or under_way) and _share_nodes(state, group, other):
-            return False
-    return True
-
-
-def _is_covered(state: State, group: Group) -> bool:
-    """Whether nodes have free, together with what it holds, what its object asks for (COS-10, COS-13)."""
-    terms = terms_of(state, group)
-    if terms is None or not terms.least:
-        return True
-    for name, amount in terms.least:
-        holding = (uid for uid, phase in group.phases.items() if phase in HELD)
-        held = sum(group.sizes[uid].get(name) for uid in holding)
-        if held + sum(max(0, free.get(name, 0)) for _, free in state.usage.free_capacity) < amount:
-            return False
-    return True
-
-
-def rests(state: State, group: Group) -> bool:
-    return group.rests_until is not None and not has_come(group.rests_until, now=state.now)
-
-
-def is_alone(state: State, group: Group) -> bool:
-    return group.urgent or any(record.facts.complex for record in members(state, group))
-
-
-def _share_nodes(state: State, group: Group, other: Group) -> bool:
-    """Whether some node admits members of both; of very many kinds of members it is taken to (F-17)."""
-    ours = {record.facts.constraints for record in members(state, group)}
-    theirs = {record.facts.constraints for record in members(state, other)}
-    if ours & theirs or sum(each.weight for each in (*ours, *theirs)) > KINDS_WEIGHED:
-        return True
-    return any(
-        any(admits(node, each) for each in ours) and any(admits(node, each) for each in theirs)
-        for node in state.cluster.nodes.values()
-    )
-
-
-def candidates(state: State, group: Group) -> list[PodRecord]:
-    """Members that want a turn, the best first."""
-    wanting: list[PodUid] = [
-        uid
-        for uid, phase in group.phases.items()
-        if phase is MemberPhase.PENDING and uid not in state.turns.of and uid in state.pending.waits_at
-    ]
-    return sorted((state.pods.records[uid] for uid in wanting), key=lambda each: each.rank)

@@ -5,7 +5,8 @@ from core.ledger.applications.classification import classify, enrol, leave
 from core.ledger.applications.membership import application_of_bodies, taken_facts
 from core.ledger.applications.relabelled import note_labels
 from core.ledger.cluster.daemon_sets import forget_controller, note_controller
-from core.ledger.gangs.replacement import holder_gone, member_gone, room_taken
+from core.ledger.gangs.open_slots import room_taken
+from core.ledger.gangs.replacement import holder_gone, member_gone
 from core.ledger.podgroups.membership import forget_member
 from core.ledger.pods.belief import forget_belief
 from core.ledger.pods.record import PodRecord

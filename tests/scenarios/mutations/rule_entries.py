@@ -108,7 +108,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "gang_goes_on": Entry("core.ledger.gangs.lifecycle:_take_up", "GANG-5"),
     "gang_advances": Entry("core.ledger.gangs.lifecycle:advance", "GANG-14 GANG-16"),
     "placeholder_names": Entry("core.workload.gangs.progress:names_of", "GANG-20"),
-    "placeholder_created": Entry("core.ledger.gangs.lifecycle:note_created", "GANG-4"),
+    "placeholder_created": Entry("core.ledger.gangs.creation:note_created", "GANG-4"),
     "placeholder_pod": Entry("extender.wire.placeholder:placeholder_pod", "GANG-3 GANG-22"),
     "placeholder_is_gone": Entry("core.ledger.gangs.replacement:holder_gone", "GANG-18"),
     "placeholder_covers_member": Entry("core.resource.amounts:Resource.covers", "GANG-11"),

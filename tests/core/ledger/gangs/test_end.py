@@ -6,7 +6,7 @@ import pytest
 
 from core.ids import AppId, PodUid
 from core.ledger import events as on
-from core.ledger.gangs.lifecycle import TIMED_OUT
+from core.ledger.gangs.failure import TIMED_OUT
 from core.workload.gangs.gang import GangPolicy, GangStyle, PlaceholderTemplate
 from core.workload.gangs.phase import GangPhase
 from core.workload.states import AppState

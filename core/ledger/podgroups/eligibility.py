@@ -1,0 +1,79 @@
+"""Whether a pod group may begin, as far as its own back-off and other groups go."""
+
+from core.ids import PodUid
+from core.instants import has_come
+from core.ledger.podgroups.membership import members, terms_of
+from core.ledger.pods.record import PodRecord
+from core.ledger.state.state import State
+from core.workload.nodes.affinity import admits
+from core.workload.pod_group import HELD, Group, MemberPhase
+
+KINDS_WEIGHED = 32
+"""Work, at most, to judge for which members of two groups a node is."""
+
+
+def may_begin(state: State, group: Group) -> bool:
+    """Whether its members may be given their turns, as far as other groups go.
+
+    Turns hold room, so groups that all have theirs start side by side. Where the ledger cannot tell whether
+    nodes take the members, and where part of a group is on nodes already, one goes at a time.
+    """
+    if not group.complete or group.open or rests(state, group):
+        return False
+    if group.attempts:
+        return True
+    if not _is_covered(state, group):
+        return False
+    alone = is_alone(state, group)
+    for key in state.podgroups.watched:
+        other = state.podgroups.known[key]
+        if other is group:
+            continue
+        goes_first = other.urgent and not group.urgent and other.complete and not rests(state, other)
+        under_way = other.attempts and (alone or is_alone(state, other))
+        if (goes_first or under_way) and _share_nodes(state, group, other):
+            return False
+    return True
+
+
+def _is_covered(state: State, group: Group) -> bool:
+    """Whether nodes have free, together with what it holds, what its object asks for (COS-10, COS-13)."""
+    terms = terms_of(state, group)
+    if terms is None or not terms.least:
+        return True
+    for name, amount in terms.least:
+        holding = (uid for uid, phase in group.phases.items() if phase in HELD)
+        held = sum(group.sizes[uid].get(name) for uid in holding)
+        if held + sum(max(0, free.get(name, 0)) for _, free in state.usage.free_capacity) < amount:
+            return False
+    return True
+
+
+def rests(state: State, group: Group) -> bool:
+    return group.rests_until is not None and not has_come(group.rests_until, now=state.now)
+
+
+def is_alone(state: State, group: Group) -> bool:
+    return group.urgent or any(record.facts.complex for record in members(state, group))
+
+
+def _share_nodes(state: State, group: Group, other: Group) -> bool:
+    """Whether some node admits members of both; of very many kinds of members it is taken to (F-17)."""
+    ours = {record.facts.constraints for record in members(state, group)}
+    theirs = {record.facts.constraints for record in members(state, other)}
+    if ours & theirs or sum(each.weight for each in (*ours, *theirs)) > KINDS_WEIGHED:
+        return True
+    return any(
+        any(admits(node, each) for each in ours) and any(admits(node, each) for each in theirs)
+        for node in state.cluster.nodes.values()
+    )
+
+
+def candidates(state: State, group: Group) -> list[PodRecord]:
+    """Members that want a turn, the best first."""
+    wanting: list[PodUid] = [
+        uid
+        for uid, phase in group.phases.items()
+        if phase is MemberPhase.PENDING and uid not in state.turns.of and uid in state.pending.waits_at
+    ]
+    return sorted((state.pods.records[uid] for uid in wanting), key=lambda each: each.rank)
