@@ -110,11 +110,11 @@ def _reserve(state: State, record: PodRecord, version: int, *, called: bool) -> 
     if record.placement.binding and record.is_ask:
         admit_again(state, record, Reservation(_ttl(state, record), None, version))
     elif record.is_ask and (called or record.admission.reservation is None):
-        if called and record.admission.reservation is None:
-            _give_up(state, record)
         turn = state.turns.of.get(record.uid)
         if turn is not None:
             expect_on(record, turn.node)
+        elif called and record.admission.reservation is None and not record.is_unguarded:
+            expect_on(record, NO_NODE)
         whole = Reservation(_ttl(state, record), state.now, version)
         reserve(state, record, whole.running(time_runs(record), now=state.now))
 

@@ -19,11 +19,13 @@ _VOID_AT_MOST = 64
 
 def set_timer(state: State, kind: TimerKind, key: TimerKey, when: float) -> None:
     """Have a timer expire at ``when``, and at no other time. Cost: O(log n)."""
-    if state.timers.due.get((kind, key)) == when:
+    known = state.timers.due.get((kind, key))
+    if known == when:
         return
     state.timers.due[kind, key] = when
     heappush(state.timers.heaps.setdefault(kind, []), (when, key))
-    _tidy(state, kind)
+    if known is not None:
+        _tidy(state, kind)
 
 
 def cancel_timer(state: State, kind: TimerKind, key: TimerKey) -> None:
@@ -69,8 +71,9 @@ def take_due(state: State, kind: Literal[TimerKind.RESERVATION]) -> list[PodUid]
 def take_due(state: State, kind: TimerKind) -> Sequence[TimerKey]:
     """Keys of the timers of one kind that have expired, in the order of their times; they are set no more."""
     expired: list[TimerKey] = []
-    while is_due(state, kind):
-        _, key = heappop(state.timers.heaps[kind])
+    heap = state.timers.heaps.get(kind, [])
+    while heap and has_come(heap[0][0], now=state.now):
+        _, key = heappop(heap)
         del state.timers.due[kind, key]
         expired.append(key)
         _tidy(state, kind)

@@ -13,10 +13,11 @@ def reserve(state: State, record: PodRecord, reservation: Reservation) -> None:
     """Reserve the quota of a pod, in place of what is reserved for it."""
     record.admission.reservation = reservation
     state.usage.reserved.add(record.uid)
-    if reservation.ends is None:
+    ends = reservation.ends
+    if ends is None:
         cancel_timer(state, TimerKind.RESERVATION, record.uid)
     else:
-        set_timer(state, TimerKind.RESERVATION, record.uid, reservation.ends)
+        set_timer(state, TimerKind.RESERVATION, record.uid, ends)
 
 
 def give_back(state: State, record: PodRecord) -> None:
