@@ -18,7 +18,7 @@ from core.ledger.state.timer_heap import next_timer
 
 def moments(state: State) -> Iterator[float | None]:
     """Every such moment. Cost: O(reservations and wake-ups under way)."""
-    yield from (state.cycle.deferred, state.reservations.age_due, state.preemption.attempts_due)
+    yield from (state.reservations.age_due, state.preemption.attempts_due)
     yield from state.preemption.quota_starts.values() if state.config.quota_preempts else ()
     yield from (end for uid, end in leases(state) if unopened(state, state.pods.records[uid]) is None)
     yield from moments_of(state)

@@ -1,8 +1,9 @@
 """Requests for a scheduling cycle: the one module that says when the next cycle runs and what it is for."""
 
-from core.instants import earliest, has_come
 from core.ledger.state.admission import CycleReason, RequeuedAsks, RequeueReason
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import set_timer, take_due, timer_at
+from core.ledger.state.timers import ONLY_ONE, TimerKind
 from core.workload.pending_index import Kind
 
 LOOKS_APART = 0.5
@@ -26,7 +27,9 @@ def request_cycle_at(state: State, moment: float) -> None:
 
     Only the earliest of such times is remembered. A cycle names anew what it leaves out for later.
     """
-    state.cycle.deferred = earliest(state.cycle.deferred, moment)
+    known = timer_at(state, TimerKind.CYCLE, ONLY_ONE)
+    if known is None or moment < known:
+        set_timer(state, TimerKind.CYCLE, ONLY_ONE, moment)
 
 
 def look_again(state: State, moment: float) -> None:
@@ -39,8 +42,7 @@ def look_again(state: State, moment: float) -> None:
 
 def note_time(state: State) -> None:
     """Request the cycle that was to wait for a time, if that has come."""
-    if state.cycle.deferred is not None and has_come(state.cycle.deferred, now=state.now):
-        state.cycle.deferred = None
+    if take_due(state, TimerKind.CYCLE):
         request_cycle(state, CycleReason.RETRY_AT)
 
 

@@ -7,8 +7,8 @@ from core.ids import AppId, PodUid, QueuePath
 from core.ledger.audit.drift import Step, compare, compare_tallies, each
 from core.ledger.pods.record import Held
 from core.ledger.state.state import State
-from core.ledger.state.timer_heap import next_timer, timer_at
-from core.ledger.state.timers import TimerKey, TimerKind
+from core.ledger.state.timer_heap import timer_at
+from core.ledger.state.timers import ONLY_ONE, TimerKey, TimerKind
 from core.resource import Tally
 from core.workload.application import Application
 from core.workload.states import AppState
@@ -25,7 +25,8 @@ def application_steps(state: State) -> Iterator[Step]:
     yield from each(state.applications.guests, lambda own: _guest_drifts(state, own))
     yield from each(state.timers.due, lambda timer: _timer_drifts(state, *timer))
     yield from each(state.applications.resolved, lambda user: _groups_drifts(state, user))
-    yield _heap_drifts(state)
+    for kind in TimerKind:
+        yield _heap_drifts(state, kind)
     yield from each(
         [(queue.path, app_id) for queue in state.config.tree for app_id in queue.applications],
         lambda pair: _resident_drifts(state, *pair),
@@ -134,6 +135,8 @@ def _keys_of(state: State, kind: TimerKind) -> Container[object]:
             return state.applications.resolved
         case TimerKind.GANG | TimerKind.APPLICATION_STATE:
             return state.applications.known
+        case TimerKind.CYCLE:
+            return (ONLY_ONE,)
         case _:
             return state.pods.records
 
@@ -144,14 +147,13 @@ def _groups_drifts(state: State, user: str) -> Step:
     return compare(f"groups of {user} until", expected, timer_at(state, TimerKind.USER_GROUPS, user))
 
 
-def _heap_drifts(state: State) -> Step:
-    """Timers that their heap lacks, and whether the first entry of each heap is valid."""
-    set_now = {(when, kind, key) for (kind, key), when in state.timers.due.items()}
-    filed = {(when, kind, key) for kind, heap in state.timers.heaps.items() for when, key in heap}
-    first = min(set_now)[0] if set_now else None
+def _heap_drifts(state: State, kind: TimerKind) -> Step:
+    """Timers of one kind that the heap lacks, and whether its first entry is valid."""
+    set_now = {(when, key) for (of, key), when in state.timers.due.items() if of is kind}
+    heap = state.timers.heaps.get(kind, [])
     return [
-        *compare("timers outside the heap", [], sorted(set_now - filed)),
-        *compare("first timer", first, next_timer(state)),
+        *compare(f"timers outside the heap {kind.name}", [], sorted(set_now.difference(heap))),
+        *compare(f"first timer {kind.name}", min(set_now, default=None), heap[0] if heap else None),
     ]
 
 

@@ -141,8 +141,6 @@ class CycleRequest:
     due: bool = False
     #: True while a cycle goes on.
     passing: bool = False
-    #: Time at which the next cycle has something to do, in seconds; None when nothing waits for a time.
-    deferred: float | None = None
     #: Kinds of asks that cycles found no node for.
     nowhere: set[Kind] = field(default_factory=set)
     #: True if more timers have expired than one event handles.

@@ -22,10 +22,15 @@ class TimerKind(IntEnum):
     """The state of an application ends."""
     RESERVATION = 4
     """The quota reservation of a pod is over."""
+    CYCLE = 5
+    """The next cycle has something to do."""
 
 
 TimerKey = AppId | PodUid | str
 """An application, a pod, or a user by name: one type for each kind."""
+
+ONLY_ONE = ""
+"""Key of the timer of a kind of which there is one only."""
 
 
 @dataclass(slots=True)

@@ -43,7 +43,6 @@ TOLD = {
     "gangs.touched",
     "cycle.freed",
     "cycle.nowhere",
-    "cycle.deferred",
     "reservations.age_due",
     "cycle.overdue",
     "preemption.withdrawn",
