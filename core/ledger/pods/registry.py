@@ -14,7 +14,6 @@ from core.ledger.pods.tombstones import note_gone
 from core.ledger.pods.update import time_runs
 from core.ledger.preemption.execution import note_leaving
 from core.ledger.preemption.victims import unmark
-from core.ledger.recovery import recall
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch, touch_dropped
 from core.ledger.usage.reservations import give_back, run_or_stop
@@ -22,12 +21,12 @@ from core.workload.pod import PodFacts
 
 
 def new_record(state: State, facts: PodFacts) -> PodRecord:
+    """Make the record of a pod that is shown or told of for the first time."""
     state.pods.arrivals += 1
     record = PodRecord(facts, state.pods.arrivals)
     state.pods.records[facts.uid] = record
     name = facts.namespace, facts.name
     state.pods.by_name[name] = (*state.pods.by_name.get(name, ()), facts.uid)
-    recall(state, record)
     return record
 
 

@@ -31,7 +31,7 @@ from core.ledger.pods.registry import delete_pod, forget, new_record, refresh
 from core.ledger.pods.tombstones import forget_gone
 from core.ledger.pods.update import is_older, is_same_pod, says_the_same
 from core.ledger.preemption.execution import note_leaving
-from core.ledger.recovery import resume
+from core.ledger.recovery import recall, resume
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds
 from core.workload.pod import PodFacts
@@ -76,6 +76,7 @@ def _see(state: State, facts: PodFacts) -> Rounds:
     record = state.pods.records.get(facts.uid)
     if record is None:
         record = new_record(state, facts)
+        recall(state, record)
         note_shown(record, facts)
     elif not _learn(state, record, facts):
         return
@@ -168,6 +169,7 @@ def _take_offer(state: State, facts: PodFacts) -> Rounds:
     record = state.pods.records.get(facts.uid)
     if record is None:
         record = new_record(state, facts)
+        recall(state, record)
         begin_provisional(state, record)
     elif not is_same_pod(record, facts) or record.node:
         return
