@@ -47,9 +47,7 @@ from core.ledger.outcomes import Purpose
 from core.ledger.podgroups.attempt import tend
 from core.ledger.podgroups.expiry import expire_groups
 from core.ledger.podgroups.membership import touch_all_groups
-from core.ledger.pods.doubts import expire_doubts
 from core.ledger.pods.registry import refresh
-from core.ledger.pods.sightings import expire_provisional, learn_pods
 from core.ledger.pods.tombstones import expire_gone
 from core.ledger.preemption.attempts import await_try, find_due
 from core.ledger.preemption.execution import (
@@ -64,6 +62,8 @@ from core.ledger.preemption.quota_reclaim import find_reclaims, note_terms, term
 from core.ledger.preemption.victims import expire_kept
 from core.ledger.recovery import stand_by, take_over
 from core.ledger.settle import settle_touched
+from core.ledger.sightings.doubts import expire_doubts
+from core.ledger.sightings.watch import expire_provisional, learn_pods
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.outbox import emit_first, hand_out
 from core.ledger.state.state import State

@@ -25,13 +25,13 @@ from core.ledger.pods.belief import (
     note_shown,
     vouch,
 )
-from core.ledger.pods.doubts import doubt_what_is_not_shown
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.registry import delete_pod, forget, new_record, refresh
 from core.ledger.pods.tombstones import forget_gone
 from core.ledger.pods.update import is_older, is_same_pod, says_the_same
 from core.ledger.preemption.execution import note_leaving
 from core.ledger.recovery import recall, resume
+from core.ledger.sightings.doubts import doubt_what_is_not_shown
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds
 from core.workload.pod import PodFacts
