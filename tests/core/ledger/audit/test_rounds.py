@@ -16,7 +16,8 @@ from core.workload.nodes.node import NodeUse
 from core.workload.nodes.ranking import NodeRanking
 from core.workload.nodes.tainted_capacity import TaintedCapacity
 from tests.builders import START, make_pod
-from tests.core.ledger.audit.corruptions import CORRUPTIONS, COUNTERS, busy_ledger
+from tests.core.ledger.audit.corruptions.busy import COUNTERS, busy_ledger
+from tests.core.ledger.audit.corruptions.table import CORRUPTIONS
 
 TOLD = {
     "config.settings",

@@ -1,0 +1,85 @@
+"""Ways to make pending pods and their turns wrong. No tests."""
+
+from core.ids import AppId, NodeName, PodUid, QueuePath
+from core.ledger.state.admission import Seat, Turn, WaitingKey
+from core.ledger.state.state import State
+from core.workload.nodes.affinity import ANYWHERE
+from core.workload.pending_index import PendingIndex
+from core.workload.promises import Promises
+from tests.builders import (
+    START,
+)
+from tests.core.ledger.audit.corruptions.busy import GHOST, ONE, Corruption
+
+
+def _lost_seat(state: State) -> None:
+    state.pending.waits_at.pop(PodUid("uid-waiting"))
+
+
+def _wrong_seat(state: State) -> None:
+    key, rank = state.pending.waits_at[PodUid("uid-waiting")]
+    state.pending.waits_at[PodUid("uid-waiting")] = Seat(key, (99, *rank[1:]))
+
+
+def _ghost_turn(state: State) -> Turn:
+    seat = Seat(
+        WaitingKey(QueuePath("root.a"), ONE, AppId("ghost", "default"), ANYWHERE),
+        (0, 0.0, 0, PodUid("ghost")),
+    )
+    return Turn(seat, START, (state.config.tree.root,), GHOST, NodeName("n1"))
+
+
+def _ghost_promise(state: State) -> None:
+    state.turns.promised.setdefault(QueuePath("root.a"), Promises()).add(AppId("ghost", "default"), 7, ONE)
+
+
+def _empty_group(state: State) -> None:
+    state.pending.waiting[QueuePath("root.b")] = PendingIndex()
+
+
+def _stray_rank(state: State) -> None:
+    index = next(iter(state.pending.waiting.values()))
+    index.add(AppId("app-1", "default"), (ONE, ANYWHERE), (0, 0.0, 0, PodUid("ghost")))
+
+
+ADMISSION: list[Corruption] = [
+    ("pending.waits_at", "waiting: uid-waiting", _wrong_seat),
+    ("pending.waiting", "waiting in root.b: any", _empty_group),
+    ("pending.waiting", "waiting: ghost", _stray_rank),
+    (
+        "pending.waiting",
+        "waiting in root.a: sizes",
+        lambda state: next(iter(state.pending.waiting.values())).sizes.update({ONE: 9}),
+    ),
+    (
+        "turns.given",
+        "given by turns",
+        lambda state: state.turns.given.add((state.config.tree.root,), GHOST, ONE),
+    ),
+    ("turns.promised", "promised by turns", _ghost_promise),
+    ("turns.of", "turn of ghost", lambda state: state.turns.of.update({PodUid("ghost"): _ghost_turn(state)})),
+    ("turns.unwoken", "unwoken: uid-waiting", lambda state: state.turns.unwoken.add(PodUid("uid-waiting"))),
+    ("unguarded.placing", "unguarded index of uid-ungated", lambda state: state.unguarded.placing.clear()),
+    (
+        "unguarded.unplaced",
+        "unguarded index of uid-ungated",
+        lambda state: state.unguarded.unplaced.update({PodUid("uid-ungated"): None}),
+    ),
+    (
+        "unguarded.placing",
+        "unguarded index of uid-bound",
+        lambda state: state.unguarded.placing.update({PodUid("uid-bound"): START}),
+    ),
+    (
+        "unguarded.bypasses",
+        "unguarded index: ghost",
+        lambda state: state.unguarded.bypasses.update({PodUid("ghost"): None}),
+    ),
+    (
+        "turns.fresh",
+        "fresh: ghost",
+        lambda state: state.turns.fresh.update({PodUid("ghost"): _ghost_turn(state).seat}),
+    ),
+    ("pending.waits_at", "waiting index of uid-waiting", _lost_seat),
+    ("pending.waiting", "waiting: uid-waiting", lambda state: state.pending.waiting.clear()),
+]

@@ -1,0 +1,123 @@
+"""Ways to make applications wrong. No tests."""
+
+from collections.abc import Callable
+
+from core.ids import AppId, PodUid, QueuePath
+from core.ledger.state.state import State
+from core.workload.application import Application
+from core.workload.gangs.progress import GangProgress
+from core.workload.states import AppState
+from tests.builders import (
+    START,
+)
+from tests.core.ledger.audit.corruptions.busy import ONE, Corruption
+
+
+def _lost_application(state: State) -> None:
+    state.pods.records[PodUid("uid-bound")].membership.application = None
+
+
+def _application(state: State, name: str, *uids: str) -> None:
+    state.applications.known[AppId(name, "default")] = Application(
+        AppId(name, "default"), "", pods={PodUid(uid) for uid in uids}
+    )
+
+
+def _move(state: State, name: str) -> None:
+    state.applications.known[AppId(name, "default")].queue = QueuePath("root.b")
+
+
+def _formation(corrupt: Callable[[GangProgress], object]) -> Callable[[State], object]:
+    def corrupted(state: State) -> None:
+        gang_progress = state.applications.known[AppId("gang", "default")].gang_progress
+        assert gang_progress is not None
+        corrupt(gang_progress)
+
+    return corrupted
+
+
+FORMATION: list[tuple[str, Callable[[GangProgress], object]]] = [
+    ("pods that wait for the gang of default/gang", lambda gang_progress: gang_progress.waiting.clear()),
+    ("group g of default/gang: pending", lambda gang_progress: gang_progress.groups["g"].pending.clear()),
+    (
+        "group g of default/gang: held",
+        lambda gang_progress: gang_progress.groups["g"].held.add((0, 0.0, 0, PodUid("x"))),
+    ),
+    (
+        "group g of default/gang: wanting",
+        lambda gang_progress: gang_progress.groups["g"].wanting.add((0, 0.0, 0, PodUid("x"))),
+    ),
+]
+
+
+APPLICATIONS: list[Corruption] = [
+    ("applications.known", "pods of default/ghost: any", lambda state: _application(state, "ghost")),
+    (
+        "applications.namesakes",
+        "applications of id app-1",
+        lambda state: state.applications.namesakes["app-1"].clear(),
+    ),
+    (
+        "applications.namesakes",
+        "applications of id nope",
+        lambda state: state.applications.namesakes.update({"nope": set()}),
+    ),
+    (
+        "applications.guests",
+        "where pods of other/app-1 belong",
+        lambda state: state.applications.guests.update({AppId("app-1", "other"): AppId("app-1", "default")}),
+    ),
+    (
+        "applications.known",
+        "pods of other namespaces in default/app-1",
+        lambda state: state.applications.known[AppId("app-1", "default")].guests.update(other=1),
+    ),
+    (
+        "applications.unplaced",
+        "applications without a queue: default/app-1",
+        lambda state: state.applications.unplaced.add(AppId("app-1", "default")),
+    ),
+    ("applications.known", "charge of uid-bound", lambda state: _move(state, "app-1")),
+    (
+        "applications.known",
+        "pods of default/other: uid-bound",
+        lambda state: _application(state, "other", "uid-bound"),
+    ),
+    (
+        "applications.known",
+        "asked by default/app-1",
+        lambda state: state.applications.known[AppId("app-1", "default")].asked.update({7: 1}),
+    ),
+    (
+        "applications.known",
+        "used by default/app-1",
+        lambda state: state.applications.known[AppId("app-1", "default")].used.add(ONE),
+    ),
+    (
+        "applications.known",
+        "group of default/app-1",
+        lambda state: setattr(state.applications.known[AppId("app-1", "default")], "group", "ghosts"),
+    ),
+    (
+        "applications.known",
+        "running",
+        lambda state: state.applications.known[AppId("app-1", "default")].enter(AppState.ACCEPTED, now=START),
+    ),
+    (
+        "applications.known",
+        "pods of default/app-1",
+        lambda state: state.applications.known[AppId("app-1", "default")].pods.clear(),
+    ),
+    ("applications.known", "application of uid-bound", _lost_application),
+    (
+        "applications.known",
+        "placeholders of default/gang",
+        lambda state: state.applications.known[AppId("gang", "default")].holders.clear(),
+    ),
+    (
+        "applications.known",
+        "placeholders of default/gang with room",
+        lambda state: setattr(state.applications.known[AppId("gang", "default")], "holding", 7),
+    ),
+    *[("applications.known", named, _formation(corrupt)) for named, corrupt in FORMATION],
+]
