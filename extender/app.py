@@ -44,6 +44,7 @@ from extender.views.journal import Journal
 from extender.views.recent_plans import RecentPlans
 from extender.views.story import story_of
 from extender.wire.calls.extender_v1 import NO_PREEMPTION, NO_PRIORITIES
+from extender.wire.kinds import DAEMON_SETS
 
 VERBS = ("filter", "prioritize", "preempt", "bind")
 TICK = 0.1
@@ -288,7 +289,7 @@ class App:
             if self._clock() - cleaned >= CLEAN_EVERY:
                 cleaned = self._clock()
                 self.engine.clean()
-            self.metrics.daemon_sets.set(self._feeds.daemon_sets.synced.is_set())
+            self.metrics.daemon_sets.set(self._feeds.of(DAEMON_SETS).synced.is_set())
             self.metrics.leading.set(self._leadership.held)
             skew = self._client.clock_skew
             self.metrics.skew.set(skew)
@@ -375,7 +376,7 @@ class App:
             "last configuration error": self.configuration.error,
             "keys not read": ", ".join(self.configuration.unread),
             "edits ignored": "since hot refresh is off" if self.configuration.ignored else "",
-            "DaemonSets not listed": self._feeds.daemon_sets.error,
+            "DaemonSets not listed": self._feeds.of(DAEMON_SETS).error,
             "leading": str(self._leadership.held).lower(),
             "lease": self._leadership.problem,
         }

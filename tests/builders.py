@@ -129,10 +129,12 @@ def make_ledger(
     ledger = Ledger()
     ledger.apply(on.Configured(make_partition(*queues), settings or LedgerSettings()), now=START)
     for at in range(nodes):
-        ledger.apply(on.NodeObserved(make_node(f"n{at + 1}")), now=START)
-    ledger.apply(on.NodesListed(frozenset(NodeName(f"n{at + 1}") for at in range(nodes))), now=START)
-    ledger.apply(on.NamespaceObserved(NamespaceFacts("default")), now=START)
-    ledger.apply(on.NamespacesListed(frozenset({"default"})), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(f"n{at + 1}")), now=START)
+    ledger.apply(
+        on.ObjectsListed(on.NODES, frozenset(NodeName(f"n{at + 1}") for at in range(nodes))), now=START
+    )
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("default")), now=START)
+    ledger.apply(on.ObjectsListed(on.NAMESPACES, frozenset({"default"})), now=START)
     if listed:
         ledger.apply(on.PodsListed(frozenset()), now=START)
     woken(ledger, now=START)

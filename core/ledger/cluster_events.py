@@ -1,6 +1,12 @@
-"""Events about objects other than pods. A part of `events`, by which they are known."""
+"""Events about objects of the cluster other than pods: one set for every kind. A part of `events`.
 
-from dataclasses import dataclass
+A kind that is to be followed needs a row here, one in `core.ledger.cluster.objects` that says how the ledger
+keeps it, and one in `extender.wire.kinds` that says how it is read.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from core.ids import NodeName
 from core.workload.budget import BudgetFacts
@@ -8,125 +14,73 @@ from core.workload.daemon_set import DaemonSetFacts, DaemonSetKey
 from core.workload.gangs.gang import GroupSource
 from core.workload.nodes.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PriorityClassFacts
-from core.workload.pod_group import GroupKey, Terms
+from core.workload.pod_group import GroupKey, PodGroupFacts
+
+K = TypeVar("K")
+F = TypeVar("F")
 
 
-@dataclass(frozen=True, slots=True)
-class NodeObserved:
-    node: NodeFacts
+@dataclass(frozen=True, slots=True, eq=False)
+class ObjectKind(Generic[K, F]):
+    """A kind of object. ``K``: the type of its keys; ``F``: what is known of one object."""
 
-
-@dataclass(frozen=True, slots=True)
-class NodeDeleted:
-    name: NodeName
-
-
-@dataclass(frozen=True, slots=True)
-class NodesListed:
-    names: frozenset[NodeName]
-
-
-@dataclass(frozen=True, slots=True)
-class NamespaceObserved:
-    namespace: NamespaceFacts
-
-
-@dataclass(frozen=True, slots=True)
-class NamespaceDeleted:
+    #: Name in messages.
     name: str
+    #: Key of an object, from its facts.
+    key_of: Callable[[F], K] = field(repr=False)
+    #: Key of an object, from namespace (empty where the kind has none) and name.
+    key_from: Callable[[str, str], K] = field(repr=False)
+
+
+NODES: ObjectKind[NodeName, NodeFacts] = ObjectKind(
+    "nodes", lambda node: node.name, lambda _, name: NodeName(name)
+)
+NAMESPACES: ObjectKind[str, NamespaceFacts] = ObjectKind(
+    "namespaces", lambda each: each.name, lambda _, name: name
+)
+PRIORITY_CLASSES: ObjectKind[str, PriorityClassFacts] = ObjectKind(
+    "priorityclasses", lambda each: each.name, lambda _, name: name
+)
+BUDGETS: ObjectKind[tuple[str, str], BudgetFacts] = ObjectKind(
+    "poddisruptionbudgets",
+    lambda each: (each.namespace, each.name),
+    lambda namespace, name: (namespace, name),
+)
+DAEMON_SETS: ObjectKind[DaemonSetKey, DaemonSetFacts] = ObjectKind(
+    "daemonsets", lambda each: each.key, DaemonSetKey
+)
+POD_GROUPS: Mapping[GroupSource, ObjectKind[GroupKey, PodGroupFacts]] = {
+    source: ObjectKind(f"podgroups.{source.value}", lambda each: each.key, GroupKey)
+    for source in (GroupSource.PLUGIN, GroupSource.NATIVE)
+}
 
 
 @dataclass(frozen=True, slots=True)
-class NamespacesListed:
-    names: frozenset[str]
+class ObjectObserved(Generic[K, F]):
+    """The watch or a list showed an object."""
+
+    kind: ObjectKind[K, F]
+    facts: F
 
 
 @dataclass(frozen=True, slots=True)
-class PriorityClassObserved:
-    priority_class: PriorityClassFacts
+class ObjectDeleted(Generic[K, F]):
+    """The watch said that an object was deleted."""
+
+    kind: ObjectKind[K, F]
+    key: K
 
 
 @dataclass(frozen=True, slots=True)
-class PriorityClassDeleted:
-    name: str
+class ObjectsListed(Generic[K, F]):
+    """A list of one kind was shown whole. ``keys``: every object that there is."""
+
+    kind: ObjectKind[K, F]
+    keys: frozenset[K]
 
 
 @dataclass(frozen=True, slots=True)
-class PriorityClassesListed:
-    names: frozenset[str]
+class KindUnserved(Generic[K, F]):
+    """The cluster does not have objects of a kind any more."""
 
-
-@dataclass(frozen=True, slots=True)
-class BudgetObserved:
-    """The watch or a list showed a PodDisruptionBudget."""
-
-    budget: BudgetFacts
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetDeleted:
-    namespace: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetsListed:
-    """``names``: namespace and name of every one there is."""
-
-    names: frozenset[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class DaemonSetNews:
-    """Something about DaemonSets; see those below."""
-
-
-@dataclass(frozen=True, slots=True)
-class DaemonSetObserved(DaemonSetNews):
-    """The watch or a list showed a DaemonSet."""
-
-    daemon_set: DaemonSetFacts
-
-
-@dataclass(frozen=True, slots=True)
-class DaemonSetDeleted(DaemonSetNews):
-    key: DaemonSetKey
-
-
-@dataclass(frozen=True, slots=True)
-class DaemonSetsListed(DaemonSetNews):
-    """``keys``: every one there is."""
-
-    keys: frozenset[DaemonSetKey]
-
-
-@dataclass(frozen=True, slots=True)
-class PodGroupNews:
-    """Something about PodGroup objects of one kind; see those below."""
-
-    source: GroupSource
-
-
-@dataclass(frozen=True, slots=True)
-class PodGroupObserved(PodGroupNews):
-    """The watch or a list showed a PodGroup object."""
-
-    key: GroupKey
-    terms: Terms
-
-
-@dataclass(frozen=True, slots=True)
-class PodGroupDeleted(PodGroupNews):
-    key: GroupKey
-
-
-@dataclass(frozen=True, slots=True)
-class PodGroupsListed(PodGroupNews):
-    """The cluster has that kind of object, and these are all."""
-
-    keys: frozenset[GroupKey]
-
-
-@dataclass(frozen=True, slots=True)
-class PodGroupsUnserved(PodGroupNews):
-    """The cluster does not have that kind of object any more: pods that name one are in no group."""
+    kind: ObjectKind[K, F]

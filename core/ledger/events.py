@@ -4,29 +4,20 @@ Those about objects other than pods are in `cluster_events`.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from core.ids import NO_POD, AppId, NodeName, PodUid, QueuePath
-from core.ledger.cluster_events import BudgetDeleted as BudgetDeleted
-from core.ledger.cluster_events import BudgetObserved as BudgetObserved
-from core.ledger.cluster_events import BudgetsListed as BudgetsListed
-from core.ledger.cluster_events import DaemonSetDeleted as DaemonSetDeleted
-from core.ledger.cluster_events import DaemonSetNews as DaemonSetNews
-from core.ledger.cluster_events import DaemonSetObserved as DaemonSetObserved
-from core.ledger.cluster_events import DaemonSetsListed as DaemonSetsListed
-from core.ledger.cluster_events import NamespaceDeleted as NamespaceDeleted
-from core.ledger.cluster_events import NamespaceObserved as NamespaceObserved
-from core.ledger.cluster_events import NamespacesListed as NamespacesListed
-from core.ledger.cluster_events import NodeDeleted as NodeDeleted
-from core.ledger.cluster_events import NodeObserved as NodeObserved
-from core.ledger.cluster_events import NodesListed as NodesListed
-from core.ledger.cluster_events import PodGroupDeleted as PodGroupDeleted
-from core.ledger.cluster_events import PodGroupNews as PodGroupNews
-from core.ledger.cluster_events import PodGroupObserved as PodGroupObserved
-from core.ledger.cluster_events import PodGroupsListed as PodGroupsListed
-from core.ledger.cluster_events import PodGroupsUnserved as PodGroupsUnserved
-from core.ledger.cluster_events import PriorityClassDeleted as PriorityClassDeleted
-from core.ledger.cluster_events import PriorityClassesListed as PriorityClassesListed
-from core.ledger.cluster_events import PriorityClassObserved as PriorityClassObserved
+from core.ledger.cluster_events import BUDGETS as BUDGETS
+from core.ledger.cluster_events import DAEMON_SETS as DAEMON_SETS
+from core.ledger.cluster_events import NAMESPACES as NAMESPACES
+from core.ledger.cluster_events import NODES as NODES
+from core.ledger.cluster_events import POD_GROUPS as POD_GROUPS
+from core.ledger.cluster_events import PRIORITY_CLASSES as PRIORITY_CLASSES
+from core.ledger.cluster_events import KindUnserved as KindUnserved
+from core.ledger.cluster_events import ObjectDeleted as ObjectDeleted
+from core.ledger.cluster_events import ObjectKind as ObjectKind
+from core.ledger.cluster_events import ObjectObserved as ObjectObserved
+from core.ledger.cluster_events import ObjectsListed as ObjectsListed
 from core.ledger.outcomes import (
     CreationOutcome,
     EvictionOutcome,
@@ -41,50 +32,50 @@ from core.workload.pod import PodFacts
 
 
 @dataclass(frozen=True, slots=True)
-class PodNews:
-    """Something that lists, watches and verbs show of pods; see those below."""
+class PodReport:
+    """A report about pods by a list, a watch, the body of a verb or a read; see those below."""
 
 
 @dataclass(frozen=True, slots=True)
-class PodObserved(PodNews):
+class PodObserved(PodReport):
     """The watch or a list showed a pod."""
 
     pod: PodFacts
 
 
 @dataclass(frozen=True, slots=True)
-class PodDeleted(PodNews):
+class PodDeleted(PodReport):
     """The watch said that a pod is gone, or that it is terminal and so left the selection."""
 
     uid: PodUid
 
 
 @dataclass(frozen=True, slots=True)
-class PodsListBegun(PodNews):
+class PodsListBegun(PodReport):
     """A consistent list of all pods was requested: until it ends, what is observed is part of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class PodsListed(PodNews):
+class PodsListed(PodReport):
     """A consistent list of all pods was shown: what it lacks is gone."""
 
     uids: frozenset[PodUid]
 
 
 @dataclass(frozen=True, slots=True)
-class PodsCaughtUp(PodNews):
+class PodsCaughtUp(PodReport):
     """The watch has told all that happened until the last list was shown: what it has not told is not so."""
 
 
 @dataclass(frozen=True, slots=True)
-class PodOffered(PodNews):
+class PodOffered(PodReport):
     """A verb's body showed a pod that the watch has not shown yet, or an older version of it (fact 16)."""
 
     pod: PodFacts
 
 
 @dataclass(frozen=True, slots=True)
-class PodRead(PodNews):
+class PodRead(PodReport):
     """The API server was asked for one pod, and its answer is true (F-18). ``exists``: False when it has no
     such pod; then ``pod`` is what was known."""
 
@@ -330,25 +321,10 @@ Event = (
     | PodsListBegun
     | PodsListed
     | PodsCaughtUp
-    | NodeObserved
-    | NodeDeleted
-    | NodesListed
-    | NamespaceObserved
-    | NamespaceDeleted
-    | NamespacesListed
-    | PriorityClassObserved
-    | PriorityClassDeleted
-    | PriorityClassesListed
-    | BudgetObserved
-    | BudgetDeleted
-    | BudgetsListed
-    | DaemonSetObserved
-    | DaemonSetDeleted
-    | DaemonSetsListed
-    | PodGroupObserved
-    | PodGroupDeleted
-    | PodGroupsListed
-    | PodGroupsUnserved
+    | ObjectObserved[Any, Any]
+    | ObjectDeleted[Any, Any]
+    | ObjectsListed[Any, Any]
+    | KindUnserved[Any, Any]
     | Configured
     | SettingsRead
     | PodOffered

@@ -27,14 +27,7 @@ from core.ledger.applications.rejection import mark_rejected
 from core.ledger.applications.user_groups import forget_groups, learn_groups
 from core.ledger.audit.drift import Drift
 from core.ledger.audit.rounds import audit_steps
-from core.ledger.cluster.daemon_sets import learn_daemon_sets
-from core.ledger.cluster.objects import (
-    learn_budgets,
-    learn_namespaces,
-    learn_nodes,
-    learn_pod_groups,
-    learn_priority_classes,
-)
+from core.ledger.cluster.objects import learn_object
 from core.ledger.effects import Effect
 from core.ledger.gangs.creation import note_created
 from core.ledger.gangs.lifecycle import advance_all, gangs_due, seek_again
@@ -116,24 +109,14 @@ class Ledger:
 
     def _learn(self, event: on.Event) -> Rounds:
         match event:
-            case on.PodNews():
+            case on.PodReport():
                 yield from learn_pods(self._state, event)
             case on.FilterCalled() | on.PodAdmitted() | on.PodRefused():
                 yield from note_filter(self._state, event)
             case on.BindCalled() | on.PodBound() | on.BindFailed():
                 yield from self._on_bind(event)
-            case on.NodeObserved() | on.NodeDeleted() | on.NodesListed():
-                learn_nodes(self._state, event)
-            case on.NamespaceObserved() | on.NamespaceDeleted() | on.NamespacesListed():
-                yield from learn_namespaces(self._state, event)
-            case on.PriorityClassObserved() | on.PriorityClassDeleted() | on.PriorityClassesListed():
-                learn_priority_classes(self._state, event)
-            case on.BudgetObserved() | on.BudgetDeleted() | on.BudgetsListed():
-                learn_budgets(self._state, event)
-            case on.DaemonSetNews():
-                learn_daemon_sets(self._state, event)
-            case on.PodGroupNews():
-                learn_pod_groups(self._state, event)
+            case on.ObjectObserved() | on.ObjectDeleted() | on.ObjectsListed() | on.KindUnserved():
+                yield from learn_object(self._state, event)
             case on.Configured():
                 yield from self._on_configured(event)
             case on.SettingsRead(settings):

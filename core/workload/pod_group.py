@@ -89,6 +89,14 @@ class Terms(NamedTuple):
     timeout: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class PodGroupFacts:
+    """A PodGroup object as last reported."""
+
+    key: GroupKey
+    terms: Terms
+
+
 @dataclass(slots=True)
 class Group:
     """One pod group, from its first member to its last."""

@@ -83,8 +83,8 @@ async def run() -> None:
     here = rig(later=held.later)
     build(rng, here.engine.learn)
     view = here.engine.view
-    here.engine.learn(on.NamespacesListed(frozenset({"default"})))
-    here.engine.learn(on.NodesListed(frozenset(NodeName(name) for name in view.nodes)))
+    here.engine.learn(on.ObjectsListed(on.NAMESPACES, frozenset({"default"})))
+    here.engine.learn(on.ObjectsListed(on.NODES, frozenset(NodeName(name) for name in view.nodes)))
     here.engine.learn(on.PodsListed(frozenset(PodUid(each.uid) for each in view.pods())))
     spare_what_lives()
     bodies = _bodies(rng)

@@ -61,12 +61,12 @@ def _partition() -> PartitionSpec:
 
 def _fill(engine: Engine) -> None:
     engine.learn(on.Configured(_partition(), LedgerSettings()))
-    engine.learn(on.NamespaceObserved(NamespaceFacts("default")))
-    engine.learn(on.NamespacesListed(frozenset({"default"})))
+    engine.learn(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("default")))
+    engine.learn(on.ObjectsListed(on.NAMESPACES, frozenset({"default"})))
     size = Resource({"vcore": 32_000, "memory": 2**37, "pods": 110})
     for at in range(NODES):
-        engine.learn(on.NodeObserved(NodeFacts(NodeName(f"node-{at:05d}"), size)))
-    engine.learn(on.NodesListed(frozenset(NodeName(f"node-{at:05d}") for at in range(NODES))))
+        engine.learn(on.ObjectObserved(on.NODES, NodeFacts(NodeName(f"node-{at:05d}"), size)))
+    engine.learn(on.ObjectsListed(on.NODES, frozenset(NodeName(f"node-{at:05d}") for at in range(NODES))))
     small = Resource({"vcore": 100, "memory": 2**28, "pods": 1})
     uids = [PodUid(f"00000000-0000-4000-8000-{at:012d}") for at in range(PODS)]
     for at, uid in enumerate(uids):

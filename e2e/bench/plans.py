@@ -101,7 +101,7 @@ def build(rng: random.Random, learn: Callable[[on.Event], object]) -> None:
     """Nodes are full to the last bit: the size of one is the sum of its pods."""
     held, number = Held(), itertools.count()
     learn(on.Configured(document({}), LedgerSettings()))
-    learn(on.NamespaceObserved(NamespaceFacts("default")))
+    learn(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("default")))
     running = [(tenant, leaf) for tenant in range(TENANTS) for leaf in range(1, LEAVES)]
     for at in range(NODES):
         name, total = NodeName(f"n{at:04}"), Resource({})
@@ -113,7 +113,7 @@ def build(rng: random.Random, learn: Callable[[on.Event], object]) -> None:
             total += running_pod.size
             path = leaf_of(tenant, leaf)
             held[path] = held.get(path, Resource({})) + running_pod.size
-        learn(on.NodeObserved(NodeFacts(name, total)))
+        learn(on.ObjectObserved(on.NODES, NodeFacts(name, total)))
     learn(on.Configured(document(held), LedgerSettings()))
 
 
@@ -180,7 +180,7 @@ def fill_quotas(ledger: Ledger) -> None:
     )
     ledger.apply(on.Configured(PartitionSpec("default", tuple(queues)), LedgerSettings()), now=NOW)
     roomy = Resource({"vcore": 10**6, "memory": 2**45, DISK: 10**4, "pods": 1000})
-    ledger.apply(on.NodeObserved(NodeFacts(NodeName("empty"), roomy)), now=NOW)
+    ledger.apply(on.ObjectObserved(on.NODES, NodeFacts(NodeName("empty"), roomy)), now=NOW)
 
 
 async def run() -> None:

@@ -6,7 +6,8 @@ virtual clock. A restart is a new `Life`; nothing of the former one is heard of 
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from typing import TypeVar
 
 import msgspec
 
@@ -20,16 +21,16 @@ from core.ledger.audit.drift import Drift
 from core.ledger.effects import Effect, EndWait, LookUpGroups, PostEvent
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import LedgerView
+from core.workload.budget import BudgetFacts
 from core.workload.pod import PodFacts
 from extender.configuration.reload import LiveConfiguration, Source
 from extender.configuration.sources import CONFIGS_NAME, ConfigMapData
 from extender.engine.engine import CLEAN_EVERY, Engine
 from extender.engine.outward import Outward
 from extender.simulator.cluster.api_server import NodeChange, PodChange, Refusal
-from extender.simulator.cluster.budgets import BudgetChange
 from extender.simulator.cluster.clock import EPOCH, Kind, Timer
 from extender.simulator.cluster.effector import act
-from extender.simulator.cluster.world import News, World
+from extender.simulator.cluster.world import ClusterChange, World
 from extender.simulator.scenario.objects import Json
 from extender.simulator.scheduler.extender_calls import CallFailed, bind_error
 from extender.verbs.bind import BindOutcome, BindVerb, PostBinding
@@ -40,6 +41,9 @@ from extender.wire.translate import POD, pod_from
 
 CONNECTION_LOST = "failed bind with extender: connection lost"
 SOURCE = Source("ConfigMap", "default", CONFIGS_NAME, "config-map")
+
+K = TypeVar("K")
+F = TypeVar("F")
 
 
 class Life:
@@ -84,17 +88,11 @@ class Life:
         if not self.configuration.reloads:
             raise PaddockError(f"Paddock does not start: {self._refused}")
         api, learn = self._world.api, self.engine.learn
-        for namespace in api.namespaces.values():
-            learn(on.NamespaceObserved(namespace))
-        learn(on.NamespacesListed(frozenset(api.namespaces)))
-        for priority_class in api.priority_class_facts():
-            learn(on.PriorityClassObserved(priority_class))
-        learn(on.PriorityClassesListed(frozenset(api.priority_classes)))
-        self._list_budgets()
-        self._list_daemon_sets()
-        for node in api.nodes.values():
-            learn(on.NodeObserved(node.facts))
-        learn(on.NodesListed(frozenset(NodeName(name) for name in api.nodes)))
+        self._list(on.NAMESPACES, api.namespaces.values())
+        self._list(on.PRIORITY_CLASSES, list(api.priority_class_facts()))
+        self._list(on.BUDGETS, self._world.budgets.written)
+        self._list(on.DAEMON_SETS, self._world.daemon_sets)
+        self._list(on.NODES, [node.facts for node in api.nodes.values()])
         learn(on.PodsListBegun())
         there = [pod for pod in api.live_pods() if not pod.terminal]
         for pod in there:
@@ -102,17 +100,11 @@ class Life:
         learn(on.PodsListed(frozenset(pod.uid for pod in there)))
         self._plan_cleaner()
 
-    def _list_budgets(self) -> None:
-        budgets = list(self._world.budgets.written)
-        for budget in budgets:
-            self.engine.learn(on.BudgetObserved(budget))
-        self.engine.learn(on.BudgetsListed(frozenset((each.namespace, each.name) for each in budgets)))
-
-    def _list_daemon_sets(self) -> None:
-        daemon_sets = self._world.daemon_sets
-        for each in daemon_sets:
-            self.engine.learn(on.DaemonSetObserved(each))
-        self.engine.learn(on.DaemonSetsListed(frozenset(each.key for each in daemon_sets)))
+    def _list(self, kind: on.ObjectKind[K, F], there: Collection[F]) -> None:
+        """Report a whole list of one kind."""
+        for facts in there:
+            self.engine.learn(on.ObjectObserved(kind, facts))
+        self.engine.learn(on.ObjectsListed(kind, frozenset(map(kind.key_of, there))))
 
     def end(self) -> None:
         """Forget everything; callers that still wait see their connection break."""
@@ -159,17 +151,19 @@ class Life:
 
     # -- learning and doing ----------------------------------------------------------------------
 
-    def deliver(self, change: News) -> None:
+    def deliver(self, change: ClusterChange) -> None:
         """The watch shows a change. A pod that has ended leaves the selection."""
         match change:
-            case NodeChange(node, facts, gone):
+            case NodeChange(node, facts, deleted):
                 name = NodeName(node.name)
-                self.engine.learn(on.NodeDeleted(name) if gone else on.NodeObserved(facts))
-            case PodChange(pod, facts, _, gone):
-                ended = gone or facts.terminal
+                self.engine.learn(
+                    on.ObjectDeleted(on.NODES, name) if deleted else on.ObjectObserved(on.NODES, facts)
+                )
+            case PodChange(pod, facts, _, deleted):
+                ended = deleted or facts.terminal
                 self.engine.learn(on.PodDeleted(pod.uid) if ended else on.PodObserved(facts))
-            case BudgetChange(budget):
-                self.engine.learn(on.BudgetObserved(budget))
+            case BudgetFacts():
+                self.engine.learn(on.ObjectObserved(on.BUDGETS, change))
 
     def perform(self, effect: Effect) -> None:
         """Ask for an effect, which `run_effects` carries out in the same instant."""
@@ -325,7 +319,7 @@ class Paddock:
     def __init__(self, world: World) -> None:
         self._world = world
         self._kill: tuple[str, int] | None = None
-        self._news: deque[tuple[int, News]] = deque()
+        self._changes: deque[tuple[int, ClusterChange]] = deque()
         self.life = self._born()
 
     def _born(self) -> Life:
@@ -334,9 +328,9 @@ class Paddock:
         return life
 
     def restart(self) -> None:
-        """All memory is lost; what it is told from now on begins with a list. Raises `PaddockError`."""
+        """All memory is lost; what it learns from now on begins with a list. Raises `PaddockError`."""
         former = self.life
-        self._news.clear()
+        self._changes.clear()
         self.life = self._born()
         former.end()
 
@@ -355,15 +349,15 @@ class Paddock:
         """Whether a pod, about to be created, would be Paddock's."""
         return bool(self.life.engine.is_managed(pod_from(POD.decode(msgspec.json.encode(body)))))
 
-    def hear(self, change: News, *, due: int) -> None:
+    def hear(self, change: ClusterChange, *, due: int) -> None:
         """A change that the watch will show at ``due``."""
-        self._news.append((due, change))
+        self._changes.append((due, change))
 
-    def read_news(self) -> bool:
+    def read_changes(self) -> bool:
         """Take what the watch shows by now. False when that is nothing."""
         heard = False
-        while self._news and self._news[0][0] <= self._world.clock.now:
-            self.life.deliver(self._news.popleft()[1])
+        while self._changes and self._changes[0][0] <= self._world.clock.now:
+            self.life.deliver(self._changes.popleft()[1])
             heard = True
         return heard
 

@@ -14,7 +14,7 @@ from extender.simulator.cluster.budgets import PlayedBudgets
 from extender.simulator.cluster.clock import Clock, HandLoop, Kind
 from extender.simulator.cluster.garbage_collector import GarbageCollector
 from extender.simulator.cluster.pod_validation import objections
-from extender.simulator.cluster.world import News, World
+from extender.simulator.cluster.world import ClusterChange, World
 from extender.simulator.paddock import Paddock
 from extender.simulator.report.recorder import Recorder
 from extender.simulator.scenario.checks import SYSTEM_CLASSES
@@ -56,7 +56,7 @@ class Cluster:
         self.api.on_deleted = self._recreate
         self.api.post_pod = self._create
         self._garbage = GarbageCollector(self.api)
-        self._scheduler_news: deque[Change] = deque()
+        self._scheduler_changes: deque[Change] = deque()
         self._scheduler: PlayedScheduler | None = None
         self._paddock: Paddock | None = None
         self._finished_attempts = 0
@@ -179,15 +179,15 @@ class Cluster:
             self._pods_changed = True
             self._garbage.heard(change)
         if self._scheduler is not None:
-            self._scheduler_news.append(change)
+            self._scheduler_changes.append(change)
         self._tell_paddock(change)
 
-    def _tell_paddock(self, change: News) -> None:
+    def _tell_paddock(self, change: ClusterChange) -> None:
         if self._paddock is not None:
             delay = self.scenario.delays.watch
             self._paddock.hear(change, due=self.clock.now + delay)
             if delay:
-                self.clock.at(self.clock.now + delay, Kind.API, _news_is_there)
+                self.clock.at(self.clock.now + delay, Kind.API, _change_is_there)
 
     def _reconcile_budgets(self) -> None:
         """The disruption controller's part, once for all that has changed since it last looked."""
@@ -214,9 +214,9 @@ class Cluster:
         while busy:
             self._garbage.collect()
             self._reconcile_budgets()
-            busy = self.paddock.read_news()
-            while self._scheduler_news:
-                self.scheduler.deliver(self._scheduler_news.popleft())
+            busy = self.paddock.read_changes()
+            while self._scheduler_changes:
+                self.scheduler.deliver(self._scheduler_changes.popleft())
                 busy = True
             busy = self.paddock.run_effects() or busy
             busy = (not self.scheduler.stopped and self.scheduler.cycle()) or busy
@@ -231,7 +231,7 @@ class Cluster:
         """Queue, assumptions and open calls are forgotten."""
         self.stop_scheduler()
         self._finished_attempts += self.scheduler.attempts
-        self._scheduler_news.clear()
+        self._scheduler_changes.clear()
         self._scheduler = self._new_scheduler()
 
     def stop_scheduler(self) -> None:
@@ -259,5 +259,5 @@ def _check(body: Json) -> None:
         raise Refusal(f"spec is not a pod's: {error}") from error
 
 
-def _news_is_there() -> None:
+def _change_is_there() -> None:
     """The instant at which late news arrives; `Cluster.settle` reads it."""

@@ -64,9 +64,9 @@ class World:
         self.configure(*queues)
         for name, size in nodes.items():
             self.node(name, size)
-        self.tell(on.NodesListed(frozenset(NodeName(name) for name in nodes)))
-        self.tell(on.NamespaceObserved(NamespaceFacts("default")))
-        self.tell(on.NamespacesListed(frozenset({"default"})))
+        self.tell(on.ObjectsListed(on.NODES, frozenset(NodeName(name) for name in nodes)))
+        self.tell(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("default")))
+        self.tell(on.ObjectsListed(on.NAMESPACES, frozenset({"default"})))
         self.tell(on.PodsListed(frozenset()))
 
     def configure(self, *queues: QueueSpec, **switches: bool) -> None:
@@ -77,7 +77,7 @@ class World:
         self.ledger.apply(event, now=now)
 
     def node(self, name: str, size: Amounts | int, **facts: object) -> None:
-        self.tell(on.NodeObserved(NodeFacts(NodeName(name), size_of(size), **facts)))  # type: ignore[arg-type]
+        self.tell(on.ObjectObserved(on.NODES, NodeFacts(NodeName(name), size_of(size), **facts)))  # type: ignore[arg-type]
 
     def runs(
         self, name: str, queue: str, size: Amounts | int = 1, node: str = "n1", **facts: object
@@ -98,7 +98,7 @@ class World:
         if "required_node" in facts:
             # Unless the test says more, a DaemonSet that exists has made it.
             values = {**OF_AGENTS, **values}
-            self.tell(on.DaemonSetObserved(AGENTS))
+            self.tell(on.ObjectObserved(on.DAEMON_SETS, AGENTS))
         space = str(values.pop("namespace", "default"))
         pod = PodFacts(PodUid(name), space, name, size_of(size), queue=queue, **values)  # type: ignore[arg-type]
         self.tell(on.PodObserved(pod))

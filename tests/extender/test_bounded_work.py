@@ -38,7 +38,7 @@ def cluster(count: int = NODES) -> Ledger:
     ledger = make_ledger(make_queue("root.a", max={"vcore": 2000}), nodes=0)
     for at in range(count):
         node = replace(make_node(f"n{at}", cpu=4000), labels={"kubernetes.io/hostname": f"n{at}"})
-        ledger.apply(on.NodeObserved(node), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, node), now=START)
     while ledger.view.pass_wanted:
         ledger.apply(on.PassDue(), now=START)
     return ledger
@@ -144,7 +144,7 @@ def test_a_search_that_does_not_end_at_once_goes_on_in_the_next_slice() -> None:
     ledger = cluster()
     needs = [expressions(f"k{at}") for at in range(LIGHT)] + [expressions("kubernetes.io/hostname", "kind")]
     last = replace(make_node("z", cpu=4000), labels={"kubernetes.io/hostname": "v0", "kind": "v0"})
-    ledger.apply(on.NodeObserved(last), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, last), now=START)
     slices(ledger, START)
     for at in range(PODS):
         ledger.apply(on.PodObserved(_read(pod_of(at, **needing(*needs)))), now=START)
@@ -153,7 +153,7 @@ def test_a_search_that_does_not_end_at_once_goes_on_in_the_next_slice() -> None:
     assert slices(ledger, START) <= PER_SLICE
     assert [turn.node for turn in ledger.view.turns.values()] == ["z", "z"]
     changed = replace(last, labels={})
-    ledger.apply(on.NodeObserved(changed), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, changed), now=START)
     assert not ledger._state.usage.free_capacity.admits(
         changed, ledger._state.pods.records[PodUid("uid-0")].facts.constraints
     )

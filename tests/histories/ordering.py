@@ -127,7 +127,9 @@ class Slices(World):
         name = self.chance.choice(sorted(self.ledger.view.nodes))
         node = self.ledger.view.nodes[name]
         self.note("cordon", name, not node.unschedulable)
-        self.ledger.apply(on.NodeObserved(replace(node, unschedulable=not node.unschedulable)), now=self.now)
+        self.ledger.apply(
+            on.ObjectObserved(on.NODES, replace(node, unschedulable=not node.unschedulable)), now=self.now
+        )
 
     def filter_one(self, uids: list[PodUid]) -> None:
         for uid in self.one(uids):

@@ -68,10 +68,10 @@ class World(Cluster):
         self.ledger, learn = ledger, self.engine.learn
         learn(self._configured())
         for name, size in self.nodes.items():
-            learn(on.NodeObserved(NodeFacts(NodeName(name), size_of(size))))
-        learn(on.NodesListed(frozenset(NodeName(name) for name in self.nodes)))
-        learn(on.NamespaceObserved(NamespaceFacts("default")))
-        learn(on.NamespacesListed(frozenset({"default"})))
+            learn(on.ObjectObserved(on.NODES, NodeFacts(NodeName(name), size_of(size))))
+        learn(on.ObjectsListed(on.NODES, frozenset(NodeName(name) for name in self.nodes)))
+        learn(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("default")))
+        learn(on.ObjectsListed(on.NAMESPACES, frozenset({"default"})))
         for pod in list(self.pods.values()):
             learn(on.PodObserved(pod))
         learn(on.PodsListed(frozenset(pod.uid for pod in self.pods.values())))

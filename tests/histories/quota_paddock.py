@@ -74,13 +74,13 @@ class Paddock:
             self.engine, overrides={}, on_refused=lambda *_: None, on_applied=lambda *_: None
         )
         for name in NAMESPACES:
-            self.engine.learn(on.NamespaceObserved(NamespaceFacts(name)))
-        self.engine.learn(on.NamespacesListed(frozenset(NAMESPACES)))
+            self.engine.learn(on.ObjectObserved(on.NAMESPACES, NamespaceFacts(name)))
+        self.engine.learn(on.ObjectsListed(on.NAMESPACES, frozenset(NAMESPACES)))
         self.configure(data, limits)
         for node in NODES:
             size = Resource({"vcore": CAPACITY, "pods": 1000, "memory": 2**40})
-            self.engine.learn(on.NodeObserved(NodeFacts(node, size)))
-        self.engine.learn(on.NodesListed(frozenset(NODES)))
+            self.engine.learn(on.ObjectObserved(on.NODES, NodeFacts(node, size)))
+        self.engine.learn(on.ObjectsListed(on.NODES, frozenset(NODES)))
         self.begin_list()
         self.end_list()
 

@@ -45,17 +45,17 @@ class Pair(Paddock):
         return life
 
     def restart(self) -> None:
-        self.read_news()
+        self.read_changes()
         former, self.life = self.life, self.standby
         self.standby = self._new_standby()
         former.end()
         self.life.begin()
 
-    def read_news(self) -> bool:
-        news = [change for due, change in self._news if due <= self._world.clock.now]
-        for change in news:
+    def read_changes(self) -> bool:
+        changes = [change for due, change in self._changes if due <= self._world.clock.now]
+        for change in changes:
             self.standby.deliver(change)
-        return super().read_news()
+        return super().read_changes()
 
     def run_effects(self) -> bool:
         busy = self.standby.run_effects()

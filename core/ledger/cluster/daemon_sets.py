@@ -4,29 +4,24 @@ An owner reference is only text; anyone who may create pods may write one.
 """
 
 from core.ids import NO_NODE, NodeName
-from core.ledger import events as on
 from core.ledger.admission.requests import request_cycle
 from core.ledger.pods.record import PodRecord
 from core.ledger.preemption.attempts import await_try
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.touched import touch
-from core.workload.daemon_set import DaemonSetKey
+from core.workload.daemon_set import DaemonSetFacts, DaemonSetKey
 
 
-def learn_daemon_sets(state: State, event: on.DaemonSetNews) -> None:
-    """Note what DaemonSets there are, and look again at the pods that name them."""
-    match event:
-        case on.DaemonSetObserved(daemon_set):
-            if state.cluster.daemon_sets.get(daemon_set.key) != daemon_set:
-                state.cluster.daemon_sets[daemon_set.key] = daemon_set
-                _verify_all(state, daemon_set.key)
-        case on.DaemonSetDeleted(key):
-            if state.cluster.daemon_sets.pop(key, None) is not None:
-                _verify_all(state, key)
-        case on.DaemonSetsListed(keys):
-            for missing in [key for key in state.cluster.daemon_sets if key not in keys]:
-                learn_daemon_sets(state, on.DaemonSetDeleted(missing))
+def learn_daemon_set(state: State, key: DaemonSetKey, daemon_set: DaemonSetFacts | None) -> None:
+    """Note a DaemonSet, or that there is none, and check the pods that name it again."""
+    if state.cluster.daemon_sets.get(key) == daemon_set:
+        return
+    if daemon_set is None:
+        del state.cluster.daemon_sets[key]
+    else:
+        state.cluster.daemon_sets[key] = daemon_set
+    _verify_all(state, key)
 
 
 def note_controller(state: State, record: PodRecord) -> None:

@@ -1,30 +1,55 @@
-"""What the ledger is told of nodes, namespaces, priority classes, disruption budgets and pod groups."""
+"""Objects of the cluster other than pods: how the ledger keeps those of each kind."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.classification import place_of_namespace, reclassify
+from core.ledger.cluster.daemon_sets import learn_daemon_set
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch
+from core.workload.budget import BudgetFacts
 from core.workload.gangs.gang import GroupSource, PodGroup
 from core.workload.nodes.node import NodeFacts, NodeUse
-from core.workload.pod_group import GroupKey
+from core.workload.pod import NamespaceFacts, PriorityClassFacts
+from core.workload.pod_group import GroupKey, PodGroupFacts
+
+K = TypeVar("K")
+F = TypeVar("F")
+
+ObjectEvent = (
+    on.ObjectObserved[Any, Any]
+    | on.ObjectDeleted[Any, Any]
+    | on.ObjectsListed[Any, Any]
+    | on.KindUnserved[Any, Any]
+)
 
 
-def learn_nodes(state: State, event: on.NodeObserved | on.NodeDeleted | on.NodesListed) -> None:
+def learn_object(state: State, event: ObjectEvent) -> Rounds:
+    """Learn of an object, of the end of one, or of a whole list: what a list lacks has been deleted."""
+    row = _ROWS[event.kind]
     match event:
-        case on.NodeObserved(node):
-            _set_node(state, node.name, node)
-        case on.NodeDeleted(name):
-            _set_node(state, name, None)
-        case on.NodesListed(names):
-            state.cluster.nodes_listed = True
-            for missing in [name for name in state.cluster.nodes if name not in names]:
-                learn_nodes(state, on.NodeDeleted(missing))
+        case on.ObjectObserved(kind, facts):
+            yield from row.learn(state, kind.key_of(facts), facts) or ()
+        case on.ObjectDeleted(_, key):
+            yield from row.learn(state, key, None) or ()
+        case on.ObjectsListed(_, keys):
+            for missing in [key for key in row.known(state) if key not in keys]:
+                yield from row.learn(state, missing, None) or ()
+            row.listed(state)
+        case on.KindUnserved():
+            row.unserved(state)
 
 
-def _set_node(state: State, name: NodeName, node: NodeFacts | None) -> None:
+# -- nodes -----------------------------------------------------------------------------------------------
+
+
+def _learn_node(state: State, name: NodeName, node: NodeFacts | None) -> None:
     known = state.cluster.nodes.pop(name, None)
     if node is not None:
         state.cluster.nodes[name] = node
@@ -55,63 +80,79 @@ def _count_capacity(state: State, known: NodeFacts | None, node: NodeFacts | Non
     state.config.tree.set_capacity(state.usage.capacity)
 
 
-def learn_namespaces(
-    state: State,
-    event: on.NamespaceObserved | on.NamespaceDeleted | on.NamespacesListed,
-) -> Rounds:
-    match event:
-        case on.NamespaceObserved(namespace):
-            known = namespace.name in state.cluster.namespaces
-            state.cluster.namespaces[namespace.name] = namespace
-            yield from reclassify(state, namespace.name)
-            if not known:
-                yield from place_of_namespace(state, namespace.name)
-        case on.NamespaceDeleted(name):
-            state.cluster.namespaces.pop(name, None)
-        case on.NamespacesListed(names):
-            state.cluster.namespaces_listed = True
-            for missing in [name for name in state.cluster.namespaces if name not in names]:
-                del state.cluster.namespaces[missing]
+def _nodes_listed(state: State) -> None:
+    state.cluster.nodes_listed = True
 
 
-def learn_priority_classes(
-    state: State, event: on.PriorityClassObserved | on.PriorityClassDeleted | on.PriorityClassesListed
-) -> None:
-    classes = state.cluster.priority_classes
-    match event:
-        case on.PriorityClassObserved(priority_class):
-            classes[priority_class.name] = priority_class
-        case on.PriorityClassDeleted(name):
-            classes.pop(name, None)
-        case on.PriorityClassesListed(names):
-            for missing in [name for name in classes if name not in names]:
-                del classes[missing]
+# -- namespaces, priority classes and budgets ------------------------------------------------------------
 
 
-def learn_pod_groups(state: State, event: on.PodGroupNews) -> None:
-    """PodGroup objects, and whether the cluster has any; pods are filed anew where that changes."""
-    match event:
-        case on.PodGroupObserved(source, key, terms):
-            state.podgroups.terms[source, key] = terms
-            _file_again(state, key)
-        case on.PodGroupDeleted(source, key):
-            state.podgroups.terms.pop((source, key), None)
-            _file_again(state, key)
-        case on.PodGroupsListed(source, keys):
-            for missing in [
-                key for where, key in state.podgroups.terms if where is source and key not in keys
-            ]:
-                learn_pod_groups(state, on.PodGroupDeleted(source, missing))
-            if source not in state.podgroups.sources:
-                state.podgroups.sources.add(source)
-                _file_all(state, source)
-        case on.PodGroupsUnserved(source):
-            state.podgroups.sources.discard(source)
-            for known in [each for each in state.podgroups.terms if each[0] is source]:
-                del state.podgroups.terms[known]
-            _file_all(state, source)
-        case _:
-            raise AssertionError(event)
+def _learn_namespace(state: State, name: str, namespace: NamespaceFacts | None) -> Rounds:
+    if namespace is None:
+        state.cluster.namespaces.pop(name, None)
+        return
+    known = name in state.cluster.namespaces
+    state.cluster.namespaces[name] = namespace
+    yield from reclassify(state, name)
+    if not known:
+        yield from place_of_namespace(state, name)
+
+
+def _namespaces_listed(state: State) -> None:
+    state.cluster.namespaces_listed = True
+
+
+def _learn_priority_class(state: State, name: str, priority_class: PriorityClassFacts | None) -> None:
+    if priority_class is None:
+        state.cluster.priority_classes.pop(name, None)
+    else:
+        state.cluster.priority_classes[name] = priority_class
+
+
+def _learn_budget(state: State, key: tuple[str, str], budget: BudgetFacts | None) -> None:
+    namespace, name = key
+    there = state.cluster.budgets.setdefault(namespace, {})
+    if budget is None:
+        there.pop(name, None)
+    else:
+        there[name] = budget
+    if not there:
+        del state.cluster.budgets[namespace]
+
+
+def _known_budgets(state: State) -> Iterable[tuple[str, str]]:
+    return ((namespace, name) for namespace, there in state.cluster.budgets.items() for name in there)
+
+
+# -- PodGroup objects ------------------------------------------------------------------------------------
+
+
+def _learn_pod_group(source: GroupSource, state: State, key: GroupKey, facts: PodGroupFacts | None) -> None:
+    """Note what a PodGroup asks for; its pods are filed anew."""
+    if facts is None:
+        state.podgroups.terms.pop((source, key), None)
+    else:
+        state.podgroups.terms[source, key] = facts.terms
+    _file_again(state, key)
+
+
+def _known_pod_groups(source: GroupSource, state: State) -> Iterable[GroupKey]:
+    return (key for where, key in state.podgroups.terms if where is source)
+
+
+def _pod_groups_listed(source: GroupSource, state: State) -> None:
+    """Note that the cluster has such objects; pods that name one are filed anew."""
+    if source not in state.podgroups.sources:
+        state.podgroups.sources.add(source)
+        _file_all(state, source)
+
+
+def _pod_groups_unserved(source: GroupSource, state: State) -> None:
+    """Note that the cluster has no such objects: pods that name one are in no group."""
+    state.podgroups.sources.discard(source)
+    for key in list(_known_pod_groups(source, state)):
+        del state.podgroups.terms[source, key]
+    _file_all(state, source)
 
 
 def _file_again(state: State, key: GroupKey) -> None:
@@ -131,19 +172,40 @@ def _file_all(state: State, source: GroupSource) -> None:
     request_cycle(state, CycleReason.GROUP_CHANGED)
 
 
-def learn_budgets(state: State, event: on.BudgetObserved | on.BudgetDeleted | on.BudgetsListed) -> None:
-    match event:
-        case on.BudgetObserved(budget):
-            state.cluster.budgets.setdefault(budget.namespace, {})[budget.name] = budget
-        case on.BudgetDeleted(namespace, name):
-            there = state.cluster.budgets.get(namespace, {})
-            there.pop(name, None)
-            if not there:
-                state.cluster.budgets.pop(namespace, None)
-        case on.BudgetsListed(names):
-            known = [
-                (namespace, name) for namespace, there in state.cluster.budgets.items() for name in there
-            ]
-            for namespace, name in known:
-                if (namespace, name) not in names:
-                    learn_budgets(state, on.BudgetDeleted(namespace, name))
+# -- the table of kinds ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Row(Generic[K, F]):
+    """How the ledger keeps the objects of one kind."""
+
+    kind: on.ObjectKind[K, F]
+    #: Keys of the objects that the ledger knows.
+    known: Callable[[State], Iterable[K]]
+    #: Note the facts of one object; None when it was deleted.
+    learn: Callable[[State, K, F | None], Rounds | None]
+    #: Called after a whole list.
+    listed: Callable[[State], None] = lambda _: None
+    #: Called when the cluster does not have the kind any more.
+    unserved: Callable[[State], None] = lambda _: None
+
+
+def _pod_group_row(source: GroupSource) -> _Row[GroupKey, PodGroupFacts]:
+    return _Row(
+        on.POD_GROUPS[source],
+        partial(_known_pod_groups, source),
+        partial(_learn_pod_group, source),
+        partial(_pod_groups_listed, source),
+        partial(_pod_groups_unserved, source),
+    )
+
+
+_TABLE: tuple[_Row[Any, Any], ...] = (
+    _Row(on.NODES, lambda state: state.cluster.nodes, _learn_node, _nodes_listed),
+    _Row(on.NAMESPACES, lambda state: state.cluster.namespaces, _learn_namespace, _namespaces_listed),
+    _Row(on.PRIORITY_CLASSES, lambda state: state.cluster.priority_classes, _learn_priority_class),
+    _Row(on.BUDGETS, _known_budgets, _learn_budget),
+    _Row(on.DAEMON_SETS, lambda state: state.cluster.daemon_sets, learn_daemon_set),
+    *map(_pod_group_row, on.POD_GROUPS),
+)
+_ROWS: Mapping[on.ObjectKind[Any, Any], _Row[Any, Any]] = {row.kind: row for row in _TABLE}

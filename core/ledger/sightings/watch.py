@@ -37,7 +37,7 @@ from core.ledger.touched import Rounds
 from core.workload.pod import PodFacts
 
 
-def learn_pods(state: State, event: on.PodNews) -> Rounds:
+def learn_pods(state: State, event: on.PodReport) -> Rounds:
     match event:
         case on.PodObserved(pod):
             yield from _see(state, pod)

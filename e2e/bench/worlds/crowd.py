@@ -161,13 +161,13 @@ def crowd(engine: Engine) -> Crowd:
     capped = frozenset(path for path in map(queue_path, range(QUEUES)) if _is_capped(path))
     made = Crowd(engine, deque(), {}, partition, capped, itertools.count(), itertools.count(1))
     made.reload()
-    engine.learn(on.NamespaceObserved(NamespaceFacts("default")))
-    engine.learn(on.NamespacesListed(frozenset({"default"})))
+    engine.learn(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("default")))
+    engine.learn(on.ObjectsListed(on.NAMESPACES, frozenset({"default"})))
     names = [_node(at) for at in range(NODES)]
     for name in names:
         whole = Resource({"vcore": CORES * 1000, "memory": 256 * GIB, "pods": 110})
-        engine.learn(on.NodeObserved(NodeFacts(name, whole)))
-    engine.learn(on.NodesListed(frozenset(names)))
+        engine.learn(on.ObjectObserved(on.NODES, NodeFacts(name, whole)))
+    engine.learn(on.ObjectsListed(on.NODES, frozenset(names)))
     running = [_running(made, name, at, size) for at, size in enumerate(ON_NODE) for name in names]
     for _ in range(ASKS):
         made.ask()

@@ -22,6 +22,7 @@ from extender.kube.connection.client import connect
 from extender.kube.effects.effector import Effector
 from extender.kube.watch.feeds import Feeds
 from extender.kube.watch.reflector import Silence
+from extender.wire import kinds
 
 LABELS = {"tier": "db"}
 USER = "paddock-certificate"
@@ -51,9 +52,9 @@ class Hand:
         there: dict[str, BudgetFacts] = {}
         for each in self.told:
             match each:
-                case on.BudgetObserved(budget) if budget.namespace == namespace:
+                case on.ObjectObserved(_, BudgetFacts() as budget) if budget.namespace == namespace:
                     there[budget.name] = budget
-                case on.BudgetDeleted(where, name) if where == namespace:
+                case on.ObjectDeleted(on.BUDGETS, (where, name)) if where == namespace:
                     there.pop(name, None)
         return disruptions_left({namespace: there}, namespace, LABELS)
 
@@ -77,8 +78,8 @@ async def acting(cluster: Cluster) -> AsyncIterator[Hand]:
         )
         hand.perform = effector.perform
         feeds = Feeds(client, hand.told.append, reporter=Silence(), configured=asyncio.Event().wait)
-        tasks = [asyncio.create_task(effector.run()), asyncio.create_task(feeds.budgets.run())]
-        await asyncio.wait_for(feeds.budgets.synced.wait(), 10)
+        tasks = [asyncio.create_task(effector.run()), asyncio.create_task(feeds.of(kinds.BUDGETS).run())]
+        await asyncio.wait_for(feeds.of(kinds.BUDGETS).synced.wait(), 10)
         yield hand
         for task in tasks:
             task.cancel()

@@ -132,8 +132,8 @@ class ObjectMeta(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def namespace_and_name(full_name: str) -> tuple[str, str]:
-    """The two parts of an `ObjectMeta.full_name` of an object that has a namespace."""
-    namespace, _, name = full_name.partition("/")
+    """The two parts of an `ObjectMeta.full_name`; the namespace is empty for an object that has none."""
+    namespace, _, name = full_name.rpartition("/")
     return namespace, name
 
 

@@ -7,47 +7,48 @@ and placed when it is first seen; pods are told in the order of their creation (
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from enum import Enum
+from typing import Any, TypeVar
 
 import msgspec
 
-from core.ids import NodeName, PodUid
+from core.ids import PodUid
 from core.ledger import events as on
-from core.workload.budget import BudgetFacts
-from core.workload.nodes.node import NodeFacts
-from core.workload.pod import NamespaceFacts, PodFacts, PriorityClassFacts
+from core.workload.pod import PodFacts
 from extender.configuration.sources import ConfigMapData
-from extender.kube.connection.api import ObjectMeta, namespace_and_name, segment
+from extender.kube.connection.api import ObjectMeta, segment
 from extender.kube.connection.client import ApiClient
-from extender.kube.watch.daemon_sets import daemon_set_reflector
+from extender.kube.watch.daemon_sets import ReportedOnce
+from extender.kube.watch.objects import Learn, object_reflector
 from extender.kube.watch.pod_groups import PodGroupFeed
 from extender.kube.watch.reflector import Reflector, Reporter
-from extender.wire import translate
+from extender.wire import kinds, translate
 
-Learn = Callable[[on.Event], None]
 LIVE_PODS = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
 CONFIG_MAPS = ("yunikorn-defaults", "yunikorn-configs")
 
-T = TypeVar("T")
+K = TypeVar("K")
+F = TypeVar("F")
 
 
-@dataclass(frozen=True, slots=True)
-class EventSink(Generic[T]):
-    """A reflector's sink that makes events of what it is told."""
+class Waiting(Enum):
+    """What waits until a kind was listed. Readiness waits for all but the first."""
 
-    learn: Learn
-    changed: Callable[[T], on.Event]
-    deleted: Callable[[str], on.Event]
-    listed: Callable[[frozenset[str]], on.Event]
+    NOTHING = "nothing"
+    READINESS = "readiness"
+    CONFIGURATION = "the configuration"
+    PODS = "the list of pods"
+    """Such a kind is read after the configuration."""
 
-    def on_changed(self, item: T) -> None:
-        self.learn(self.changed(item))
 
-    def on_deleted(self, key: str) -> None:
-        self.learn(self.deleted(key))
-
-    def on_listed(self, keys: frozenset[str]) -> None:
-        self.learn(self.listed(keys))
+FOLLOWED: tuple[tuple[kinds.WatchedKind[Any, Any], Waiting], ...] = (
+    (kinds.DAEMON_SETS, Waiting.NOTHING),
+    (kinds.NAMESPACES, Waiting.CONFIGURATION),
+    (kinds.PRIORITY_CLASSES, Waiting.CONFIGURATION),
+    (kinds.BUDGETS, Waiting.READINESS),
+    (kinds.NODES, Waiting.PODS),
+)
+"""Every kind of object but pods and PodGroups, in the order in which they are waited for."""
 
 
 class Feeds:
@@ -63,39 +64,10 @@ class Feeds:
     ) -> None:
         self._configured = configured
         self.pod_groups = PodGroupFeed(client, learn, reporter)
-        self.daemon_sets = daemon_set_reflector(client, learn, reporter)
-        self.namespaces = Reflector(
-            client,
-            path="/api/v1/namespaces",
-            decode=lambda raw: translate.namespace_from(translate.NAMESPACE.decode(raw)),
-            key=_name,
-            sink=_namespace_sink(learn),
-            reporter=reporter,
-        )
-        self.priority_classes = Reflector(
-            client,
-            path="/apis/scheduling.k8s.io/v1/priorityclasses",
-            decode=lambda raw: translate.priority_class_from(translate.PRIORITY_CLASS.decode(raw)),
-            key=_name,
-            sink=_priority_class_sink(learn),
-            reporter=reporter,
-        )
-        self.budgets = Reflector(
-            client,
-            path="/apis/policy/v1/poddisruptionbudgets",
-            decode=lambda raw: translate.budget_from(translate.BUDGET.decode(raw)),
-            key=lambda meta: meta.full_name,
-            sink=_budget_sink(learn),
-            reporter=reporter,
-        )
-        self.nodes = Reflector(
-            client,
-            path="/api/v1/nodes",
-            decode=lambda raw: translate.node_from(translate.NODE.decode(raw)),
-            key=_name,
-            sink=_node_sink(learn),
-            reporter=reporter,
-        )
+        self._reflectors: dict[kinds.WatchedKind[Any, Any], Reflector[Any]] = {
+            kind: object_reflector(client, kind, learn, _reporter_of(waiting, reporter))
+            for kind, waiting in FOLLOWED
+        }
         self.pods = Reflector(
             client,
             path="/api/v1/pods",
@@ -103,86 +75,69 @@ class Feeds:
             decode=lambda raw: translate.pod_from(translate.POD.decode(raw)),
             key=lambda meta: meta.uid,
             order=lambda pod: (pod.created, pod.namespace, pod.name, pod.uid),
-            sink=_pod_sink(learn),
+            sink=_PodSink(learn),
             reporter=reporter,
             requested=lambda: learn(on.PodsListBegun()),
             caught_up=lambda: learn(on.PodsCaughtUp()),
         )
 
+    def of(self, kind: kinds.WatchedKind[K, F]) -> Reflector[F]:
+        """The reflector of one kind."""
+        return self._reflectors[kind]
+
     @property
     def followed(self) -> tuple[Reflector[Any] | PodGroupFeed, ...]:
-        """In the order in which they are waited for; not DaemonSets, of which none need be known."""
-        first = (self.namespaces, self.priority_classes, self.budgets, self.nodes)
-        return (*first, self.pod_groups, self.pods)
+        """Every feed that must have been listed, in the order in which they are waited for."""
+        needed = (self.of(kind) for kind, waiting in FOLLOWED if waiting is not Waiting.NOTHING)
+        return (*needed, self.pod_groups, self.pods)
 
     async def run(self) -> None:
         """Follow everything until cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self.daemon_sets.run())
-            group.create_task(self.namespaces.run())
-            group.create_task(self.priority_classes.run())
-            group.create_task(self.budgets.run())
+            for kind, waiting in FOLLOWED:
+                if waiting is not Waiting.PODS:
+                    group.create_task(self.of(kind).run())
             group.create_task(self.pod_groups.run())
-            await self.namespaces.synced.wait()
-            await self.priority_classes.synced.wait()
+            for each in self._awaited_by(Waiting.CONFIGURATION):
+                await each.synced.wait()
             await self._configured()
-            group.create_task(self.nodes.run())
-            await self.nodes.synced.wait()
+            for each in self._awaited_by(Waiting.PODS):
+                group.create_task(each.run())
+            for each in self._awaited_by(Waiting.PODS):
+                await each.synced.wait()
             await self.pod_groups.synced.wait()
             group.create_task(self.pods.run())
+
+    def _awaited_by(self, wanted: Waiting) -> list[Reflector[Any]]:
+        return [self.of(kind) for kind, waiting in FOLLOWED if waiting is wanted]
 
     async def wait_synced(self) -> None:
         for each in self.followed:
             await each.synced.wait()
 
 
+def _reporter_of(waiting: Waiting, reporter: Reporter) -> Reporter:
+    return ReportedOnce(reporter) if waiting is Waiting.NOTHING else reporter
+
+
 def _name(meta: ObjectMeta) -> str:
     return meta.name
 
 
-def _namespace_sink(learn: Learn) -> EventSink[NamespaceFacts]:
-    return EventSink(
-        learn,
-        on.NamespaceObserved,
-        on.NamespaceDeleted,
-        lambda names: on.NamespacesListed(names),
-    )
+@dataclass(frozen=True, slots=True)
+class _PodSink:
+    """The sink of pods, which have events of their own: verbs and reads report them too."""
 
+    learn: Learn
 
-def _priority_class_sink(learn: Learn) -> EventSink[PriorityClassFacts]:
-    return EventSink(
-        learn,
-        on.PriorityClassObserved,
-        on.PriorityClassDeleted,
-        lambda names: on.PriorityClassesListed(names),
-    )
+    def on_changed(self, item: PodFacts) -> None:
+        self.learn(on.PodObserved(item))
 
+    def on_deleted(self, key: str) -> None:
+        self.learn(on.PodDeleted(PodUid(key)))
 
-def _budget_sink(learn: Learn) -> EventSink[BudgetFacts]:
-    return EventSink(
-        learn,
-        on.BudgetObserved,
-        lambda key: on.BudgetDeleted(*namespace_and_name(key)),
-        lambda keys: on.BudgetsListed(frozenset(map(namespace_and_name, keys))),
-    )
-
-
-def _node_sink(learn: Learn) -> EventSink[NodeFacts]:
-    return EventSink(
-        learn,
-        on.NodeObserved,
-        lambda name: on.NodeDeleted(NodeName(name)),
-        lambda names: on.NodesListed(frozenset(map(NodeName, names))),
-    )
-
-
-def _pod_sink(learn: Learn) -> EventSink[PodFacts]:
-    return EventSink(
-        learn,
-        on.PodObserved,
-        lambda uid: on.PodDeleted(PodUid(uid)),
-        lambda uids: on.PodsListed(frozenset(map(PodUid, uids))),
-    )
+    def on_listed(self, keys: frozenset[str]) -> None:
+        self.learn(on.PodsListed(frozenset(map(PodUid, keys))))
 
 
 # -- the two ConfigMaps ------------------------------------------------------------------------------------

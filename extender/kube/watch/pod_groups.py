@@ -13,13 +13,11 @@ import msgspec
 
 from core.ledger import events as on
 from core.workload.gangs.gang import GroupSource
-from core.workload.pod_group import GroupKey
-from extender.kube.connection.api import ApiError, KubeError, MalformedAnswer, namespace_and_name
+from extender.kube.connection.api import ApiError, KubeError, MalformedAnswer
 from extender.kube.connection.client import ApiClient
-from extender.kube.watch.reflector import Reflector, Reporter
-from extender.wire.objects.pod_group import POD_GROUP, PodGroupFacts, pod_group_facts_from
-
-Learn = Callable[[on.Event], None]
+from extender.kube.watch.objects import Learn, object_reflector
+from extender.kube.watch.reflector import Reporter
+from extender.wire.kinds import pod_groups_at
 
 CHECKED_EVERY = 60.0
 """Seconds between two questions for what is served."""
@@ -122,10 +120,12 @@ class PodGroupFeed:
             known.task.cancel()
             del self._following[source]
             known = None
-            self.learn(on.PodGroupsUnserved(source))
+            self.learn(on.KindUnserved(on.POD_GROUPS[source]))
         if path and known is None:
             answered = asyncio.Event()
-            task = group.create_task(self._reflector(source, path, answered).run())
+            reporter = _Answered(self.reporter, answered, self._missed)
+            reflector = object_reflector(self.client, pod_groups_at(path, source), self.learn, reporter)
+            task = group.create_task(reflector.run())
             self._following[source] = _Following(path, answered, task)
         return True
 
@@ -158,17 +158,6 @@ class PodGroupFeed:
         except ValueError as error:
             raise MalformedAnswer(f"{path}: {error}") from error
 
-    def _reflector(self, source: GroupSource, path: str, answered: asyncio.Event) -> Reflector[PodGroupFacts]:
-        return Reflector(
-            self.client,
-            path=path,
-            decode=lambda raw: pod_group_facts_from(source, POD_GROUP.decode(raw)),
-            key=lambda meta: meta.full_name,
-            sink=_PodGroupSink(source, self.learn),
-            reporter=_Answered(self.reporter, answered, self._missed),
-            kind=f"{RESOURCE}.{source.value}",
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class _Answered:
@@ -190,24 +179,3 @@ class _Answered:
         if isinstance(error, ApiError) and error.status == _NOT_SERVED:
             self.missed.set()
         self.reporter.interrupted(kind, error, pause)
-
-
-@dataclass(frozen=True, slots=True)
-class _PodGroupSink:
-    """A reflector's sink that makes events of PodGroup objects."""
-
-    source: GroupSource
-    learn: Learn
-
-    def on_changed(self, item: PodGroupFacts) -> None:
-        self.learn(on.PodGroupObserved(self.source, item.key, item.terms))
-
-    def on_deleted(self, key: str) -> None:
-        self.learn(on.PodGroupDeleted(self.source, _key_of(key)))
-
-    def on_listed(self, keys: frozenset[str]) -> None:
-        self.learn(on.PodGroupsListed(self.source, frozenset(map(_key_of, keys))))
-
-
-def _key_of(full_name: str) -> GroupKey:
-    return GroupKey(*namespace_and_name(full_name))

@@ -1,4 +1,4 @@
-"""The played API server: objects with versions, the few calls that change them, and news of every change.
+"""The played API server: objects with versions, the few calls that change them, and a report of every change.
 
 It decides what the real one decides: who may be bound, what a patch changes, when a deleted pod is gone.
 Readers get each change as it was made, so one that hears of it late sees the object as it was then.
@@ -16,16 +16,8 @@ from core.workload.pod import GATE_OPENED, OWN_GATE, NamespaceFacts, PodFacts, P
 from extender.simulator.cluster.clock import Clock, Kind
 from extender.simulator.scenario.model import PodEntry
 from extender.simulator.scenario.objects import Json, stamp, uid_of
-from extender.wire.translate import (
-    NAMESPACE,
-    NODE,
-    POD,
-    PRIORITY_CLASS,
-    namespace_from,
-    node_from,
-    pod_from,
-    priority_class_from,
-)
+from extender.wire import kinds
+from extender.wire.translate import POD, pod_from
 
 TERMINAL = ("Succeeded", "Failed")
 _encode = msgspec.json.encode
@@ -104,19 +96,19 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class PodChange:
-    """``facts``: the pod after it; ``gone``: it is no longer there."""
+    """``facts``: the pod after it; ``deleted``: it is no longer there."""
 
     pod: Pod
     facts: PodFacts
     raw: bytes
-    gone: bool = False
+    deleted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class NodeChange:
     node: Node
     facts: NodeFacts
-    gone: bool = False
+    deleted: bool = False
 
 
 Change = PodChange | NodeChange
@@ -152,7 +144,7 @@ class PlayedApi:
     # -- what stands still ------------------------------------------------------------------------------
 
     def add_namespace(self, body: Json) -> None:
-        facts = namespace_from(NAMESPACE.decode(_encode(body)))
+        facts = kinds.NAMESPACES.read(_encode(body))
         self.namespaces[facts.name] = facts
 
     def add_priority_class(self, body: Json) -> None:
@@ -160,7 +152,7 @@ class PlayedApi:
 
     def priority_class_facts(self) -> Iterator[PriorityClassFacts]:
         for body in self.priority_classes.values():
-            yield priority_class_from(PRIORITY_CLASS.decode(_encode(body)))
+            yield kinds.PRIORITY_CLASSES.read(_encode(body))
 
     # -- nodes --------------------------------------------------------------------------------------------
 
@@ -189,7 +181,7 @@ class PlayedApi:
             self.remove(pod, ended="" if pod.terminal else "deleted")
         del self.nodes[name]
         node.removed = self._clock.now
-        self._publish(NodeChange(node, node.facts, gone=True))
+        self._publish(NodeChange(node, node.facts, deleted=True))
 
     def _node(self, name: str) -> Node:
         if name not in self.nodes:
@@ -198,7 +190,7 @@ class PlayedApi:
 
     def _node_facts(self, body: Json) -> NodeFacts:
         body["metadata"]["resourceVersion"] = self._next_version()
-        return node_from(NODE.decode(_encode(body)))
+        return kinds.NODES.read(_encode(body))
 
     # -- pods ----------------------------------------------------------------------------------------------
 
@@ -345,22 +337,22 @@ class PlayedApi:
         """The pod is gone. A controller hears of it, unless it heard when the deletion began."""
         if not pod.exists:
             return
-        told = "deletionTimestamp" in pod.body["metadata"] and pod.facts.deleting
+        reported = "deletionTimestamp" in pod.body["metadata"] and pod.facts.deleting
         pod.exists = False
         pod.ended = ended or pod.ended
         if not pod.terminal:
             pod.gone_at = self._clock.now
         pod.body["metadata"].setdefault("deletionTimestamp", stamp(self._clock.now))
         del self._live[pod.namespace, pod.name]
-        self._changed(pod, gone=True)
-        if not told and not pod.terminal:
+        self._changed(pod, deleted=True)
+        if not reported and not pod.terminal:
             self.on_deleted(pod)
 
-    def _changed(self, pod: Pod, *, gone: bool = False) -> None:
+    def _changed(self, pod: Pod, *, deleted: bool = False) -> None:
         pod.body["metadata"]["resourceVersion"] = self._next_version()
         pod.raw = _encode(pod.body)
         pod.facts = pod_from(POD.decode(pod.raw))
-        self._publish(PodChange(pod, pod.facts, pod.raw, gone))
+        self._publish(PodChange(pod, pod.facts, pod.raw, deleted))
 
     def _next_version(self) -> str:
         self._version += 1

@@ -3,20 +3,12 @@
 Source: pkg/controller/disruption/disruption.go. Without controllers the expected pods are the matching ones.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from core.workload.budget import BudgetFacts, covers
 from core.workload.nodes.affinity import Requirement
 from extender.simulator.cluster.api_server import Pod
 from extender.simulator.scenario.model import BudgetEntry
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetChange:
-    """``budget``: as it is after it."""
-
-    budget: BudgetFacts
 
 
 class PlayedBudgets:
@@ -29,19 +21,19 @@ class PlayedBudgets:
         self.reconcile()
 
     @property
-    def written(self) -> Iterable[BudgetFacts]:
+    def written(self) -> Collection[BudgetFacts]:
         """All of them, in the order of the file."""
         return self._written.values()
 
-    def reconcile(self) -> list[BudgetChange]:
-        """Look at the pods again, as the controller does; what that has changed."""
+    def reconcile(self) -> list[BudgetFacts]:
+        """Look at the pods again, as the controller does; those that it has changed."""
         changes = []
         pods = self._counted() if self._entries else []
         for entry in self._entries:
             facts = _facts(entry, allowed(entry, pods))
             if self._written.get((entry.namespace, entry.name)) != facts:
                 self._written[entry.namespace, entry.name] = facts
-                changes.append(BudgetChange(facts))
+                changes.append(facts)
         return changes
 
     def objection(self, pod: Pod) -> str:

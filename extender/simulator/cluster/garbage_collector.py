@@ -19,7 +19,7 @@ class GarbageCollector:
 
     def heard(self, change: PodChange) -> None:
         pod, owner = change.pod, change.facts.owner
-        if change.gone:
+        if change.deleted:
             self._left.extend(self._owned.pop(pod.uid, {}).values())
             self._owned.get(owner, {}).pop(pod.uid, None)
         elif owner and pod.uid not in (owned := self._owned.setdefault(owner, {})):

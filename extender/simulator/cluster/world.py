@@ -6,13 +6,15 @@ from typing import Protocol
 from core.decisions.preemption.planning import Outcome
 from core.ledger.effects import Effect
 from core.ledger.pods.record import PodRecord
+from core.workload.budget import BudgetFacts
 from core.workload.daemon_set import DaemonSetFacts
 from extender.simulator.cluster.api_server import Change, PlayedApi
-from extender.simulator.cluster.budgets import BudgetChange, PlayedBudgets
+from extender.simulator.cluster.budgets import PlayedBudgets
 from extender.simulator.cluster.clock import Clock, HandLoop
 from extender.simulator.cluster.eviction import EvictionObserver
 
-News = Change | BudgetChange
+ClusterChange = Change | BudgetFacts
+"""A disruption budget stands for a change to itself."""
 
 
 class PaddockObserver(EvictionObserver, Protocol):

@@ -84,8 +84,8 @@ class PlayedScheduler:
 
     def deliver(self, change: Change) -> None:
         match change:
-            case NodeChange(node, facts, gone):
-                if gone:
+            case NodeChange(node, facts, deleted):
+                if deleted:
                     self._cache.remove_node(node.name)
                     self._queue.on_room()
                 elif self._cache.set_node(node, dict(facts.allocatable.items())):
@@ -97,7 +97,7 @@ class PlayedScheduler:
         """A pod that has ended leaves the selection, which looks like its deletion."""
         pod, facts = change.pod, change.facts
         known = self._known.get(pod.uid)
-        if change.gone or facts.terminal:
+        if change.deleted or facts.terminal:
             if known is not None:
                 self._pod_gone(known)
             return

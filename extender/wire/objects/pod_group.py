@@ -3,12 +3,10 @@
 Only what Paddock reads. Their status is somebody else's, and nothing is ever written to them.
 """
 
-from dataclasses import dataclass
-
 import msgspec
 
 from core.workload.gangs.gang import GroupSource
-from core.workload.pod_group import GroupKey, Terms
+from core.workload.pod_group import GroupKey, PodGroupFacts, Terms
 from extender.wire.objects.pod import PodMetadata, Quantities, Wire
 from extender.wire.objects.sizing import amounts_of
 
@@ -35,14 +33,6 @@ class PodGroupSpec(Wire, frozen=True):
 class WirePodGroup(Wire, frozen=True):
     metadata: PodMetadata = PodMetadata()
     spec: PodGroupSpec = PodGroupSpec()
-
-
-@dataclass(frozen=True, slots=True)
-class PodGroupFacts:
-    """A PodGroup as last told."""
-
-    key: GroupKey
-    terms: Terms
 
 
 def pod_group_facts_from(source: GroupSource, group: WirePodGroup) -> PodGroupFacts:

@@ -142,7 +142,7 @@ def test_an_unknown_node_and_one_with_room() -> None:
     world = world_of(1)
     ask(world, 1)
     assert world.refused().stop is Stop.THERE_IS_ROOM
-    world.tell(on.NodeDeleted(HERE))
+    world.tell(on.ObjectDeleted(on.NODES, HERE))
     assert world.refused().stop is Stop.NO_NODE
 
 

@@ -94,7 +94,7 @@ def ledger_of(sort: NodeSortSpec, *nodes: NodeFacts, settings: LedgerSettings | 
     partition = replace(make_partition(make_queue("root.a")), node_sort=sort)
     ledger.apply(on.Configured(partition, settings or LedgerSettings()), now=START)
     for node in nodes:
-        ledger.apply(on.NodeObserved(node), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, node), now=START)
     ledger.apply(on.PodObserved(make_pod("ask", cpu=1)), now=START)
     return ledger
 
@@ -174,7 +174,7 @@ def test_the_order_follows_every_change_of_a_node() -> None:
     assert order(ledger, "n1", "n2") == ["n2", "n1"]
     hold(ledger, "n2", cpu=5, foreign=True)
     assert order(ledger, "n1", "n2") == ["n1", "n2"]
-    ledger.apply(on.NodeObserved(replace(make_node("n2", cpu=100), version=2)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, replace(make_node("n2", cpu=100), version=2)), now=START)
     assert order(ledger, "n1", "n2") == ["n2", "n1"]
     ledger.apply(on.PodDeleted(PodUid("uid-on-n1-2-0")), now=START)
     assert order(ledger, "n1", "n2") == ["n1", "n2"]
@@ -250,7 +250,7 @@ def test_no_scores_before_the_lists_are_in() -> None:
     ledger = Ledger()
     partition = replace(make_partition(make_queue("root.a")), node_sort=FAIR)
     ledger.apply(on.Configured(partition, LedgerSettings()), now=START)
-    ledger.apply(on.NodeObserved(make_node("n1")), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n1")), now=START)
     ledger.apply(on.PodObserved(make_pod("ask")), now=START)
     assert decided(ledger, "n1") == Ignored()
 

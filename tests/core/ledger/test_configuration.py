@@ -53,8 +53,8 @@ def test_a_reload_carries_usage_over() -> None:
 
 def test_pods_seen_before_the_first_document_are_counted_with_it() -> None:
     ledger = Ledger()
-    ledger.apply(on.NodeObserved(make_node()), now=START)
-    ledger.apply(on.NamespaceObserved(NamespaceFacts("default")), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node()), now=START)
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("default")), now=START)
     observe(ledger, "bound", node="n1")
     observe(ledger, "asks")
     assert usage(ledger, "root") == (0, 0, 0)
@@ -216,7 +216,7 @@ def test_a_pod_bound_by_others_that_names_nothing_counts_in_the_recovery_queue()
 def test_a_restart_leaves_the_pods_of_the_default_queue_in_it() -> None:
     ledger = Ledger()
     ledger.apply(on.Configured(make_partition(make_queue("root.default")), LedgerSettings()), now=START)
-    ledger.apply(on.NamespaceObserved(NamespaceFacts("default")), now=START)
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("default")), now=START)
     observe(ledger, queue="", node="n1")
     ledger.apply(on.PodsListed(frozenset({PodUid("uid-pod")})), now=START)
     assert usage(ledger, "root.default") == (1000, 0, 0)

@@ -100,7 +100,10 @@ def test_a_lost_answer_is_told_apart_from_a_refusal() -> None:
 def planned(plan: str = "1-uid-ask") -> tuple[Ledger, WriteRecord]:
     """A plan for the ask that is to be written on it, with the node that is reserved."""
     ledger = make_ledger(make_queue("root.a"), make_queue("root.b"))
-    for event in (on.NodeObserved(make_node("n1", cpu=2000)), *map(on.PodObserved, (ASK, VICTIM))):
+    for event in (
+        on.ObjectObserved(on.NODES, make_node("n1", cpu=2000)),
+        *map(on.PodObserved, (ASK, VICTIM)),
+    ):
         ledger.apply(event, now=START)
     return ledger, commit(ledger, plan)
 
@@ -163,7 +166,7 @@ def test_an_eviction_that_a_restart_repeats_goes_on_with_the_plan() -> None:
     restarted = make_ledger(make_queue("root.a"), make_queue("root.b"), listed=False)
     recorded = replace(ASK, reserved_node=N1, triggered="1-uid-ask", version=2)
     marked = replace(VICTIM, preempted_for="uid-ask", preempted_why="why", version=2)
-    restarted.apply(on.NodeObserved(make_node("n1", cpu=2000)), now=START)
+    restarted.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=2000)), now=START)
     for pod in (recorded, marked):
         restarted.apply(on.PodObserved(pod), now=START)
     effects = restarted.apply(on.PodsListed(frozenset({ASK.uid, VICTIM.uid})), now=START)

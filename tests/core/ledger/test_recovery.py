@@ -23,7 +23,10 @@ MARKED = replace(VICTIM, preempted_for="uid-ask", preempted_why="because", versi
 def standing_by(*later: object) -> Ledger:
     """Its first list was before anything was written; ``later`` is what it has seen of the pods since."""
     ledger = make_ledger(make_queue("root.a"), make_queue("root.b"))
-    for event in (on.NodeObserved(make_node("n1", cpu=2000)), *map(on.PodObserved, (ASK, VICTIM))):
+    for event in (
+        on.ObjectObserved(on.NODES, make_node("n1", cpu=2000)),
+        *map(on.PodObserved, (ASK, VICTIM)),
+    ):
         ledger.apply(event, now=START)
     for pod in later:
         ledger.apply(on.PodObserved(pod), now=START)  # type: ignore[arg-type]

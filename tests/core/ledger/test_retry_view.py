@@ -71,7 +71,7 @@ def ledger() -> Ledger:
     ledger = make_ledger(make_queue("root.a", max={"vcore": 1500}), make_queue("root.b"), nodes=0)
     ledger.apply(on.PodObserved(make_pod("other", app="other", priority=-1)), now=START)
     ledger.apply(on.PodObserved(make_pod()), now=START)
-    ledger.apply(on.NodeObserved(make_node("n1", cpu=8000)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=8000)), now=START)
     woken(ledger, now=START)
     assert isinstance(filtered(ledger, UID, now=START), Admitted)
     woken(ledger, now=START)

@@ -30,7 +30,7 @@ def hierarchy() -> Ledger:
     ledger = make_ledger(*queues, nodes=0)
     for at in range(2 * WORK_PER_SLICE):
         name = f"n{at:03}"
-        ledger.apply(on.NodeObserved(make_node(name, cpu=LARGE)), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=LARGE)), now=START)
         runs = make_pod(f"runs-{name}", cpu=LARGE - 1500, node=name, app="runs", queue="root.u0.t0")
         ledger.apply(on.PodObserved(runs), now=START)
     return ledger

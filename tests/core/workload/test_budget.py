@@ -89,15 +89,15 @@ def test_the_budgets_over_a_pod() -> None:
 
 def test_budgets_come_change_and_go() -> None:
     ledger = make_ledger(make_queue("root.a"))
-    ledger.apply(on.BudgetObserved(budget("a", allowed=1)), now=START)
-    ledger.apply(on.BudgetObserved(budget("b")), now=START)
-    ledger.apply(on.BudgetObserved(budget("a", allowed=0)), now=START)
+    ledger.apply(on.ObjectObserved(on.BUDGETS, budget("a", allowed=1)), now=START)
+    ledger.apply(on.ObjectObserved(on.BUDGETS, budget("b")), now=START)
+    ledger.apply(on.ObjectObserved(on.BUDGETS, budget("a", allowed=0)), now=START)
     assert ledger.view.budgets == known(budget("a", allowed=0), budget("b"))
-    ledger.apply(on.BudgetDeleted("default", "a"), now=START)
-    ledger.apply(on.BudgetDeleted("default", "unheard-of"), now=START)
-    ledger.apply(on.BudgetDeleted("unheard-of", "a"), now=START)
+    ledger.apply(on.ObjectDeleted(on.BUDGETS, ("default", "a")), now=START)
+    ledger.apply(on.ObjectDeleted(on.BUDGETS, ("default", "unheard-of")), now=START)
+    ledger.apply(on.ObjectDeleted(on.BUDGETS, ("unheard-of", "a")), now=START)
     assert ledger.view.budgets == known(budget("b"))
-    ledger.apply(on.BudgetDeleted("default", "b"), now=START)
+    ledger.apply(on.ObjectDeleted(on.BUDGETS, ("default", "b")), now=START)
     assert ledger.view.budgets == {}
 
 
@@ -105,8 +105,8 @@ def test_what_a_list_lacks_is_gone() -> None:
     ledger = make_ledger(make_queue("root.a"))
     kept, gone = budget("a"), (budget("b"), budget("a", namespace="other"))
     for each in (kept, *gone):
-        ledger.apply(on.BudgetObserved(each), now=START)
-    ledger.apply(on.BudgetsListed(frozenset({("default", "a")})), now=START)
+        ledger.apply(on.ObjectObserved(on.BUDGETS, each), now=START)
+    ledger.apply(on.ObjectsListed(on.BUDGETS, frozenset({("default", "a")})), now=START)
     assert ledger.view.budgets == known(kept)
 
 

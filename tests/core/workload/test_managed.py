@@ -85,7 +85,7 @@ def test_the_class_is_decided_at_first_sight(ledger: Ledger) -> None:
         on.PodObserved(make_pod("other", scheduler_name="default-scheduler", marked=True, version=2)),
         now=START,
     )
-    ledger.apply(on.NamespaceObserved(NamespaceFacts("default", ENABLED)), now=START)
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("default", ENABLED)), now=START)
     assert (managed_in(ledger, ours), managed_in(ledger, other)) == (True, False)
 
 
@@ -96,10 +96,12 @@ def test_a_pod_seen_before_its_namespace_is_decided_with_it(
     pod = make_pod(scheduler_name="default-scheduler", namespace="late")
     ledger.apply(on.PodObserved(pod), now=START)
     assert not managed_in(ledger, pod)
-    ledger.apply(on.NamespaceObserved(NamespaceFacts("late", annotation)), now=START)
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("late", annotation)), now=START)
     assert managed_in(ledger, pod) is managed
     assert usage(ledger, "root.a") == (0, 0, pending)
-    ledger.apply(on.NamespaceObserved(NamespaceFacts("late", "" if annotation else ENABLED)), now=START)
+    ledger.apply(
+        on.ObjectObserved(on.NAMESPACES, NamespaceFacts("late", "" if annotation else ENABLED)), now=START
+    )
     assert managed_in(ledger, pod) is managed, "decided once"
 
 
@@ -107,16 +109,16 @@ def test_a_pod_that_left_before_its_namespace_came_is_no_longer_awaited(ledger: 
     pod = make_pod(scheduler_name="default-scheduler", namespace="late")
     ledger.apply(on.PodObserved(pod), now=START)
     ledger.apply(on.PodDeleted(pod.uid), now=START)
-    ledger.apply(on.NamespaceObserved(NamespaceFacts("late", ENABLED)), now=START)
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("late", ENABLED)), now=START)
     assert usage(ledger, "root") == (0, 0, 0)
 
 
 def test_namespaces_that_a_list_lacks_are_unknown_again(ledger: Ledger) -> None:
-    ledger.apply(on.NamespaceObserved(NamespaceFacts("old", ENABLED)), now=START)
-    ledger.apply(on.NamespacesListed(frozenset({"default"})), now=START)
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("old", ENABLED)), now=START)
+    ledger.apply(on.ObjectsListed(on.NAMESPACES, frozenset({"default"})), now=START)
     assert ledger.view.namespace("old") is None
-    ledger.apply(on.NamespaceObserved(NamespaceFacts("old", ENABLED)), now=START)
-    ledger.apply(on.NamespaceDeleted("old"), now=START)
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("old", ENABLED)), now=START)
+    ledger.apply(on.ObjectDeleted(on.NAMESPACES, "old"), now=START)
     assert ledger.view.namespace("old") is None
 
 

@@ -215,10 +215,10 @@ def now_synced(rig: Rig) -> None:
         on.Configured(make_partition(make_queue("root.a")), rig.engine.view.settings), now=rig.time
     )
     for listed in (
-        on.NodeObserved(make_node("n1")),
-        on.NodesListed(frozenset({NodeName("n1")})),
-        on.NamespaceObserved(NamespaceFacts("default")),
-        on.NamespacesListed(frozenset({"default"})),
+        on.ObjectObserved(on.NODES, make_node("n1")),
+        on.ObjectsListed(on.NODES, frozenset({NodeName("n1")})),
+        on.ObjectObserved(on.NAMESPACES, NamespaceFacts("default")),
+        on.ObjectsListed(on.NAMESPACES, frozenset({"default"})),
         on.PodsListed(frozenset()),
     ):
         rig.ledger.apply(listed, now=rig.time)

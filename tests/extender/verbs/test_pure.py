@@ -131,7 +131,7 @@ def test_before_the_lists_are_in() -> None:
 
 def test_unsynced_with_namespaces_known_unmanaged_pods_pass() -> None:
     ledger = Ledger()
-    ledger.apply(on.NamespacesListed(frozenset()), now=0.0)
+    ledger.apply(on.ObjectsListed(on.NAMESPACES, frozenset()), now=0.0)
     rig = Rig(ledger=ledger)
     assert rig.filter("x", scheduler="default-scheduler", queue="")["NodeNames"]
     answer = json.loads(
@@ -195,7 +195,7 @@ def test_freed_room_wakes_the_ones_that_fit() -> None:
 def test_new_nodes_change_what_a_refusal_names() -> None:
     rig = Rig(make_queue("root.a", max={"vcore": 500}), nodes=1)
     assert set(rig.filter("p", nodes=["n1"])["FailedAndUnresolvableNodes"]) == {"n1"}
-    rig.engine.learn(on.NodeObserved(make_node("n9")))
+    rig.engine.learn(on.ObjectObserved(on.NODES, make_node("n9")))
     assert set(rig.filter("p", nodes=["n1"])["FailedAndUnresolvableNodes"]) == {"n1", "n9"}
 
 

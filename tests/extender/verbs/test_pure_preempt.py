@@ -33,8 +33,8 @@ class Stage:
         preemption = PreemptionSettings(**settings)
         self.learn(on.Configured(make_partition(*QUEUES), LedgerSettings(preemption=preemption)))
         for name in ("n2", "n3"):
-            self.learn(on.NodeDeleted(NodeName(name)))
-        self.learn(on.NodeObserved(make_node("n1", cpu=2000)))
+            self.learn(on.ObjectDeleted(on.NODES, NodeName(name)))
+        self.learn(on.ObjectObserved(on.NODES, make_node("n1", cpu=2000)))
         for number in range(2):
             self.learn(on.PodObserved(self.victim(number)))
 
@@ -220,7 +220,7 @@ def test_several_offers_stand_at_once_and_none_names_the_victim_of_another() -> 
     stage = Stage()
     stage.ask()
     stage.learn(on.PodObserved(make_pod("next", queue="root.a", app="next", created=stage.at, complex=True)))
-    stage.learn(on.NodeObserved(make_node("n2", cpu=1000)))
+    stage.learn(on.ObjectObserved(on.NODES, make_node("n2", cpu=1000)))
     other = make_pod("w", queue="root.b", app="w", node="n2", created=stage.at - 100)
     stage.learn(on.PodObserved(other))
     stage.wait(DELAY)

@@ -54,7 +54,7 @@ def test_a_kept_node_is_not_kept_from_a_pod_that_may_run_nowhere_else(rig: Rig) 
     daemon = make_pod("daemon", app="daemon", required_node=NodeName("n1"), **OF_AGENTS)
     rig.engine.learn(on.PodObserved(daemon))
     assert rig.filter("daemon", app="daemon", version="0", nodes=["n1"])["NodeNames"] == []
-    rig.engine.learn(on.DaemonSetObserved(AGENTS))
+    rig.engine.learn(on.ObjectObserved(on.DAEMON_SETS, AGENTS))
     assert rig.filter("daemon", app="daemon", version="0", nodes=["n1"]) == {"NodeNames": ["n1"]}
 
 

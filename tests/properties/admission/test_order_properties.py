@@ -210,7 +210,7 @@ def handed_out(ledger: Ledger, uids: list[PodUid]) -> list[str]:
     """Who is placed when room appears one core at a time, a node for each."""
     order: list[str] = []
     for at in range(len(uids)):
-        ledger.apply(on.NodeObserved(make_node(f"slot{at:02}", cpu=1000)), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(f"slot{at:02}", cpu=1000)), now=START)
         woken(ledger, now=START)
         turns = [uid for uid in uids if ledger.view.has_turn(uid)]
         assert len(turns) == 1
@@ -299,7 +299,7 @@ def turns_of(asks: Asks, policies: dict[str, str], told: Told, cores: int) -> li
         )
         ledger.apply(on.PodObserved(pod), now=START)
     for at in told.nodes:
-        ledger.apply(on.NodeObserved(make_node(f"n{at}", cpu=500 * cores)), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(f"n{at}", cpu=500 * cores)), now=START)
     woken(ledger, now=START)
     return [(uid, turn.node) for uid, turn in ledger.view.turns.items()]
 

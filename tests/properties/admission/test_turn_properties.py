@@ -109,6 +109,6 @@ def test_who_has_a_turn_does_not_lift_its_queue() -> None:
     for name, path, priority in (("high", "root.a", 5), ("low", "root.a", 0), ("middle", "root.b", 3)):
         ledger.apply(on.PodObserved(make_pod(name, queue=path, app=path, priority=priority)), now=START)
     for name in ("n1", "n2"):
-        ledger.apply(on.NodeObserved(make_node(name, cpu=1000)), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=1000)), now=START)
         woken(ledger, now=START)
     assert list(ledger.view.turns) == ["uid-high", "uid-middle"]

@@ -120,7 +120,7 @@ class World:
         self.given: dict[PodUid, int] = {}
         """The generation in which an ask got its turn: a later document may take the room away."""
         for node in nodes:
-            self.ledger.apply(on.NodeObserved(node), now=START)
+            self.ledger.apply(on.ObjectObserved(on.NODES, node), now=START)
 
     @property
     def pending(self) -> list[PodUid]:

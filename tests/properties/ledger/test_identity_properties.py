@@ -38,7 +38,7 @@ step: st.SearchStrategy[Step] = st.tuples(
 
 def fresh(*, listed: bool, shared: bool) -> Ledger:
     ledger = make_ledger(A, B, settings=LedgerSettings(shares_applications=shared), listed=listed, nodes=2)
-    ledger.apply(on.NamespaceObserved(NamespaceFacts("other")), now=START)
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("other")), now=START)
     return ledger
 
 

@@ -38,7 +38,7 @@ from core.workload.pod import (
     PodFacts,
     PriorityClassFacts,
 )
-from core.workload.pod_group import GroupKey, Terms
+from core.workload.pod_group import GroupKey, PodGroupFacts, Terms
 from tests.builders import AGENTS, START, bind_called, filtered, make_gang, make_node, make_pod
 from tests.properties.ledger.history_world import (
     DOCUMENTS,
@@ -140,12 +140,24 @@ placeholders = st.sampled_from(
     ]
 )
 namespaces = st.sampled_from(NAMESPACES)
-sources = st.sampled_from([GroupSource.PLUGIN, GroupSource.NATIVE])
 group_keys = st.builds(GroupKey, st.just("default"), st.sampled_from("gho"))
 least = st.sampled_from([(), (("vcore", 3000),)])
 terms = st.builds(Terms, st.integers(0, 3), least, st.sampled_from([None, 5.0]))
 selectors = st.sampled_from([None, ()])
 daemon_sets = st.builds(DaemonSetKey, st.just("default"), letters)
+
+OBJECTS: dict[on.ObjectKind[Any, Any], tuple[st.SearchStrategy[Any], st.SearchStrategy[Any]]] = {
+    on.NODES: (nodes, any_node()),
+    on.NAMESPACES: (namespaces, st.builds(NamespaceFacts, namespaces, st.sampled_from(["", "true"]))),
+    on.PRIORITY_CLASSES: (letters, st.builds(PriorityClassFacts, letters)),
+    on.BUDGETS: (
+        st.tuples(namespaces, letters),
+        st.builds(BudgetFacts, namespaces, letters, selectors, st.integers(0, 2)),
+    ),
+    on.DAEMON_SETS: (daemon_sets, st.builds(DaemonSetFacts, daemon_sets, letters, st.just(AGENTS.selector))),
+    **dict.fromkeys(on.POD_GROUPS.values(), (group_keys, st.builds(PodGroupFacts, group_keys, terms))),
+}
+"""Kinds of objects: keys, and the facts of one."""
 
 EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PodObserved: (some_pod,),
@@ -155,25 +167,6 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.PodsListBegun: (),
     on.PodsCaughtUp: (),
     on.PodsListed: (st.frozensets(uids),),
-    on.NodeObserved: (any_node(),),
-    on.NodeDeleted: (nodes,),
-    on.NodesListed: (st.frozensets(nodes),),
-    on.NamespaceObserved: (st.builds(NamespaceFacts, namespaces, st.sampled_from(["", "true"])),),
-    on.NamespaceDeleted: (namespaces,),
-    on.NamespacesListed: (st.frozensets(namespaces),),
-    on.PriorityClassObserved: (st.builds(PriorityClassFacts, letters),),
-    on.PriorityClassDeleted: (letters,),
-    on.PriorityClassesListed: (st.frozensets(letters),),
-    on.BudgetObserved: (st.builds(BudgetFacts, namespaces, letters, selectors, st.integers(0, 2)),),
-    on.BudgetDeleted: (namespaces, letters),
-    on.BudgetsListed: (st.frozensets(st.tuples(namespaces, letters)),),
-    on.DaemonSetObserved: (st.builds(DaemonSetFacts, daemon_sets, letters, st.just(AGENTS.selector)),),
-    on.DaemonSetDeleted: (daemon_sets,),
-    on.DaemonSetsListed: (st.frozensets(daemon_sets),),
-    on.PodGroupObserved: (sources, group_keys, terms),
-    on.PodGroupDeleted: (sources, group_keys),
-    on.PodGroupsListed: (sources, st.frozensets(group_keys)),
-    on.PodGroupsUnserved: (sources,),
     on.FilterCalled: (uids,),
     on.PodAdmitted: (uids, st.integers(0, 6)),
     on.PodRefused: (uids, st.just(REFUSAL), st.just(SAID)),
@@ -204,10 +197,23 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.ActingBegan: (),
     on.ActingEnded: (),
 }
-"""Every event but `Configured`, which has a step of its own; and what each is made of."""
+"""Every other event but `Configured`, which has a step of its own; and what each is made of."""
 
 observed = st.builds(on.PodObserved, some_pod)
-any_event = st.one_of(observed, observed, *(st.builds(event, *of) for event, of in EVENTS.items()))
+object_events = [
+    event
+    for kind, (keys, facts) in OBJECTS.items()
+    for event in (
+        st.builds(on.ObjectObserved, st.just(kind), facts),
+        st.builds(on.ObjectDeleted, st.just(kind), keys),
+        st.builds(on.ObjectsListed, st.just(kind), st.frozensets(keys)),
+    )
+]
+unserved = st.builds(on.KindUnserved, st.sampled_from(list(on.POD_GROUPS.values())))
+any_event = st.one_of(
+    *(observed, observed, *object_events, unserved),
+    *(st.builds(event, *of) for event, of in EVENTS.items()),
+)
 
 any_step: st.SearchStrategy[Step] = st.one_of(
     any_event.map(lambda event: ("event", event)),

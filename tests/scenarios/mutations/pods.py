@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from core.decisions.decision import Ignored
-from core.ledger.events import NodeDeleted, NodeObserved
+from core.ledger.events import NODES, ObjectDeleted, ObjectObserved
 from core.ledger.pods.record import Charge, Held, PodRecord
 from core.ledger.state.state import State
 from core.resource import Resource
@@ -79,9 +79,9 @@ def _plain_rank(rule: Rule, record: PodRecord) -> tuple[int, float, int, Any]:
     return (-record.facts.priority, 0.0, record.seq, record.facts.uid)
 
 
-def _cordon_counts(rule: Rule, state: Any, event: Any) -> None:
-    cordoned = isinstance(event, NodeObserved) and event.node.unschedulable
-    rule(state, NodeDeleted(event.node.name) if cordoned else event)
+def _cordon_counts(rule: Rule, state: Any, event: Any) -> Any:
+    cordoned = isinstance(event, ObjectObserved) and event.kind is NODES and event.facts.unschedulable
+    return rule(state, ObjectDeleted(NODES, event.facts.name) if cordoned else event)
 
 
 GUARDED = answering("pod_is_unguarded", False)

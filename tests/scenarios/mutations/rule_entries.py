@@ -55,7 +55,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "pod_facts": Entry("extender.wire.translate:pod_from", "POD-3 PRE-4"),
     "pod_size": Entry("extender.wire.objects.sizing:pod_size", "RES-4 RES-6"),
     "pod_is_gated": Entry("core.workload.pod:PodFacts.gated", "POD-20"),
-    "nodes_are_learnt": Entry("core.ledger.cluster.objects:learn_nodes", "QUO-1"),
+    "nodes_are_learnt": Entry("core.ledger.cluster.objects:learn_object", "QUO-1"),
     # priorities and order
     "exported_priority": Entry("core.queues.priority:exported", "PRI-6 PRI-7 PRI-8 PRI-12 PRI-13"),
     "pending_ask_goes": Entry("core.queues.priority:ask_goes", "PRI-2"),

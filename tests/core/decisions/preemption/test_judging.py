@@ -100,7 +100,7 @@ def _gone(uid: str) -> Callable[[World], None]:
             lambda world: marked(world.ledger, PodUid("b1"), PodUid("other")),
             "default/b1 does not run there any more",
         ),
-        (lambda world: world.tell(on.NodeDeleted(world.plan().node)), "node n1 is gone"),  # type: ignore[union-attr]
+        (lambda world: world.tell(on.ObjectDeleted(on.NODES, world.plan().node)), "node n1 is gone"),  # type: ignore[union-attr]
         (_gone("b0"), "there is room without victims"),
         (lambda world: world.node("n1", 8), "the ask would not fit any more"),
         (lambda world: None, ""),

@@ -44,7 +44,9 @@ def test_who_opted_out_goes_behind_originators_and_those_behind_all_others() -> 
 def test_whom_a_disruption_budget_guards_goes_behind_everybody() -> None:
     """On a node, and when nodes are compared; where nobody else is left, the plan says so."""
     world = World(queue("root.a", guaranteed=9), queue("root.b"), nodes={"n1": 2, "n2": 1})
-    world.tell(on.BudgetObserved(BudgetFacts("default", "all", (Requirement("app", "Exists", ()),), 0)))
+    world.tell(
+        on.ObjectObserved(on.BUDGETS, BudgetFacts("default", "all", (Requirement("app", "Exists", ()),), 0))
+    )
     world.runs("guarded", "root.b", node="n2", created=9.0, labels={"app": "x"})
     world.runs("also-guarded", "root.b", created=8.0, labels={"app": "x"})
     world.runs("wish", "root.b", created=1.0, allow_preemption="false")
@@ -71,7 +73,7 @@ def test_whom_a_disruption_budget_guards_goes_behind_everybody() -> None:
 def test_where_an_opt_out_stands(own: str, of_class: str | None, opted_out: bool) -> None:
     world = world_of(1)
     if of_class is not None:
-        world.tell(on.PriorityClassObserved(PriorityClassFacts("low", 0, of_class)))
+        world.tell(on.ObjectObserved(on.PRIORITY_CLASSES, PriorityClassFacts("low", 0, of_class)))
     world.runs("other", "root.b", 0, created=9.0, allow_preemption=own, priority_class="low")
     world.node("n1", 2)
     world.runs("wish", "root.b", 1, created=8.0, allow_preemption=own, priority_class="low")

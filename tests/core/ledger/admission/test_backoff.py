@@ -21,7 +21,7 @@ def ledger_with(threshold: int, *, nodes: int = 2) -> Ledger:
     properties = {"application.unschedasks.backoff": str(threshold)}
     ledger = make_ledger(replace(make_queue("root.a"), properties=properties), nodes=0)
     for at in range(nodes):
-        ledger.apply(on.NodeObserved(make_node(f"n{at}", cpu=4000)), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(f"n{at}", cpu=4000)), now=START)
     woken(ledger, now=START)
     return ledger
 

@@ -73,7 +73,7 @@ def test_the_text_follows_the_reason() -> None:
 def test_what_no_node_takes_is_told_so() -> None:
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     for name in ("n1", "n2"):
-        ledger.apply(on.NodeObserved(make_node(name, cpu=1000)), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=1000)), now=START)
     assert gated(ledger, "large", cpu=1500) == ()
     assert told(ledger) == ["large: Unschedulable: no node has room for it"]
 

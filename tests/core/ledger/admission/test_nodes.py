@@ -178,7 +178,7 @@ def test_an_ask_that_no_node_takes_holds_nobody() -> None:
     """There is room for it in all nodes together, and in none alone."""
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     for name in ("n1", "n2"):
-        ledger.apply(on.NodeObserved(make_node(name, cpu=4000)), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=4000)), now=START)
     blockers = [make_pod(f"b{at}", node=f"n{at}", cpu=3000, app="b") for at in (1, 2)]
     for blocker in blockers:
         ledger.apply(on.PodObserved(blocker), now=START)
@@ -187,18 +187,18 @@ def test_an_ask_that_no_node_takes_holds_nobody() -> None:
     small = pending(ledger, "small", 3000)
     ledger.apply(on.PodDeleted(blockers[0].uid), now=START)
     assert woken(ledger, now=START) == [small]
-    ledger.apply(on.NodeObserved(make_node("n3", cpu=8000)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n3", cpu=8000)), now=START)
     assert woken(ledger, now=START) == [large]
 
 
 def test_a_node_that_becomes_fit_is_room() -> None:
     ledger = make_ledger(make_queue("root.a"), nodes=0)
-    ledger.apply(on.NodeObserved(replace(make_node(), unschedulable=True)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, replace(make_node(), unschedulable=True)), now=START)
     woken(ledger, now=START)
     first = make_pod("first", gates=("paddock.dev/queue",))
     ledger.apply(on.PodObserved(first), now=START)
     assert ledger.apply(on.PassDue(), now=START) == ()
-    ledger.apply(on.NodeObserved(replace(make_node(), version=2)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, replace(make_node(), version=2)), now=START)
     (opened,) = ledger.apply(on.PassDue(), now=START)
     assert getattr(opened, "uid", "") == first.uid
 
@@ -206,7 +206,7 @@ def test_a_node_that_becomes_fit_is_room() -> None:
 def test_two_turns_are_not_counted_on_the_same_room() -> None:
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     for name in ("n1", "n2"):
-        ledger.apply(on.NodeObserved(make_node(name, cpu=3000)), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=3000)), now=START)
     woken(ledger, now=START)
     gates = ("paddock.dev/queue",)
     for name in ("one", "two", "three"):
@@ -218,8 +218,8 @@ def test_two_turns_are_not_counted_on_the_same_room() -> None:
 def beside_an_idle_node() -> tuple[Ledger, PodUid]:
     """One core for those that wait, which a pod holds, and many where they cannot go."""
     ledger = make_ledger(make_queue("root.a"), nodes=0)
-    ledger.apply(on.NodeObserved(make_node("n1", cpu=1000)), now=START)
-    ledger.apply(on.NodeObserved(replace(make_node("closed"), unschedulable=True)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=1000)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, replace(make_node("closed"), unschedulable=True)), now=START)
     blocker = make_pod("blocker", node="n1", cpu=1000, app="blocker")
     ledger.apply(on.PodObserved(blocker), now=START)
     for name, priority in (("high", 9), ("low", 0)):
@@ -254,7 +254,7 @@ def test_room_that_appears_on_a_node_is_not_for_who_asks_first() -> None:
 
 def test_who_fits_a_node_does_not_wait_with_those_that_do_not() -> None:
     ledger, blocker = beside_an_idle_node()
-    ledger.apply(on.NodeObserved(make_node("n2", cpu=500)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n2", cpu=500)), now=START)
     woken(ledger, now=START)
     for name in ("one", "two"):
         ledger.apply(on.PodObserved(make_pod(name, cpu=100, app=name)), now=START)
@@ -275,8 +275,8 @@ SHUT = {
 @pytest.mark.parametrize("shut", SHUT.values(), ids=[*SHUT])
 def test_room_where_nobody_may_go_is_none_before_the_first_pass_either(shut: dict[str, Any]) -> None:
     ledger = make_ledger(make_queue("root.a"), nodes=0)
-    ledger.apply(on.NodeObserved(make_node("n1", cpu=1000)), now=START)
-    ledger.apply(on.NodeObserved(replace(make_node("shut", cpu=9000), **shut)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=1000)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, replace(make_node("shut", cpu=9000), **shut)), now=START)
     woken(ledger, now=START)
     for name, priority in (("low", 0), ("high", 9)):
         ledger.apply(on.PodObserved(make_pod(name, cpu=1000, app=name, priority=priority)), now=START)
@@ -288,8 +288,8 @@ def test_nobody_is_held_when_those_who_tolerate_it_have_room_on_a_node_that_is_s
     shut: dict[str, Any],
 ) -> None:
     ledger = make_ledger(make_queue("root.a"), nodes=0)
-    ledger.apply(on.NodeObserved(make_node("n1", cpu=1000)), now=START)
-    ledger.apply(on.NodeObserved(replace(make_node("shut", cpu=9000), **shut)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=1000)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, replace(make_node("shut", cpu=9000), **shut)), now=START)
     woken(ledger, now=START)
     tolerant = make_pod("tolerant", cpu=9000, constraints=tolerates(operator="Exists"))
     for pod in (make_pod("plain", cpu=1000), tolerant):
@@ -302,8 +302,10 @@ def test_what_was_let_through_before_is_off_the_room_that_is_left() -> None:
     """It has no node yet; and a node on which more is held than it has takes nothing off the others."""
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     for name in ("n1", "n2"):
-        ledger.apply(on.NodeObserved(make_node(name, cpu=1000)), now=START)
-    ledger.apply(on.NodeObserved(replace(make_node("shut", cpu=9000), unschedulable=True)), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=1000)), now=START)
+    ledger.apply(
+        on.ObjectObserved(on.NODES, replace(make_node("shut", cpu=9000), unschedulable=True)), now=START
+    )
     ledger.apply(on.PodObserved(make_pod("too-large", node="n1", cpu=1500, app="b")), now=START)
     woken(ledger, now=START)
     ledger.apply(on.PodObserved(make_pod("first", cpu=600)), now=START)
@@ -331,7 +333,7 @@ def test_an_application_rests_when_so_many_of_its_asks_found_no_node(
     }
     ledger = make_ledger(replace(make_queue("root.a"), properties=backoff), nodes=0)
     for name in ("n1", "n2", "n3", "n4"):
-        ledger.apply(on.NodeObserved(make_node(name, cpu=1000)), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=1000)), now=START)
     woken(ledger, now=START)
     gates = ("paddock.dev/queue",)
     for at in range(large):

@@ -96,7 +96,7 @@ def test_an_application_that_rests_beside_an_ask() -> None:
     backoff = {"application.unschedasks.backoff": "2", "application.unschedasks.backoff.delay": "5s"}
     ledger = make_ledger(replace(A, properties=backoff), nodes=0)
     for name in ("n1", "n2", "n3", "n4"):
-        ledger.apply(on.NodeObserved(make_node(name, cpu=1000)), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=1000)), now=START)
     woken(ledger, now=START)
     for at, name in enumerate("pq"):
         created(ledger, name, app="job", cpu=1100 + at, priority=5)

@@ -36,7 +36,7 @@ def test_a_cycle_counts_once_under_each_reason_for_which_it_was_requested() -> N
     ledger.apply(on.PassDue(), now=START)
     before = dict(ledger.view.cycle.begun)
     for name in ("n2", "n3"):
-        ledger.apply(on.NodeObserved(make_node(name)), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(name)), now=START)
     ledger.apply(on.PodObserved(make_pod("one", queue="root.a", node="n2")), now=START)
     ledger.apply(on.PodDeleted(make_pod("one").uid), now=START)
     ledger.apply(on.PassDue(), now=START)

@@ -18,7 +18,7 @@ def ledger_of(*, cpu: int, maximum: int | None = None, **properties: str) -> Led
     queue = make_queue("root.a", max={"vcore": maximum} if maximum else None)
     ledger = make_ledger(replace(queue, properties=properties), nodes=0)
     for name in ("n1", "n2"):
-        ledger.apply(on.NodeObserved(make_node(name, cpu=cpu)), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=cpu)), now=START)
     return ledger
 
 
@@ -43,7 +43,7 @@ def test_an_ask_is_told_apart_by_what_stops_it(
 ) -> None:
     ledger = ledger_of(cpu=cpu, maximum=maximum)
     ledger.apply(on.PodObserved(make_pod("one", cpu=2000)), now=START)
-    ledger.apply(on.NodeObserved(make_node("n3", cpu=100)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n3", cpu=100)), now=START)
     assert requeued(ledger, "one") is reason
     assert dict(ledger.view.cycle.requeues) == ({reason: 1} if reason else {})
 
@@ -52,7 +52,7 @@ def test_a_member_of_an_incomplete_pod_group_waits_for_the_group() -> None:
     ledger = ledger_of(cpu=8000)
     group = PodGroup("g", 2, GroupSource.LABELS)
     ledger.apply(on.PodObserved(make_pod("one", pod_group=group)), now=START)
-    ledger.apply(on.NodeObserved(make_node("n3", cpu=100)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n3", cpu=100)), now=START)
     assert requeued(ledger, "one") is RequeueReason.POD_GROUP
 
 
@@ -60,7 +60,7 @@ def test_asks_that_are_requeued_together_are_counted_once() -> None:
     ledger = ledger_of(cpu=900)
     for name in ("one", "two", "three"):
         ledger.apply(on.PodObserved(make_pod(name)), now=START)
-    ledger.apply(on.NodeObserved(make_node("n3", cpu=100)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n3", cpu=100)), now=START)
     assert [requeued(ledger, name) for name in ("one", "two", "three")] == 3 * [RequeueReason.NO_NODE]
     assert sum(ledger.view.cycle.requeues.values()) == 1
 
@@ -68,8 +68,8 @@ def test_asks_that_are_requeued_together_are_counted_once() -> None:
 def test_a_cycle_over_all_asks_forgets_the_reasons_of_former_ones() -> None:
     ledger = ledger_of(cpu=1500)
     ledger.apply(on.PodObserved(make_pod("one", cpu=2000)), now=START)
-    ledger.apply(on.NodeObserved(make_node("n3", cpu=100)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n3", cpu=100)), now=START)
     assert requeued(ledger, "one") is RequeueReason.NO_NODE
-    ledger.apply(on.NodeObserved(make_node("n4", cpu=4000)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n4", cpu=4000)), now=START)
     assert requeued(ledger, "one") is None
     assert not ledger.view.cycle.requeued

@@ -236,7 +236,7 @@ def unlisted_ledger() -> Ledger:
     ledger = Ledger()
     partition = make_partition(make_queue("root.a", max={"vcore": 1000}))
     ledger.apply(on.Configured(partition, LedgerSettings()), now=START)
-    ledger.apply(on.NodeObserved(make_node()), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node()), now=START)
     return ledger
 
 

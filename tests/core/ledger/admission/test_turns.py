@@ -91,7 +91,7 @@ def test_a_new_node_is_room() -> None:
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     uids = refused(ledger, "one", "two")
     woken(ledger, now=START)
-    ledger.apply(on.NodeObserved(make_node(cpu=1000)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node(cpu=1000)), now=START)
     assert woken(ledger, now=START) == uids[:1]
 
 
@@ -182,11 +182,11 @@ def test_room_given_to_an_ask_on_its_way_is_not_given_again() -> None:
     uids = refused(ledger, *(f"p{at}" for at in range(6)))
     free(ledger)
     assert woken(ledger, now=START) == uids[:4]
-    ledger.apply(on.NodeObserved(make_node("n2")), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n2")), now=START)
     assert woken(ledger, now=START + 1) == []
     for uid in uids[:4]:
         filtered(ledger, uid, now=START + 1)
-    ledger.apply(on.NodeObserved(make_node("n3")), now=START + 1)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n3")), now=START + 1)
     assert woken(ledger, now=START + 1) == []
     assert usage(ledger, "root.a") == (0, 4000, 2000)
 

@@ -227,7 +227,7 @@ def test_a_failure_of_kube_scheduler_frees_the_node_and_keeps_the_quota() -> Non
     ledger = make_ledger(make_queue("root.a", max={"vcore": 2000}), nodes=0)
     for name in ("n1", "n2"):
         node = replace(make_node(name, cpu=1000), labels={"zone": name})
-        ledger.apply(on.NodeObserved(node), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, node), now=START)
     first, only_n1 = gated("first"), Constraints((("zone", "n1"),))
     show(ledger, first)
     show(ledger, opened(first))
@@ -235,7 +235,7 @@ def test_a_failure_of_kube_scheduler_frees_the_node_and_keeps_the_quota() -> Non
     failed = opened(first, unscheduled="0/2 nodes are available: 2 no ports.", version=9)
     ledger.apply(on.PodObserved(failed), now=START)
     # Any change of a node makes a pass look at all who wait.
-    ledger.apply(on.NodeObserved(make_node("n3", cpu=1)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n3", cpu=1)), now=START)
     assert opens(passed(ledger)) == ["second"]
     assert usage(ledger, "root.a") == (0, 2000, 0)
 

@@ -166,7 +166,7 @@ BY_NAMESPACE = (RuleSpec("tag", create=True, value="namespace"),)
 
 
 def told(ledger: Ledger, **facts: object) -> None:
-    ledger.apply(on.NamespaceObserved(NamespaceFacts("default", **facts)), now=START)  # type: ignore[arg-type]
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("default", **facts)), now=START)  # type: ignore[arg-type]
 
 
 @pytest.mark.rule("NS-5")
@@ -253,7 +253,7 @@ def test_a_namespace_that_is_shown_after_its_pod_is_waited_for() -> None:
     ledger = ledger_of(rules=(RuleSpec("tag", create=True, value="namespace", parent=parent),))
     observe(ledger, queue="", namespace="late")
     facts = NamespaceFacts("late", parent_queue="tenants", max=Limit({"vcore": 500}))
-    ledger.apply(on.NamespaceObserved(facts), now=START + 0.5)
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, facts), now=START + 0.5)
     queue = ledger.view.tree.get("root.tenants.late")
     assert queue is not None
     assert (application(ledger).queue, queue.max) == ("root.tenants.late", Limit({"vcore": 500}))
@@ -268,7 +268,7 @@ def test_a_namespace_that_is_shown_after_its_pod_is_waited_for() -> None:
 )
 def test_the_tags_that_rules_can_ask_for(tag: str, namespace: str, placed: str | None) -> None:
     ledger = ledger_of(rules=(RuleSpec("tag", create=True, value=tag),))
-    ledger.apply(on.NamespaceObserved(NamespaceFacts(namespace, parent_queue="up")), now=START)
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts(namespace, parent_queue="up")), now=START)
     observe(ledger, queue="", namespace=namespace)
     assert application(ledger).queue == placed
 

@@ -237,7 +237,7 @@ def test_many_that_run_of_a_removed_queue_cost_no_more_each() -> None:
 
 def test_the_namespace_of_another_makes_no_difference() -> None:
     ledger = make_ledger(make_queue("root.a", max={"vcore": 4000}))
-    ledger.apply(on.NamespaceObserved(NamespaceFacts("rival")), now=START)
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("rival")), now=START)
     told(ledger, make_pod("fair", queue="root.a"))
     told(ledger, make_pod("forced", queue="root.nope", node="n1", namespace="rival"))
     told(ledger, make_pod("waits", queue="root.nope", namespace="rival"))

@@ -24,7 +24,7 @@ def ledger_of(*queues: QueueSpec, settings: LedgerSettings | None = None, listed
     """With the namespaces ``default`` and ``other``."""
     ledger = make_ledger(*queues, settings=settings, listed=listed)
     for name in ("other", "third"):
-        ledger.apply(on.NamespaceObserved(NamespaceFacts(name)), now=START)
+        ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts(name)), now=START)
     return ledger
 
 
@@ -95,7 +95,7 @@ def test_placeholders_are_of_the_namespace_of_their_originator() -> None:
 )
 def test_no_choice_of_names_leads_into_another_namespace(app: str, namespace: str) -> None:
     ledger = ledger_of(make_queue("root.a"), make_queue("root.b"))
-    ledger.apply(on.NamespaceObserved(NamespaceFacts(namespace)), now=START)
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts(namespace)), now=START)
     victims = [make_pod(f"v-{at}", app=each) for at, each in enumerate(("", "app-1", app, f"{app}-x"))]
     told(ledger, *victims)
     told(ledger, make_pod("rival", app=app, namespace=namespace, queue="root.b"))
@@ -108,7 +108,7 @@ def test_ids_that_are_cut_alike_are_of_their_namespaces() -> None:
     one, other = "n" * 62 + "a", "n" * 62 + "b"
     ledger = ledger_of(make_queue("root.a"))
     for name in (one, other):
-        ledger.apply(on.NamespaceObserved(NamespaceFacts(name)), now=START)
+        ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts(name)), now=START)
         ledger.apply(on.PodObserved(make_pod(f"p-{name}", app="", namespace=name)), now=START)
     assert len(placed(ledger)) == 2
 

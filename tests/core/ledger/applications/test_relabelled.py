@@ -21,7 +21,7 @@ RUNS = make_pod("p", app="job", queue="root.a", node="n1")
 
 def two_queues(*, listed: bool = True) -> Ledger:
     ledger = make_ledger(make_queue("root.a"), make_queue("root.b", max={"vcore": 1000}), listed=listed)
-    ledger.apply(on.NamespaceObserved(NamespaceFacts("other")), now=START)
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("other")), now=START)
     return ledger
 
 

@@ -24,7 +24,7 @@ def world_of(*sets: DaemonSetFacts, **settings: bool) -> World:
     world.first_pods("app", queue="root.b")
     world.runs("victim", "root.b", app_id="app")
     for each in sets:
-        world.tell(on.DaemonSetObserved(each))
+        world.tell(on.ObjectObserved(on.DAEMON_SETS, each))
     return world
 
 
@@ -91,10 +91,12 @@ def test_without_a_claim_a_node_named_by_fields_gives_no_rights() -> None:
 @pytest.mark.parametrize(
     "gone",
     [
-        on.DaemonSetDeleted(KEY),
-        on.DaemonSetsListed(frozenset()),
-        on.DaemonSetObserved(replace(AGENTS, uid="uid-of-the-next")),
-        on.DaemonSetObserved(replace(AGENTS, selector=(Requirement("app", "NotIn", ("agents",)),))),
+        on.ObjectDeleted(on.DAEMON_SETS, KEY),
+        on.ObjectsListed(on.DAEMON_SETS, frozenset()),
+        on.ObjectObserved(on.DAEMON_SETS, replace(AGENTS, uid="uid-of-the-next")),
+        on.ObjectObserved(
+            on.DAEMON_SETS, replace(AGENTS, selector=(Requirement("app", "NotIn", ("agents",)),))
+        ),
     ],
     ids=["deleted", "not in the list", "made anew", "selects others"],
 )
@@ -103,7 +105,7 @@ def test_news_of_a_daemon_set_count_at_once(gone: on.Event) -> None:
     ask(world)
     for _ in range(2):
         assert (required(world), world.victims()) == ("", set())
-        world.tell(on.DaemonSetObserved(AGENTS))
+        world.tell(on.ObjectObserved(on.DAEMON_SETS, AGENTS))
         assert (required(world), world.victims()) == ("n1", {"victim"})
         world.tell(gone)
     assert (required(world), world.victims()) == ("", set())
@@ -114,7 +116,7 @@ def test_one_that_becomes_known_is_tried_at_once() -> None:
     world = world_of()
     ask(world)
     before = world.ledger.view.next_due()
-    world.tell(on.DaemonSetObserved(AGENTS))
+    world.tell(on.ObjectObserved(on.DAEMON_SETS, AGENTS))
     assert before is None or before > START
     assert world.ledger.view.next_due() == START
 
@@ -147,7 +149,7 @@ def test_who_only_says_that_it_is_bound_to_its_node_may_go(known: bool) -> None:
     world.first_pods("app", queue="root.b")
     world.runs("victim", "root.b", app_id="app", required_node=HERE)
     if not known:
-        world.tell(on.DaemonSetDeleted(KEY))
+        world.tell(on.ObjectDeleted(on.DAEMON_SETS, KEY))
     world.asks("ask", "root.a")
     assert world.victims() == (set() if known else {"victim"})
 
@@ -158,7 +160,7 @@ def test_a_plan_falls_when_its_daemon_set_goes() -> None:
     plan = world.plan()
     assert isinstance(plan, Plan)
     assert outdated(world.ledger.view, plan) == ""
-    world.tell(on.DaemonSetDeleted(KEY))
+    world.tell(on.ObjectDeleted(on.DAEMON_SETS, KEY))
     assert outdated(world.ledger.view, plan) == "no DaemonSet has made it for this node"
 
 
@@ -176,7 +178,7 @@ def test_where_guarantees_count_an_equal_is_spared() -> None:
     world = World(queue("root.a"), queue("root.b"), nodes={"n1": 1}, daemon_sets_keep_guarantees=True)
     world.first_pods("app", queue="root.b", node="n2")
     world.runs("victim", "root.b", app_id="app")
-    world.tell(on.DaemonSetObserved(AGENTS))
+    world.tell(on.ObjectObserved(on.DAEMON_SETS, AGENTS))
     ask(world)
     assert world.refused().text == "no fit on required node, preemption does not help (1 as important)"
     record = world.ledger.view.pod(PodUid("ask"))
@@ -193,7 +195,7 @@ def test_where_guarantees_count_each_victim_is_reckoned_with() -> None:
     world.first_pods("app", queue="root.b")
     world.runs("v1", "root.b", app_id="app")
     world.runs("v2", "root.b", app_id="app")
-    world.tell(on.DaemonSetObserved(AGENTS))
+    world.tell(on.ObjectObserved(on.DAEMON_SETS, AGENTS))
     pod = world.asks("ask", "root.a", 2, priority=5, **OF_AGENTS)
     world.tell(on.PodObserved(replace(pod, required_node=HERE, version=2)))
     assert "1 guaranteed to its queue" in world.refused().text

@@ -175,7 +175,7 @@ def test_a_gang_in_its_queue_is_not_asked_again() -> None:
 def test_one_with_a_pod_on_a_node_is_taken_in_again_after_a_restart() -> None:
     ledger = Ledger()
     configure(ledger, make_queue("root.a", max={"vcore": 2000}), now=START, mark_failed=True)
-    ledger.apply(on.NamespaceObserved(NamespaceFacts("default")), now=START)
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("default")), now=START)
     effects = observed(ledger, "p1", gang=make_gang())
     assert application(ledger).refusal == Refusal(
         Code.NOT_READY, "the pods of its gang have not been read yet"
@@ -194,7 +194,7 @@ def test_one_with_a_pod_on_a_node_is_taken_in_again_after_a_restart() -> None:
 def test_one_without_is_checked_once_all_pods_are_read() -> None:
     ledger = Ledger()
     configure(ledger, make_queue("root.a", max={"vcore": 2000}), now=START)
-    ledger.apply(on.NamespacesListed(frozenset({"default"})), now=START)
+    ledger.apply(on.ObjectsListed(on.NAMESPACES, frozenset({"default"})), now=START)
     observed(ledger, "p1", gang=make_gang())
     ledger.apply(on.PodsListed(frozenset({PodUid("uid-p1")})), now=START)
     ledger.apply(on.TimePassed(), now=START + 10)

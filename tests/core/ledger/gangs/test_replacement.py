@@ -99,7 +99,7 @@ def test_a_member_waits_while_its_placeholder_is_there() -> None:
 @pytest.mark.rule("GANG-12")
 def test_it_is_let_onto_that_node_only_and_others_only_where_there_is_room_beside() -> None:
     world = play(nodes=2)
-    world.tell(on.NodeObserved(make_node("n1", cpu=1000)))
+    world.tell(on.ObjectObserved(on.NODES, make_node("n1", cpu=1000)))
     world.create("m1", gang=make_gang(1), task_group="g")
     world.create("other", app="app-2")
     world.create("small", app="app-2", cpu=0)
@@ -153,7 +153,7 @@ def test_a_member_of_no_group_is_placed_once_the_gang_has_started() -> None:
 @pytest.mark.rule("GANG-11")
 def test_one_that_may_not_run_there_gets_another_node_beside() -> None:
     world = started(1, needed=1, nodes=2, constraints=Constraints(selector=(("zone", "b"),)))
-    world.tell(on.NodeObserved(replace(make_node("n2"), labels={"zone": "b"})))
+    world.tell(on.ObjectObserved(on.NODES, replace(make_node("n2"), labels={"zone": "b"})))
     world.bind_placeholders()
     member = world.pods[PodUid("uid-m1")]
     assert member.nominated == "n2"
@@ -167,7 +167,7 @@ def test_one_for_which_there_is_no_node_waits_until_there_is() -> None:
     world.bind_placeholders()
     assert world.refusal("uid-m1") is Code.WAITING_FOR_PLACEHOLDER
     assert len(world.placeholders()) == 1
-    world.tell(on.NodeObserved(replace(make_node("n2"), labels={"zone": "b"})))
+    world.tell(on.ObjectObserved(on.NODES, replace(make_node("n2"), labels={"zone": "b"})))
     world.wait(3)
     assert world.pods[PodUid("uid-m1")].nominated == "n2"
 
@@ -237,7 +237,7 @@ def test_a_bind_call_that_is_open_keeps_the_room() -> None:
 @pytest.mark.rule("GANG-12")
 def test_a_foreign_pod_that_takes_the_room_ends_the_take_over_at_once() -> None:
     world = play(nodes=2)
-    world.tell(on.NodeObserved(make_node("n1", cpu=1000)))
+    world.tell(on.ObjectObserved(on.NODES, make_node("n1", cpu=1000)))
     world.create("m1", gang=make_gang(1), task_group="g")
     world.bind_placeholders()
     world.create("foreign", scheduler_name="x", app="", queue="", node="n1")
@@ -253,7 +253,7 @@ def test_a_node_that_is_lost_ends_the_take_over() -> None:
     world = started(1, needed=1, nodes=2)
     hold_back(world, "DeletePod")
     world.bind_placeholders()
-    world.tell(on.NodeDeleted(NodeName("n1")))
+    world.tell(on.ObjectDeleted(on.NODES, NodeName("n1")))
     world.delete(world.placeholders()[0].uid)
     assert world.counts() == [(1, 0, 1)]
     assert world.admitted("uid-m1")
@@ -331,7 +331,7 @@ def test_a_refusal_before_is_of_no_account() -> None:
 @pytest.mark.rule("GANG-11")
 def test_room_on_another_node_is_held_before_its_placeholder_has_gone() -> None:
     world = started(1, needed=1, nodes=2, constraints=Constraints(selector=(("zone", "b"),)))
-    world.tell(on.NodeObserved(replace(make_node("n2", cpu=1000), labels={"zone": "b"})))
+    world.tell(on.ObjectObserved(on.NODES, replace(make_node("n2", cpu=1000), labels={"zone": "b"})))
     hold_back(world, "DeletePod")
     world.bind_placeholders()
     assert usage(world.ledger, "root.a") == (1000, 0, 0)

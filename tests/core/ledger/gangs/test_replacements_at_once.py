@@ -277,7 +277,7 @@ def test_one_that_is_refused_its_node_again_has_ten_seconds() -> None:
 def test_asks_whose_turn_was_counted_there_take_no_room_away() -> None:
     """Others may be let through to a node that has room for one, and be placed elsewhere."""
     cluster = Cluster(nodes=2)
-    cluster.tell(on.NodeObserved(make_node("n1", cpu=100)))
+    cluster.tell(on.ObjectObserved(on.NODES, make_node("n1", cpu=100)))
     cluster.gang("a", 1)
     cluster.bind_placeholders()
     cluster.let()

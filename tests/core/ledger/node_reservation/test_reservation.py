@@ -37,7 +37,7 @@ def cluster(*cpus: int) -> Ledger:
     """A node for each of ``cpus``, n1 and so on: a third of it free, the others held by a pod each."""
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     for at, cpu in enumerate(cpus, 1):
-        ledger.apply(on.NodeObserved(make_node(f"n{at}", cpu=cpu)), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(f"n{at}", cpu=cpu)), now=START)
         for number in range(2):
             ledger.apply(on.PodObserved(on_node(at, number, cpu // 3)), now=START)
     return ledger
@@ -100,7 +100,9 @@ def test_none_is_kept_in_a_cluster_that_is_merely_full() -> None:
 
 def test_room_on_a_node_that_does_not_take_the_ask_does_not_count() -> None:
     ledger = cluster(3000, 3000)
-    ledger.apply(on.NodeObserved(replace(make_node("n3", cpu=9000), unschedulable=True)), now=START)
+    ledger.apply(
+        on.ObjectObserved(on.NODES, replace(make_node("n3", cpu=9000), unschedulable=True)), now=START
+    )
     ledger.apply(on.PodObserved(LARGE), now=START)
     passed(ledger)
     assert kept(ledger) == {}
@@ -140,7 +142,7 @@ def test_half_of_the_nodes_are_kept_at_most() -> None:
     passed(ledger)
     assert kept(ledger) == {"n1": "uid-large-0"}
     for at in range(5):
-        ledger.apply(on.NodeObserved(make_node("n9", cpu=1 + at)), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node("n9", cpu=1 + at)), now=START)
         passed(ledger)
     assert kept(ledger) == {"n1": "uid-large-0", "n2": "uid-large-1", "n3": "uid-large-2"}
 
@@ -179,7 +181,7 @@ def test_a_node_that_does_not_admit_the_ask_is_not_kept() -> None:
     ledger = cluster(3000, 3000, 3000, 3000)
     for name in ("n2", "n3", "n4"):
         node = replace(make_node(name, cpu=3000), labels={"disk": "ssd"})
-        ledger.apply(on.NodeObserved(node), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, node), now=START)
     picky = replace(LARGE, constraints=Constraints(selector=(("disk", "ssd"),)))
     ledger.apply(on.PodObserved(picky), now=START)
     passed(ledger)
@@ -280,7 +282,7 @@ def test_a_node_is_given_up_after_two_hours() -> None:
 @pytest.mark.rule("CYC-2")
 def test_the_ask_takes_room_elsewhere_and_the_node_is_free() -> None:
     ledger = keeping()
-    ledger.apply(on.NodeObserved(make_node("n4", cpu=4000)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n4", cpu=4000)), now=START)
     effects = passed(ledger)
     assert written(effects) == [("uid-large", None)]
     assert kept(ledger) == {}
@@ -293,9 +295,9 @@ def test_the_ask_takes_room_elsewhere_and_the_node_is_free() -> None:
         on.PodDeleted(LARGE.uid),
         on.PodObserved(replace(LARGE, deleting=True, version=2)),
         on.PodObserved(replace(LARGE, gates=("other.example/gate",), version=2)),
-        on.NodeDeleted(NodeName("n1")),
-        on.NodeObserved(replace(make_node("n1", cpu=3000), unschedulable=True)),
-        on.NodeObserved(make_node("n1", cpu=2900)),
+        on.ObjectDeleted(on.NODES, NodeName("n1")),
+        on.ObjectObserved(on.NODES, replace(make_node("n1", cpu=3000), unschedulable=True)),
+        on.ObjectObserved(on.NODES, make_node("n1", cpu=2900)),
     ],
     ids=["gone", "leaving", "gated by another", "no node", "cordoned", "too small"],
 )

@@ -39,11 +39,11 @@ def test_the_last_member_wakes_all(gated: bool) -> None:
 def test_all_get_their_turn_or_none_does() -> None:
     ledger = make_ledger(A, nodes=0)
     for name, cpu in (("n1", 2000), ("n2", 500)):
-        ledger.apply(on.NodeObserved(make_node(name, cpu=cpu)), now=START)
+        ledger.apply(on.ObjectObserved(on.NODES, make_node(name, cpu=cpu)), now=START)
     ring(ledger, "p", "q", "r")
     assert (len(ledger.view.turns), usage(ledger, "root.a")) == (0, (0, 0, 3000))
     assert ledger.view.free_on(NodeName("n1")).get("vcore") == 2000
-    ledger.apply(on.NodeObserved(make_node("n2", cpu=1000)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n2", cpu=1000)), now=START)
     woken(ledger, now=START)
     assert len(ledger.view.turns) == 3
 
@@ -128,7 +128,7 @@ def test_a_group_that_waited_in_vain_goes_behind_others() -> None:
     ring(ledger, "p", "q", "r")
     waits(ledger, "p")
     passed(ledger, START + 13)
-    ledger.apply(on.NodeObserved(make_node("n1", cpu=3000)), now=START + 30)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=3000)), now=START + 30)
     seen(ledger, "late", at=START + 30, pod_group=None, created=9.0)
     passed(ledger, START + 30)
     woken(ledger, now=START + 30)
@@ -156,7 +156,7 @@ def restarted(*bound: str, pending: Iterable[str] = ("q", "r"), least: int = 3) 
 @pytest.mark.rule("COS-5")
 def test_a_group_that_stays_in_part_is_told_after_the_time_of_a_wait() -> None:
     ledger = restarted("p")
-    ledger.apply(on.NodeObserved(make_node("n1", cpu=1000)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=1000)), now=START)
     assert standing_of_group(group_of(ledger)) == "degraded"
     assert told(passed(ledger, START + 12.9)) == []
     ((name, reason, message),) = told(passed(ledger, START + 13))

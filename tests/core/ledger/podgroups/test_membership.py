@@ -13,7 +13,7 @@ from core.ledger.ledger import Ledger
 from core.reasons import Code
 from core.resource import Resource
 from core.workload.gangs.gang import GroupSource, PodGroup
-from core.workload.pod_group import Group, Seniority, Terms
+from core.workload.pod_group import Group, PodGroupFacts, Seniority, Terms
 from tests.builders import START, filtered, make_ledger, make_node, make_pod, make_queue, woken
 from tests.core.ledger.podgroups.play import KEY, A, B, code, group_of, named, passed, ring, seen, told, waits
 
@@ -77,7 +77,7 @@ def test_groups_of_two_namespaces_have_nothing_to_do_with_each_other() -> None:
 @pytest.mark.rule("COS-1")
 def test_different_priorities_are_told_once_and_the_highest_counts() -> None:
     ledger = make_ledger(A)
-    ledger.apply(on.NodeObserved(make_node("n1", cpu=2000)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=2000)), now=START)
     seen(ledger, "low", priority=1, least=2)
     effects = seen(ledger, "high", priority=9, least=2)
     ((name, reason, message),) = told(effects)
@@ -165,8 +165,8 @@ def object_ledger(terms: Terms | None, source: GroupSource = GroupSource.PLUGIN)
     ledger = make_ledger(A)
     keys = frozenset({KEY}) if terms is not None else frozenset()
     if terms is not None:
-        ledger.apply(on.PodGroupObserved(source, KEY, terms), now=START)
-    ledger.apply(on.PodGroupsListed(source, keys), now=START)
+        ledger.apply(on.ObjectObserved(on.POD_GROUPS[source], PodGroupFacts(KEY, terms)), now=START)
+    ledger.apply(on.ObjectsListed(on.POD_GROUPS[source], keys), now=START)
     return ledger
 
 
@@ -194,10 +194,10 @@ def test_without_the_object_its_pods_wait_and_without_the_api_they_are_in_no_gro
     verdict = filtered(ledger, "uid-p", now=START)
     assert isinstance(verdict, Refused)
     assert verdict.refusal.text == "GangIncomplete: pod group default/g its PodGroup is missing"
-    ledger.apply(on.PodGroupsUnserved(source), now=START)
+    ledger.apply(on.KindUnserved(on.POD_GROUPS[source]), now=START)
     assert ledger._state.podgroups.known == {}
     assert uid_admitted(ledger, "p")
-    ledger.apply(on.PodGroupsListed(source, frozenset()), now=START)
+    ledger.apply(on.ObjectsListed(on.POD_GROUPS[source], frozenset()), now=START)
     assert code(ledger, "p") is None or KEY in ledger._state.podgroups.known
 
 
@@ -210,9 +210,11 @@ def uid_admitted(ledger: Ledger, name: str) -> bool:
 def test_an_object_that_changes_or_goes_counts_at_once() -> None:
     ledger = object_ledger(Terms(2))
     seen(ledger, "p", pod_group=PodGroup("g", 0, GroupSource.PLUGIN))
-    ledger.apply(on.PodGroupObserved(GroupSource.PLUGIN, KEY, Terms(1)), now=START)
+    ledger.apply(
+        on.ObjectObserved(on.POD_GROUPS[GroupSource.PLUGIN], PodGroupFacts(KEY, Terms(1))), now=START
+    )
     assert uid_admitted(ledger, "p")
-    ledger.apply(on.PodGroupDeleted(GroupSource.PLUGIN, KEY), now=START)
+    ledger.apply(on.ObjectDeleted(on.POD_GROUPS[GroupSource.PLUGIN], KEY), now=START)
     assert group_of(ledger).min_available > 1000
 
 
@@ -228,28 +230,30 @@ def test_members_under_the_basic_policy_need_have_nothing_in_common() -> None:
     """Neither a queue nor a priority; when the group becomes a gang, they must."""
     ledger = make_ledger(A, B)
     basic, named = Terms(0), PodGroup("g", 0, GroupSource.NATIVE)
-    ledger.apply(on.PodGroupObserved(GroupSource.NATIVE, KEY, basic), now=START)
-    ledger.apply(on.PodGroupsListed(GroupSource.NATIVE, frozenset({KEY})), now=START)
+    ledger.apply(on.ObjectObserved(on.POD_GROUPS[GroupSource.NATIVE], PodGroupFacts(KEY, basic)), now=START)
+    ledger.apply(on.ObjectsListed(on.POD_GROUPS[GroupSource.NATIVE], frozenset({KEY})), now=START)
     effects = [*seen(ledger, "p", pod_group=named)]
     effects += seen(ledger, "q", pod_group=named, queue="root.b", app="app-b", priority=7)
     assert told(effects) == []
     assert uid_admitted(ledger, "p")
     assert uid_admitted(ledger, "q")
-    ledger.apply(on.PodGroupDeleted(GroupSource.NATIVE, KEY), now=START)
-    ledger.apply(on.PodGroupObserved(GroupSource.NATIVE, KEY, Terms(2)), now=START)
+    ledger.apply(on.ObjectDeleted(on.POD_GROUPS[GroupSource.NATIVE], KEY), now=START)
+    ledger.apply(
+        on.ObjectObserved(on.POD_GROUPS[GroupSource.NATIVE], PodGroupFacts(KEY, Terms(2))), now=START
+    )
     assert code(ledger, "q") is Code.GANG_INCOMPLETE
-    ledger.apply(on.PodGroupDeleted(GroupSource.NATIVE, KEY), now=START)
-    ledger.apply(on.PodGroupObserved(GroupSource.NATIVE, KEY, basic), now=START)
+    ledger.apply(on.ObjectDeleted(on.POD_GROUPS[GroupSource.NATIVE], KEY), now=START)
+    ledger.apply(on.ObjectObserved(on.POD_GROUPS[GroupSource.NATIVE], PodGroupFacts(KEY, basic)), now=START)
     assert uid_admitted(ledger, "q")
 
 
 @pytest.mark.rule("COS-10")
 def test_nodes_must_have_free_what_an_object_asks_for() -> None:
     ledger = object_ledger(Terms(1, (("vcore", 5000),)))
-    ledger.apply(on.NodeObserved(make_node("n1", cpu=4000)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=4000)), now=START)
     seen(ledger, "p", pod_group=PodGroup("g", 0, GroupSource.PLUGIN))
     assert not uid_admitted(ledger, "p")
-    ledger.apply(on.NodeObserved(make_node("n2", cpu=1000)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n2", cpu=1000)), now=START)
     assert uid_admitted(ledger, "p")
 
 

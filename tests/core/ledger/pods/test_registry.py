@@ -276,38 +276,38 @@ def test_nodes_make_the_roots_max() -> None:
         return None if limit is None else limit.get("vcore")
 
     assert cap() == 200_000
-    ledger.apply(on.NodeObserved(make_node("n1", cpu=50_000)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=50_000)), now=START)
     assert cap() == 150_000
-    ledger.apply(on.NodeDeleted(NodeName("n2")), now=START)
+    ledger.apply(on.ObjectDeleted(on.NODES, NodeName("n2")), now=START)
     assert cap() == 50_000
-    ledger.apply(on.NodesListed(frozenset()), now=START)
+    ledger.apply(on.ObjectsListed(on.NODES, frozenset()), now=START)
     assert cap() is None
-    ledger.apply(on.NodeDeleted(NodeName("n2")), now=START)
+    ledger.apply(on.ObjectDeleted(on.NODES, NodeName("n2")), now=START)
     assert cap() is None
 
 
 def test_the_node_set_changes_with_its_members_only() -> None:
     ledger = make_ledger(nodes=1)
     before = ledger.view.node_set
-    ledger.apply(on.NodeObserved(make_node("n1", cpu=7)), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n1", cpu=7)), now=START)
     assert ledger.view.node_set == before
-    ledger.apply(on.NodeObserved(make_node("n2")), now=START)
-    ledger.apply(on.NodeDeleted(NodeName("n2")), now=START)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n2")), now=START)
+    ledger.apply(on.ObjectDeleted(on.NODES, NodeName("n2")), now=START)
     assert ledger.view.node_set == before + 2
 
 
 def test_a_pod_outlives_its_node(ledger: Ledger) -> None:
     observe(ledger, node="n1")
-    ledger.apply(on.NodeDeleted(N1), now=START)
+    ledger.apply(on.ObjectDeleted(on.NODES, N1), now=START)
     assert usage(ledger, "root.a") == ALLOCATED
 
 
 def test_priority_classes_come_and_go(ledger: Ledger) -> None:
     for name in ("low", "high"):
-        ledger.apply(on.PriorityClassObserved(PriorityClassFacts(name, 1)), now=START)
-    ledger.apply(on.PriorityClassesListed(frozenset({"high"})), now=START)
-    ledger.apply(on.PriorityClassDeleted("high"), now=START)
-    ledger.apply(on.PriorityClassDeleted("high"), now=START)
+        ledger.apply(on.ObjectObserved(on.PRIORITY_CLASSES, PriorityClassFacts(name, 1)), now=START)
+    ledger.apply(on.ObjectsListed(on.PRIORITY_CLASSES, frozenset({"high"})), now=START)
+    ledger.apply(on.ObjectDeleted(on.PRIORITY_CLASSES, "high"), now=START)
+    ledger.apply(on.ObjectDeleted(on.PRIORITY_CLASSES, "high"), now=START)
     assert ledger.view.synced
 
 

@@ -24,10 +24,10 @@ class Plan:
         self.effects: list[Effect] = []
         settings = LedgerSettings(preemption=PreemptionSettings(direct_delete=direct))
         self.tell(on.Configured(make_partition(*QUEUES), settings))
-        self.tell(on.NodeObserved(make_node("n1", cpu=1000 * len(victims))))
+        self.tell(on.ObjectObserved(on.NODES, make_node("n1", cpu=1000 * len(victims))))
         for name in ("one", "two"):
             covers = (Requirement("budget", "In", (name,)),)
-            self.tell(on.BudgetObserved(BudgetFacts("default", name, covers, allowed)))
+            self.tell(on.ObjectObserved(on.BUDGETS, BudgetFacts("default", name, covers, allowed)))
         for name in victims:
             budget = name.partition("-")[2]
             labels = {"budget": budget} if budget else {}
@@ -83,7 +83,11 @@ def test_those_that_a_budget_may_hold_back_go_first_one_by_one() -> None:
 
 def test_the_one_least_likely_to_be_let_go_is_the_first() -> None:
     plan = Plan("x-one", "y-two")
-    plan.tell(on.BudgetObserved(BudgetFacts("default", "two", (Requirement("budget", "In", ("two",)),), 0)))
+    plan.tell(
+        on.ObjectObserved(
+            on.BUDGETS, BudgetFacts("default", "two", (Requirement("budget", "In", ("two",)),), 0)
+        )
+    )
     plan.write()
     assert plan.asked() == ["y-two"]
 

@@ -181,7 +181,7 @@ def test_new_queues_are_no_way_round_and_nobody_waits_for_another_namespace() ->
     parent = queue("root.d", leaf=False, guaranteed=20)
     partition = make_partition(queue("root.b"), parent)
     world.tell(on.Configured(replace(partition, rules=(RuleSpec("provided", create=True),)), world.settings))
-    world.tell(on.NamespaceObserved(NamespaceFacts("other")))
+    world.tell(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("other")))
     for number in range(3):
         world.vanishes(f"root.d.new{number}")
     assert world.waits() == {QueuePath("root.d"): FIRST_WAIT}

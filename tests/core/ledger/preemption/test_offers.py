@@ -186,7 +186,7 @@ def test_room_elsewhere_gives_the_ask_its_turn_and_leaves_the_offer_standing() -
     """kube-scheduler may be carrying it out, and cannot be told otherwise."""
     world = Offering()
     plan = world.offer(ONE)
-    world.tell(on.NodeObserved(make_node("n3")), now=LATER)
+    world.tell(on.ObjectObserved(on.NODES, make_node("n3")), now=LATER)
     woken(world.ledger, now=LATER)
     turn = world.ledger.view.turns.get(ONE)
     assert turn is not None
@@ -201,7 +201,7 @@ def test_room_elsewhere_gives_the_ask_its_turn_and_leaves_the_offer_standing() -
 def test_a_turn_that_came_to_nothing_leaves_the_offer_standing() -> None:
     """kube-scheduler found no node, asked for victims, and says both in one text."""
     world = Offering()
-    world.tell(on.NodeObserved(make_node("n3")), now=LATER)
+    world.tell(on.ObjectObserved(on.NODES, make_node("n3")), now=LATER)
     woken(world.ledger, now=LATER)
     assert world.ledger.view.has_turn(ONE)
     plan = world.offer_on("n1")

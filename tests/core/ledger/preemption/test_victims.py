@@ -123,7 +123,7 @@ def test_a_mark_on_a_pod_that_is_gone_is_nothing(event: on.PreemptionMark) -> No
 )
 def test_who_may_become_a_victim_is_filed_by_node(change: Callable[[object], object], there: bool) -> None:
     ledger = ledger_with(change(bound(priority=7)))
-    ledger.apply(on.DaemonSetObserved(AGENTS), now=START)
+    ledger.apply(on.ObjectObserved(on.DAEMON_SETS, AGENTS), now=START)
     use = ledger.view.use_of(make_pod(node="n1").node)
     assert use is not None
     found = {(*rung, uid) for rung, group in use.evictable.groups.items() for uid in group.pods}

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -17,6 +17,7 @@ from extender.kube.connection.api import KubeError
 from extender.kube.connection.client import ApiClient, connect
 from extender.kube.watch.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
 from extender.kube.watch.reflector import Silence
+from extender.wire import kinds
 from tests.extender.fake_api import FakeApi
 from tests.extender.reflector_bench import cancelled, until
 from tests.extender.rigs import pod_body
@@ -28,6 +29,8 @@ CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 DAEMON_SETS = "/apis/apps/v1/namespaces/default/daemonsets"
 BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 CONFIG_MAPS = "/api/v1/namespaces/paddock-system/configmaps"
+
+F = TypeVar("F")
 
 
 class Bench:
@@ -62,7 +65,12 @@ class Bench:
         )
 
     def kinds(self) -> list[str]:
-        return [type(event).__name__ for event in self.told]
+        """Names of the events; those about an object that is no pod end with its kind."""
+        kinds = ((event, getattr(event, "kind", None)) for event in self.told)
+        return [type(event).__name__ + (f" {kind.name}" if kind else "") for event, kind in kinds]
+
+    def observed(self, kind: on.ObjectKind[Any, F]) -> list[F]:
+        return [each.facts for each in self.told if isinstance(each, on.ObjectObserved) and each.kind is kind]
 
     def asked(self) -> list[str]:
         return [each.path.rpartition("/")[2] for each in self.api.requests]
@@ -92,7 +100,16 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
 async def test_pods_come_after_namespaces_configuration_and_nodes(bench: Bench) -> None:
     bench.fill()
     running = asyncio.create_task(bench.feeds.run())
-    await until(lambda: {"NamespacesListed", "PriorityClassesListed", "BudgetsListed"} <= set(bench.kinds()))
+    await until(
+        lambda: (
+            {
+                "ObjectsListed namespaces",
+                "ObjectsListed priorityclasses",
+                "ObjectsListed poddisruptionbudgets",
+            }
+            <= set(bench.kinds())
+        )
+    )
     # All watches are open, so that whatever did not depend on the configuration would have been asked for.
     await until(lambda: bench.api.watching == 4)
     assert not {"nodes", "pods"} & set(bench.asked())
@@ -100,7 +117,11 @@ async def test_pods_come_after_namespaces_configuration_and_nodes(bench: Bench) 
     async with asyncio.timeout(5):
         await bench.feeds.wait_synced()
     kinds = bench.kinds()
-    assert kinds.index("NamespacesListed") < kinds.index("NodesListed") < kinds.index("PodObserved")
+    assert (
+        kinds.index("ObjectsListed namespaces")
+        < kinds.index("ObjectsListed nodes")
+        < kinds.index("PodObserved")
+    )
     assert kinds[-1] == "PodsListed"
     await cancelled(running)
 
@@ -113,7 +134,7 @@ async def test_a_slow_list_of_namespaces_holds_up_the_pods(bench: Bench) -> None
     async with asyncio.timeout(5):
         await bench.feeds.wait_synced()
     kinds = bench.kinds()
-    assert kinds.index("NamespacesListed") < kinds.index("PodObserved")
+    assert kinds.index("ObjectsListed namespaces") < kinds.index("PodObserved")
     await cancelled(running)
 
 
@@ -123,10 +144,10 @@ async def test_every_kind_is_told_with_its_list(bench: Bench) -> None:
     running = asyncio.create_task(bench.feeds.run())
     async with asyncio.timeout(5):
         await bench.feeds.wait_synced()
-    assert on.NodesListed(frozenset({NodeName("n1")})) in bench.told
-    assert on.NamespacesListed(frozenset({"default"})) in bench.told
-    assert on.PriorityClassesListed(frozenset({"high"})) in bench.told
-    assert on.BudgetsListed(frozenset({("default", "db")})) in bench.told
+    assert on.ObjectsListed(on.NODES, frozenset({NodeName("n1")})) in bench.told
+    assert on.ObjectsListed(on.NAMESPACES, frozenset({"default"})) in bench.told
+    assert on.ObjectsListed(on.PRIORITY_CLASSES, frozenset({"high"})) in bench.told
+    assert on.ObjectsListed(on.BUDGETS, frozenset({("default", "db")})) in bench.told
     (pods,) = [event for event in bench.told if isinstance(event, on.PodsListed)]
     assert pods.uids == {"uid-p"}
     told = bench.kinds()
@@ -171,10 +192,10 @@ async def test_deletions_of_every_kind(bench: Bench) -> None:
     bench.api.delete(BUDGETS, "db")
     bench.api.delete(NAMESPACES, "default")
     expected = {
-        on.NodeDeleted(NodeName("n1")),
-        on.PriorityClassDeleted("high"),
-        on.BudgetDeleted("default", "db"),
-        on.NamespaceDeleted("default"),
+        on.ObjectDeleted(on.NODES, NodeName("n1")),
+        on.ObjectDeleted(on.PRIORITY_CLASSES, "high"),
+        on.ObjectDeleted(on.BUDGETS, ("default", "db")),
+        on.ObjectDeleted(on.NAMESPACES, "default"),
     }
     await until(lambda: all(each in bench.told for each in expected))
     await cancelled(running)
@@ -203,8 +224,8 @@ async def test_a_budget_is_followed(bench: Bench) -> None:
     bench.budget("db", 0)
     bench.budget("db", 1, observed=0)
     bench.budget("db", 2)
-    await until(lambda: bench.kinds().count("BudgetObserved") == 4)
-    budgets = [event.budget for event in bench.told if isinstance(event, on.BudgetObserved)]
+    await until(lambda: bench.kinds().count("ObjectObserved poddisruptionbudgets") == 4)
+    budgets = bench.observed(on.BUDGETS)
     assert [budget.allowed for budget in budgets] == [1, 0, 0, 2]
     assert {budget.selector for budget in budgets} == {(Requirement("app", "In", ("db",)),)}
     await cancelled(running)
@@ -216,12 +237,12 @@ async def test_budgets_that_may_not_be_read_are_missed_and_named(bench: Bench) -
     bench.configured.set()
     bench.api.fail_next(403, path="poddisruptionbudgets", times=2)
     running = asyncio.create_task(bench.feeds.run())
-    await until(lambda: bool(bench.feeds.budgets.error) and bench.feeds.pods.synced.is_set())
-    assert "the test wants 403" in bench.feeds.budgets.error
-    assert not bench.feeds.budgets.synced.is_set()
+    await until(lambda: bool(bench.feeds.of(kinds.BUDGETS).error) and bench.feeds.pods.synced.is_set())
+    assert "the test wants 403" in bench.feeds.of(kinds.BUDGETS).error
+    assert not bench.feeds.of(kinds.BUDGETS).synced.is_set()
     async with asyncio.timeout(5):
         await bench.feeds.wait_synced()
-    assert bench.feeds.budgets.error == ""
+    assert bench.feeds.of(kinds.BUDGETS).error == ""
     await cancelled(running)
 
 
@@ -230,13 +251,13 @@ async def test_daemon_sets_are_followed(bench: Bench) -> None:
     bench.configured.set()
     running = asyncio.create_task(bench.feeds.run())
     await until(lambda: bench.api.watching == 6)
-    assert on.DaemonSetsListed(frozenset()) in bench.told
+    assert on.ObjectsListed(on.DAEMON_SETS, frozenset()) in bench.told
     body = {"metadata": {"name": "agents"}, "spec": {"selector": {"matchLabels": {"app": "agents"}}}}
     bench.api.apply(DAEMON_SETS, body)
     bench.api.delete(DAEMON_SETS, "agents")
     key = DaemonSetKey("default", "agents")
-    await until(lambda: on.DaemonSetDeleted(key) in bench.told)
-    (observed,) = [event.daemon_set for event in bench.told if isinstance(event, on.DaemonSetObserved)]
+    await until(lambda: on.ObjectDeleted(on.DAEMON_SETS, key) in bench.told)
+    (observed,) = bench.observed(on.DAEMON_SETS)
     assert (observed.key, observed.selector) == (key, (Requirement("app", "In", ("agents",)),))
     assert observed.uid
     await cancelled(running)
@@ -257,9 +278,9 @@ async def test_nothing_waits_for_daemon_sets_that_may_not_be_listed(bench: Bench
     running = asyncio.create_task(feeds.run())
     async with asyncio.timeout(5):
         await feeds.wait_synced()
-    assert not feeds.daemon_sets.synced.is_set()
+    assert not feeds.of(kinds.DAEMON_SETS).synced.is_set()
     async with asyncio.timeout(5):
-        await feeds.daemon_sets.synced.wait()
+        await feeds.of(kinds.DAEMON_SETS).synced.wait()
     assert told == ["daemonsets: 403 Forbidden: the test wants 403"]
     await cancelled(running)
 

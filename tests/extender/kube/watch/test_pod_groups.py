@@ -12,7 +12,7 @@ import pytest
 from core.errors import QuantityError
 from core.ledger import events as on
 from core.workload.gangs.gang import GroupSource, PodGroup
-from core.workload.pod_group import GroupKey, Terms
+from core.workload.pod_group import GroupKey, PodGroupFacts, Terms
 from extender.kube.connection.client import connect
 from extender.kube.watch.pod_groups import PodGroupFeed
 from extender.kube.watch.reflector import Silence
@@ -154,16 +154,16 @@ async def test_both_kinds_are_followed(bench: Bench) -> None:
     task = asyncio.create_task(bench.feed.run())
     await asyncio.wait_for(bench.feed.synced.wait(), 5)
     for event in (
-        on.PodGroupObserved(PLUGIN, KEY, Terms(3)),
-        on.PodGroupsListed(PLUGIN, frozenset({KEY})),
-        on.PodGroupObserved(NATIVE, KEY, Terms(4)),
-        on.PodGroupsListed(NATIVE, frozenset({KEY})),
+        on.ObjectObserved(on.POD_GROUPS[PLUGIN], PodGroupFacts(KEY, Terms(3))),
+        on.ObjectsListed(on.POD_GROUPS[PLUGIN], frozenset({KEY})),
+        on.ObjectObserved(on.POD_GROUPS[NATIVE], PodGroupFacts(KEY, Terms(4))),
+        on.ObjectsListed(on.POD_GROUPS[NATIVE], frozenset({KEY})),
     ):
         assert event in bench.told
     bench.api.apply(PLUGINS, group({"minMember": 5}))
     bench.api.delete(NATIVES, "g")
-    await until(lambda: on.PodGroupObserved(PLUGIN, KEY, Terms(5)) in bench.told)
-    await until(lambda: on.PodGroupDeleted(NATIVE, KEY) in bench.told)
+    await until(lambda: on.ObjectObserved(on.POD_GROUPS[PLUGIN], PodGroupFacts(KEY, Terms(5))) in bench.told)
+    await until(lambda: on.ObjectDeleted(on.POD_GROUPS[NATIVE], KEY) in bench.told)
     await cancelled(task)
 
 
@@ -173,11 +173,11 @@ async def test_an_api_that_comes_and_goes_is_noticed(bench: Bench) -> None:
     await asyncio.wait_for(bench.feed.synced.wait(), 5)
     bench.serve()
     bench.again.set()
-    await until(lambda: on.PodGroupsListed(PLUGIN, frozenset()) in bench.told)
+    await until(lambda: on.ObjectsListed(on.POD_GROUPS[PLUGIN], frozenset()) in bench.told)
     del bench.api.served["scheduling.x-k8s.io"]
     bench.again.set()
-    await until(lambda: on.PodGroupsUnserved(PLUGIN) in bench.told)
-    assert on.PodGroupsUnserved(NATIVE) not in bench.told
+    await until(lambda: on.KindUnserved(on.POD_GROUPS[PLUGIN]) in bench.told)
+    assert on.KindUnserved(on.POD_GROUPS[NATIVE]) not in bench.told
     await cancelled(task)
 
 
@@ -190,8 +190,8 @@ async def test_an_api_that_is_gone_is_noticed_before_the_minute_is_over(bench: B
     del bench.api.served["scheduling.x-k8s.io"]
     bench.api.fail_next(404, path="/apis/scheduling.x-k8s.io/v1alpha1/podgroups")
     bench.api.end_watches()
-    await until(lambda: on.PodGroupsUnserved(PLUGIN) in bench.told)
-    assert on.PodGroupsUnserved(NATIVE) not in bench.told
+    await until(lambda: on.KindUnserved(on.POD_GROUPS[PLUGIN]) in bench.told)
+    assert on.KindUnserved(on.POD_GROUPS[NATIVE]) not in bench.told
     await cancelled(task)
 
 
@@ -200,7 +200,7 @@ async def test_one_that_may_not_be_listed_keeps_nobody_waiting(bench: Bench) -> 
     bench.api.fail_next(403, path="/apis/scheduling.x-k8s.io/v1alpha1/podgroups")
     task = asyncio.create_task(bench.feed.run())
     await asyncio.wait_for(bench.feed.synced.wait(), 5)
-    await until(lambda: on.PodGroupsListed(PLUGIN, frozenset()) in bench.told)
+    await until(lambda: on.ObjectsListed(on.POD_GROUPS[PLUGIN], frozenset()) in bench.told)
     await cancelled(task)
 
 
@@ -210,8 +210,8 @@ async def test_what_may_not_be_asked_is_not_there(bench: Bench, status: int) -> 
     bench.api.fail_next(status, path="/apis/scheduling.x-k8s.io")
     task = asyncio.create_task(bench.feed.run())
     await asyncio.wait_for(bench.feed.synced.wait(), 5)
-    assert on.PodGroupsListed(PLUGIN, frozenset()) not in bench.told
-    assert on.PodGroupsListed(NATIVE, frozenset()) in bench.told
+    assert on.ObjectsListed(on.POD_GROUPS[PLUGIN], frozenset()) not in bench.told
+    assert on.ObjectsListed(on.POD_GROUPS[NATIVE], frozenset()) in bench.told
     await cancelled(task)
 
 

@@ -49,7 +49,7 @@ def busy_ledger() -> Ledger:
         on.PodObserved(make_pod("member", app="gang", gang=make_gang(3), task_group="g")),
         on.PodObserved(make_pod("tg-1", app="gang", placeholder=True, task_group="g", node="n2")),
         on.PodObserved(make_pod("tg-2", app="gang", placeholder=True, task_group="g")),
-        on.DaemonSetObserved(AGENTS),
+        on.ObjectObserved(on.DAEMON_SETS, AGENTS),
         on.PodObserved(make_pod("agent", app="agents", required_node=NodeName("n1"), **OF_AGENTS)),
         on.PodObserved(make_pod("early", scheduler_name="x", app="", queue="", namespace="unseen")),
     ):
