@@ -3,7 +3,7 @@
 What is not in the timer heap yet (`core.ledger.state.timer_heap`) is searched for here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from core.ledger.admission.turns import leases
 from core.ledger.admission.unguarded import report_due
@@ -14,12 +14,11 @@ from core.ledger.podgroups.deadlines import moments_of
 from core.ledger.podgroups.membership import unopened
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import next_timer
+from core.ledger.state.timers import TimerKind
 
 
 def moments(state: State) -> Iterator[float | None]:
     """Every such moment. Cost: O(reservations and wake-ups under way)."""
-    yield from (state.reservations.age_due, state.preemption.attempts_due)
-    yield from state.preemption.quota_starts.values() if state.config.quota_preempts else ()
     yield from (end for uid, end in leases(state) if unopened(state, state.pods.records[uid]) is None)
     yield from moments_of(state)
     yield from (state.pods.records[uid].seen.provisional_until for uid in state.pods.provisional)
@@ -29,8 +28,13 @@ def moments(state: State) -> Iterator[float | None]:
         else ()
     )
     yield from marks_due(state)
-    yield next_timer(state)
+    yield next_timer(state, stopped=_stopped(state))
     yield from slots_due(state)
     yield line_due(state)
     yield from report_due(state)
     yield from (state.applications.known[app_id].awaits_until for app_id in state.applications.unplaced)
+
+
+def _stopped(state: State) -> Container[TimerKind]:
+    """Kinds of timers that do not expire now."""
+    return () if state.config.quota_preempts else (TimerKind.QUOTA_RECLAIM,)

@@ -2,7 +2,7 @@
 
 from core.ledger.state.admission import CycleReason, RequeuedAsks, RequeueReason
 from core.ledger.state.state import State
-from core.ledger.state.timer_heap import set_timer, take_due, timer_at
+from core.ledger.state.timer_heap import set_no_later, take_due
 from core.ledger.state.timers import ONLY_ONE, TimerKind
 from core.workload.pending_index import Kind
 
@@ -27,9 +27,7 @@ def request_cycle_at(state: State, moment: float) -> None:
 
     Only the earliest of such times is remembered. A cycle names anew what it leaves out for later.
     """
-    known = timer_at(state, TimerKind.CYCLE, ONLY_ONE)
-    if known is None or moment < known:
-        set_timer(state, TimerKind.CYCLE, ONLY_ONE, moment)
+    set_no_later(state, TimerKind.CYCLE, ONLY_ONE, moment)
 
 
 def look_again(state: State, moment: float) -> None:

@@ -135,7 +135,9 @@ def _keys_of(state: State, kind: TimerKind) -> Container[object]:
             return state.applications.resolved
         case TimerKind.GANG | TimerKind.APPLICATION_STATE:
             return state.applications.known
-        case TimerKind.CYCLE:
+        case TimerKind.QUOTA_RECLAIM:
+            return [queue.path for queue in state.config.tree]
+        case TimerKind.CYCLE | TimerKind.ATTEMPT | TimerKind.AGE:
             return (ONLY_ONE,)
         case _:
             return state.pods.records

@@ -1,14 +1,14 @@
 """The audit of preemption and of node reservations: nodes, victims, offers, and who waits for either."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from core.ids import NO_NODE, NodeName, PodUid, QueuePath
 from core.ledger.audit.drift import Step, compare, each
 from core.ledger.node_reservation.reservation import kept_until
 from core.ledger.state.preemption import Stage
 from core.ledger.state.state import State
-from core.ledger.state.timer_heap import timers_of
-from core.ledger.state.timers import TimerKind
+from core.ledger.state.timer_heap import timer_at, timers_of
+from core.ledger.state.timers import ONLY_ONE, TimerKind
 
 
 def preemption_steps(state: State) -> Iterator[Step]:
@@ -22,6 +22,8 @@ def preemption_steps(state: State) -> Iterator[Step]:
         {*state.preemption.attempts, *state.preemption.trying}, lambda uid: _try_drifts(state, uid)
     )
     yield _timer_drifts(state)
+    yield _first_drifts(state, TimerKind.AGE, state.reservations.young.values())
+    yield _first_drifts(state, TimerKind.ATTEMPT, state.preemption.attempts.values())
 
 
 def _timer_drifts(state: State) -> Step:
@@ -33,6 +35,13 @@ def _timer_drifts(state: State) -> Step:
         *compare("timers of offers", offers, timers_of(state, TimerKind.OFFER)),
         *compare("timers of reserved nodes", reserved, timers_of(state, TimerKind.NODE_RESERVATION)),
     ]
+
+
+def _first_drifts(state: State, kind: TimerKind, moments: Collection[float]) -> Step:
+    """The timer for the first of several moments is set if there are any, and not after the first."""
+    current = timer_at(state, kind, ONLY_ONE)
+    late = current is not None and current > min(moments, default=current)
+    return compare(f"timer of the first {kind.name}", (bool(moments), False), (current is not None, late))
 
 
 def _kept_drifts(state: State, name: NodeName) -> Step:

@@ -10,13 +10,15 @@ from itertools import islice
 from typing import NamedTuple
 
 from core.ids import NodeName, PodUid
-from core.instants import earliest, has_come
+from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.admission.requests import note_overdue, request_cycle
 from core.ledger.node_reservation.reservation import keep, let_go, node_for
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import cancel_timer, set_no_later, set_timer, take_due
+from core.ledger.state.timers import ONLY_ONE, TimerKind
 from core.resource import Resource, Tally
 from core.workload.nodes.free_capacity import Undecided
 from core.workload.nodes.node import NodeFacts, NodeUse
@@ -66,15 +68,14 @@ def await_age(state: State, record: PodRecord) -> None:
     """See that an ask is looked at when it is old enough, should it still wait then."""
     due = max(state.now, record.facts.created + KEPT_AFTER)
     state.reservations.young[record.uid] = due
-    state.reservations.age_due = earliest(state.reservations.age_due, due)
+    set_no_later(state, TimerKind.AGE, ONLY_ONE, due)
 
 
 def forget_age(state: State, uid: PodUid) -> None:
     """It waits no more."""
-    state.reservations.young.pop(uid, None)
     state.reservations.aged.discard(uid)
-    if not state.reservations.young:
-        state.reservations.age_due = None
+    if state.reservations.young.pop(uid, None) is not None and not state.reservations.young:
+        cancel_timer(state, TimerKind.AGE, ONLY_ONE)
 
 
 def come_of_age(state: State) -> None:
@@ -83,7 +84,7 @@ def come_of_age(state: State) -> None:
     Of the others kube-scheduler has not come to most, in a burst; were one to find no node after all, it
     would wait anew.
     """
-    if state.reservations.age_due is None or not has_come(state.reservations.age_due, now=state.now):
+    if not take_due(state, TimerKind.AGE):
         return
     old = (uid for uid, at in state.reservations.young.items() if has_come(at, now=state.now))
     due = list(islice(old, AGED_AT_ONCE))
@@ -99,7 +100,8 @@ def come_of_age(state: State) -> None:
             state.reservations.aged.add(uid)
             request_cycle(state, CycleReason.POD_AGED)
     note_overdue(state, left=len(due) == AGED_AT_ONCE)
-    state.reservations.age_due = min(state.reservations.young.values(), default=None)
+    if state.reservations.young:
+        set_timer(state, TimerKind.AGE, ONLY_ONE, min(state.reservations.young.values()))
 
 
 def take_aged(state: State) -> list[PodUid]:

@@ -8,11 +8,13 @@ from functools import partial
 from heapq import nsmallest
 
 from core.ids import AppId, PodUid, QueuePath
-from core.instants import earliest, has_come
+from core.instants import has_come
 from core.ledger.pods.record import PodRecord
 from core.ledger.preemption.in_vain import report_wait, waits_until
 from core.ledger.state.admission import Seat
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import cancel_timer, set_no_later, set_timer, take_due
+from core.ledger.state.timers import ONLY_ONE, TimerKind
 from core.queues.properties import QueueProperties
 from core.queues.queue import NO_PRIORITY
 from core.workload.ask import Rank
@@ -35,7 +37,7 @@ def await_try(state: State, record: PodRecord) -> None:
     """An ask is there, or the document has changed: note when a plan may be made for it."""
     due = _first_try(state, record)
     if due is None:
-        state.preemption.attempts.pop(record.uid, None)
+        _drop(state, record.uid)
     else:
         _file(state, record.uid, max(due, state.now))
 
@@ -60,10 +62,8 @@ def _first_try(state: State, record: PodRecord) -> float | None:
 
 def forget_try(state: State, uid: PodUid) -> None:
     """It waits no more."""
-    state.preemption.attempts.pop(uid, None)
+    _drop(state, uid)
     state.preemption.trying.pop(uid, None)
-    if not state.preemption.attempts:
-        state.preemption.attempts_due = None
 
 
 def note_tried(state: State, record: PodRecord) -> None:
@@ -79,7 +79,7 @@ def find_due(state: State) -> None:
 
     Which leaf goes first is not said here: see `core.decisions.preemption.due_order`.
     """
-    if state.preemption.attempts_due is None or not has_come(state.preemption.attempts_due, now=state.now):
+    if not take_due(state, TimerKind.ATTEMPT):
         return
     due: dict[QueuePath, list[Rank]] = {}
     for uid, at in state.preemption.attempts.items():
@@ -94,7 +94,8 @@ def find_due(state: State) -> None:
             del state.preemption.attempts[rank[-1]]
             state.preemption.trying[rank[-1]] = None
     state.preemption.due_round += bool(due)
-    state.preemption.attempts_due = min(state.preemption.attempts.values(), default=None)
+    if state.preemption.attempts:
+        set_timer(state, TimerKind.ATTEMPT, ONLY_ONE, min(state.preemption.attempts.values()))
 
 
 def _order_in_leaf(
@@ -134,4 +135,9 @@ def _waits_for_queue(state: State, uid: PodUid, seat: Seat) -> bool:
 
 def _file(state: State, uid: PodUid, due: float) -> None:
     state.preemption.attempts[uid] = due
-    state.preemption.attempts_due = earliest(state.preemption.attempts_due, due)
+    set_no_later(state, TimerKind.ATTEMPT, ONLY_ONE, due)
+
+
+def _drop(state: State, uid: PodUid) -> None:
+    if state.preemption.attempts.pop(uid, None) is not None and not state.preemption.attempts:
+        cancel_timer(state, TimerKind.ATTEMPT, ONLY_ONE)

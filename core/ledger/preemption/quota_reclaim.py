@@ -6,6 +6,8 @@ from core.ids import QueuePath
 from core.instants import has_come
 from core.ledger.pods.record import Charge, Held
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import cancel_timer, is_any_set, set_timer, timer_at, timers_of
+from core.ledger.state.timers import TimerKind
 from core.queues.queue import Queue
 from core.queues.quota_change import QuotaTerms, is_due, start_after, start_after_growth, terms_of
 from core.resource import within
@@ -21,21 +23,28 @@ def terms_now(state: State) -> Mapping[QueuePath, QuotaTerms]:
 
 def note_terms(state: State, before: Mapping[QueuePath, QuotaTerms]) -> None:
     """A document was applied: what it makes of each queue's start."""
-    starts = state.preemption.quota_starts
+    forget_removed(state)
     for queue in state.config.tree:
         old = before.get(queue.path)
         if old is None or queue.dynamic or queue.draining:
-            starts.pop(queue.path, None)
+            _set(state, queue, None)
             continue
         start = start_after(
             old,
             terms_of(queue),
-            start=starts.get(queue.path),
+            start=_start_of(state, queue),
             allocated=queue.allocated,
             running=queue.path in state.preemption.victims,
             now=state.now,
         )
         _set(state, queue, start)
+
+
+def forget_removed(state: State) -> None:
+    """Forget the starts of queues that are gone."""
+    for path in timers_of(state, TimerKind.QUOTA_RECLAIM):
+        if state.config.tree.get(str(path)) is None:
+            cancel_timer(state, TimerKind.QUOTA_RECLAIM, path)
 
 
 def note_growth(state: State, old: Charge | None, new: Charge) -> None:
@@ -49,7 +58,7 @@ def note_growth(state: State, old: Charge | None, new: Charge) -> None:
         if queue.properties.quota_preemption_delay and not queue.dynamic:
             start = start_after_growth(
                 terms_of(queue),
-                start=state.preemption.quota_starts.get(queue.path),
+                start=_start_of(state, queue),
                 allocated=queue.allocated,
                 switched_on=True,
                 now=state.now,
@@ -58,40 +67,48 @@ def note_growth(state: State, old: Charge | None, new: Charge) -> None:
 
 
 def find_reclaims(state: State) -> None:
-    """Whose moment has come, from the root down; one that begins hides all below it (QCP-3)."""
-    if state.preemption.quota_starts and state.config.quota_preempts:
+    """Whose moment has come, from the root down; one that begins hides all below it (QCP-3).
+
+    The timer of one that begins runs until it has given up its pods, and the timer of one that is within its
+    quota again ends early.
+    """
+    if state.config.quota_preempts and is_any_set(state, TimerKind.QUOTA_RECLAIM):
         _find_below(state, state.config.tree.root)
 
 
 def _find_below(state: State, parent: Queue) -> None:
     for path in sorted(parent.children):
         queue = parent.children[path]
-        start = state.preemption.quota_starts.get(path)
+        start = _start_of(state, queue)
         if is_due(queue, start, now=state.now):
             state.preemption.reclaims[path] = None
             _put_off_below(state, queue)
             continue
         if start is not None and (has_come(start, now=state.now) or within(queue.max, queue.allocated)):
-            del state.preemption.quota_starts[path]
+            _set(state, queue, None)
         _find_below(state, queue)
 
 
 def _put_off_below(state: State, parent: Queue) -> None:
     for queue in parent.children.values():
-        start = state.preemption.quota_starts.get(queue.path)
+        start = _start_of(state, queue)
         if start is not None:
-            state.preemption.quota_starts[queue.path] = max(start, state.now + CHECKED_EVERY)
+            _set(state, queue, max(start, state.now + CHECKED_EVERY))
         _put_off_below(state, queue)
 
 
 def reclaimed(state: State, path: QueuePath) -> None:
     """One run per start, whatever came of it (QCP-3)."""
-    state.preemption.quota_starts.pop(path, None)
+    cancel_timer(state, TimerKind.QUOTA_RECLAIM, path)
     state.preemption.reclaims.pop(path, None)
+
+
+def _start_of(state: State, queue: Queue) -> float | None:
+    return timer_at(state, TimerKind.QUOTA_RECLAIM, queue.path)
 
 
 def _set(state: State, queue: Queue, start: float | None) -> None:
     if start is None:
-        state.preemption.quota_starts.pop(queue.path, None)
+        cancel_timer(state, TimerKind.QUOTA_RECLAIM, queue.path)
     else:
-        state.preemption.quota_starts[queue.path] = start
+        set_timer(state, TimerKind.QUOTA_RECLAIM, queue.path, start)

@@ -15,5 +15,3 @@ class NodeReservations:
     young: dict[PodUid, float] = field(default_factory=dict)
     #: Asks that are old enough and wait for a cycle.
     aged: set[PodUid] = field(default_factory=set)
-    #: Time not after the first of ``young``, in seconds; None when there is none.
-    age_due: float | None = None

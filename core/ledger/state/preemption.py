@@ -74,13 +74,9 @@ class Preemption:
     waits_for_vain: int = 0
     #: Time at which an ask may next have a plan made for it, in seconds (PRE-5).
     attempts: dict[PodUid, float] = field(default_factory=dict)
-    #: Time not after the first of ``attempts``, in seconds; None when there is none.
-    attempts_due: float | None = None
     #: Asks that may have a plan made for them now.
     trying: dict[PodUid, None] = field(default_factory=dict)
     #: Number of times that asks were added to ``trying``.
     due_round: int = 0
-    #: Time at which pods of a queue go because its quota shrank, in seconds (QCP-2).
-    quota_starts: dict[QueuePath, float] = field(default_factory=dict)
     #: Queues whose pods are to go now.
     reclaims: dict[QueuePath, None] = field(default_factory=dict)

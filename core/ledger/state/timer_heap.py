@@ -28,6 +28,13 @@ def set_timer(state: State, kind: TimerKind, key: TimerKey, when: float) -> None
         _tidy(state, kind)
 
 
+def set_no_later(state: State, kind: TimerKind, key: TimerKey, when: float) -> None:
+    """Have a timer expire at ``when``, unless it expires before."""
+    current = timer_at(state, kind, key)
+    if current is None or when < current:
+        set_timer(state, kind, key, when)
+
+
 def cancel_timer(state: State, kind: TimerKind, key: TimerKey) -> None:
     """Forget a timer, if it is set."""
     if state.timers.due.pop((kind, key), None) is not None:
@@ -37,6 +44,11 @@ def cancel_timer(state: State, kind: TimerKind, key: TimerKey) -> None:
 def timer_at(state: State, kind: TimerKind, key: TimerKey) -> float | None:
     """Time at which a timer expires; None when it is not set."""
     return state.timers.due.get((kind, key))
+
+
+def is_any_set(state: State, kind: TimerKind) -> bool:
+    """True if a timer of one kind is set. Cost: O(1)."""
+    return bool(state.timers.heaps.get(kind))
 
 
 def timers_of(state: State, kind: TimerKind) -> dict[TimerKey, float]:
@@ -61,7 +73,10 @@ def is_due(state: State, kind: TimerKind) -> bool:
 
 
 @overload
-def take_due(state: State, kind: Literal[TimerKind.USER_GROUPS, TimerKind.CYCLE]) -> list[str]: ...
+def take_due(
+    state: State,
+    kind: Literal[TimerKind.USER_GROUPS, TimerKind.CYCLE, TimerKind.ATTEMPT, TimerKind.AGE],
+) -> list[str]: ...
 @overload
 def take_due(state: State, kind: Literal[TimerKind.OFFER, TimerKind.NODE_RESERVATION]) -> list[PodUid]: ...
 @overload

@@ -16,6 +16,12 @@ class TimerKind(IntEnum):
     """The offer for an ask ends."""
     NODE_RESERVATION = 12
     """The node reserved for an ask is released."""
+    ATTEMPT = 13
+    """A plan may be made for an ask, of all those that wait for one."""
+    QUOTA_RECLAIM = 14
+    """Pods of a queue go because its quota shrank. Stopped while quotas do not preempt."""
+    AGE = 15
+    """An ask is old enough for a node reservation, of all those that wait."""
     USER_GROUPS = 2
     """What a resolver said of the groups of a user is not used any more."""
     APPLICATION_STATE = 3

@@ -9,8 +9,10 @@ from core.ids import AppId
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import (
     cancel_timer,
+    is_any_set,
     is_due,
     next_timer,
+    set_no_later,
     set_timer,
     take_due,
     timer_at,
@@ -60,6 +62,17 @@ def test_a_timer_that_is_set_anew_expires_once_at_its_new_time() -> None:
         set_timer(state, GANG, A, when)
     assert next_timer(state) == 8.0
     assert (take_due(state, GANG), take_due(state, GANG)) == ([A], [])
+
+
+def test_a_timer_that_is_to_expire_no_later_keeps_its_earlier_time() -> None:
+    state = State(now=10.0)
+    assert not is_any_set(state, GANG)
+    for when, then in ((20.0, 20.0), (15.0, 15.0), (18.0, 15.0)):
+        set_no_later(state, GANG, A, when)
+        assert timer_at(state, GANG, A) == then
+    assert (is_any_set(state, GANG), is_any_set(state, STATE)) == (True, False)
+    cancel_timer(state, GANG, A)
+    assert not is_any_set(state, GANG)
 
 
 def test_timers_of_a_kind_are_those_that_are_set() -> None:

@@ -7,6 +7,8 @@ from typing import Any
 from core.decisions.preemption.receipts import Victim
 from core.ids import QueuePath
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import set_timer, timer_at
+from core.ledger.state.timers import TimerKind
 from core.queues.queue import Queue
 from core.queues.quota_change import is_due
 from core.resource import Resource
@@ -39,14 +41,14 @@ def _of_all_types(rule: Rule, old: Any, new: Any, *, start: float | None, **more
 def _begin_again(rule: Rule, state: State, path: Any) -> None:
     """A run that is over is followed by another."""
     rule(state, path)
-    state.preemption.quota_starts[path] = state.now + 10.0
+    set_timer(state, TimerKind.QUOTA_RECLAIM, path, state.now + 10.0)
 
 
 def _from_below(state: State, parent: Queue) -> None:
     """Children first, and their parent as well."""
     for path, queue in sorted(parent.children.items()):
         _from_below(state, queue)
-        if is_due(queue, state.preemption.quota_starts.get(path), now=state.now):
+        if is_due(queue, timer_at(state, TimerKind.QUOTA_RECLAIM, path), now=state.now):
             state.preemption.reclaims[path] = None
 
 

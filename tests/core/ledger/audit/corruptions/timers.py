@@ -2,7 +2,7 @@
 
 from core.ids import AppId, PodUid
 from core.ledger.state.timer_heap import set_timer
-from core.ledger.state.timers import TimerKind
+from core.ledger.state.timers import ONLY_ONE, TimerKind
 from tests.builders import START
 from tests.core.ledger.audit.corruptions.busy import Corruption
 
@@ -37,6 +37,21 @@ TIMERS: list[Corruption] = [
         lambda state: state.timers.due.update({(TimerKind.RESERVATION, PodUid("ghost")): START}),
     ),
     ("timers.due", "timers of offers", lambda state: set_timer(state, TimerKind.OFFER, "ghost", START)),
+    (
+        "timers.due",
+        "timer of the first AGE",
+        lambda state: set_timer(state, TimerKind.AGE, ONLY_ONE, START + 3600.0),
+    ),
+    (
+        "timers.due",
+        "timer of the first ATTEMPT",
+        lambda state: set_timer(state, TimerKind.ATTEMPT, ONLY_ONE, START + 3600.0),
+    ),
+    (
+        "timers.due",
+        "timer of root.gone",
+        lambda state: set_timer(state, TimerKind.QUOTA_RECLAIM, "root.gone", START),
+    ),
     (
         "timers.due",
         "timers of reserved nodes",
