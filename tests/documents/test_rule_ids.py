@@ -16,7 +16,7 @@ from tests.documents.rule_ids import (
     slug,
     times_written,
 )
-from tests.rules import required
+from tests.rules import LAST_NUMBERS, required
 
 CITED = citations()
 WRITTEN = times_written(pages())
@@ -33,6 +33,12 @@ def test_every_cited_rule_is_written_down() -> None:
 
 def test_every_rule_that_needs_a_test_is_written_down() -> None:
     assert [rule for rule in required() if rule not in WRITTEN] == []
+
+
+@pytest.mark.parametrize("chapter", LAST_NUMBERS)
+def test_a_chapter_that_is_tested_whole_ends_with_its_last_rule(chapter: str) -> None:
+    numbers = [int(rule.removeprefix(f"{chapter}-")) for rule in WRITTEN if rule.startswith(f"{chapter}-")]
+    assert max(numbers) == LAST_NUMBERS[chapter]
 
 
 def test_no_rule_is_written_down_twice() -> None:
