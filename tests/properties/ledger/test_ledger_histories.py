@@ -4,7 +4,7 @@ A history is a list of plain steps, so that it can be played again.
 """
 
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -274,4 +274,11 @@ def test_the_same_history_gives_the_same_answers_and_counters(history: History) 
 
 
 def test_every_event_there_is_takes_part() -> None:
-    assert {*EVENTS, on.Configured, on.SettingsRead} == set(get_args(on.Event))
+    of_objects = {on.ObjectObserved, on.ObjectDeleted, on.ObjectsListed, on.KindUnserved}
+    events = {get_origin(each) or each for each in get_args(on.Event)}
+    assert {*EVENTS, *of_objects, on.Configured, on.SettingsRead} == events
+
+
+def test_every_kind_of_object_takes_part() -> None:
+    named = {each for each in vars(on).values() if isinstance(each, on.ObjectKind)}
+    assert {*named, *on.POD_GROUPS.values()} == set(OBJECTS)
