@@ -41,8 +41,9 @@ def fire(state: State, application: Application, move: Move) -> None:
     counted = application.started
     application.enter(after, now=state.now)
     cancel_timer(state, TimerKind.APPLICATION_STATE, application.id)
-    if after in _TIMERS:
-        set_timer(state, TimerKind.APPLICATION_STATE, application.id, state.now + _TIMERS[after])
+    ends = state_ends(application)
+    if ends is not None:
+        set_timer(state, TimerKind.APPLICATION_STATE, application.id, ends)
     leaf = _leaf(state, application)
     if leaf is None:
         return
@@ -53,6 +54,12 @@ def fire(state: State, application: Application, move: Move) -> None:
     if leaf.properties.sort_policy is SortPolicy.STATE_AWARE:
         # The next one may be let in (SORT-8).
         request_cycle(state, CycleReason.APPLICATION_CHANGED)
+
+
+def state_ends(application: Application) -> float | None:
+    """Time at which the state of an application ends by itself; None for a state that does not."""
+    seconds = _TIMERS.get(application.state)
+    return None if seconds is None else application.since + seconds
 
 
 def note_completing(leaf: Queue, application: Application) -> None:

@@ -1,61 +1,57 @@
-"""The audit of groups of pods that start together: who is in which, and what each is to it."""
+"""The audit of pod groups: which pod is in which, and what each is to it."""
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 
-from core.ledger.audit.drift import Step, compare, each
+from core.ids import PodUid
+from core.ledger.audit.drift import Claims, Step, compare_each
 from core.ledger.podgroups.attempt import is_watched
 from core.ledger.podgroups.membership import key_of, least_of, phase_of
-from core.ledger.pods.record import PodRecord
 from core.ledger.state.state import State
 from core.workload.pod_group import Group, GroupKey, MemberPhase, Seniority
 
 
 def pod_group_steps(state: State) -> Iterator[Step]:
-    yield from each(state.pods.records, lambda uid: _member_drifts(state, state.pods.records.get(uid)))
-    yield from each({*state.podgroups.known, *state.podgroups.watched}, lambda key: _group_drifts(state, key))
+    groups = state.podgroups
+    yield from compare_each(state, state.pods.records, _member_claims)
+    keys = chain(groups.known, groups.watched)
+    yield from compare_each(state, keys, _group_claims)
 
 
-def _member_drifts(state: State, record: PodRecord | None) -> Step:
+def _member_claims(state: State, uid: PodUid) -> Claims:
     """A pod is filed where its labels say, as what it is; one that waits in bind is a member."""
+    record = state.pods.records.get(uid)
     if record is None:
-        return []
+        return
     key = key_of(state, record)
     group = state.podgroups.known.get(key) if key is not None else None
-    filed = group.phases.get(record.uid) if group is not None else None
-    expected = phase_of(state, record, group) if group is not None else None
-    return [
-        *compare(f"pod group of {record.uid}", key, record.pod_group),
-        *compare(f"pod group of {record.uid}: any", key is not None, group is not None),
-        *compare(f"phase of {record.uid}", expected, filed),
-        *compare(f"waits in bind: {record.uid}", filed is MemberPhase.WAITING, record.placement.waits_bind),
-    ]
+    filed = group.phases.get(uid) if group is not None else None
+    yield "pod group", key, record.pod_group
+    yield "pod group: any", key is not None, group is not None
+    yield "phase", phase_of(state, record, group) if group is not None else None, filed
+    yield "waits in bind", filed is MemberPhase.WAITING, record.placement.waits_bind
 
 
-def _group_drifts(state: State, key: GroupKey) -> Step:
+def _group_claims(state: State, key: GroupKey) -> Claims:
     group = state.podgroups.known.get(key)
+    yield "pod group: watched", group is not None and is_watched(group), key in state.podgroups.watched
     if group is None:
-        return compare(f"watched: {key.name}", False, key in state.podgroups.watched)
-    name = group.title
+        return
     records = [record for uid in group.phases if (record := state.pods.records.get(uid)) is not None]
     ages = {each.uid: Seniority(each.facts.created, each.seq, each.uid) for each in records}
-    return [
-        *compare(f"{name}: strangers", [], [uid for uid in group.phases if uid not in state.pods.records]),
-        *compare(f"{name}: ages", ages.keys(), group.ages.keys()),
-        *compare(f"{name}: any", True, bool(group.phases)),
-        *compare(f"{name}: counts", Counter(group.phases.values()), +group.counts),
-        *compare(f"{name}: sizes", {each.uid: each.facts.size for each in records}, group.sizes),
-        *compare(f"{name}: alike", Counter(group.sizes.values()), group.alike),
-        *compare(f"{name}: first", min(group.ages.values(), default=None), group.first),
-        *compare(f"{name}: min-available", least_of(state, group), group.min_available),
-        *_standing_drifts(state, group, name),
-    ]
+    yield "pod group: strangers", [], [uid for uid in group.phases if uid not in state.pods.records]
+    yield "pod group: ages", set(ages), set(group.ages)
+    yield "pod group: any", True, bool(group.phases)
+    yield "pod group: counts", Counter(group.phases.values()), +group.counts
+    yield "pod group: sizes", {each.uid: each.facts.size for each in records}, group.sizes
+    yield "pod group: alike", Counter(group.sizes.values()), group.alike
+    yield "pod group: first", min(group.ages.values(), default=None), group.first
+    yield "pod group: min-available", least_of(state, group), group.min_available
+    yield from _standing_claims(state, group)
 
 
-def _standing_drifts(state: State, group: Group, name: str) -> Step:
-    return [
-        *compare(f"{name}: complete", group.there >= group.min_available, group.complete),
-        *compare(f"{name}: watched", is_watched(group), group.key in state.podgroups.watched),
-        *compare(f"{name}: attempt while open", False, group.open and group.attempts),
-        *compare(f"{name}: stirred", False, group.key in state.podgroups.touched),
-    ]
+def _standing_claims(state: State, group: Group) -> Claims:
+    yield "pod group: complete", group.there >= group.min_available, group.complete
+    yield "pod group: attempt while open", False, group.open and group.attempts
+    yield "pod group: touched", False, group.key in state.podgroups.touched

@@ -1,92 +1,73 @@
-"""The audit of preemption and of node reservations: nodes, victims, offers, and who waits for either."""
+"""The audit of preemption and node reservations: victims, offers, and nodes held for an ask."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from itertools import chain
 
 from core.ids import NO_NODE, NodeName, PodUid, QueuePath
-from core.ledger.audit.drift import Step, compare, each
-from core.ledger.node_reservation.reservation import kept_until
+from core.ledger.audit.drift import Claims, Step, compare_each, compare_index
 from core.ledger.state.preemption import Stage
 from core.ledger.state.state import State
-from core.ledger.state.timer_heap import timer_at, timers_of
-from core.ledger.state.timers import ONLY_ONE, TimerKind
 
 
 def preemption_steps(state: State) -> Iterator[Step]:
-    yield from each(state.reservations.of, lambda name: _kept_drifts(state, name))
-    yield from each(state.preemption.victims, lambda preemptor: _victims_drifts(state, preemptor))
-    yield from each(state.preemption.offers, lambda uid: _offer_drifts(state, uid))
-    yield from each(
-        {*state.reservations.young, *state.reservations.aged}, lambda uid: _age_drifts(state, uid)
+    preemption, reservations = state.preemption, state.reservations
+    yield from compare_index(
+        state,
+        "victims",
+        lambda state: state.preemption.victims,
+        [
+            (preemptor, uid)
+            for uid, each in state.pods.records.items()
+            if (preemptor := each.preemption.preempted_for) is not None
+        ],
+        _is_victim,
     )
-    yield from each(
-        {*state.preemption.attempts, *state.preemption.trying}, lambda uid: _try_drifts(state, uid)
-    )
-    yield _timer_drifts(state)
-    yield _first_drifts(state, TimerKind.AGE, state.reservations.young.values())
-    yield _first_drifts(state, TimerKind.ATTEMPT, state.preemption.attempts.values())
+    yield from compare_each(state, preemption.victims, _stage_claims)
+    yield from compare_each(state, preemption.offers, _offer_claims)
+    yield from compare_each(state, state.pods.records, _reservation_claims)
+    yield from compare_each(state, reservations.of, _node_claims)
+    noted = (preemption.attempts, preemption.trying, reservations.young, reservations.aged)
+    yield from compare_each(state, chain(*noted), _note_claims)
 
 
-def _timer_drifts(state: State) -> Step:
-    """Each offer and each node reservation has a timer for its end, and nothing else has."""
-    offers = {uid: offer.until for uid, offer in state.preemption.offers.items()}
-    records = [state.pods.records.get(uid) for uid in state.reservations.of.values()]
-    reserved = {record.uid: kept_until(record) for record in records if record is not None}
-    return [
-        *compare("timers of offers", offers, timers_of(state, TimerKind.OFFER)),
-        *compare("timers of reserved nodes", reserved, timers_of(state, TimerKind.NODE_RESERVATION)),
-    ]
+def _is_victim(state: State, preemptor: PodUid | QueuePath, uid: PodUid) -> bool:
+    record = state.pods.records.get(uid)
+    return record is not None and record.preemption.preempted_for == preemptor
 
 
-def _first_drifts(state: State, kind: TimerKind, moments: Collection[float]) -> Step:
-    """The timer for the first of several moments is set if there are any, and not after the first."""
-    current = timer_at(state, kind, ONLY_ONE)
-    late = current is not None and current > min(moments, default=current)
-    return compare(f"timer of the first {kind.name}", (bool(moments), False), (current is not None, late))
+def _stage_claims(state: State, preemptor: PodUid | QueuePath) -> Claims:
+    """Victims of an offer that has ended are none."""
+    offered = Stage.OFFERED in state.preemption.victims.get(preemptor, {}).values()
+    yield "offered victims", False, offered and preemptor not in state.preemption.offers
 
 
-def _kept_drifts(state: State, name: NodeName) -> Step:
-    """A node is kept for an ask that says so."""
-    uid = state.reservations.of.get(name)
-    record = state.pods.records.get(uid) if uid is not None else None
-    expected = record.node_reservation.node if record is not None else NO_NODE
-    return compare(f"keeper of {name}", expected, NO_NODE if uid is None else name)
-
-
-def _victims_drifts(state: State, preemptor: PodUid | QueuePath) -> Step:
-    """Compare the victims marked for a preemptor with their marks; no offer that has ended marks any."""
-    filed = state.preemption.victims.get(preemptor, {})
-    offered = Stage.OFFERED in filed.values() and preemptor not in state.preemption.offers
-    marked = {
-        uid
-        for uid in filed
-        if uid in state.pods.records and state.pods.records[uid].preemption.preempted_for == preemptor
-    }
-    return [
-        *compare(f"victims for {preemptor}", sorted(marked) if marked else ["some"], sorted(filed)),
-        *compare(f"victims for {preemptor}: offered", False, offered),
-    ]
-
-
-def _offer_drifts(state: State, uid: PodUid) -> Step:
-    """An offer counts as a plan that is carried out: its ask is triggered, its node kept for it."""
+def _offer_claims(state: State, uid: PodUid) -> Claims:
+    """An offer counts as a plan that is carried out: its ask is triggered, its node reserved for it."""
     offer, record = state.preemption.offers.get(uid), state.pods.records.get(uid)
-    if offer is None:
-        return []
-    counted = (
-        (record.preemption.triggered, record.node_reservation.node)
-        if record is not None and record.is_ask
-        else ("", NO_NODE)
-    )
-    return compare(f"offer for {uid}", (offer.plan, offer.node), counted)
+    if offer is not None:
+        ask = record if record is not None and record.is_ask else None
+        counted = (ask.preemption.triggered, ask.node_reservation.node) if ask is not None else ("", NO_NODE)
+        yield "offer", (offer.plan, offer.node), counted
 
 
-def _age_drifts(state: State, uid: PodUid) -> Step:
-    """Only who waits grows old."""
-    noted = uid in state.reservations.young or uid in state.reservations.aged
-    return compare(f"age of {uid}", False, noted and uid not in state.pending.waits_at)
+def _reservation_claims(state: State, uid: PodUid) -> Claims:
+    """A node is reserved for an ask only."""
+    record = state.pods.records.get(uid)
+    if record is not None:
+        node = record.node_reservation.node
+        is_held = record.is_ask and state.reservations.of.get(node) == uid
+        yield "reserved node", node, node if is_held else NO_NODE
 
 
-def _try_drifts(state: State, uid: PodUid) -> Step:
-    """Only for who waits plans are made."""
-    noted = uid in state.preemption.attempts or uid in state.preemption.trying
-    return compare(f"try of {uid}", False, noted and uid not in state.pending.waits_at)
+def _node_claims(state: State, name: NodeName) -> Claims:
+    uid = state.reservations.of.get(name)
+    if uid is not None:
+        record = state.pods.records.get(uid)
+        yield "reservation", record.node_reservation.node if record is not None else NO_NODE, name
+
+
+def _note_claims(state: State, uid: PodUid) -> Claims:
+    """Only a pending ask gets a plan made for it, or grows old enough for a node."""
+    waits, preemption, reservations = uid in state.pending.waits_at, state.preemption, state.reservations
+    yield "attempt", False, not waits and (uid in preemption.attempts or uid in preemption.trying)
+    yield "age", False, not waits and (uid in reservations.young or uid in reservations.aged)

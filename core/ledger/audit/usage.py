@@ -1,9 +1,10 @@
-"""Audit of usage: counters of queues, nodes, users and groups, and usage above a max."""
+"""The audit of usage: counters of queues, nodes, users and groups, and usage above a max."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
-from core.ledger.audit.drift import KEYS_PER_STEP, Step, amounts, compare, compare_tallies, each
+from core.ledger.audit.drift import KEYS_PER_STEP, Claims, Step, amounts, compare, compare_each
 from core.ledger.pods.record import Charge, Held, Standing
 from core.ledger.state.state import State
 from core.ledger.state.usage import OverMaxPlace
@@ -19,10 +20,13 @@ from core.workload.nodes.node import Evictable
 def usage_steps(state: State) -> Iterator[Step]:
     """Steps of the audit of all counters."""
     yield from _queue_steps(state)
-    yield from each(state.usage.uses, lambda name: _node_drifts(state, name))
-    yield _capacity_drifts(state)
+    yield from compare_each(state, state.usage.uses, _node_claims)
+    yield from compare_each(state, _places(state), _place_claims)
+    yield compare(_capacity_claims(state))
     yield from _people_steps(state)
-    yield from _over_max_steps(state)
+    queues = (queue.path for queue in state.config.tree)
+    people = (tracked for tracked, _ in state.usage.book)
+    yield from compare_each(state, chain(queues, people, state.usage.over_max), _over_max_claims)
 
 
 def _queue_steps(state: State) -> Iterator[Step]:
@@ -44,10 +48,11 @@ def _queue_steps(state: State) -> Iterator[Step]:
             if charge.held is Held.RESERVED and not charge.node:
                 on_no_node.add(charge.size)
         yield []
-    yield compare_tallies("reserved on no node", on_no_node, afloat)
-    for key in sorted(counters.keys() | sums.keys()):
-        path, name = key
-        yield compare_tallies(f"{name} of {path}", sums.get(key, Tally()), counters.get(key, Tally()))
+    yield compare([("reserved on no node", on_no_node, afloat)])
+    yield compare(
+        (f"{name} of {path}", sums.get((path, name), Tally()), counters.get((path, name), Tally()))
+        for path, name in sorted(counters.keys() | sums.keys())
+    )
 
 
 _STANDINGS = (Standing.PREEMPTING, Standing.TRIGGERED, Standing.BYPASSED)
@@ -73,27 +78,21 @@ def _add_up(
 # -- nodes: the sums of what stands on them -------------------------------------------------------------
 
 
-def _node_drifts(state: State, name: NodeName) -> Step:
+def _node_claims(state: State, name: NodeName) -> Claims:
     use = state.usage.uses.get(name)
     if use is None:
-        return []
-    allocated, occupied, strangers = Tally(), Tally(), []
-    evictable = Evictable()
+        return
+    allocated, occupied, evictable = Tally(), Tally(), Evictable()
     for uid in sorted(use.pods):
         charge = state.usage.charges.get(uid)
-        if charge is None or charge.node != name:
-            strangers.append(uid)
-        else:
+        if charge is not None and charge.node == name:
             (occupied if charge.held is Held.OCCUPIED else allocated).add(charge.size)
             if charge.standing is Standing.EVICTABLE and charge.queue is not None:
                 evictable.file(charge.queue, charge.priority, uid, charge.size, adding=True)
-    return [
-        *compare(f"pods on {name}: any", True, bool(use.pods)),
-        *compare(f"pods on {name}: strangers", [], strangers),
-        *compare_tallies(f"allocated on {name}", allocated, use.allocated),
-        *compare_tallies(f"occupied on {name}", occupied, use.occupied),
-        *compare(f"evictable on {name}", _groups_text(evictable), _groups_text(use.evictable)),
-    ]
+    yield "pods: any", True, bool(use.pods)
+    yield "allocated", allocated, use.allocated
+    yield "occupied", occupied, use.occupied
+    yield "evictable", _groups_text(evictable), _groups_text(use.evictable)
 
 
 def _groups_text(evictable: Evictable) -> list[tuple[str, int, list[PodUid], dict[str, int]]]:
@@ -103,15 +102,25 @@ def _groups_text(evictable: Evictable) -> list[tuple[str, int, list[PodUid], dic
     )
 
 
-def _capacity_drifts(state: State) -> Step:
+def _places(state: State) -> Iterator[tuple[NodeName, PodUid]]:
+    yield from ((charge.node, uid) for uid, charge in state.usage.charges.items() if charge.node)
+    for name, use in state.usage.uses.items():
+        yield from ((name, uid) for uid in use.pods)
+
+
+def _place_claims(state: State, pair: tuple[NodeName, PodUid]) -> Claims:
+    name, uid = pair
+    charge, use = state.usage.charges.get(uid), state.usage.uses.get(name)
+    yield "pods", charge is not None and charge.node == name, use is not None and uid in use.pods
+
+
+def _capacity_claims(state: State) -> Claims:
     capacity = Tally()
     for node in state.cluster.nodes.values():
         capacity.add(node.allocatable)
-    amounts = {name: amount for name, amount in capacity.items() if amount > 0}
-    return [
-        *compare_tallies("capacity", capacity, state.usage.capacity),
-        *compare("max of root", Limit(amounts) if amounts else None, state.config.tree.root.max),
-    ]
+    positive = {name: amount for name, amount in capacity.items() if amount > 0}
+    yield "capacity", capacity, state.usage.capacity
+    yield "max of root", Limit(positive) if positive else None, state.config.tree.root.max
 
 
 # -- users and groups: what their pods hold, and which applications were given something --------------------
@@ -124,7 +133,7 @@ def _people_steps(state: State) -> Iterator[Step]:
     claims = [(each.claimant, each.started, _paths(state, each), tuple(each.pods)) for each in applications]
     running = {queue.path: sorted(queue.running) for queue in state.config.tree if queue.running}
     actual = _book_text(state.usage.book)
-    yield _group_drifts_of_applications(state)
+    yield compare(_group_claims(state))
     started: dict[QueuePath, list[AppId]] = {}
     for claimant, runs, paths, pods in claims:
         for start in range(0, len(pods), KEYS_PER_STEP):
@@ -137,8 +146,12 @@ def _people_steps(state: State) -> Iterator[Step]:
             expected.start(claimant, paths)
             for path in paths:
                 started.setdefault(path, []).append(claimant.application)
-    yield compare("usage of users and groups", _book_text(expected), actual)
-    yield compare("running", {path: sorted(apps) for path, apps in started.items()}, running)
+    yield compare(
+        [
+            ("usage of users and groups", _book_text(expected), actual),
+            ("running", {path: sorted(apps) for path, apps in started.items()}, running),
+        ]
+    )
 
 
 def _paths(state: State, application: Application) -> Sequence[QueuePath]:
@@ -153,29 +166,13 @@ def _book_text(book: UsageBook) -> list[tuple[str, str, str, dict[str, int], lis
     )
 
 
-def _group_drifts_of_applications(state: State) -> Step:
-    found: Step = []
+def _group_claims(state: State) -> Claims:
     for application in state.applications.known.values():
         paths = _paths(state, application)
         if paths:
             group = state.config.limits.group_for(paths, application.groups or ())
-            found += compare(f"group of {application.id}", group, application.group)
-    return found
+            yield f"group of {application.id}", group, application.group
 
 
-# -- usage above a max -----------------------------------------------------------------------------------
-
-
-def _over_max_steps(state: State) -> Iterator[Step]:
-    known = [
-        *(queue.path for queue in state.config.tree),
-        *(tracked for tracked, _ in state.usage.book),
-        *state.usage.over_max,
-    ]
-    yield from each(dict.fromkeys(known), lambda place: _over_max_drifts(state, place))
-
-
-def _over_max_drifts(state: State, place: OverMaxPlace) -> Step:
-    return compare(
-        f"above a max: {place}", excess_of(state, place) is not None, place in state.usage.over_max
-    )
+def _over_max_claims(state: State, place: OverMaxPlace) -> Claims:
+    yield "above a max", excess_of(state, place) is not None, place in state.usage.over_max

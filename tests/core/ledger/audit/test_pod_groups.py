@@ -21,26 +21,29 @@ def group_in(state: State) -> Group:
 CORRUPTIONS: list[tuple[str, Callable[[State], object]]] = [
     ("pod group of uid-p", lambda state: setattr(state.pods.records[PodUid("uid-p")], "pod_group", None)),
     ("phase of uid-p", lambda state: group_in(state).phases.update({PodUid("uid-p"): MemberPhase.BOUND})),
-    ("pod group of uid-p: any", lambda state: state.podgroups.known.clear()),
+    ("pod group: any of uid-p", lambda state: state.podgroups.known.clear()),
     (
-        "waits in bind: uid-p",
+        "waits in bind of uid-p",
         lambda state: setattr(state.pods.records[PodUid("uid-p")].placement, "waits_bind", True),
     ),
     (
-        "pod group default/g: strangers",
+        "pod group: strangers of default/g",
         lambda state: group_in(state).phases.update({PodUid("x"): MemberPhase.AWAY}),
     ),
-    ("pod group default/g: counts", lambda state: group_in(state).counts.update({MemberPhase.BOUND: 1})),
-    ("pod group default/g: sizes", lambda state: group_in(state).sizes.clear()),
-    ("pod group default/g: alike", lambda state: group_in(state).alike.clear()),
-    ("pod group default/g: ages", lambda state: group_in(state).ages.clear()),
-    ("pod group default/g: first", lambda state: setattr(group_in(state), "first", None)),
-    ("pod group default/g: min-available", lambda state: setattr(group_in(state), "min_available", 9)),
-    ("pod group default/g: complete", lambda state: setattr(group_in(state), "complete", True)),
-    ("pod group default/g: watched", lambda state: group_in(state).move_attempt(AttemptEvent.BEGUN)),
-    ("pod group default/g: attempt while open", lambda state: setattr(group_in(state), "min_available", 0)),
-    ("pod group default/g: stirred", lambda state: state.podgroups.touched.update({KEY: None})),
-    ("pod group default/g: any", lambda state: group_in(state).phases.clear()),
+    ("pod group: counts of default/g", lambda state: group_in(state).counts.update({MemberPhase.BOUND: 1})),
+    ("pod group: sizes of default/g", lambda state: group_in(state).sizes.clear()),
+    ("pod group: alike of default/g", lambda state: group_in(state).alike.clear()),
+    ("pod group: ages of default/g", lambda state: group_in(state).ages.clear()),
+    ("pod group: first of default/g", lambda state: setattr(group_in(state), "first", None)),
+    ("pod group: min-available of default/g", lambda state: setattr(group_in(state), "min_available", 9)),
+    ("pod group: complete of default/g", lambda state: setattr(group_in(state), "complete", True)),
+    ("pod group: watched of default/g", lambda state: group_in(state).move_attempt(AttemptEvent.BEGUN)),
+    (
+        "pod group: attempt while open of default/g",
+        lambda state: setattr(group_in(state), "min_available", 0),
+    ),
+    ("pod group: touched of default/g", lambda state: state.podgroups.touched.update({KEY: None})),
+    ("pod group: any of default/g", lambda state: group_in(state).phases.clear()),
 ]
 
 

@@ -43,12 +43,12 @@ def _stray_rank(state: State) -> None:
 
 
 ADMISSION: list[Corruption] = [
-    ("pending.waits_at", "waiting: uid-waiting", _wrong_seat),
-    ("pending.waiting", "waiting in root.b: any", _empty_group),
-    ("pending.waiting", "waiting: ghost", _stray_rank),
+    ("pending.waits_at", "waiting of uid-waiting", _wrong_seat),
+    ("pending.waiting", "waiting: any of root.b", _empty_group),
+    ("pending.waiting", "waiting of ghost", _stray_rank),
     (
         "pending.waiting",
-        "waiting in root.a: sizes",
+        "waiting: sizes of root.a",
         lambda state: next(iter(state.pending.waiting.values())).sizes.update({ONE: 9}),
     ),
     (
@@ -58,7 +58,7 @@ ADMISSION: list[Corruption] = [
     ),
     ("turns.promised", "promised by turns", _ghost_promise),
     ("turns.of", "turn of ghost", lambda state: state.turns.of.update({PodUid("ghost"): _ghost_turn(state)})),
-    ("turns.unwoken", "unwoken: uid-waiting", lambda state: state.turns.unwoken.add(PodUid("uid-waiting"))),
+    ("turns.unwoken", "unwoken of uid-waiting", lambda state: state.turns.unwoken.add(PodUid("uid-waiting"))),
     ("unguarded.placing", "unguarded index of uid-ungated", lambda state: state.unguarded.placing.clear()),
     (
         "unguarded.unplaced",
@@ -72,14 +72,14 @@ ADMISSION: list[Corruption] = [
     ),
     (
         "unguarded.bypasses",
-        "unguarded index: ghost",
+        "noted bypass of ghost",
         lambda state: state.unguarded.bypasses.update({PodUid("ghost"): None}),
     ),
     (
         "turns.fresh",
-        "fresh: ghost",
+        "fresh of ghost",
         lambda state: state.turns.fresh.update({PodUid("ghost"): _ghost_turn(state).seat}),
     ),
     ("pending.waits_at", "waiting index of uid-waiting", _lost_seat),
-    ("pending.waiting", "waiting: uid-waiting", lambda state: state.pending.waiting.clear()),
+    ("pending.waiting", "waiting of uid-waiting", lambda state: state.pending.waiting.clear()),
 ]

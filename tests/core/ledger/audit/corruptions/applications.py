@@ -38,59 +38,59 @@ def _formation(corrupt: Callable[[GangProgress], object]) -> Callable[[State], o
 
 FORMATION: list[tuple[str, Callable[[GangProgress], object]]] = [
     ("pods that wait for the gang of default/gang", lambda gang_progress: gang_progress.waiting.clear()),
-    ("group g of default/gang: pending", lambda gang_progress: gang_progress.groups["g"].pending.clear()),
+    ("group g: pending of default/gang", lambda gang_progress: gang_progress.groups["g"].pending.clear()),
     (
-        "group g of default/gang: held",
+        "group g: held of default/gang",
         lambda gang_progress: gang_progress.groups["g"].held.add((0, 0.0, 0, PodUid("x"))),
     ),
     (
-        "group g of default/gang: wanting",
+        "group g: wanting of default/gang",
         lambda gang_progress: gang_progress.groups["g"].wanting.add((0, 0.0, 0, PodUid("x"))),
     ),
 ]
 
 
 APPLICATIONS: list[Corruption] = [
-    ("applications.known", "pods of default/ghost: any", lambda state: _application(state, "ghost")),
+    ("applications.known", "pods: any of default/ghost", lambda state: _application(state, "ghost")),
     (
         "applications.namesakes",
-        "applications of id app-1",
+        "applications by id of app-1/default/app-1",
         lambda state: state.applications.namesakes["app-1"].clear(),
     ),
     (
         "applications.namesakes",
-        "applications of id nope",
+        "applications by id: any of nope",
         lambda state: state.applications.namesakes.update({"nope": set()}),
     ),
     (
         "applications.guests",
-        "where pods of other/app-1 belong",
+        "host of other/app-1",
         lambda state: state.applications.guests.update({AppId("app-1", "other"): AppId("app-1", "default")}),
     ),
     (
         "applications.known",
-        "pods of other namespaces in default/app-1",
+        "pods of other namespaces of default/app-1",
         lambda state: state.applications.known[AppId("app-1", "default")].guests.update(other=1),
     ),
     (
         "applications.unplaced",
-        "applications without a queue: default/app-1",
+        "application without a queue of default/app-1",
         lambda state: state.applications.unplaced.add(AppId("app-1", "default")),
     ),
     ("applications.known", "charge of uid-bound", lambda state: _move(state, "app-1")),
     (
         "applications.known",
-        "pods of default/other: uid-bound",
+        "pods of default/other/uid-bound",
         lambda state: _application(state, "other", "uid-bound"),
     ),
     (
         "applications.known",
-        "asked by default/app-1",
+        "asked of default/app-1",
         lambda state: state.applications.known[AppId("app-1", "default")].asked.update({7: 1}),
     ),
     (
         "applications.known",
-        "used by default/app-1",
+        "used of default/app-1",
         lambda state: state.applications.known[AppId("app-1", "default")].used.add(ONE),
     ),
     (
@@ -108,7 +108,7 @@ APPLICATIONS: list[Corruption] = [
         "pods of default/app-1",
         lambda state: state.applications.known[AppId("app-1", "default")].pods.clear(),
     ),
-    ("applications.known", "application of uid-bound", _lost_application),
+    ("applications.known", "application: any of uid-bound", _lost_application),
     (
         "applications.known",
         "placeholders of default/gang",
@@ -116,7 +116,7 @@ APPLICATIONS: list[Corruption] = [
     ),
     (
         "applications.known",
-        "placeholders of default/gang with room",
+        "placeholders with a node of default/gang",
         lambda state: setattr(state.applications.known[AppId("gang", "default")], "holding", 7),
     ),
     *[("applications.known", named, _formation(corrupt)) for named, corrupt in FORMATION],

@@ -40,9 +40,17 @@ GANGS: list[Corruption] = [
     ),
     (
         "gangs.slots",
-        "slots on n1",
+        "slots of n1/ghost",
         lambda state: state.gangs.slots.update({NodeName("n1"): {PodUid("ghost")}}),
     ),
-    ("podgroups.known", "pod group g", lambda state: state.podgroups.known.update({GHOSTS: Group(GHOSTS)})),
-    ("podgroups.watched", "watched: g", lambda state: state.podgroups.watched.update({GHOSTS: None})),
+    (
+        "podgroups.known",
+        "pod group: any of g/g",
+        lambda state: state.podgroups.known.update({GHOSTS: Group(GHOSTS)}),
+    ),
+    (
+        "podgroups.watched",
+        "pod group: watched of g/g",
+        lambda state: state.podgroups.watched.update({GHOSTS: None}),
+    ),
 ]

@@ -16,15 +16,19 @@ PODS: list[Corruption] = [
     ("pods.touched", "pods to settle", lambda state: touch(state, state.pods.records[PodUid("uid-bound")])),
     (
         "pods.unclassified",
-        "unclassified index: uid-bound",
+        "unclassified index of default/uid-bound",
         lambda state: _await(state, "default", "uid-bound"),
     ),
     (
         "pods.unclassified",
-        "unclassified index: uid-early",
+        "unclassified index of default/uid-early",
         lambda state: _await(state, "default", "uid-early"),
     ),
-    ("pods.by_name", "name index of uid-bound", lambda state: state.pods.by_name.pop(("default", "bound"))),
+    (
+        "pods.by_name",
+        "name index of default/bound/uid-bound",
+        lambda state: state.pods.by_name.pop(("default", "bound")),
+    ),
     (
         "pods.by_name",
         "name index",
@@ -40,16 +44,20 @@ PODS: list[Corruption] = [
         "doubted index of uid-waiting",
         lambda state: state.pods.doubted.add(PodUid("uid-waiting")),
     ),
-    ("pods.doubted", "doubted index: ghost", lambda state: state.pods.doubted.add(PodUid("ghost"))),
+    ("pods.doubted", "doubted index of ghost", lambda state: state.pods.doubted.add(PodUid("ghost"))),
     (
         "pods.provisional",
-        "provisional index: ghost",
+        "provisional index of ghost",
         lambda state: state.pods.provisional.add(PodUid("ghost")),
     ),
-    ("pods.unclassified", "unclassified index of uid-early", lambda state: state.pods.unclassified.clear()),
     (
         "pods.unclassified",
-        "unclassified index: ghost",
+        "unclassified index of unseen/uid-early",
+        lambda state: state.pods.unclassified.clear(),
+    ),
+    (
+        "pods.unclassified",
+        "unclassified index of unseen/ghost",
         lambda state: state.pods.unclassified["unseen"].add(PodUid("ghost")),
     ),
     (
@@ -57,10 +65,14 @@ PODS: list[Corruption] = [
         "required node of uid-agent",
         lambda state: setattr(state.pods.records[PodUid("uid-agent")], "daemon", NO_DAEMON_SET),
     ),
-    ("cluster.daemon_pods", "DaemonSet index of uid-agent", lambda state: state.cluster.daemon_pods.clear()),
     (
         "cluster.daemon_pods",
-        "pods of DaemonSet default/ghosts",
+        "pods of DaemonSet of default/agents/uid-agent",
+        lambda state: state.cluster.daemon_pods.clear(),
+    ),
+    (
+        "cluster.daemon_pods",
+        "pods of DaemonSet of default/ghosts/uid-agent",
         lambda state: state.cluster.daemon_pods.update(
             {DaemonSetKey("default", "ghosts"): {PodUid("uid-agent")}}
         ),

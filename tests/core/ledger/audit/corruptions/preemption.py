@@ -10,39 +10,43 @@ from tests.core.ledger.audit.corruptions.busy import Corruption
 PREEMPTION: list[Corruption] = [
     (
         "reservations.of",
-        "kept for uid-waiting",
+        "reserved node of uid-waiting",
         lambda state: setattr(
             state.pods.records[PodUid("uid-waiting")].node_reservation, "node", NodeName("n1")
         ),
     ),
     (
         "preemption.victims",
-        "victims for ghost",
+        "victims of ghost/uid-bound",
         lambda state: state.preemption.victims.update({PodUid("ghost"): {PodUid("uid-bound"): Stage.CHOSEN}}),
     ),
-    ("preemption.victims", "victim: uid-victim", lambda state: state.preemption.victims.clear()),
     (
         "preemption.victims",
-        "victims for uid-waiting: offered",
+        "victims of uid-waiting/uid-victim",
+        lambda state: state.preemption.victims.clear(),
+    ),
+    (
+        "preemption.victims",
+        "offered victims of uid-waiting",
         lambda state: state.preemption.victims[PodUid("uid-waiting")].update(
             {PodUid("uid-victim"): Stage.OFFERED}
         ),
     ),
     (
         "preemption.offers",
-        "offer for uid-waiting",
+        "offer of uid-waiting",
         lambda state: state.preemption.offers.update(
             {PodUid("uid-waiting"): Offer("1-a", NodeName("n1"), (), START)}
         ),
     ),
     (
         "preemption.attempts",
-        "try of ghost",
+        "attempt of ghost",
         lambda state: state.preemption.attempts.update({PodUid("ghost"): START}),
     ),
     (
         "preemption.trying",
-        "try of ghost",
+        "attempt of ghost",
         lambda state: state.preemption.trying.update({PodUid("ghost"): None}),
     ),
     (
@@ -53,7 +57,7 @@ PREEMPTION: list[Corruption] = [
     ("reservations.aged", "age of ghost", lambda state: state.reservations.aged.add(PodUid("ghost"))),
     (
         "reservations.of",
-        "keeper of n1",
+        "reservation of n1",
         lambda state: state.reservations.of.update({NodeName("n1"): PodUid("uid-waiting")}),
     ),
 ]

@@ -42,13 +42,13 @@ QUEUES: list[Corruption] = [
     ("config.tree", "applications of root.a", _lost_residents),
     (
         "config.tree",
-        "completing in root.a",
+        "completing of root.a/default/app-1",
         lambda state: state.config.tree.get("root.a").completing.add(AppId("app-1", "default")),  # type: ignore[union-attr]
     ),
     ("config.tree", "applications of root.a", _applications_of_queue),
     ("config.tree", "asked of root.a", lambda state: state.config.tree.get("root.a").asked.update({7: 1})),  # type: ignore[union-attr]
     ("config.tree", "priority of root", lambda state: setattr(state.config.tree.root, "priority", 7)),
-    ("config.tree", "shown to root", lambda state: state.config.tree.root.shown.update({7: 1})),
+    ("config.tree", "shown of root", lambda state: state.config.tree.root.shown.update({7: 1})),
     ("config.tree", "priority of root", lambda state: setattr(state.config.tree.root, "raw_priority", 7)),
     ("config.tree", "fresh of root.a", lambda state: state.config.tree.get("root.a").fresh.add(ONE)),  # type: ignore[union-attr]
     ("config.tree", "running", lambda state: state.config.tree.root.running.clear()),

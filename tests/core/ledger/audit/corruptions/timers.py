@@ -1,60 +1,90 @@
 """Ways to make timers wrong. No tests."""
 
+from collections.abc import Callable
+
 from core.ids import AppId, PodUid
-from core.ledger.state.timer_heap import set_timer
-from core.ledger.state.timers import ONLY_ONE, TimerKind
+from core.ledger.state.state import State
+from core.ledger.state.timer_heap import cancel_timer, set_timer, timer_at
+from core.ledger.state.timers import ONLY_ONE, TimerKey, TimerKind
 from tests.builders import START
 from tests.core.ledger.audit.corruptions.busy import Corruption
+
+SET_IN_BUSY_LEDGER: list[tuple[TimerKind, TimerKey]] = [
+    (TimerKind.GANG, AppId("gang", "default")),
+    (TimerKind.RESERVATION, PodUid("uid-reserved")),
+    (TimerKind.ATTEMPT, ONLY_ONE),
+    (TimerKind.AGE, ONLY_ONE),
+]
+
+
+def _lost(kind: TimerKind, key: TimerKey) -> Callable[[State], object]:
+    return lambda state: cancel_timer(state, kind, key)
+
+
+def _late(kind: TimerKind, key: TimerKey) -> Callable[[State], object]:
+    def put_off(state: State) -> None:
+        moment = timer_at(state, kind, key)
+        assert moment is not None
+        set_timer(state, kind, key, moment + 1.0)
+
+    return put_off
+
 
 TIMERS: list[Corruption] = [
     (
         "timers.due",
-        "timer of default/app-1",
+        "timer APPLICATION_STATE of default/app-1",
         lambda state: state.timers.due.update(
             {(TimerKind.APPLICATION_STATE, AppId("app-1", "default")): 0.0}
         ),
     ),
-    ("timers.due", "gang of default/gang is due", lambda state: state.timers.due.clear()),
+    ("timers.due", "timer GANG of default/gang", lambda state: state.timers.due.clear()),
     (
         "timers.due",
-        "timer of stranger",
+        "timer USER_GROUPS of stranger",
         lambda state: state.timers.due.update({(TimerKind.USER_GROUPS, "stranger"): START}),
     ),
     ("timers.heaps", "timers outside the heap", lambda state: state.timers.heaps.clear()),
     (
         "timers.due",
-        "gang of default/ghost is due",
+        "timer GANG of default/ghost",
         lambda state: state.timers.due.update({(TimerKind.GANG, AppId("ghost", "default")): START}),
     ),
     (
         "timers.due",
-        "end of reservation of uid-reserved",
+        "timer RESERVATION of uid-reserved",
         lambda state: state.timers.due.pop((TimerKind.RESERVATION, PodUid("uid-reserved"))),
     ),
     (
         "timers.due",
-        "timer of ghost",
+        "timer RESERVATION of ghost",
         lambda state: state.timers.due.update({(TimerKind.RESERVATION, PodUid("ghost")): START}),
     ),
-    ("timers.due", "timers of offers", lambda state: set_timer(state, TimerKind.OFFER, "ghost", START)),
+    ("timers.due", "timer OFFER of ghost", lambda state: set_timer(state, TimerKind.OFFER, "ghost", START)),
     (
         "timers.due",
-        "timer of the first AGE",
+        "timer AGE",
         lambda state: set_timer(state, TimerKind.AGE, ONLY_ONE, START + 3600.0),
     ),
     (
         "timers.due",
-        "timer of the first ATTEMPT",
+        "timer ATTEMPT",
         lambda state: set_timer(state, TimerKind.ATTEMPT, ONLY_ONE, START + 3600.0),
     ),
     (
         "timers.due",
-        "timer of root.gone",
+        "timer QUOTA_RECLAIM of root.gone",
         lambda state: set_timer(state, TimerKind.QUOTA_RECLAIM, "root.gone", START),
     ),
     (
         "timers.due",
-        "timers of reserved nodes",
+        "timer NODE_RESERVATION of ghost",
         lambda state: set_timer(state, TimerKind.NODE_RESERVATION, "ghost", START),
     ),
+    # A timer is lost, or late, of every kind that a `busy_ledger` has.
+    *[
+        ("timers.due", f"timer {kind.name} of {key}", corrupted)
+        for kind, key in SET_IN_BUSY_LEDGER
+        for corrupted in (_lost(kind, key), _late(kind, key))
+    ],
 ]

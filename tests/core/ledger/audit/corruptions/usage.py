@@ -49,15 +49,15 @@ RANKING: list[tuple[str, Callable[[NodeRanking], object]]] = [
     ("score of n7", lambda ranking: ranking._refile(NodeName("n7"), 0.0)),
     ("score of n1", lambda ranking: ranking._scores.__setitem__(0, 7.0)),
     ("score of n1", lambda ranking: ranking._names.__setitem__(0, NodeName("n7"))),
-    ("room: places of nobody", lambda ranking: ranking._names.append(NodeName("n7"))),
-    ("room: places of nobody", lambda ranking: ranking._scores.append(7.0)),
+    ("free capacity of no node", lambda ranking: ranking._names.append(NodeName("n7"))),
+    ("free capacity of no node", lambda ranking: ranking._scores.append(7.0)),
     ("change of n7", lambda ranking: ranking.note_change(NodeName("n7"))),
 ]
 
 
 USAGE: list[Corruption] = [
     ("usage.charges", "charge of uid-bound", _wrong_charge),
-    ("usage.uses", "pods on n7: any", lambda state: state.usage.uses.__setitem__(NodeName("n7"), NodeUse())),
+    ("usage.uses", "pods: any of n7", lambda state: state.usage.uses.__setitem__(NodeName("n7"), NodeUse())),
     (
         "usage.book",
         "usage of users and groups",
@@ -68,14 +68,18 @@ USAGE: list[Corruption] = [
         "usage of users and groups",
         lambda state: state.usage.book.start(GHOST, [QueuePath("root")]),
     ),
-    ("usage.charges", "charges: ghost", _stray_charge),
+    ("usage.charges", "charge of ghost", _stray_charge),
     ("usage.charges", "charge of uid-bound", _lost_charge),
-    ("usage.uses", "allocated on n1", lambda state: state.usage.uses[NodeName("n1")].allocated.add(ONE)),
-    ("usage.free_capacity", "room on n1", lambda state: state.usage.free_capacity.take(NodeName("n1"), ONE)),
+    ("usage.uses", "allocated of n1", lambda state: state.usage.uses[NodeName("n1")].allocated.add(ONE)),
+    (
+        "usage.free_capacity",
+        "free capacity of n1",
+        lambda state: state.usage.free_capacity.take(NodeName("n1"), ONE),
+    ),
     ("usage.free_capacity", "order of n1", lambda state: state.usage.free_capacity._order.clear()),
     (
         "usage.free_capacity",
-        "room: places of nobody",
+        "free capacity of no node",
         lambda state: state.usage.free_capacity._order.append((99, NodeName("n7"))),
     ),
     *[("usage.free_capacity", named, _ranking(corrupt)) for named, corrupt in RANKING],
@@ -99,20 +103,24 @@ USAGE: list[Corruption] = [
     ("usage.free_capacity", "verdict on n1", _wrong_verdict),
     ("usage.afloat", "reserved on no node", lambda state: state.usage.afloat.add(ONE)),
     ("usage.tolerated", "tolerated", lambda state: state.usage.tolerated.clear()),
-    ("usage.uses", "occupied on n1", lambda state: state.usage.uses[NodeName("n1")].occupied.add(ONE)),
-    ("usage.uses", "pods on n1", lambda state: state.usage.uses[NodeName("n1")].pods.add(PodUid("ghost"))),
-    ("usage.uses", "pods on n1", lambda state: state.usage.uses[NodeName("n1")].pods.clear()),
+    ("usage.uses", "occupied of n1", lambda state: state.usage.uses[NodeName("n1")].occupied.add(ONE)),
     (
         "usage.uses",
-        "evictable on n1",
+        "pods of n1/ghost",
+        lambda state: state.usage.uses[NodeName("n1")].pods.add(PodUid("ghost")),
+    ),
+    ("usage.uses", "pods of n1/uid-bound", lambda state: state.usage.uses[NodeName("n1")].pods.clear()),
+    (
+        "usage.uses",
+        "evictable of n1",
         lambda state: state.usage.uses[NodeName("n1")].evictable.groups.clear(),
     ),
     ("usage.capacity", "capacity", lambda state: state.usage.capacity.add(ONE)),
     ("usage.reserved", "reserved index of uid-reserved", lambda state: state.usage.reserved.clear()),
-    ("usage.reserved", "reserved index: ghost", lambda state: state.usage.reserved.add(PodUid("ghost"))),
+    ("usage.reserved", "reserved index of ghost", lambda state: state.usage.reserved.add(PodUid("ghost"))),
     (
         "usage.over_max",
-        "above a max: root.a",
+        "above a max of root.a",
         lambda state: state.usage.over_max.update({QueuePath("root.a"): Episode(None)}),
     ),
 ]

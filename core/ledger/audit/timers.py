@@ -1,0 +1,135 @@
+"""The audit of timers: each is set for the moment that the records say, no other is set, and heaps have all.
+
+A kind of timer needs a row in `EXPECTED`.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple
+
+from core.ids import AppId, PodUid, QueuePath
+from core.ledger.applications.lifecycle import state_ends
+from core.ledger.audit.drift import Claims, Step, compare, compare_each
+from core.ledger.node_reservation.reservation import kept_until
+from core.ledger.state.state import State
+from core.ledger.state.timer_heap import timer_at
+from core.ledger.state.timers import ONLY_ONE, TimerKey, TimerKind
+from core.workload.states import AppState
+
+
+class Expected(NamedTuple):
+    """Timers of one kind, as they follow from the records."""
+
+    #: Keys that may have a timer.
+    keys: Callable[[State], Iterable[Any]]
+    #: Time at which the timer of a key expires; None if there must not be one.
+    when: Callable[[State, Any], float | None]
+
+
+def timer_steps(state: State) -> Iterator[Step]:
+    for kind, expected in EXPECTED.items():
+        set_now = [key for of, key in state.timers.due if of is kind]
+        yield from compare_each(state, chain(expected.keys(state), set_now), partial(_claims, kind))
+        yield compare(_heap_claims(state, kind))
+
+
+def _claims(kind: TimerKind, state: State, key: TimerKey) -> Claims:
+    yield f"timer {kind.name}", EXPECTED[kind].when(state, key), timer_at(state, kind, key)
+
+
+def _heap_claims(state: State, kind: TimerKind) -> Claims:
+    """Timers of one kind that the heap lacks, and whether its first entry is valid."""
+    due = {(when, key) for (of, key), when in state.timers.due.items() if of is kind}
+    heap = state.timers.heaps.get(kind, [])
+    yield f"timers outside the heap {kind.name}", [], sorted(due.difference(heap))
+    yield f"first timer {kind.name}", min(due, default=None), heap[0] if heap else None
+
+
+def _gang_due(state: State, app_id: AppId) -> float | None:
+    application = state.applications.known.get(app_id)
+    gang_progress = application.gang_progress if application is not None else None
+    return gang_progress.due_next if gang_progress is not None else None
+
+
+def _state_ends(state: State, app_id: AppId) -> float | None:
+    """End of a state; a later one while placeholders of the application are deleted first (APP-6)."""
+    application = state.applications.known.get(app_id)
+    ends = state_ends(application) if application is not None else None
+    held = timer_at(state, TimerKind.APPLICATION_STATE, app_id)
+    is_put_off = held is not None and application is not None and application.state is AppState.COMPLETING
+    return ends if ends is None or held is None or not is_put_off else max(ends, held)
+
+
+def _reservation_ends(state: State, uid: PodUid) -> float | None:
+    record = state.pods.records.get(uid)
+    reservation = record.admission.reservation if record is not None else None
+    return reservation.ends if reservation is not None else None
+
+
+def _node_reservation_ends(state: State, uid: PodUid) -> float | None:
+    record = state.pods.records.get(uid)
+    holds = record is not None and state.reservations.of.get(record.node_reservation.node) == uid
+    return kept_until(record) if record is not None and holds else None
+
+
+def _offer_ends(state: State, uid: PodUid) -> float | None:
+    offer = state.preemption.offers.get(uid)
+    return offer.until if offer is not None else None
+
+
+def _groups_end(state: State, user: str) -> float | None:
+    resolved = state.applications.resolved.get(user)
+    return resolved.until if resolved is not None else None
+
+
+def _first_age(state: State, key: str) -> float | None:
+    return _not_after_first(state, TimerKind.AGE, key, state.reservations.young.values())
+
+
+def _first_attempt(state: State, key: str) -> float | None:
+    return _not_after_first(state, TimerKind.ATTEMPT, key, state.preemption.attempts.values())
+
+
+def _not_after_first(state: State, kind: TimerKind, key: str, moments: Collection[float]) -> float | None:
+    """The first of several moments, or the time before it that is set: the moment for it was given up."""
+    held = timer_at(state, kind, key)
+    if key != ONLY_ONE or not moments:
+        return None
+    return min(moments) if held is None else min(held, *moments)
+
+
+def _cycle_due(state: State, key: str) -> float | None:
+    """The time set: only cycles note when the next one is due, and nothing else remembers it."""
+    return timer_at(state, TimerKind.CYCLE, key) if key == ONLY_ONE else None
+
+
+def _reclaim_due(state: State, path: QueuePath) -> float | None:
+    """The time set for a queue that exists: only the document that lowered its quota says it (QCP-2)."""
+    is_queue = state.config.tree.get(path) is not None
+    return timer_at(state, TimerKind.QUOTA_RECLAIM, path) if is_queue else None
+
+
+def _one(_: State) -> tuple[str]:
+    return (ONLY_ONE,)
+
+
+def _none(_: State) -> tuple[()]:
+    return ()
+
+
+EXPECTED: Mapping[TimerKind, Expected] = {
+    TimerKind.GANG: Expected(lambda state: state.applications.known, _gang_due),
+    TimerKind.OFFER: Expected(lambda state: state.preemption.offers, _offer_ends),
+    TimerKind.NODE_RESERVATION: Expected(
+        lambda state: state.reservations.of.values(), _node_reservation_ends
+    ),
+    TimerKind.USER_GROUPS: Expected(lambda state: state.applications.resolved, _groups_end),
+    TimerKind.APPLICATION_STATE: Expected(lambda state: state.applications.known, _state_ends),
+    TimerKind.RESERVATION: Expected(lambda state: state.usage.reserved, _reservation_ends),
+    TimerKind.CYCLE: Expected(_none, _cycle_due),
+    TimerKind.QUOTA_RECLAIM: Expected(_none, _reclaim_due),
+    TimerKind.ATTEMPT: Expected(_one, _first_attempt),
+    TimerKind.AGE: Expected(_one, _first_age),
+}
+"""Every kind of timer."""
