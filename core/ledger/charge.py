@@ -4,7 +4,7 @@ This one rule makes filter, bind and watch idempotent. Any order of events and a
 counters.
 """
 
-from core.ids import QueuePath
+from core.ids import NodeName, QueuePath
 from core.ledger.gangs.index import awaits_gang, slot_node
 from core.ledger.pods.record import Charge, Held, PodRecord, Standing
 from core.ledger.state.state import State
@@ -16,14 +16,15 @@ def charge_of(state: State, record: PodRecord) -> Charge | None:
     A resize changes the size and nothing asks whether it fits (RES-8); a bound pod is charged whether or
     not there is room (QUO-9). Room is kept until the pod is gone, also while it terminates.
     """
-    size = record.facts.size
+    size, node = record.facts.size, record.node
     if not record.membership.managed:
-        return Charge(Held.OCCUPIED, None, record.node, size) if record.node else None
-    queue = _queue_of(state, record)
-    if queue is None:
+        return Charge(Held.OCCUPIED, None, node, size) if node else None
+    application = state.application_of(record)
+    if application is None or application.queue is None:
         return None
-    if record.node:
-        return _charge_of_running(record, queue)
+    queue = application.queue
+    if node:
+        return _charge_of_running(record, queue, node)
     if record.admission.reservation is not None:
         return Charge(
             Held.RESERVED,
@@ -31,11 +32,12 @@ def charge_of(state: State, record: PodRecord) -> Charge | None:
             record.placement.binding or record.admission.noted or slot_node(record),
             size,
         )
-    if not record.is_ask or _is_kept_out(state, record):
+    if not record.is_ask or application.refusal is not None:
+        # In a queue that does not let in what waits of its application (F-1).
         return None
     if record.is_unguarded:
         return _charge_unguarded(state, record, queue)
-    if awaits_gang(state, record):
+    if application.gang_progress is not None and awaits_gang(state, record):
         return _charge_beside(state, record)
     if slot_node(record):
         # From the moment its placeholder is gone: the pair counts once (GANG-12).
@@ -44,13 +46,13 @@ def charge_of(state: State, record: PodRecord) -> Charge | None:
     return Charge(Held.PENDING, queue, record.placement.binding, size, record.facts.priority, standing)
 
 
-def _charge_of_running(record: PodRecord, queue: QueuePath) -> Charge:
+def _charge_of_running(record: PodRecord, queue: QueuePath, node: NodeName) -> Charge:
     size, priority = record.facts.size, record.facts.priority
     if record.preempting:
-        return Charge(Held.ALLOCATED, queue, record.node, size, standing=Standing.PREEMPTING)
+        return Charge(Held.ALLOCATED, queue, node, size, standing=Standing.PREEMPTING)
     if record.evictable:
-        return Charge(Held.ALLOCATED, queue, record.node, size, priority, Standing.EVICTABLE)
-    return Charge(Held.ALLOCATED, queue, record.node, size)
+        return Charge(Held.ALLOCATED, queue, node, size, priority, Standing.EVICTABLE)
+    return Charge(Held.ALLOCATED, queue, node, size)
 
 
 def _charge_unguarded(state: State, record: PodRecord, queue: QueuePath) -> Charge:
@@ -73,15 +75,3 @@ def _charge_beside(state: State, record: PodRecord) -> Charge | None:
     if slot is None or holder is None or holder.node == slot.node:
         return None
     return Charge(Held.RESERVED, None, slot.node, record.facts.size)
-
-
-def _queue_of(state: State, record: PodRecord) -> QueuePath | None:
-    if record.membership.application is None:
-        return None
-    return state.applications.known[record.membership.application].queue
-
-
-def _is_kept_out(state: State, record: PodRecord) -> bool:
-    """Whether its application runs in a queue that does not let in what waits of it (F-1)."""
-    application = state.application_of(record)
-    return application is not None and application.refusal is not None

@@ -162,9 +162,14 @@ class Ledger:
 
     def _on_bind(self, event: on.BindCalled | on.PodBound | on.BindFailed) -> Rounds:
         record = note_bind(self._state, event)
-        if record is not None:
+        if record is None:
+            return
+        if isinstance(event, on.PodBound):
             yield from refresh(self._state, record)
             yield from note_placed(self._state, record)
+        else:
+            # What is concluded from a pod's facts stands: the call says nothing of them.
+            touch(self._state, record)
 
     # -- configuration ------------------------------------------------------------
 

@@ -59,9 +59,11 @@ def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
     held, holds_now = holds(old), holds(new)
     people = not (held and holds_now and holds_as_much(old, new))
     move_charge(state, record, old, new, people=people)
-    for each in (old, new):
-        if each is not None and each.queue is not None and record.membership.application is not None:
-            note_moved(state, each.queue, record.membership.application)
+    app_id = record.membership.application
+    if state.cycle.passing and app_id is not None:
+        for each in (old, new):
+            if each is not None and each.queue is not None:
+                note_moved(state, each.queue, app_id)
     if held != holds_now:
         note_room(state, record, holds_now=holds_now)
     if old is not None and people:

@@ -36,6 +36,7 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
         case on.FilterCalled():
             _note_call(state, record)
             _give_up(state, record)
+            touch(state, record)
         case on.PodAdmitted(_, version, called):
             if called:
                 _note_call(state, record)
@@ -50,7 +51,9 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
             record.admission.said, record.admission.refused, record.admission.let_through = said, True, False
             note_offered_others(record)
             _note_refusal(state, record, event.refusal)
-    touch(state, record)
+    if record.pod_group is not None:
+        # The queue of its group is chosen anew where no other member is there any more.
+        touch(state, record)
 
 
 def _note_call(state: State, record: PodRecord) -> None:
@@ -81,10 +84,12 @@ def _end_waits(state: State, record: PodRecord) -> None:
 
     The others of the group go with it: their calls may be of the former one too, and its nodes be given away.
     """
-    group = unopened(state, record)
-    if record.placement.waits_bind and group is not None:
-        group.move_attempt(AttemptEvent.SCHEDULER_RESTARTED)
-    end_wait(state, record, "kube-scheduler tries the pod anew")
+    if record.placement.waits_bind:
+        group = unopened(state, record)
+        if group is not None:
+            group.move_attempt(AttemptEvent.SCHEDULER_RESTARTED)
+        end_wait(state, record, "kube-scheduler tries the pod anew")
+        touch(state, record)
 
 
 def _note_refusal(state: State, record: PodRecord, refusal: Refusal) -> None:
@@ -109,6 +114,7 @@ def _reserve(state: State, record: PodRecord, version: int, *, called: bool) -> 
         record.admission.said = replace(record.admission.said, rival=None)
     if record.placement.binding and record.is_ask:
         admit_again(state, record, Reservation(_ttl(state, record), None, version))
+        touch(state, record)
     elif record.is_ask and (called or record.admission.reservation is None):
         turn = state.turns.of.get(record.uid)
         if turn is not None:
@@ -117,6 +123,7 @@ def _reserve(state: State, record: PodRecord, version: int, *, called: bool) -> 
             expect_on(record, NO_NODE)
         whole = Reservation(_ttl(state, record), state.now, version)
         reserve(state, record, whole.running(time_runs(record), now=state.now))
+        touch(state, record)
 
 
 def _ttl(state: State, record: PodRecord) -> float:

@@ -40,9 +40,10 @@ def file_ask(state: State, record: PodRecord, charge: Charge | None) -> None:
 
 def _enter(state: State, record: PodRecord, seat: Seat) -> None:
     key = seat.key
-    state.pending.waiting.setdefault(key.queue, PendingIndex()).add(
-        key.app, (key.size, key.constraints), seat.rank
-    )
+    index = state.pending.waiting.get(key.queue)
+    if index is None:
+        index = state.pending.waiting[key.queue] = PendingIndex()
+    index.add(key.app, (key.size, key.constraints), seat.rank)
     state.pending.waits_at[record.uid] = seat
     tolerated = key.constraints.tolerations
     state.usage.tolerated[tolerated] = state.usage.tolerated.get(tolerated, 0) + 1

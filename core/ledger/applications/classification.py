@@ -74,10 +74,10 @@ def enrol(state: State, record: PodRecord) -> Rounds:
         elif application.queue is None:
             # Of a known pod too: one that got a node without us must count somewhere, whatever it named.
             yield from _place_forced(state, application, [record])
+            application = state.application_of(record) or application
         if state.pods.touched:
             # What it makes of usage is reported before what is said of it here.
             yield
-        application = state.application_of(record) or application
         tell(state, record, application)
         _tell_fallback(state, record, application)
         if comes and record.node:

@@ -45,11 +45,11 @@ def awaits_gang(state: State, record: PodRecord) -> bool:
 
 def place_of(state: State, record: PodRecord) -> Place | None:
     """Where a pod should be filed."""
-    gang_progress = gang_progress_of(state, record)
-    if gang_progress is None or record.membership.application is None:
+    application = state.application_of(record)
+    if application is None or application.gang_progress is None:
         return None
-    role = _role(state, record, gang_progress)
-    return Place(role, record.membership.application, record.facts.task_group, record.rank) if role else None
+    role = _role(state, record, application.gang_progress)
+    return Place(role, application.id, record.facts.task_group, record.rank) if role else None
 
 
 def _role(state: State, record: PodRecord, gang_progress: GangProgress) -> Role | None:
@@ -81,17 +81,14 @@ def _role(state: State, record: PodRecord, gang_progress: GangProgress) -> Role 
 
 def file(state: State, record: PodRecord) -> None:
     """Bring the indexes in line with what is now known of a pod."""
-    old, new = state.gangs.places.get(record.uid), place_of(state, record)
+    gangs, uid = state.gangs, record.uid
+    old, new = gangs.places.get(uid), place_of(state, record)
     if old != new:
-        _move(state, record.uid, old, adding=False)
-        _move(state, record.uid, new, adding=True)
+        _move(state, uid, old, adding=False)
+        _move(state, uid, new, adding=True)
         if old is not None and new is not None and (old.role, new.role) == (Role.PENDING, Role.HELD):
             _tell_allocated(state, record)
-    if (
-        record.gang.slot is not None
-        or record.uid in state.gangs.slots_at
-        or record.uid in state.gangs.opening
-    ):
+    if record.gang.slot is not None or uid in gangs.slots_at or uid in gangs.opening:
         _file_slot(state, record)
 
 

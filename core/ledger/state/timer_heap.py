@@ -19,12 +19,15 @@ _VOID_AT_MOST = 64
 
 def set_timer(state: State, kind: TimerKind, key: TimerKey, when: float) -> None:
     """Have a timer expire at ``when``, and at no other time. Cost: O(log n)."""
-    known = state.timers.due.get((kind, key))
+    due, timer = state.timers.due, (kind, key)
+    known = due.get(timer)
     if known == when:
         return
-    state.timers.due[kind, key] = when
-    heappush(state.timers.heaps.setdefault(kind, []), (when, key))
-    if known is not None:
+    due[timer] = when
+    heap = state.timers.heaps.setdefault(kind, [])
+    heappush(heap, (when, key))
+    # The entry of the former time is void now, which matters where it comes first.
+    if known is not None and (heap[0][1] == key or len(heap) > 2 * len(due) + _VOID_AT_MOST):
         _tidy(state, kind)
 
 
@@ -37,7 +40,11 @@ def set_no_later(state: State, kind: TimerKind, key: TimerKey, when: float) -> N
 
 def cancel_timer(state: State, kind: TimerKind, key: TimerKey) -> None:
     """Forget a timer, if it is set."""
-    if state.timers.due.pop((kind, key), None) is not None:
+    due, heaps = state.timers.due, state.timers.heaps
+    if due.pop((kind, key), None) is None:
+        return
+    heap = heaps[kind]
+    if heap[0][1] == key or len(heap) > 2 * len(due) + _VOID_AT_MOST:
         _tidy(state, kind)
 
 
