@@ -4,6 +4,8 @@ An instance that stands by knows the pods; what the one that acts has promised i
 4). Whatever else is to outlive the process is taken up here too.
 """
 
+from itertools import compress
+
 from core.ids import PodUid
 from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import end_turn, restore_rank
@@ -27,6 +29,8 @@ from core.ledger.usage.reservations import reserve
 from core.workload.ask import Reservation
 from core.workload.pod import GANG, GATE_OPENED, PREEMPTED_FOR, REPLACES, RESERVED_NODE, TRIGGERED, PodFacts
 
+_RECORDS = (RESERVED_NODE, TRIGGERED, PREEMPTED_FOR, REPLACES, GANG)
+
 
 def recall(state: State, record: PodRecord) -> None:
     """A pod is seen for the first time, with what is written on it.
@@ -41,9 +45,9 @@ def recall(state: State, record: PodRecord) -> None:
     if record.seen.believed:
         _believe(state, record)
         return
-    forged = [(key, None) for key, value in _records_of(record.facts) if value]
+    forged = _records_of(record.facts)
     if forged:
-        write(state, record, Purpose.WITHDRAWAL, *forged)
+        write(state, record, Purpose.WITHDRAWAL, *((key, None) for key in forged))
 
 
 def resume(state: State) -> None:
@@ -132,12 +136,7 @@ def _is_promised(record: PodRecord) -> bool:
     """Something is, by what we know or by what is written on it."""
     facts = record.facts
     known = record.node_reservation.node or record.preemption.triggered or record.preemption.preempted_for
-    return bool(
-        known
-        or record.node_reservation.nominated
-        or facts.nominated
-        or any(value for _, value in _records_of(facts))
-    )
+    return bool(known or record.node_reservation.nominated or facts.nominated or _records_of(facts))
 
 
 def _forget(state: State, record: PodRecord) -> None:
@@ -158,11 +157,7 @@ def _believe(state: State, record: PodRecord) -> None:
         reserve(state, record, whole)
 
 
-def _records_of(facts: PodFacts) -> tuple[tuple[str, str], ...]:
-    return (
-        (RESERVED_NODE, facts.reserved_node),
-        (TRIGGERED, facts.triggered),
-        (PREEMPTED_FOR, facts.preempted_for),
-        (REPLACES, facts.replaces),
-        (GANG, facts.gang_noted),
-    )
+def _records_of(facts: PodFacts) -> tuple[str, ...]:
+    """Annotations of Paddock's own that a pod has and that say something."""
+    values = facts.reserved_node, facts.triggered, facts.preempted_for, facts.replaces, facts.gang_noted
+    return tuple(compress(_RECORDS, values))

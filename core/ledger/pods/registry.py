@@ -17,6 +17,7 @@ from core.ledger.preemption.victims import unmark
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch, touch_dropped
 from core.ledger.usage.reservations import give_back, run_or_stop
+from core.workload.application import Application
 from core.workload.pod import PodFacts
 
 
@@ -35,7 +36,9 @@ def refresh(state: State, record: PodRecord) -> Rounds:
     classify(state, record)
     note_controller(state, record)
     if record.seen.shown is not None and record.membership.managed and record.membership.application is None:
-        yield from _forget_invention(state, record)
+        invented = application_of_bodies(state, taken_facts(record))
+        if invented is not None:
+            yield from _forget_invention(state, invented)
     yield from enrol(state, record)
     if record.seen.shown is not None and record.membership.application is not None:
         state.applications.known[record.membership.application].vouched = True
@@ -50,13 +53,12 @@ def refresh(state: State, record: PodRecord) -> Rounds:
         yield from room_taken(state, record.node)
 
 
-def _forget_invention(state: State, record: PodRecord) -> Rounds:
+def _forget_invention(state: State, invented: Application) -> Rounds:
     """Drop an application that only bodies have told of, and otherwise than its first pod that is shown.
 
     Else whoever can send a body decides for good in which queue the application of another runs (F-8).
     """
-    application = application_of_bodies(state, taken_facts(record))
-    for uid in sorted(application.pods) if application is not None else ():
+    for uid in sorted(invented.pods):
         yield from forget(state, state.pods.records[uid])
 
 

@@ -6,6 +6,7 @@ only kube-scheduler can judge is planned when it asks: an attempt of ours would 
 
 from functools import partial
 from heapq import nsmallest
+from operator import attrgetter
 
 from core.ids import AppId, PodUid, QueuePath
 from core.instants import has_come
@@ -32,6 +33,8 @@ ATTEMPTS_PER_LEAF = 10
 PUT_OFF = 1.0
 """Seconds until those are looked at again that were too many."""
 
+_GUARANTEED = attrgetter("spec.guaranteed")
+
 
 def await_try(state: State, record: PodRecord) -> None:
     """An ask is there, or the document has changed: note when a plan may be made for it."""
@@ -52,7 +55,7 @@ def _first_try(state: State, record: PodRecord) -> float | None:
         return (
             state.now if record.preemption.tried_at is None else record.preemption.tried_at + REQUIRED_APART
         )
-    if facts.never_preempts or not state.config.preempts or not any(each.guaranteed for each in leaf.chain):
+    if facts.never_preempts or not state.config.preempts or not any(map(_GUARANTEED, leaf.chain)):
         return None
     if facts.complex and not state.config.settings.preemption.plans_complex:
         return None

@@ -72,8 +72,10 @@ def _see(state: State, facts: PodFacts) -> Rounds:
     if facts.terminal:
         yield from delete_pod(state, facts.uid)
         return
-    yield from _forget_stranger(state, facts)
     record = state.pods.records.get(facts.uid)
+    if record is not None and _is_stranger(state, record, facts):
+        yield from forget(state, record)
+        record = None
     if record is None:
         record = new_record(state, facts)
         recall(state, record)
@@ -85,16 +87,12 @@ def _see(state: State, facts: PodFacts) -> Rounds:
     yield from note_placed(state, record)
 
 
-def _forget_stranger(state: State, facts: PodFacts) -> Rounds:
-    """Forget another pod of the same uid, or one of which only bodies have told, and wrongly whose it is."""
-    record = state.pods.records.get(facts.uid)
-    if record is None:
-        return
+def _is_stranger(state: State, record: PodRecord, facts: PodFacts) -> bool:
+    """True for another pod of the same uid, or for one of which only bodies have told, and wrongly."""
     rests_on_bodies = record.seen.shown is None and not (
         record.placement.binding or record.placement.bound_to
     )
-    if not is_same_pod(record, facts) or (rests_on_bodies and _is_misled(state, record, facts)):
-        yield from forget(state, record)
+    return not is_same_pod(record, facts) or (rests_on_bodies and _is_misled(state, record, facts))
 
 
 def _is_misled(state: State, record: PodRecord, facts: PodFacts) -> bool:
@@ -190,8 +188,10 @@ def _take_read(state: State, facts: PodFacts) -> Rounds:
     """
     if facts.uid in state.pods.gone or facts.terminal or facts.node or facts.deleting:
         return
-    yield from _forget_stranger(state, facts)
     record = state.pods.records.get(facts.uid)
+    if record is not None and _is_stranger(state, record, facts):
+        yield from forget(state, record)
+        record = None
     if record is None:
         yield from _take_offer(state, facts)
     elif record.seen.shown is None:

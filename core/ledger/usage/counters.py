@@ -33,48 +33,46 @@ def holds(charge: Charge | None) -> bool:
 
 def holds_as_much(old: Charge | None, new: Charge | None) -> bool:
     """True if two charges that hold quota hold as much of one queue."""
-    return old is not None and new is not None and old.queue == new.queue and old.size == new.size
+    return old is not None and new is not None and (old.queue, old.size) == (new.queue, new.size)
 
 
 def move_charge(
     state: State, record: PodRecord, old: Charge | None, new: Charge | None, *, people: bool
 ) -> None:
     """Count a pod's new charge in its old one's stead. ``people``: for users and groups too."""
-    application = state.application_of(record)
+    application, charges = state.application_of(record), state.usage.charges
     if old is not None:
-        _count(state, record.uid, application, old, adding=False, people=people)
-        del state.usage.charges[record.uid]
+        _count(state, application, old, adding=False, people=people)
+        del charges[record.uid]
     if new is not None:
-        _count(state, record.uid, application, new, adding=True, people=people)
-        state.usage.charges[record.uid] = new
+        _count(state, application, new, adding=True, people=people)
+        charges[record.uid] = new
+    if old is not None and new is not None and _holds_as_much_of_node(old, new):
+        use = state.usage.uses[new.node]
+        _file_evictable(use, record.uid, old, adding=False)
+        _file_evictable(use, record.uid, new, adding=True)
+        return
+    if old is not None:
+        _count_on_node(state, record.uid, old, adding=False)
+    if new is not None:
+        _count_on_node(state, record.uid, new, adding=True)
 
 
 def _count(
-    state: State,
-    uid: PodUid,
-    application: Application | None,
-    charge: Charge,
-    *,
-    adding: bool,
-    people: bool,
+    state: State, application: Application | None, charge: Charge, *, adding: bool, people: bool
 ) -> None:
-    """Count a charge in or out. ``people``: for users and groups too."""
+    """Count a charge of a queue in or out. ``people``: for users and groups too."""
     leaf = state.config.tree.get(charge.queue) if charge.queue is not None else None
-    if leaf is not None:
-        _count_in_queues(leaf, _HELD_IN[charge.held], charge.size, adding=adding)
-        standing = _STANDING_IN.get(charge.standing)
-        if standing is not None:
-            _count_in_queues(leaf, standing, charge.size, adding=adding)
-        if charge.held is Held.PENDING:
-            _count_priority(leaf, application, charge, adding=adding)
-        elif people and application is not None:
-            _count_people(state, application, leaf, charge.size, adding=adding)
-    if charge.node:
-        _count_on_node(state, uid, charge, adding=adding)
-    elif charge.held is Held.RESERVED and adding:
-        state.usage.afloat.add(charge.size)
-    elif charge.held is Held.RESERVED:
-        state.usage.afloat.subtract(charge.size)
+    if leaf is None:
+        return
+    _count_in_queues(leaf, _HELD_IN[charge.held], charge.size, adding=adding)
+    standing = _STANDING_IN.get(charge.standing)
+    if standing is not None:
+        _count_in_queues(leaf, standing, charge.size, adding=adding)
+    if charge.held is Held.PENDING:
+        _count_priority(leaf, application, charge, adding=adding)
+    elif people and application is not None:
+        _count_people(state, application, leaf, charge.size, adding=adding)
 
 
 def _count_in_queues(leaf: Queue, counter: Callable[[Queue], Tally], size: Resource, *, adding: bool) -> None:
@@ -128,13 +126,23 @@ def recount_people(state: State) -> None:
             state.usage.book.start(application.claimant, leaf.paths)
 
 
+def _holds_as_much_of_node(old: Charge, new: Charge) -> bool:
+    """True if two charges hold as much of one node, of which both or neither is in a queue."""
+    foreign = Held.OCCUPIED in (old.held, new.held)
+    return bool(new.node) and not foreign and (old.node, old.size) == (new.node, new.size)
+
+
 def _count_on_node(state: State, uid: PodUid, charge: Charge, *, adding: bool) -> None:
+    """Count a charge in or out on its node, or as reserved on no node yet."""
+    if not charge.node:
+        if charge.held is Held.RESERVED:
+            (state.usage.afloat.add if adding else state.usage.afloat.subtract)(charge.size)
+        return
     use = state.usage.uses.get(charge.node)
     if use is None:
         use = state.usage.uses[charge.node] = NodeUse()
     tally = use.occupied if charge.held is Held.OCCUPIED else use.allocated
-    if charge.standing is Standing.EVICTABLE and charge.queue is not None:
-        use.evictable.file(charge.queue, charge.priority, uid, charge.size, adding=adding)
+    _file_evictable(use, uid, charge, adding=adding)
     if adding:
         tally.add(charge.size)
         use.pods.add(uid)
@@ -145,3 +153,8 @@ def _count_on_node(state: State, uid: PodUid, charge: Charge, *, adding: bool) -
     use.pods.discard(uid)
     if not use.pods:
         del state.usage.uses[charge.node]
+
+
+def _file_evictable(use: NodeUse, uid: PodUid, charge: Charge, *, adding: bool) -> None:
+    if charge.standing is Standing.EVICTABLE and charge.queue is not None:
+        use.evictable.file(charge.queue, charge.priority, uid, charge.size, adding=adding)
