@@ -1,7 +1,7 @@
 """Why a pod waits: the public refusal codes, and the text that kube-scheduler is given for one.
 
 A text is written to the pod's status and any change of it wakes the pod again, so it names the limit
-and never a usage (extender contract 6.4), and it is *sticky*: see `said_next`.
+and never a usage (CONTRACT-6.4), and it is *sticky*: see `said_next`.
 """
 
 import re
@@ -15,7 +15,7 @@ CODE_SETTLES = 30.0
 
 
 class Code(StrEnum):
-    """Refusal codes, in the order in which the first that applies wins (scenario format, rule 10)."""
+    """Refusal codes, in the order in which the first that applies wins (FORMAT-10)."""
 
     NOT_READY = "NotReady"
     ACCESS_DENIED = "AccessDenied"
@@ -94,7 +94,7 @@ def contradicts_turn(text: str) -> bool:
 
 
 def said_next(last: Said | None, refusal: Refusal, *, generation: int, now: float) -> Said:
-    """What to tell an ask that is refused now (design section 3, "sticky").
+    """What to tell an ask that is refused now (DESIGN-3, "sticky").
 
     The text sent last stays while its code holds under the same configuration. Another code, or the same
     one under a newer configuration, takes over when it has held for `CODE_SETTLES` seconds; a mere wait for

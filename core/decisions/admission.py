@@ -47,7 +47,7 @@ def decide_admission(
     """Whether a pod's queue has room for it (QUO-7, QUO-8) and it is its turn; cost O(depth).
 
     A live reservation means that a Binding for the pod may still come about: it keeps what it has. A new
-    filter call without an open bind call ends the reservation, so it counts as free (design section 3).
+    filter call without an open bind call ends the reservation, so it counts as free (DESIGN-3).
     ``in_turn``: True for filter, where others may go first; ``offered``: the nodes to choose from, only
     looked at while some node is kept for another ask (CYC-2).
     """
@@ -76,7 +76,7 @@ def decide_admission(
 def refusal_of(
     view: LedgerView, record: PodRecord, *, with_root: bool = True, in_turn: bool = True
 ) -> Refusal | None:
-    """Why a managed ask must wait now, or None; the first reason that applies (scenario format, rule 10).
+    """Why a managed ask must wait now, or None; the first reason that applies (FORMAT-10).
 
     ``with_root``: whether a cluster that is full is such a reason; ``in_turn``: whether others are
     that go first. What pods hold that were never admitted does not count against another such pod, or
@@ -143,7 +143,7 @@ def kept_from(view: LedgerView, uid: PodUid, names: Iterable[NodeName]) -> tuple
 
 
 def decide_preemption(view: LedgerView, uid: PodUid, offer: Callable[[], Offered | None]) -> Preemption:
-    """Whom kube-scheduler may evict for a pod: for one of ours only whom a plan names (design section 4).
+    """Whom kube-scheduler may evict for a pod: for one of ours only whom a plan names (DESIGN-4).
 
     ``offer``: the plan, if one is due. The room of the root is that of the nodes, so a full cluster is no
     reason of its own.

@@ -35,7 +35,7 @@ def refusal_of_group(view: LedgerView, record: PodRecord, queue: Queue) -> Refus
 def refusal_of_member(group: Group, uid: PodUid, leaf: Queue) -> Refusal | None:
     """Why a member must wait whatever capacity there is, or None (COS-4, GANG-6).
 
-    The text names what is asked for, never how many there are (design section 3).
+    The text names what is asked for, never how many there are (DESIGN-3).
     """
     if group.phases.get(uid) is MemberPhase.STRAY:
         return Refusal(Code.GANG_INCOMPLETE, group.title, f"is in queue {group.queue}")

@@ -27,7 +27,7 @@ class WakePod:
 
 @dataclass(frozen=True, slots=True)
 class OpenGate:
-    """Take our own scheduling gate off a pod (design section 6). An opened gate cannot be closed."""
+    """Take our own scheduling gate off a pod (DESIGN-6). An opened gate cannot be closed."""
 
     uid: PodUid
     namespace: str
@@ -50,7 +50,7 @@ class NominateNode:
 
 @dataclass(frozen=True, slots=True)
 class WriteRecord:
-    """Write what must outlive the process onto a pod, as annotations (design section 4).
+    """Write what must outlive the process onto a pod, as annotations (DESIGN-4).
 
     ``entries``: annotations by key; None takes one off.
     """
@@ -82,7 +82,7 @@ class LookUpGroups:
 
 @dataclass(frozen=True, slots=True)
 class SetCondition:
-    """Write a condition of ours into a pod's status (design section 6). ``kind``: its type."""
+    """Write a condition of ours into a pod's status (DESIGN-6). ``kind``: its type."""
 
     uid: PodUid
     namespace: str
@@ -106,7 +106,7 @@ class MarkFailed:
 
 @dataclass(frozen=True, slots=True)
 class EvictPod:
-    """Evict a pod through the Eviction API, which respects PodDisruptionBudgets (design section 4).
+    """Evict a pod through the Eviction API, which respects PodDisruptionBudgets (DESIGN-4).
 
     ``preemptor``: whom it makes room for, empty for none; ``why``: in a few words, for those who look on.
     """

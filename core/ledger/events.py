@@ -136,7 +136,7 @@ class PodRefused:
 
 @dataclass(frozen=True, slots=True)
 class BindCalled:
-    """kube-scheduler asked for a pod to be bound: from now on its node is charged (design section 3).
+    """kube-scheduler asked for a pod to be bound: from now on its node is charged (DESIGN-3).
 
     ``waits``: for the others of its group (COS-5); nothing is posted before the ledger says so.
     """
@@ -290,7 +290,7 @@ class ChosenVictim:
 
 @dataclass(frozen=True, slots=True)
 class PlanOffered(PreemptionMark):
-    """kube-scheduler was answered a plan for an ask, and may take it (design section 4)."""
+    """kube-scheduler was answered a plan for an ask, and may take it (DESIGN-4)."""
 
     plan: str
     node: NodeName

@@ -1,7 +1,7 @@
 """Believing what is written on objects: after a start, and when this instance becomes the one that acts.
 
-An instance that stands by knows the pods; what the one that acts has promised is only on them (design section
-4). Whatever else is to outlive the process is taken up here too.
+An instance that stands by knows the pods; what the one that acts has promised is only on them (DESIGN-4).
+Whatever else is to outlive the process is taken up here too.
 """
 
 from itertools import compress

@@ -1,4 +1,4 @@
-"""The settings that change what the ledger does (design section 12). Values, already checked."""
+"""The settings that change what the ledger does (DESIGN-12). Values, already checked."""
 
 from dataclasses import dataclass
 

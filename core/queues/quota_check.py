@@ -164,7 +164,7 @@ class QuotaCheck:
     def _people(
         self, chain: Sequence[Queue], claimant: Claimant, size: Resource, extra: Extra | None
     ) -> Refusal | None:
-        """User before group (scenario format, rule 10)."""
+        """User before group (FORMAT-10)."""
         for kind in _QUOTA:
             for queue in chain:
                 for tracked in claimant.tracked(queue.path):

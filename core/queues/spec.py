@@ -68,7 +68,7 @@ class RuleSpec:
 @dataclass(frozen=True, slots=True)
 class NodeSortSpec:
     """How nodes are scored (NODE-1): ``policy`` fair or binpacking; ``weights``: per resource, empty for the
-    built-in ones. ``named``: the document names a policy, so Paddock scores (design section 12)."""
+    built-in ones. ``named``: the document names a policy, so Paddock scores (DESIGN-12)."""
 
     policy: str = "fair"
     weights: Mapping[str, float] = field(default_factory=dict)

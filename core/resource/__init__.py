@@ -1,4 +1,4 @@
-"""Amounts of named resources, and what can be asked of them (spec RES 3.3; ordering-preemption section 0).
+"""Amounts of named resources, and what can be asked of them (RES-3.3).
 
 ``Resource``: an immutable vector, an absent name is **zero**. ``Tally``: a counter of such amounts, changed
 in place. ``Limit``: caps, an absent name is **unlimited**.

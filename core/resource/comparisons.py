@@ -1,4 +1,4 @@
-"""Questions about one or two sets of amounts: the predicates of table 3.3, and how much of a cap is used.
+"""Questions about one or two sets of amounts: the predicates of table RES-3.3, and how much of a cap is used.
 
 Every argument may be a resource, a tally or a limit, whatever an absent name means there, or ``None`` for
 undefined: each function says itself how it reads what is absent.

@@ -1,4 +1,4 @@
-"""The operators of table 3.3 that make a new value out of operands which may be undefined (``None``).
+"""The operators of table RES-3.3 that make a new value out of operands which may be undefined (``None``).
 
 Undefined is not empty: a limit nobody set has no types to add to or subtract from, and stays unset.
 """

@@ -12,7 +12,7 @@ Rank = tuple[int, float, int, PodUid]
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Quota held from the filter answer until the pod is bound (design section 3).
+    """Quota held from the filter answer until the pod is bound (DESIGN-3).
 
     ``left``: seconds until it expires; ``running_since``: when those began to run, None while they stand
     still; ``version``: the resourceVersion of the pod that filter was asked about.

@@ -1,4 +1,4 @@
-"""Whose pods are ours: the rule of design section 7 and nothing else."""
+"""Whose pods are ours: the rule of DESIGN-7 and nothing else."""
 
 from core.workload.pod import NamespaceFacts, PodFacts
 

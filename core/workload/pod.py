@@ -11,10 +11,10 @@ from core.workload.gangs.gang import Gang, Misdefined, PodGroup
 from core.workload.nodes.affinity import ANYWHERE, Constraints
 
 ADMITTED = "paddock.dev/Admitted"
-"""The condition that says whether our gate lets a pod through (design section 6)."""
+"""The condition that says whether our gate lets a pod through (DESIGN-6)."""
 
 RESERVED_NODE = "paddock.dev/reserved-node"
-"""The annotation of an ask that names the node kept for it (design section 4)."""
+"""The annotation of an ask that names the node kept for it (DESIGN-4)."""
 
 TRIGGERED = "paddock.dev/triggered"
 """The annotation of an ask that victims were chosen for: the id of the plan."""
@@ -45,13 +45,13 @@ class PodFacts:
     ``version``: resourceVersion, 0 when it is not a number; ``created``: seconds since the epoch;
     ``node``: where it is bound, or empty; ``terminal``: Succeeded or Failed; ``deleting``: has a
     deletionTimestamp; ``size``: RES-3 to RES-6; ``app_id`` and ``queue``: as POD-3 and POD-5 find them, or
-    empty; ``marked``: carries a prefixed key (design section 7); ``gates``: names of its scheduling gates;
+    empty; ``marked``: carries a prefixed key (DESIGN-7); ``gates``: names of its scheduling gates;
     ``nominated``: ``status.nominatedNodeName``; ``unscheduled``: message of PodScheduled=False, or empty;
     ``identity``: who submits it (ID-1); ``claims``: number of ResourceClaims, whose devices no size has;
     ``starts_at_once``: it has the tag ``application.stateaware.disable`` (SORT-8); ``constraints``: on nodes;
     ``gate_told``: what its condition `ADMITTED` says of why its gate is shut; ``reserved_node``: node
-    kept for it, as written on it (design section 4); ``asks_filter``: kube-scheduler calls filter for
-    it, which it does not where markers of ours leave that out (design section 6); ``gate_opened``: its
+    kept for it, as written on it (DESIGN-4); ``asks_filter``: kube-scheduler calls filter for
+    it, which it does not where markers of ours leave that out (DESIGN-6); ``gate_opened``: its
     annotation `GATE_OPENED` says that Paddock removed its gate.
 
     For preemption: ``never_preempts``: ``preemptionPolicy: Never``; ``allow_preemption``: its own annotation,
@@ -67,7 +67,7 @@ class PodFacts:
     For gangs: ``task_group``: the one it is a member of, or empty (POD-8); ``placeholder``: it only holds
     room (POD-9); ``gang``: what it defines, None without (POD-10, POD-14); ``pod_group``: COS-1; ``owner``:
     uid of the pod that owns it, if one does (GANG-2); ``pull_secrets``: names; ``markers``: names of ours in
-    its requests (design section 6); ``replaces`` and ``gang_noted``: its annotations `REPLACES` and `GANG`;
+    its requests (DESIGN-6); ``replaces`` and ``gang_noted``: its annotations `REPLACES` and `GANG`;
     ``gang_annotations``: those of the annotations in its task groups that it carries itself (F-16);
     ``taken_as``: its annotation `APPLICATION`.
     """

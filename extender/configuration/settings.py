@@ -1,6 +1,6 @@
 """Settings: their keys, their defaults, and where they come from.
 
-One model for the keys of the `yunikorn-configs` ConfigMap that Paddock reads (design section 12, SRC-4), the
+One model for the keys of the `yunikorn-configs` ConfigMap that Paddock reads (DESIGN-12, SRC-4), the
 flags and the environment. A flag wins over an environment variable, that over a ConfigMap key.
 """
 

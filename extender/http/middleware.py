@@ -1,4 +1,4 @@
-"""Faults into answers: the fault table of design section 10, and nothing else maps one.
+"""Faults into answers: the fault table of DESIGN-10, and nothing else maps one.
 
 A fault of filter and bind is an answer of its own (200 with ``Error``), because the text of another status
 never reaches the pod; prioritize and preempt have no such field.

@@ -23,7 +23,7 @@ MOST_BIND = 2**18
 """Longest body of a bind call: four names."""
 
 KEEP_ALIVE = 3600.0
-"""Seconds; above the 90 s for which Go's client keeps an idle connection (contract 2.1)."""
+"""Seconds; above the 90 s for which Go's client keeps an idle connection (CONTRACT-2.1)."""
 
 BACKLOG = 1024
 

@@ -1,7 +1,7 @@
 """The Lease as the right to act and admit: does it name this pod's host, and is it in force? (F-3)
 
-Not an election. kube-scheduler elects; the extender beside the replica that leads acts for it (design
-section 10). Without a configured Lease the answer is always yes.
+Not an election. kube-scheduler elects; the extender beside the replica that leads acts for it
+(DESIGN-10). Without a configured Lease the answer is always yes.
 
 Nobody else takes a Lease before ``leaseDurationSeconds`` have passed since its last renewal, which every
 candidate measures on a clock of its own. So what is known of a Lease counts from a moment before that

@@ -37,7 +37,7 @@ from extender.simulator.scheduler.scheduler import PlayedScheduler, Server, Sett
 from extender.wire.translate import POD, pod_from
 
 PROFILES = frozenset({"default-scheduler", "yunikorn", "paddock"})
-"""Scheduler names that the shipped configuration serves (design section 7)."""
+"""Scheduler names that the shipped configuration serves (DESIGN-7)."""
 
 
 Between = Callable[[Server], Server]

@@ -171,7 +171,7 @@ class PureVerbs:
 
 
 def _most_important_first(plan: Plan) -> tuple[str, ...]:
-    """As kube-scheduler lists victims (contract 4.1)."""
+    """As kube-scheduler lists victims (CONTRACT-4.1)."""
     victims = sorted(plan.victims, key=lambda each: (-each.priority, each.created, each.uid))
     return tuple(each.uid for each in victims)
 

@@ -1,4 +1,4 @@
-"""Bind calls that wait for the other members of a pod's group (COS-5, design section 5).
+"""Bind calls that wait for the other members of a pod's group (COS-5, DESIGN-5).
 
 A call only waits here; whether it may go on is the ledger's to say. Waits live as long as the process: when
 it ends their connections break, kube-scheduler takes that for a failure and asks again, and the group begins

@@ -1,4 +1,4 @@
-"""Who may import whom (design section 8), and how long a file may be.
+"""Who may import whom (DESIGN-8), and how long a file may be.
 
 Every module of ``core`` and ``extender`` needs a row here; one without fails the test.
 """

@@ -33,6 +33,7 @@ Each rule is a heading, so `configuration.md#src-1` is the address of SRC-1. A d
 """
 
 _ID = re.compile(r"(?<![\w-])[A-Z]+-[0-9]+(?:\.[0-9]+)?(?!\w)")
+_SECTION = re.compile(r"\b(?:design|contract|specification)\s+section\s+[0-9]", re.IGNORECASE)
 _HEADING = re.compile(r"^#{2,4} ([A-Z]+-[0-9]+(?:\.[0-9]+)?)$", re.MULTILINE)
 
 
@@ -69,10 +70,20 @@ def cited_in(text: str) -> set[str]:
 def citations(root: Path = ROOT) -> dict[str, list[str]]:
     """Files that cite each rule, both in order."""
     found: dict[str, list[str]] = {}
-    for path in _citing_files(root):
-        for rule in cited_in(path.read_text()):
-            found.setdefault(rule, []).append(str(path.relative_to(root)))
+    for path, text in texts(root):
+        for rule in cited_in(text):
+            found.setdefault(rule, []).append(path)
     return {rule: found[rule] for rule in sorted(found, key=_order)}
+
+
+def cites_a_section(text: str) -> bool:
+    """True if a text cites a section by its number, which is no address of a rule."""
+    return _SECTION.search(text) is not None
+
+
+def texts(root: Path = ROOT) -> Iterator[tuple[str, str]]:
+    """Path and text of every file that may cite rules."""
+    return ((str(path.relative_to(root)), path.read_text()) for path in _citing_files(root))
 
 
 def _citing_files(root: Path) -> Iterator[Path]:

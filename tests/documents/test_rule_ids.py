@@ -10,10 +10,12 @@ from tests.documents.rule_ids import (
     Page,
     citations,
     cited_in,
+    cites_a_section,
     index,
     page_of,
     pages,
     slug,
+    texts,
     times_written,
 )
 from tests.rules import LAST_NUMBERS, required
@@ -33,6 +35,17 @@ def test_every_cited_rule_is_written_down() -> None:
 
 def test_every_rule_that_needs_a_test_is_written_down() -> None:
     assert [rule for rule in required() if rule not in WRITTEN] == []
+
+
+def test_no_text_cites_a_section_instead_of_a_rule() -> None:
+    assert [path for path, text in texts() if cites_a_section(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "cites"), [("as the design\n" + "section 3 says", True), ("DESIGN-3", False)]
+)
+def test_a_cited_section_is_found(text: str, *, cites: bool) -> None:
+    assert cites_a_section(text) == cites
 
 
 @pytest.mark.parametrize("chapter", LAST_NUMBERS)

@@ -1,4 +1,4 @@
-"""Paddock killed after each effect of a preemption in turn (design section 4): it starts again, or one that
+"""Paddock killed after each effect of a preemption in turn (DESIGN-4): it starts again, or one that
 stood by goes on.
 
 In the end the ask has its place, nobody was evicted twice, and nobody who need not go.

@@ -1,4 +1,4 @@
-"""Must an ask that fits wait for its turn? (design section 3)
+"""Must an ask that fits wait for its turn? (DESIGN-3)
 
 It must when others, who may rank before it, could want the same room. Nobody is held when everything that is
 pending fits: then no order matters. Cost: O(depth).

@@ -22,7 +22,7 @@ Wanted = Mapping[str, int]
 def willing_come_first(victims: Sequence[Victim]) -> bool:
     """LAW-1: who asked to be spared is taken, but only behind all others; originators likewise.
 
-    Those whom a disruption budget guards come behind everybody (design section 4).
+    Those whom a disruption budget guards come behind everybody (DESIGN-4).
     """
     wishes = [victim.wishes for victim in victims]
     return wishes == sorted(wishes)

@@ -116,7 +116,7 @@ class Planning:
         return (yield from self._search(case))
 
     def _too_complex(self, record: PodRecord) -> NoPlan | None:
-        """Volumes, ports and terms between pods are kube-scheduler's to judge (design section 4)."""
+        """Volumes, ports and terms between pods are kube-scheduler's to judge (DESIGN-4)."""
         plans_complex = self._view.settings.preemption.plans_complex
         given = self._candidates is not None or (plans_complex and not record.facts.constraints.unread)
         if given or not record.facts.complex:

@@ -147,7 +147,7 @@ class Plan:
 
     @property
     def on_its_node(self) -> bool:
-        """Whether kube-scheduler could carry it out: it evicts from one node only (design section 4)."""
+        """Whether kube-scheduler could carry it out: it evicts from one node only (DESIGN-4)."""
         return bool(self.victims) and all(victim.node == self.node for victim in self.victims)
 
     @property

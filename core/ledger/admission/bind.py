@@ -1,4 +1,4 @@
-"""Effects of a bind call and its outcome on a pod's record (design section 3)."""
+"""Effects of a bind call and its outcome on a pod's record (DESIGN-3)."""
 
 from core.ledger import events as on
 from core.ledger.podgroups.attempt import note_arrival

@@ -1,4 +1,4 @@
-"""What a filter call, and our answer to it, leave in the ledger (design section 3)."""
+"""What a filter call, and our answer to it, leave in the ledger (DESIGN-3)."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ from core.workload.pod_group_phase import AttemptEvent
 
 NATIVE_TTL = 5.0
 """Seconds that room is held, at most, for a member of one of Kubernetes' own PodGroups, which kube-scheduler
-may try as a group again and again without placing it (design section 3)."""
+may try as a group again and again without placing it (DESIGN-3)."""
 
 _KEEPS_TURN = (Code.NODE_RESERVED, Code.WAITING_FOR_TURN)
 

@@ -1,4 +1,4 @@
-"""Turns: who may be placed now (design section 3). Giving one, ending one, and who was not looked at yet.
+"""Turns: who may be placed now (DESIGN-3). Giving one, ending one, and who was not looked at yet.
 
 A turn holds room on every level for one pending ask until the ask has come to filter and was let through, or
 until its lease is over. An ask is *fresh* until a pass has looked at it or filter has refused it.

@@ -27,7 +27,7 @@ LONGEST_LOOKED_AT = 1_000
 
 
 def classify(state: State, record: PodRecord) -> None:
-    """Decide once whether a pod is managed (design section 7).
+    """Decide once whether a pod is managed (DESIGN-7).
 
     Only a pod whose namespace has not been shown yet is decided again, when it is.
     """

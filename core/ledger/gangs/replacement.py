@@ -1,4 +1,4 @@
-"""Members of a gang take over the room of its placeholders (GANG-10 to GANG-13, design section 5).
+"""Members of a gang take over the room of its placeholders (GANG-10 to GANG-13, DESIGN-5).
 
 A member is linked with a placeholder, which is written on it; then the placeholder is deleted, and when the
 watch shows that it is gone the member holds its room, is nominated to the node and tried. The ledger charges

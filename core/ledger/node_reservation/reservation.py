@@ -1,7 +1,7 @@
 """Nodes that are kept for one ask (CYC-2, CYC-6): keeping one, giving it up, and what is written of it.
 
 Filter refuses a kept node to every other managed pod. The pod says on itself which node is kept for it, so
-that a restart finds it again (design section 4).
+that a restart finds it again (DESIGN-4).
 """
 
 from core.ids import NO_NODE, NodeName
@@ -26,7 +26,7 @@ KEPT_AT_MOST = 7200.0
 
 
 NOMINATED_AT_MOST = 5
-"""Nominations of one ask to one kept node; kube-scheduler may clear one (design section 4)."""
+"""Nominations of one ask to one kept node; kube-scheduler may clear one (DESIGN-4)."""
 
 
 def keep(state: State, record: PodRecord, node: NodeName) -> None:

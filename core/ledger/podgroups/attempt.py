@@ -1,4 +1,4 @@
-"""What becomes of groups of pods that start together (COS-4 to COS-6, design section 5).
+"""What becomes of groups of pods that start together (COS-4 to COS-6, DESIGN-5).
 
 A group has an *attempt* from the moment its members are given their turns until enough of them are bound or
 wait in bind, which lets them all go, or until the time is up or one of them is gone, which fails them all.

@@ -52,7 +52,7 @@ class Charge(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """The room that a member of a gang takes over (design section 5).
+    """The room that a member of a gang takes over (DESIGN-5).
 
     ``node``: that of the placeholder, or another one where the member cannot run there; ``linked``: when it
     was given to the member; ``opened``: when the placeholder went, None while it is there; ``called``: how

@@ -1,4 +1,4 @@
-"""Carrying plans out (design section 4): each step waits for the one before, so that a restart finds its way.
+"""Carrying plans out (DESIGN-4): each step waits for the one before, so that a restart finds its way.
 
 First the ask says by which plan which node is kept for it; then each victim says for whom it goes; then it is
 evicted, those first that a budget may hold back, so that its refusal costs nobody else his place. What was

@@ -1,4 +1,4 @@
-"""Offers: plans that kube-scheduler was told of and may carry out (design section 4).
+"""Offers: plans that kube-scheduler was told of and may carry out (DESIGN-4).
 
 An offer is a plan in flight for every reader: its ask counts as triggered, its victims as preempting, its
 node as kept. Nothing is written about it, so a restart loses it. It ends when it is committed, after five

@@ -17,7 +17,7 @@ from core.ledger.touched import touch
 from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
 
 PLANS_AT_MOST = 3
-"""Plans that are carried out for one ask (design section 4)."""
+"""Plans that are carried out for one ask (DESIGN-4)."""
 
 
 def mark(

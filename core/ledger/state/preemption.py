@@ -12,7 +12,7 @@ OFFERED_FOR = 5.0
 
 
 class Offer(NamedTuple):
-    """A plan that kube-scheduler was told of and may carry out, since ``at`` (design section 4)."""
+    """A plan that kube-scheduler was told of and may carry out, since ``at`` (DESIGN-4)."""
 
     plan: str
     node: NodeName

@@ -1,4 +1,4 @@
-"""Quota reservations: quota of a pod from the answer of filter until it is bound (design section 3)."""
+"""Quota reservations: quota of a pod from the answer of filter until it is bound (DESIGN-3)."""
 
 from core.ids import NodeName
 from core.ledger.pods.record import PodRecord

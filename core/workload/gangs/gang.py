@@ -107,7 +107,7 @@ class GroupSource(StrEnum):
 class Originator:
     """The pod that a gang's placeholders belong to, with what they take from it (GANG-2, GANG-3).
 
-    ``markers``: resources of ours that it asks for (design section 6); ``gated``: it stands behind our gate;
+    ``markers``: resources of ours that it asks for (DESIGN-6); ``gated``: it stands behind our gate;
     ``labels``, ``annotations`` (those that its own task groups name) and ``tolerations``: what it carries
     itself, and so was allowed to (F-16).
     """

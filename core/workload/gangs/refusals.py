@@ -15,7 +15,7 @@ MAX_PODS = "paddock.gang.maxPods"
 def refusal_of_gang(leaf: Queue, gang: Gang) -> Refusal | None:
     """Why a leaf cannot take a gang, or None; neither usage nor the cluster's size counts.
 
-    Size comes before order (scenario format, rule 10). An unset policy and ``stateaware`` are orders by age.
+    Size comes before order (FORMAT-10). An unset policy and ``stateaware`` are orders by age.
     """
     return refusal_of_size(leaf, gang.total) or _not_fifo(leaf)
 

@@ -13,7 +13,7 @@ LATE = 0.3
 """Seconds by which Paddock's watch of pods is late."""
 
 PROMPT = 0.1
-"""Seconds from the news to the wake-up, at most (design section 3), with some more for the Binding."""
+"""Seconds from the news to the wake-up, at most (DESIGN-3), with some more for the Binding."""
 
 ROUNDS = 5
 RESTED = 1.5

@@ -1,7 +1,7 @@
 """Identity towards the API server: its address, TLS and the Authorization header, renewed in time.
 
 The only module that imports kubernetes_asyncio: it reads kubeconfigs, exec plugins and service accounts well.
-Its models, watch and leader election stay out (design section 11).
+Its models, watch and leader election stay out (DESIGN-11).
 """
 
 import asyncio

@@ -309,7 +309,7 @@ class Effector:
     # -- for a bind call ---------------------------------------------------------------------------------
 
     async def post(self, binding: PostBinding, *, within: float) -> BindOutcome:
-        """Post a Binding and see it through (design section 10).
+        """Post a Binding and see it through (DESIGN-10).
 
         Once a request may have reached the server, the answer is what the pod shows: a POST with the uid
         can be repeated, since it binds at most once and never another pod.

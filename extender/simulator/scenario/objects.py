@@ -82,7 +82,7 @@ def admitted(body: Json, classes: Mapping[str, Json], *, at: int) -> Json:
 
 
 def add_gate(body: Json) -> None:
-    """What the shipped admission policy does to a managed pod when gates are wanted (design section 6)."""
+    """What the shipped admission policy does to a managed pod when gates are wanted (DESIGN-6)."""
     spec, gate = body["spec"], {"name": OWN_GATE}
     gates = spec.get("schedulingGates", ())
     if gate not in gates:

@@ -79,7 +79,7 @@ _ALL_KEPT = Filtered(None, statuses_of({}))
 
 
 def call_prioritize(server: ExtenderServer, pod: bytes, names: bytes) -> dict[str, int]:
-    """Scores by node; a failed call gives none (contract 2.3)."""
+    """Scores by node; a failed call gives none (CONTRACT-2.3)."""
     try:
         answer = server.prioritize(_node_args(pod, names))
     except CallFailed:

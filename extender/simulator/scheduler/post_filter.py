@@ -1,6 +1,6 @@
 """What the played kube-scheduler does for a pod that fits nowhere: its preemption, shaped by the extender.
 
-Source: pkg/scheduler/framework/preemption/preemption.go (Preempt) and executor.go; contract section 4.
+Source: pkg/scheduler/framework/preemption/preemption.go (Preempt) and executor.go; CONTRACT-4.
 """
 
 from collections.abc import Mapping

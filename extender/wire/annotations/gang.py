@@ -159,7 +159,7 @@ def _template(read: Mapping[str, Any], requests: Mapping[str, str]) -> Placehold
 
 
 def _counts(resource: str) -> bool:
-    """Markers are never part of a task group (design section 6); a pod cannot ask for what has no name."""
+    """Markers are never part of a task group (DESIGN-6); a pod cannot ask for what has no name."""
     return bool(resource) and not resource.startswith(MARKER_PREFIX)
 
 

@@ -277,7 +277,7 @@ BOUND = b"{}"
 
 
 def priorities(bands: Iterable[tuple[int, Sequence[NodeName]]]) -> bytes:
-    """A score for each node, higher is better (contract 2.3). ``bands``: a score, and who has it."""
+    """A score for each node, higher is better (CONTRACT-2.3). ``bands``: a score, and who has it."""
     return b"[" + b",".join(_host_priorities(score, names) for score, names in bands if names) + b"]"
 
 
@@ -333,7 +333,7 @@ def faulted(message: str) -> bytes:
 
 
 def preemption(victims: Mapping[str, Victims]) -> bytes:
-    """The candidates to go on with; a node without victims must not be among them (contract 2.5)."""
+    """The candidates to go on with; a node without victims must not be among them (CONTRACT-2.5)."""
     return msgspec.json.encode(
         {
             "NodeNameToMetaVictims": {

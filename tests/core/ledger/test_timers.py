@@ -143,7 +143,7 @@ def test_many_come_of_age_some_at_a_time() -> None:
 
 
 def test_many_turns_end_some_at_a_time() -> None:
-    """And all of them when their leases are over, not later (design section 3)."""
+    """And all of them when their leases are over, not later (DESIGN-3)."""
     ledger = make_ledger(make_queue("root.a", max={"vcore": 1000 * (EXPIRED_AT_ONCE + 1)}))
     for number in range(EXPIRED_AT_ONCE + 3):
         pod = make_pod(f"p{number:03}", created=float(number), gates=(OWN_GATE,))

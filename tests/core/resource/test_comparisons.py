@@ -1,4 +1,4 @@
-"""The operators of table 3.3, and of section 0 of the ordering specification, that compare amounts."""
+"""Comparisons of amounts: the operators of RES-3.3 and of the table in docs/specification/ordering.md."""
 
 from collections.abc import Callable, Mapping
 

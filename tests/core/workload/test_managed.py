@@ -1,4 +1,4 @@
-"""Whose pods are ours (design section 7), and what a pod that is not ours counts for."""
+"""Whose pods are ours (DESIGN-7), and what a pod that is not ours counts for."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The listeners: every cell of the fault table (design section 10), routes, the admin port, mutual TLS."""
+"""The listeners: every cell of the fault table (DESIGN-10), routes, the admin port, mutual TLS."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""What kube-scheduler is answered about nodes that are kept for one pod (CYC-2, design section 3)."""
+"""What kube-scheduler is answered about nodes that are kept for one pod (CYC-2, DESIGN-3)."""
 
 import json
 

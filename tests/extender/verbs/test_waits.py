@@ -1,4 +1,4 @@
-"""bind for members of a group: who waits, how long, and what ends a wait (COS-5, COS-6, design section 5)."""
+"""bind for members of a group: who waits, how long, and what ends a wait (COS-5, COS-6, DESIGN-5)."""
 
 import asyncio
 from collections.abc import Awaitable

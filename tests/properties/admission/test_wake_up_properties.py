@@ -1,4 +1,4 @@
-"""Whatever frees room, the asks that fit afterwards are woken within seconds (design section 3, Waking).
+"""Whatever frees room, the asks that fit afterwards are woken within seconds (DESIGN-3, Waking).
 
 A played scheduler brings every woken ask to filter a moment later; nodes never run out. When all is quiet, an
 ask that is still refused must really not fit.

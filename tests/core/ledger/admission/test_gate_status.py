@@ -1,4 +1,4 @@
-"""Pods at our own gate: opened when their turn comes, and told why not before that (design section 6)."""
+"""Pods at our own gate: opened when their turn comes, and told why not before that (DESIGN-6)."""
 
 from core.decisions.gating import decide_gate
 from core.ids import PodUid

@@ -1,4 +1,4 @@
-"""Which nodes take an ask, and that a turn needs one (design section 3; CYC-7)."""
+"""Which nodes take an ask, and that a turn needs one (DESIGN-3; CYC-7)."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Quota held between filter and bind: how long, and what ends it (design section 3, Reservations)."""
+"""Quota held between filter and bind: how long, and what ends it (DESIGN-3, Reservations)."""
 
 import pytest
 

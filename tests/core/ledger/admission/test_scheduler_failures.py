@@ -1,4 +1,4 @@
-"""What kube-scheduler says of an attempt that it made before it could know of the turn (design section 3)."""
+"""What kube-scheduler says of an attempt that it made before it could know of the turn (DESIGN-3)."""
 
 from core.decisions.decision import Admitted
 from core.ids import PodUid

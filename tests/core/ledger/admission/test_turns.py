@@ -1,4 +1,4 @@
-"""Who is woken when room appears (design section 3, Waking)."""
+"""Who is woken when room appears (DESIGN-3, Waking)."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -103,7 +103,7 @@ def test_not_one_that_waits_no_more() -> None:
 
 @pytest.mark.rule("PRE-5")
 def test_three_plans_are_carried_out_for_an_ask_at_most() -> None:
-    """Design section 4: the change to PRE-5."""
+    """DESIGN-4: the change to PRE-5."""
     found = world()
     found.asks("ask", "root.a")
     view = found.ledger.view
