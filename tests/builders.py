@@ -1,6 +1,7 @@
 """Plain functions with defaults that make core values for tests."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from core.decisions.admission import decide_admission
 from core.decisions.binding import decide_binding
@@ -10,10 +11,9 @@ from core.ledger import events as on
 from core.ledger.audit.drift import Drift
 from core.ledger.effects import CreatePlaceholder, WakePod
 from core.ledger.ledger import Ledger
-from core.ledger.preemption.plans import trigger
-from core.ledger.preemption.victims import mark, spare, undo
+from core.ledger.outcomes import Purpose
+from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.settings import LedgerSettings
-from core.ledger.settle import settle_touched
 from core.queues.spec import PartitionSpec, QueueSpec
 from core.queues.tree import QueueTree
 from core.resource import Limit, Resource, Tally
@@ -21,9 +21,11 @@ from core.workload.daemon_set import Controller, DaemonSetFacts, DaemonSetKey
 from core.workload.gangs.gang import Gang, Originator, TaskGroup
 from core.workload.nodes.affinity import Requirement
 from core.workload.nodes.node import NodeFacts
-from core.workload.pod import NamespaceFacts, PodFacts
+from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED, NamespaceFacts, PodFacts
 
 START = 1_000_000.0
+
+A_PLAN = "a plan"
 
 
 AGENTS = DaemonSetFacts(
@@ -192,29 +194,54 @@ def usage(ledger: Ledger, path: str, name: str = "vcore") -> tuple[int, int, int
     return queue.allocated.get(name), queue.reserved.get(name), queue.pending.get(name)
 
 
+def charges(ledger: Ledger) -> dict[PodUid, Charge]:
+    """What each pod is charged that is charged at all."""
+    found = {record.uid: ledger.view.charge_of(record.uid) for record in ledger.view.pods()}
+    return {uid: charge for uid, charge in found.items() if charge is not None}
+
+
+def record_of(ledger: Ledger, uid: str) -> PodRecord:
+    """The record of a pod that the ledger knows."""
+    record = ledger.view.pod(PodUid(uid))
+    assert record is not None, f"no pod {uid}"
+    return record
+
+
 def drifts(ledger: Ledger) -> list[Drift]:
     """What the audit of a ledger finds; empty when it is right."""
     return [drift for step in ledger.audit_steps() for drift in step]
 
 
-def marked(ledger: Ledger, victim: str, preemptor: str) -> None:
-    """A pod is a victim, as a plan that is carried out makes it one."""
-    state = ledger._state
-    mark(state, state.pods.records[PodUid(victim)], PodUid(preemptor), "")
-    settle_touched(state)
-
-
-def unmarked(ledger: Ledger, victim: str) -> None:
-    spare(ledger._state, ledger._state.pods.records[PodUid(victim)])
-    settle_touched(ledger._state)
-
-
-def triggered(ledger: Ledger, ask: str) -> None:
-    """A plan is carried out for an ask."""
-    trigger(ledger._state, ledger._state.pods.records[PodUid(ask)], "a plan")
-    settle_touched(ledger._state)
+def triggered(ledger: Ledger, ask: str, *victims: str) -> None:
+    """A plan is carried out for an ask, on a node that nothing else is about, and pods are its victims."""
+    chosen = tuple(on.ChosenVictim(PodUid(each), "") for each in victims)
+    ledger.apply(on.PlanCommitted(PodUid(ask), A_PLAN, _node_for(ask), chosen), now=START)
 
 
 def untriggered(ledger: Ledger, ask: str) -> None:
-    undo(ledger._state, ledger._state.pods.records[PodUid(ask)])
-    settle_touched(ledger._state)
+    """That plan could not be written on the ask, so that it is not carried out."""
+    entries = ((RESERVED_NODE, str(_node_for(ask))), (TRIGGERED, A_PLAN))
+    ledger.apply(on.RecordWritten(PodUid(ask), entries, False, Purpose.PLAN), now=START)
+
+
+def _node_for(ask: str) -> NodeName:
+    return NodeName(f"node-for-{ask}")
+
+
+def marked(ledger: Ledger, victim: str, queue: str) -> None:
+    """A pod is a victim, because the quota of a queue shrank."""
+    chosen = (on.ChosenVictim(PodUid(victim), ""),)
+    ledger.apply(on.QuotaReclaimed(PodUid(""), QueuePath(queue), chosen), now=START)
+
+
+def unmarked(ledger: Ledger, victim: str) -> None:
+    """That could not be written on the pod, so that it is spared."""
+    ledger.apply(on.RecordWritten(PodUid(victim), ((PREEMPTED_FOR, ""),), False, Purpose.VICTIM), now=START)
+
+
+def reserved_on(ledger: Ledger, ask: str, node: str) -> None:
+    """A node is reserved for an ask, as the instance that acted before wrote on it; "" for none any more."""
+    facts = record_of(ledger, ask).facts
+    shown = replace(facts, reserved_node=NodeName(node), version=facts.version + 1)
+    ledger.apply(on.PodObserved(shown), now=START)
+    ledger.apply(on.ActingBegan(), now=START)

@@ -40,6 +40,8 @@ class Tables:
     folders: Folders
     #: Modules by folder, for folders wider than allowed.
     wide: dict[str, int]
+    #: Folders of tests that may read the state of a ledger.
+    behind_view: tuple[str, ...]
     #: Words that no module or folder is called.
     banned: tuple[str, ...]
     #: Phrases in which such a word means something else.
@@ -66,6 +68,7 @@ def tables(text: str | None = None) -> Tables:
             _pairs(folders["exceptions"]),
         ),
         read["width"]["exceptions"],
+        tuple(read["view"]["behind"]),
         tuple(names["banned"]),
         tuple(names["other_meanings"]),
         frozenset(names["exceptions"]),

@@ -29,6 +29,7 @@ TABLES = Tables(
     {},
     (),
     (),
+    (),
     frozenset(),
 )
 

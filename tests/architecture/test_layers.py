@@ -5,10 +5,14 @@ Every module of ``core`` and ``extender`` needs a row here; one without fails th
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
+
+from tests.architecture.reading.sources import Source, sources
+from tests.architecture.tables import tables
 
 ROOT = Path(__file__).parents[2]
 
@@ -152,9 +156,73 @@ def test_every_home_that_exists_was_looked_at() -> None:
     assert looked_at == there >= {"core.ledger", "core.decisions", "extender.engine", "extender.verbs"}
 
 
+def long_files(read: Iterable[Source]) -> dict[str, int]:
+    """Lines of the modules that have more than a reader should meet in one file."""
+    lengths = {each.module: len(each.text.splitlines()) for each in read}
+    return {module: length for module, length in lengths.items() if length > LONGEST_FILE}
+
+
 def test_files_are_short() -> None:
-    lengths = {module: len(path.read_text().splitlines()) for module, path in modules()}
-    assert {module: length for module, length in lengths.items() if length > LONGEST_FILE} == {}
+    assert long_files(sources(packages=PACKAGES)) == {}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_file_that_is_too_long_is_found(package: str) -> None:
+    planted = Source(f"{package}.planted", "\n" * (LONGEST_FILE + 1))
+    assert long_files([*sources(packages=(package,)), planted]) == {planted.module: LONGEST_FILE + 1}
+
+
+def behind_the_view(read: Iterable[Source], allowed: Iterable[str]) -> list[str]:
+    """Places where a test reads the state of a ledger, which only its view should show.
+
+    ``allowed``: folders that may. A test's own class may call a field of its own so.
+    """
+    folders = tuple(f"{folder}." for folder in allowed)
+    return [
+        f"{each.module}:{node.lineno} reads _state"
+        for each in read
+        if not each.module.startswith(folders)
+        for node in ast.walk(ast.parse(each.text))
+        if _reads_state(node)
+    ]
+
+
+def _reads_state(node: ast.AST) -> TypeGuard[ast.expr]:
+    match node:
+        case ast.Attribute(ast.Name("self"), "_state"):
+            return False
+        case ast.Attribute(_, "_state"):
+            return True
+        case ast.Call(ast.Name("getattr" | "attrgetter"), args):
+            return any(isinstance(each, ast.Constant) and each.value == "_state" for each in args)
+        case _:
+            return False
+
+
+def test_tests_go_through_the_view() -> None:
+    assert behind_the_view(sources(packages=("tests", "e2e")), tables().behind_view) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("def test() -> None:\n    assert ledger._state.pods.listed", [2]),
+        ("state = self.rig.engine._ledger._state", [1]),
+        ("state = getattr(ledger, '_state')", [1]),
+        ("class Own:\n    def __init__(self) -> None:\n        self._state = 0", []),
+        ("assert ledger.view.synced", []),
+    ],
+)
+def test_a_test_that_reaches_behind_the_view_is_found(source: str, lines: list[int]) -> None:
+    planted = Source("tests.core.ledger.test_planted", source)
+    found = behind_the_view([*sources(packages=("tests",)), planted], tables().behind_view)
+    assert found == [f"{planted.module}:{line} reads _state" for line in lines]
+
+
+def test_the_tests_of_the_audit_may() -> None:
+    planted = Source("tests.core.ledger.audit.test_planted", "ledger._state")
+    assert behind_the_view([planted], ["tests.core.ledger.audit"]) == []
+    assert len(behind_the_view([planted], [])) == 1
 
 
 @pytest.mark.parametrize("name", WITHOUT_PRODUCT)

@@ -11,7 +11,7 @@ from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
 from extender.wire.calls.extender_v1 import whole_pod_from
 from extender.wire.translate import pod_from
-from tests.builders import make_ledger, make_queue
+from tests.builders import charges, make_ledger, make_queue
 from tests.extender.rigs import Rig, answers_of, serving
 
 PAYLOADS = Path(__file__).parent / "payloads"
@@ -139,7 +139,7 @@ def test_the_watch_confirms_what_the_body_taught(mode: Path) -> None:
     rig = rig_for_payloads()
     body = json.loads(payload(mode / "filter.json"))
     rig.verbs.filter(json.dumps(body).encode())
-    charged = dict(rig.ledger._state.usage.charges)
+    charged = charges(rig.ledger)
     show(rig, body)
-    assert rig.ledger._state.usage.charges == charged
+    assert charges(rig.ledger) == charged
     assert list(charged) == [PodUid(body["Pod"]["metadata"]["uid"])]

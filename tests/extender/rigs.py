@@ -15,7 +15,6 @@ from core.decisions.preemption.receipts import Plan
 from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.audit.drift import Drift
-from core.ledger.audit.rounds import audit
 from core.ledger.effects import Effect, EndWait
 from core.ledger.ledger import Ledger
 from core.ledger.pods.record import PodRecord
@@ -29,7 +28,7 @@ from extender.verbs.bind import BindOutcome, BindVerb, PostBinding
 from extender.verbs.pure import PureVerbs
 from extender.wire.annotations.gang import POD_GROUP_MIN, POD_GROUP_NAME
 from extender.wire.translate import POD, pod_from
-from tests.builders import START, make_ledger, make_queue
+from tests.builders import START, drifts, make_ledger, make_queue
 
 VERBS = ("filter", "prioritize", "preempt", "bind")
 
@@ -117,7 +116,7 @@ class Rig:
             self.planned.pop(0)()
 
     def audit(self) -> tuple[Drift, ...]:
-        return audit(self.ledger._state)
+        return tuple(drifts(self.ledger))
 
     def filter(self, name: str, **pod: Any) -> dict[str, Any]:
         """kube-scheduler asks about a pod that the API server has, as it is in the body."""

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from core.decisions.admission import NODE_RESERVED
+from core.ledger import events as on
 from core.workload.pod import RESERVED_NODE
 from extender.app import StartError
+from extender.engine.engine import Engine
 from extender.kube import leadership
 from extender.wire.calls.extender_v1 import NO_PREEMPTION
 from tests.extender.app_bench import (
@@ -251,10 +253,23 @@ async def test_who_does_not_lead_writes_no_event(server: Server) -> None:
     assert not [each for each in server.api.requests if each.method == "POST"]
 
 
+def events_of(monkeypatch: pytest.MonkeyPatch) -> list[on.Event]:
+    """What engines learn from now on."""
+    learned, learn = list[on.Event](), Engine.learn
+
+    def recorded(engine: Engine, event: on.Event) -> None:
+        learned.append(event)
+        learn(engine, event)
+
+    monkeypatch.setattr(Engine, "learn", recorded)
+    return learned
+
+
 async def test_who_is_asked_believes_what_the_one_before_wrote_though_the_lease_was_not_looked_at_yet(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """kube-scheduler begins to ask in the moment in which it has the Lease."""
+    learned = events_of(monkeypatch)
     monkeypatch.setattr(leadership, "POLL", 0.1)
     lease = {"metadata": {"name": "kube-scheduler"}, "spec": {"holderIdentity": "somebody-else_1"}}
     server.api.apply(LEASES, lease)
@@ -262,7 +277,7 @@ async def test_who_is_asked_believes_what_the_one_before_wrote_though_the_lease_
     await server.started()
     assert server.app is not None
     engine = server.app.engine
-    await until(lambda: not engine._ledger._state.acts)
+    await until(lambda: on.ActingEnded() in learned)
     for name, kept in (("large", "n1"), ("small", "")):
         body = pod_body(name)
         body["metadata"]["annotations"] = {RESERVED_NODE: kept}

@@ -154,6 +154,8 @@ def test_a_search_that_does_not_end_at_once_goes_on_in_the_next_slice() -> None:
     assert [turn.node for turn in ledger.view.turns.values()] == ["z", "z"]
     changed = replace(last, labels={})
     ledger.apply(on.ObjectObserved(on.NODES, changed), now=START)
-    assert not ledger._state.usage.free_capacity.admits(
-        changed, ledger._state.pods.records[PodUid("uid-0")].facts.constraints
-    )
+    for at in range(PODS):
+        ledger.apply(on.PodDeleted(PodUid(f"uid-{at}")), now=START)
+    ledger.apply(on.PodObserved(_read(pod_of(PODS, **needing(*needs)))), now=START)
+    slices(ledger, START)
+    assert not ledger.view.turns, "that the node would do is no longer believed"

@@ -25,7 +25,7 @@ from core.queues.spec import LimitSpec, PartitionSpec
 from core.resource import Limit
 from core.workload.nodes.node import NodeFacts
 from core.workload.states import AppState
-from tests.builders import bind_called, drifts, filtered, make_node, make_partition, make_queue
+from tests.builders import bind_called, drifts, filtered, make_node, make_partition, make_queue, record_of
 from tests.properties.admission.reference_ordering import (
     Ambiguous,
     Pod,
@@ -115,7 +115,7 @@ class Slices(World):
         """kube-scheduler binds where there is room."""
         for uid in self.one(sorted(self.ledger.view.reserved)):
             view = self.view()
-            node = self.ledger._state.pods.records[uid].admission.noted or node_for(
+            node = record_of(self.ledger, uid).admission.noted or node_for(
                 view, replace(view.pods[uid], node="")
             )
             if node is not None:
@@ -163,13 +163,13 @@ class Slices(World):
         self.fail("passes do not end")
 
     def slice(self) -> None:
-        state, view = self.ledger._state, self.view()
+        live, view = self.ledger.view, self.view()
         if not self.plan.again:
-            self.note_fitting(view, begins=not state.cycle.passing)
-        before = set(state.turns.of)
+            self.note_fitting(view, begins=not live.cycle.passing)
+        before = set(live.turns)
         self.ledger.apply(on.PassDue(), now=self.now)
-        given = [(uid, turn.node) for uid, turn in state.turns.of.items() if uid not in before]
-        over = not (state.cycle.passing or state.cycle.freed or state.turns.fresh)
+        given = [(uid, turn.node) for uid, turn in live.turns.items() if uid not in before]
+        over = not (live.all_wait or any(live.is_in_demand(uid) for uid in live.waiting))
         if given and not self.plan.again:
             self.overtakes_nobody(view, [uid for uid, _ in given])
         elif given or over:

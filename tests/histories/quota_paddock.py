@@ -232,7 +232,7 @@ class Paddock:
         return "\n".join(
             f"  {pod.uid} of {pod.size.get('vcore')} in {self.api.queue_of(pod.uid)} on {pod.node or 'none'}:"
             f"{' posted' * (pod.uid in self.posts)}{' opened' * (pod.uid in self.opened)}"
-            f"{' promised' * (pod.uid in promised)}; charged {self.ledger._state.usage.charges.get(pod.uid)}"
+            f"{' promised' * (pod.uid in promised)}; charged {self.ledger.view.charge_of(pod.uid)}"
             for pod in self.view().values()
             if pod.uid in self.api.created and (self._holds(pod, past_gate=True) or pod.uid in promised)
         )

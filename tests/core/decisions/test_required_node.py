@@ -112,7 +112,7 @@ def test_who_is_spared(pod: dict[str, Any]) -> None:
 @pytest.mark.rule("RNP-2")
 def test_one_that_was_chosen_before_is_spared_and_counted() -> None:
     world = world_of(0, v={})
-    marked(world.ledger, PodUid("v"), PodUid("other"))
+    marked(world.ledger, "v", "root.b")
     ask(world, 1)
     refusal = world.refused()
     assert refusal.text == "no fit on required node, preemption does not help (1 chosen already)"

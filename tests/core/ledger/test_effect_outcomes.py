@@ -122,7 +122,7 @@ def end(ledger: Ledger, effect: Effect, reached: Answer) -> list[Effect]:
 
 
 def victims(ledger: Ledger) -> list[str]:
-    return [uid for uid, each in ledger._state.pods.records.items() if each.preemption.preempted_for]
+    return [each.uid for each in ledger.view.pods() if each.preemption.preempted_for]
 
 
 def test_a_plan_and_its_node_are_one_write_whose_failure_ends_both() -> None:

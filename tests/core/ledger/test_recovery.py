@@ -8,10 +8,9 @@ from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect, EvictPod, NominateNode, WriteRecord
 from core.ledger.ledger import Ledger
-from core.ledger.node_reservation.reservation import note_kept
 from core.ledger.outcomes import EvictionOutcome, Purpose
 from core.workload.pod import PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
-from tests.builders import START, make_ledger, make_node, make_pod, make_queue
+from tests.builders import START, make_ledger, make_node, make_pod, make_queue, record_of, reserved_on, woken
 
 N1 = NodeName("n1")
 ASK = make_pod("ask", queue="root.b", cpu=2000)
@@ -20,9 +19,12 @@ RECORDED = replace(ASK, reserved_node=N1, triggered="1-uid-ask", version=2)
 MARKED = replace(VICTIM, preempted_for="uid-ask", preempted_why="because", version=2)
 
 
-def standing_by(*later: object) -> Ledger:
-    """Its first list was before anything was written; ``later`` is what it has seen of the pods since."""
-    ledger = make_ledger(make_queue("root.a"), make_queue("root.b"))
+def standing_by(*later: object, listed: bool = True) -> Ledger:
+    """Its first list was before anything was written; ``later`` is what it has seen of the pods since.
+
+    ``listed``: False when that list has not ended yet.
+    """
+    ledger = make_ledger(make_queue("root.a"), make_queue("root.b"), listed=listed)
     for event in (
         on.ObjectObserved(on.NODES, make_node("n1", cpu=2000)),
         *map(on.PodObserved, (ASK, VICTIM)),
@@ -39,6 +41,10 @@ def took_over(ledger: Ledger) -> list[Effect]:
 
 def kept(ledger: Ledger) -> dict[str, str]:
     return dict(ledger.view.kept)
+
+
+def victims(ledger: Ledger) -> list[str]:
+    return [each.uid for each in ledger.view.pods() if each.preemption.preempted_for]
 
 
 @pytest.mark.rule("PRE-20", "PRE-22")
@@ -78,7 +84,7 @@ def test_a_plan_of_which_only_a_part_was_written_evicts_nobody() -> None:
     other = make_pod("other", queue="root.a", cpu=1000, node="n1")
     ledger = standing_by(RECORDED, small, other)
     assert not any(isinstance(effect, EvictPod) for effect in took_over(ledger))
-    assert (kept(ledger), dict(ledger._state.preemption.victims)) == ({}, {})
+    assert (kept(ledger), victims(ledger)) == ({}, [])
 
 
 @pytest.mark.rule("PRE-20")
@@ -90,7 +96,7 @@ def test_what_such_a_plan_has_sent_away_already_counts_for_the_next_one() -> Non
         WriteRecord(ASK.uid, "default", "ask", ((TRIGGERED, None),), Purpose.WITHDRAWAL)
     ]
     assert kept(ledger) == {"n1": "uid-ask"}
-    assert ledger.view.coming(ledger._state.pods.records[ASK.uid])["vcore"] == 1000
+    assert ledger.view.coming(record_of(ledger, ASK.uid))["vcore"] == 1000
 
 
 @pytest.mark.rule("PRE-20")
@@ -116,12 +122,11 @@ def test_a_mark_that_was_made_for_a_plan_that_does_not_stand_is_taken_off() -> N
 
 def test_what_this_instance_believed_and_is_written_no_more_is_forgotten() -> None:
     """It was in its first list; the one that acted has taken it off since."""
-    ledger = standing_by()
+    ledger = standing_by(listed=False)
     ledger.apply(on.PodDeleted(VICTIM.uid), now=START)
-    ledger._state.pods.listed = False
     seen = replace(RECORDED, uid=PodUid("uid-other"), name="other")
     ledger.apply(on.PodObserved(seen), now=START)
-    ledger.apply(on.PodsListed(frozenset(ledger._state.pods.records)), now=START)
+    ledger.apply(on.PodsListed(frozenset(each.uid for each in ledger.view.pods())), now=START)
     assert kept(ledger) == {"n1": "uid-other"}
     ledger.apply(
         on.PodObserved(replace(seen, reserved_node=NodeName(""), triggered="", version=3)), now=START
@@ -154,11 +159,15 @@ def test_a_nomination_of_ours_is_known_again() -> None:
 
 def test_nobody_rests_because_another_instance_was_asked() -> None:
     ledger = standing_by()
-    record = ledger._state.pods.records[ASK.uid]
-    record.admission.overlooked, record.admission.passed_over, record.admission.rests_until = (
-        4,
+    record = record_of(ledger, ASK.uid)
+    ledger.apply(on.ObjectObserved(on.NODES, make_node("n2", cpu=2000)), now=START)
+    woken(ledger, now=START)
+    failed = replace(ASK, unscheduled="0/2 nodes are available: 2 node(s) didn't have free ports", version=2)
+    ledger.apply(on.PodObserved(failed), now=START)
+    assert (record.admission.overlooked, record.admission.passed_over, record.admission.rests_until) == (
+        2,
         True,
-        START + 60,
+        START + 2,
     )
     took_over(ledger)
     assert (record.admission.overlooked, record.admission.passed_over, record.admission.rests_until) == (
@@ -171,8 +180,7 @@ def test_nobody_rests_because_another_instance_was_asked() -> None:
 def test_before_the_first_list_there_is_nothing_to_take_up() -> None:
     ledger = Ledger()
     assert took_over(ledger) == []
-    ledger = standing_by()
-    ledger._state.pods.listed = False
+    ledger = standing_by(listed=False)
     ledger.apply(on.PodObserved(RECORDED), now=START)
     assert took_over(ledger) == []
 
@@ -181,8 +189,9 @@ def test_before_the_first_list_there_is_nothing_to_take_up() -> None:
 def test_a_node_that_could_not_be_kept_is_not_sought_again_at_once(instance: str) -> None:
     """One that stands by would seek without end."""
     ledger = standing_by()
-    record = ledger._state.pods.records[ASK.uid]
-    note_kept(ledger._state, record, N1)
+    record = record_of(ledger, ASK.uid)
+    reserved_on(ledger, ASK.uid, N1)
+    assert kept(ledger) == {"n1": "uid-ask"}
     reached = instance == "acts"
     ledger.apply(
         on.RecordWritten(ASK.uid, ((RESERVED_NODE, "n1"),), reached, Purpose.NODE_RESERVATION), now=START

@@ -58,11 +58,16 @@ def facts_in(value: object, path: str = "", seen: frozenset[int] = frozenset()) 
 
 
 def changed(ledger: Ledger, *events: on.Event, now: float) -> set[str]:
-    before = dict(facts_in(ledger._state))
+    """Paths of all that a view shows differently after events."""
+    before = dict(facts_in(ledger.view))
     for each in events:
         ledger.apply(each, now=now)
-    after = dict(facts_in(ledger._state))
-    return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+    after = dict(facts_in(ledger.view))
+    return {
+        path.removeprefix("._state")
+        for path in before.keys() | after.keys()
+        if before.get(path) != after.get(path)
+    }
 
 
 @pytest.fixture

@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from core.decisions.preemption.case import case_of
-from core.ids import PodUid
 from core.queues.fence import Bound
-from tests.builders import marked
+from tests.builders import triggered
 from tests.core.preemption_world import World, queue
 
 TWO_LEAVES = ("root.parent1.leaf1", "root.parent2.leaf2")
@@ -160,7 +159,7 @@ def test_a_fence_keeps_the_search_in_but_lets_others_come_in() -> None:
     world = tenants(a=6, b=1, system=3)
     world.asks("ask", "root.t1.b")
     assert world.victims() == {"a5"}
-    marked(world.ledger, PodUid("a5"), PodUid("ask"))
+    triggered(world.ledger, "ask", "a5")
     world.asks("theirs", "root.system")
     assert world.victims("theirs") == set()
 

@@ -17,7 +17,7 @@ from core.ledger.settings import LedgerSettings, PreemptionSettings
 from core.ledger.state.preemption import OFFERED_FOR
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED, PodFacts
 from extender.engine.planner import SETTLED, Planner
-from tests.builders import make_node, make_partition, make_pod, make_queue
+from tests.builders import make_ledger, make_node, make_partition, make_pod, make_queue
 from tests.extender.rigs import Rig, preempt_body
 
 QUEUES = (make_queue("root.a", guaranteed={"vcore": 2000}), make_queue("root.b"))
@@ -27,8 +27,8 @@ DELAY = 30.0
 class Stage:
     """One node of two cores, both held by ``root.b``; an ask of ``root.a``, whose guarantee is free."""
 
-    def __init__(self, **settings: bool) -> None:
-        self.rig = Rig()
+    def __init__(self, *, listed: bool = True, **settings: bool) -> None:
+        self.rig = Rig(ledger=make_ledger(*QUEUES, nodes=3, listed=listed))
         self.at = self.rig.engine.now
         preemption = PreemptionSettings(**settings)
         self.learn(on.Configured(make_partition(*QUEUES), LedgerSettings(preemption=preemption)))
@@ -289,8 +289,7 @@ def test_a_victim_is_told_once_why_it_goes_also_when_it_is_gone_before_the_answe
 
 @pytest.mark.rule("PRE-20")
 def test_after_a_restart_a_victim_is_told_what_is_written_on_it() -> None:
-    stage = Stage()
-    stage.rig.engine._ledger._state.pods.listed = False
+    stage = Stage(listed=False)
     stage.learn(on.PodDeleted(PodUid("uid-v1")))
     stage.ask(complex=False, reserved_node="n1", triggered="1-uid-ask")
     stage.learn(

@@ -6,12 +6,11 @@ import pytest
 
 from core.ids import NodeName
 from core.ledger import events as on
-from core.ledger.node_reservation.reservation import keep
 from core.reasons import Code
 from extender.wire.calls.extender_v1 import BadBody
 from extender.wire.objects.pod import Container, PodMetadata, PodSpec, WirePod, WireResources
 from extender.wire.translate import pod_from
-from tests.builders import AGENTS, OF_AGENTS, make_pod
+from tests.builders import AGENTS, OF_AGENTS, make_pod, reserved_on
 from tests.extender.rigs import Rig, filter_body
 
 TEXT = "NodeReserved: kept for another pod"
@@ -23,7 +22,7 @@ def rig() -> Rig:
     rig = Rig()
     large = make_pod("large", app="large")
     rig.engine.learn(on.PodObserved(large))
-    keep(rig.ledger._state, rig.ledger._state.pods.records[large.uid], NodeName("n1"))
+    reserved_on(rig.ledger, large.uid, "n1")
     return rig
 
 

@@ -98,9 +98,9 @@ def added(sizes: Iterable[Mapping[str, int] | Resource]) -> dict[str, int]:
 
 
 def view_of(ledger: Ledger, document: PartitionSpec, *, now: float) -> View:
-    state, pods = ledger._state, {}
+    pods = {}
     for record in ledger.view.pods():
-        facts, turn = record.facts, state.turns.of.get(record.uid)
+        facts, turn = record.facts, ledger.view.turns.get(record.uid)
         app = (
             ledger.view.application(record.membership.application) if record.membership.application else None
         )

@@ -15,7 +15,16 @@ from core.reasons import Code
 from core.resource import Limit, Resource
 from core.workload.nodes.affinity import Constraints
 from core.workload.nodes.node import NodeFacts
-from tests.builders import START, bind_called, filtered, make_ledger, make_node, make_partition, make_pod
+from tests.builders import (
+    START,
+    bind_called,
+    filtered,
+    make_ledger,
+    make_node,
+    make_partition,
+    make_pod,
+    record_of,
+)
 from tests.builders import make_queue as queue
 from tests.properties.admission.reference_ordering import Ambiguous, fits, let_in, node_for, view_of, walked
 
@@ -124,7 +133,7 @@ class World:
 
     @property
     def pending(self) -> list[PodUid]:
-        return sorted(self.ledger.view.waiting, key=lambda uid: self.ledger._state.pods.records[uid].seq)
+        return sorted(self.ledger.view.waiting, key=lambda uid: record_of(self.ledger, uid).seq)
 
     def step(self, step: tuple[object, ...]) -> None:
         self.history.append(step)
@@ -137,7 +146,7 @@ class World:
                 self.call([uid for uid in self.pending if self.ledger.view.has_turn(uid)], at)
             case ("bind", int(at)):
                 for uid in picked(sorted(self.ledger.view.reserved), at):
-                    node = self.ledger._state.pods.records[uid].admission.noted or "n0"
+                    node = record_of(self.ledger, uid).admission.noted or "n0"
                     bind_called(self.ledger, uid, node, now=self.now)
                     self.ledger.apply(on.PodBound(uid, NodeName(node)), now=self.now)
             case ("delete", int(at)):

@@ -20,7 +20,7 @@ from core.queues.spec import LimitSpec, NodeSortSpec, PartitionSpec
 from core.queues.users.identity import Identity
 from core.resource import Limit
 from core.workload.pod import PodFacts
-from tests.builders import drifts, make_ledger, make_partition, make_pod, make_queue
+from tests.builders import charges, drifts, make_ledger, make_partition, make_pod, make_queue
 
 Step = tuple[Any, ...]
 History = list[Step]
@@ -114,7 +114,7 @@ def state_of(ledger: Ledger) -> list[str]:
         f"{queue!r} {queue.allocated!r} {queue.reserved!r} {queue.pending!r} {sorted(queue.applications)}"
         for queue in ledger.view.tree
     ]
-    return numbers + [f"{uid} {charge}" for uid, charge in sorted(ledger._state.usage.charges.items())]
+    return numbers + [f"{uid} {charge}" for uid, charge in sorted(charges(ledger).items())]
 
 
 def fresh(*, listed: bool = True) -> Ledger:

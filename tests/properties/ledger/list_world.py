@@ -12,7 +12,7 @@ from core.ledger import events as on
 from core.ledger.pods.record import Held
 from core.ledger.settings import LedgerSettings
 from core.workload.pod import PodFacts
-from tests.builders import START, bind_called, drifts, filtered, make_ledger, make_pod, make_queue
+from tests.builders import START, bind_called, charges, drifts, filtered, make_ledger, make_pod, make_queue
 
 MAX = 3000
 SIZES = (1000, 2000, 500, 1500)
@@ -170,8 +170,7 @@ class ListWorld:
         for step in (self.request, self.read, self.end, self.hear, self.wait_out, self.wait_out):
             step(0)
         charged = {
-            uid: (charge.held, charge.size.get("vcore"))
-            for uid, charge in self.ledger._state.usage.charges.items()
+            uid: (charge.held, charge.size.get("vcore")) for uid, charge in charges(self.ledger).items()
         }
         assert charged == {
             uid: (Held.ALLOCATED if pod.node else Held.PENDING, pod.size.get("vcore"))

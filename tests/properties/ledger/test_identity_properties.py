@@ -123,17 +123,15 @@ def restarted(cluster: Cluster, order: list[PodFacts]) -> Ledger:
 def look(ledger: Ledger) -> None:
     assert drifts(ledger) == []
     for record in ledger.view.pods():
-        application = ledger._state.application_of(record)
-        if application is None:
+        if record.membership.application is None:
             continue
+        application = ledger.view.application(record.membership.application)
+        assert application is not None
         recovers = application.queue == RECOVERY_QUEUE
         assert recovers == application.id.recovered
         assert record.node or not recovers
         assert not record.node or ledger.view.charge_of(record.uid) is not None
-        assert (
-            ledger._state.config.settings.shares_applications
-            or application.id.namespace == record.facts.namespace
-        )
+        assert ledger.view.settings.shares_applications or application.id.namespace == record.facts.namespace
 
 
 def whose(ledger: Ledger) -> dict[str, tuple[str, str]]:

@@ -9,7 +9,7 @@ from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.queues.spec import LimitSpec
 from core.resource import Limit
-from tests.builders import START, marked, triggered, untriggered
+from tests.builders import START, triggered, untriggered
 from tests.core.preemption_world import World, queue, world_of
 
 # -- may it ask at all ------------------------------
@@ -174,9 +174,7 @@ def test_asks_of_one_queue_take_no_more_than_its_guarantee_lacks() -> None:
     for number in range(8):
         world.asks(f"ask{number}", "root.a")
         victims = world.victims(f"ask{number}")
-        for victim in victims:
-            marked(world.ledger, PodUid(victim), PodUid(f"ask{number}"))
         if victims:
-            triggered(world.ledger, PodUid(f"ask{number}"))
+            triggered(world.ledger, f"ask{number}", *sorted(victims))
         gone |= victims
     assert gone == {"v7", "v6", "v5"}

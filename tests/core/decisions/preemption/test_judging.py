@@ -97,7 +97,7 @@ def _gone(uid: str) -> Callable[[World], None]:
         (_gone("ask"), "the ask does not wait any more"),
         (_gone("b1"), "default/b1 does not run there any more"),
         (
-            lambda world: marked(world.ledger, PodUid("b1"), PodUid("other")),
+            lambda world: marked(world.ledger, "b1", "root.p.b"),
             "default/b1 does not run there any more",
         ),
         (lambda world: world.tell(on.ObjectDeleted(on.NODES, world.plan().node)), "node n1 is gone"),  # type: ignore[union-attr]

@@ -4,9 +4,9 @@ import pytest
 
 from core.decisions.preemption.planning import Planning
 from core.decisions.preemption.receipts import NoPlan, Plan, Stop
-from core.ids import NodeName, PodUid
+from core.ids import PodUid
 from core.ledger import events as on
-from core.ledger.node_reservation.reservation import keep, let_go
+from tests.builders import reserved_on
 from tests.core.preemption_world import LATER, World, queue, world_of
 
 # -- which node ------------------------------
@@ -63,11 +63,10 @@ def test_a_node_that_is_kept_for_another_ask_takes_no_part() -> None:
     world = on_two([{"size": 1}], [{"size": 1}], 1)
     world.asks("other", "root.b")
     for name, victims in (("other", {"n2-0"}), ("ask", {"n1-0"})):
-        state = world.ledger._state
-        record = state.pods.records[PodUid(name)]
-        keep(state, record, NodeName("n1"))
+        reserved_on(world.ledger, name, "n1")
+        assert world.ledger.view.kept == {"n1": name}
         assert world.victims() == victims
-        let_go(state, record)
+        reserved_on(world.ledger, name, "")
 
 
 @pytest.mark.rule("PRE-12")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from core.decisions.preemption.quota_reclaim import HOUR, candidates, excess, pick, plan_reclaim, shares
-from core.ids import NodeName, PodUid
+from core.ids import NodeName
 from core.queues.queue import Queue
 from core.queues.quota_change import QuotaTerms, is_due, start_after, start_after_growth
 from core.queues.tree import QueueTree
@@ -251,7 +251,7 @@ def test_who_does_not_take_part(facts: dict[str, Any]) -> None:
 @pytest.mark.rule("QCP-6")
 def test_one_that_was_chosen_before_does_not_take_part() -> None:
     world = leaf_with(v={})
-    marked(world.ledger, PodUid("v"), PodUid("other"))
+    marked(world.ledger, "v", "root.x")
     assert in_order(world, 50) == []
 
 

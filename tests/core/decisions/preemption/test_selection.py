@@ -3,7 +3,7 @@
 import pytest
 
 from core.decisions.preemption.receipts import Plan
-from core.ids import NodeName, PodUid
+from core.ids import NodeName
 from core.ledger import events as on
 from core.workload.budget import BudgetFacts
 from core.workload.nodes.affinity import Requirement
@@ -95,7 +95,7 @@ def test_who_may_not_go(facts: dict[str, object]) -> None:
 @pytest.mark.rule("PRE-6")
 def test_one_that_was_chosen_before_is_not_chosen_again() -> None:
     world = world_of(1, 1)
-    marked(world.ledger, PodUid("v1"), PodUid("other"))
+    marked(world.ledger, "v1", "root.b")
     world.asks("ask", "root.a")
     assert world.victims() == {"v0"}
 

@@ -10,7 +10,6 @@ from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.workload.gangs.gang import PodGroup
 from core.workload.pod import OWN_GATE
-from core.workload.pod_group import GroupKey
 from tests.builders import START, make_ledger, make_node, make_pod, make_queue, woken
 
 A = make_queue("root.a")
@@ -82,7 +81,8 @@ def test_a_group_that_rests_beside_an_ask() -> None:
     created(ledger, "s", app="other")
     find_no_node(ledger, "p", "q", "r", at=START, pod_group=group)
     find_no_node(ledger, "s", at=START, app="other")
-    rest = ledger._state.podgroups.known[GroupKey("default", "g")].rests_until
+    (known,) = ledger.view.pod_groups()
+    rest = known.rests_until
     assert rest is not None
     assert rest > START + 2.5
     time_passes(ledger, until=START + 2)

@@ -27,15 +27,16 @@ from tests.builders import (
     make_partition,
     make_pod,
     make_queue,
+    record_of,
 )
 
 AGED = START - KEPT_AFTER
 LARGE = make_pod("large", cpu=3000, app="large", created=AGED)
 
 
-def cluster(*cpus: int) -> Ledger:
+def cluster(*cpus: int, listed: bool = True) -> Ledger:
     """A node for each of ``cpus``, n1 and so on: a third of it free, the others held by a pod each."""
-    ledger = make_ledger(make_queue("root.a"), nodes=0)
+    ledger = make_ledger(make_queue("root.a"), nodes=0, listed=listed)
     for at, cpu in enumerate(cpus, 1):
         ledger.apply(on.ObjectObserved(on.NODES, make_node(f"n{at}", cpu=cpu)), now=START)
         for number in range(2):
@@ -348,12 +349,11 @@ def test_a_nomination_of_ours_does_not_stop_the_time_of_a_reservation() -> None:
 
 def restarted(*pods: PodFacts) -> tuple[Ledger, list[Effect]]:
     """A ledger whose first list has those pods."""
-    ledger = cluster(3000, 3000, 3000)
-    ledger._state.pods.listed = False
+    ledger = cluster(3000, 3000, 3000, listed=False)
     effects: list[Effect] = []
     for pod in pods:
         effects += ledger.apply(on.PodObserved(pod), now=START)
-    known = frozenset(ledger._state.pods.records)
+    known = frozenset(each.uid for each in ledger.view.pods())
     return ledger, effects + list(ledger.apply(on.PodsListed(known), now=START))
 
 
@@ -381,4 +381,4 @@ def test_nobody_can_keep_a_node_for_himself_by_writing_so_on_a_pod() -> None:
     assert isinstance(effect, WriteRecord)
     assert dict(effect.entries) == {RESERVED_NODE: None, TRIGGERED: None, PREEMPTED_FOR: None}
     assert kept(ledger) == {}
-    assert ledger._state.preemption.victims == {}
+    assert record_of(ledger, forged.uid).preemption.preempted_for is None

@@ -30,7 +30,11 @@ def named(*names: str) -> list[str]:
 
 
 def group_of(ledger: Ledger, name: str = "g") -> Group:
-    return ledger._state.podgroups.known[GroupKey("default", name)]
+    return known(ledger)[GroupKey("default", name)]
+
+
+def known(ledger: Ledger) -> dict[GroupKey, Group]:
+    return {group.key: group for group in ledger.view.pod_groups()}
 
 
 def code(ledger: Ledger, name: str) -> Code | None:

@@ -15,7 +15,17 @@ from core.workload.gangs.gang import PodGroup
 from core.workload.pod import OWN_GATE
 from core.workload.pod_group import rest_of, standing_of_group
 from core.workload.pod_group_phase import GroupPhase
-from tests.builders import START, bind_called, filtered, make_ledger, make_node, make_queue, usage, woken
+from tests.builders import (
+    START,
+    bind_called,
+    filtered,
+    make_ledger,
+    make_node,
+    make_partition,
+    make_queue,
+    usage,
+    woken,
+)
 from tests.core.ledger.podgroups.play import A, code, group_of, named, passed, ring, seen, told, waits
 
 # -- turns ---------------------------------------------------------------------------------------------------
@@ -71,7 +81,7 @@ def test_turns_of_a_group_that_is_broken_off_are_taken_back() -> None:
         seen(ledger, f"p{at}", least=40)
     ledger.apply(on.PassDue(), now=START)
     assert ledger.view.turns
-    ledger._cycle, ledger._state.cycle.passing = None, False
+    ledger.apply(on.Configured(make_partition(A), ledger.view.settings), now=START)
     passed(ledger, START)
     assert len(ledger.view.turns) == 0
 
@@ -141,9 +151,7 @@ def test_a_group_that_waited_in_vain_goes_behind_others() -> None:
 
 def restarted(*bound: str, pending: Iterable[str] = ("q", "r"), least: int = 3) -> Ledger:
     """A ledger of a process that finds some on their nodes."""
-    ledger = make_ledger(A)
-    state = ledger._state
-    state.pods.listed = False
+    ledger = make_ledger(A, listed=False)
     for name in bound:
         seen(ledger, name, node="n1", least=least)
     for name in pending:

@@ -15,7 +15,20 @@ from core.resource import Resource
 from core.workload.gangs.gang import GroupSource, PodGroup
 from core.workload.pod_group import Group, PodGroupFacts, Seniority, Terms
 from tests.builders import START, filtered, make_ledger, make_node, make_pod, make_queue, woken
-from tests.core.ledger.podgroups.play import KEY, A, B, code, group_of, named, passed, ring, seen, told, waits
+from tests.core.ledger.podgroups.play import (
+    KEY,
+    A,
+    B,
+    code,
+    group_of,
+    known,
+    named,
+    passed,
+    ring,
+    seen,
+    told,
+    waits,
+)
 
 
 def leader(ledger: Ledger) -> tuple[Seniority | None, int]:
@@ -46,7 +59,7 @@ def test_the_first_member_says_how_many_and_its_uid_is_the_groups() -> None:
     ledger.apply(on.PodDeleted(PodUid("uid-old")), now=START)
     assert group_of(ledger).min_available == 2
     ledger.apply(on.PodDeleted(PodUid("uid-young")), now=START)
-    assert ledger._state.podgroups.known == {}
+    assert known(ledger) == {}
 
 
 @pytest.mark.rule("COS-4")
@@ -63,7 +76,7 @@ def test_whoever_is_behind_anothers_gate_or_leaves_does_not_count() -> None:
 def test_unmanaged_pods_are_in_no_group() -> None:
     ledger = make_ledger(A)
     seen(ledger, "p", scheduler_name="other", app="", queue="")
-    assert ledger._state.podgroups.known == {}
+    assert known(ledger) == {}
 
 
 @pytest.mark.rule("COS-1")
@@ -71,7 +84,7 @@ def test_groups_of_two_namespaces_have_nothing_to_do_with_each_other() -> None:
     ledger = make_ledger(A)
     seen(ledger, "p", namespace="default", least=1)
     seen(ledger, "q", namespace="kube-public", least=1)
-    assert {key.namespace for key in ledger._state.podgroups.known} == {"default", "kube-public"}
+    assert {key.namespace for key in known(ledger)} == {"default", "kube-public"}
 
 
 @pytest.mark.rule("COS-1")
@@ -125,7 +138,7 @@ def test_a_pod_that_names_another_group_changes_over() -> None:
     seen(ledger, "p", least=1)
     pod = replace(make_pod("p", version=2), pod_group=PodGroup("other", 1))
     ledger.apply(on.PodObserved(pod), now=START)
-    assert [key.name for key in ledger._state.podgroups.known] == ["other"]
+    assert [key.name for key in known(ledger)] == ["other"]
 
 
 # -- sizes ---------------------------------------------------------------------------------------------------
@@ -195,10 +208,10 @@ def test_without_the_object_its_pods_wait_and_without_the_api_they_are_in_no_gro
     assert isinstance(verdict, Refused)
     assert verdict.refusal.text == "GangIncomplete: pod group default/g its PodGroup is missing"
     ledger.apply(on.KindUnserved(on.POD_GROUPS[source]), now=START)
-    assert ledger._state.podgroups.known == {}
+    assert known(ledger) == {}
     assert uid_admitted(ledger, "p")
     ledger.apply(on.ObjectsListed(on.POD_GROUPS[source], frozenset()), now=START)
-    assert code(ledger, "p") is None or KEY in ledger._state.podgroups.known
+    assert code(ledger, "p") is None or KEY in known(ledger)
 
 
 def uid_admitted(ledger: Ledger, name: str) -> bool:

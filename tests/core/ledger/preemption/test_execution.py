@@ -10,7 +10,7 @@ from core.ledger.settings import LedgerSettings, PreemptionSettings
 from core.workload.budget import BudgetFacts
 from core.workload.nodes.affinity import Requirement
 from core.workload.pod import PREEMPTED_FOR, TRIGGERED
-from tests.builders import START, make_ledger, make_node, make_partition, make_pod, make_queue
+from tests.builders import START, make_ledger, make_node, make_partition, make_pod, make_queue, record_of
 
 ASK, PLAN = PodUid("uid-ask"), "1-uid-ask"
 QUEUES = (make_queue("root.a"), make_queue("root.b"))
@@ -112,7 +112,7 @@ def test_where_the_second_may_not_go_only_the_first_has_gone_and_its_room_is_kep
     plan.answer("y-two", EvictionOutcome.BUDGET)
     assert plan.asked() == []
     assert (plan.spared(), plan.ledger_kept) == (["a", "y-two"], {"n1": ASK})
-    assert plan.ledger.view.coming(plan.ledger._state.pods.records[ASK])["vcore"] == 1000
+    assert plan.ledger.view.coming(record_of(plan.ledger, ASK))["vcore"] == 1000
     record = plan.ledger.view.pod(ASK)
     assert record is not None
     assert record.preemption.triggered == ""

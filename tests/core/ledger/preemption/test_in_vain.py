@@ -8,7 +8,9 @@ from core.decisions.preemption.receipts import NoPlan, Plan, Stop
 from core.ids import NodeName, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.effects import Effect, PostEvent
-from core.ledger.preemption.in_vain import COUNTED_FOR, FIRST_WAIT, LONGEST_WAIT, waiting_queues
+from core.ledger.preemption.in_vain import COUNTED_FOR, FIRST_WAIT, LONGEST_WAIT, forgive
+from core.ledger.state.preemption import InVain, Payer
+from core.ledger.state.state import State
 from core.queues.spec import RuleSpec
 from core.workload.pod import NamespaceFacts
 from extender.telemetry.metrics import Metrics
@@ -55,7 +57,7 @@ class Vanishing(World):
 
     def waits(self) -> dict[QueuePath, float]:
         self.tell(on.TimePassed())
-        return waiting_queues(self.ledger._state)
+        return dict(self.ledger.view.in_vain()[2])
 
     def events(self) -> list[tuple[str, str]]:
         return [(each.reason, each.name) for each in self.effects if isinstance(each, PostEvent)]
@@ -98,9 +100,22 @@ def test_each_wait_is_twice_as_long_up_to_ten_minutes_and_ten_quiet_ones_forgive
     assert waits == [FIRST_WAIT, 30, 60, 120, 240, 480, LONGEST_WAIT, LONGEST_WAIT, LONGEST_WAIT]
     world.now += COUNTED_FOR
     world.tell(on.CleanerDue())
-    assert world.ledger._state.preemption.in_vain == {}
+    world.vanishes()
     world.vanishes()
     assert world.waits() == {}
+    world.vanishes()
+    assert world.waits() == {A: FIRST_WAIT}
+
+
+@pytest.mark.rule("F-25")
+def test_what_counts_no_more_is_not_remembered() -> None:
+    state, payer = State(now=LATER), Payer(A, "")
+    state.preemption.in_vain[payer] = InVain((LATER - 1,), 1, LATER)
+    forgive(state)
+    assert list(state.preemption.in_vain) == [payer]
+    state.now += COUNTED_FOR
+    forgive(state)
+    assert state.preemption.in_vain == {}
 
 
 @pytest.mark.rule("F-25")
@@ -145,16 +160,15 @@ def test_a_pod_for_one_node_waits_with_its_queue_too() -> None:
 @pytest.mark.rule("F-25")
 def test_one_that_was_placed_or_had_no_plan_costs_nothing() -> None:
     world = Vanishing()
-    for _ in range(4):
-        world.asks("idle", "root.a")
-        world.tell(on.PodDeleted(PodUid("idle")))
+    for number in range(4):
+        world.asks(f"idle{number}", "root.a")
+        world.tell(on.PodDeleted(PodUid(f"idle{number}")))
         world.tell(on.PodsListed(frozenset(each.uid for each in world.ledger.view.pods())))
         uid = world.commits()
         record = world.ledger.view.pod(uid)
         assert record is not None
         world.tell(on.PodObserved(replace(record.facts, node=NodeName("n1"), version=2)))
         world.tell(on.PodDeleted(uid))
-        world.ledger._state.pods.gone.clear()
     assert world.ledger.view.in_vain() == (0, 0, {})
 
 

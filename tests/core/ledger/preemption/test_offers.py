@@ -9,10 +9,9 @@ from core.decisions.preemption.receipts import NoPlan, Plan, Stop
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect, WriteRecord
-from core.ledger.node_reservation.reservation import keep
 from core.ledger.state.preemption import OFFERED_FOR
 from core.workload.pod import RESERVED_NODE, TRIGGERED, PodFacts
-from tests.builders import START, drifts, make_node, woken
+from tests.builders import START, drifts, make_node, reserved_on, woken
 from tests.core.preemption_world import LATER, World, queue
 
 ONE, TWO = PodUid("one"), PodUid("two")
@@ -173,8 +172,8 @@ def test_offers_are_forgotten_when_another_instance_takes_over() -> None:
 def test_a_node_kept_for_an_ask_so_far_is_given_up_for_that_of_its_offer() -> None:
     """Also on the ask itself: after a restart nothing would be kept for it on either."""
     world = Offering()
-    state = world.ledger._state
-    keep(state, state.pods.records[ONE], NodeName("n1"))
+    reserved_on(world.ledger, ONE, "n1")
+    assert world.ledger.view.kept == {"n1": ONE}
     plan = world.offer(ONE)
     (*_, last) = [each for each in world.effects if isinstance(each, WriteRecord)]
     assert dict(last.entries) == {RESERVED_NODE: None, TRIGGERED: None}

@@ -48,11 +48,11 @@ def bound(**facts: object):  # type: ignore[no-untyped-def]
 def test_a_victim_counts_as_preempting_with_all_ancestors_until_it_is_none_or_gone() -> None:
     ledger = ledger_with(bound())
     assert counted(ledger, "preempting") == [0, 0, 0]
-    marked(ledger, BOUND, ASK)
+    marked(ledger, BOUND, "root.p.a")
     assert counted(ledger, "preempting") == counted(ledger, "allocated") == [1000, 1000, 1000]
     unmarked(ledger, BOUND)
     assert counted(ledger, "preempting") == [0, 0, 0]
-    marked(ledger, BOUND, ASK)
+    marked(ledger, BOUND, "root.p.a")
     ledger.apply(on.PodDeleted(BOUND), now=START)
     assert counted(ledger, "preempting") == counted(ledger, "allocated") == [0, 0, 0]
 
@@ -70,8 +70,10 @@ def test_what_kube_scheduler_has_preempted_counts_while_it_terminates(
 
 @pytest.mark.rule("PRE-21")
 def test_a_marked_pod_that_is_bound_to_no_node_counts_as_nothing_more() -> None:
-    ledger = ledger_with(make_pod("ask", queue="root.p.a"))
-    marked(ledger, ASK, BOUND)
+    """The first list shows it with the mark."""
+    ledger = make_ledger(make_queue("root.p", leaf=False), make_queue("root.p.a"), listed=False)
+    ledger.apply(on.PodObserved(make_pod("ask", queue="root.p.a", preempted_for=BOUND)), now=START)
+    assert counted(ledger, "pending") == [1000, 1000, 1000]
     assert counted(ledger, "preempting") == [0, 0, 0]
 
 

@@ -22,7 +22,7 @@ from tests.builders import (
     make_ledger,
     make_pod,
     make_queue,
-    marked,
+    triggered,
     usage,
 )
 
@@ -315,7 +315,7 @@ def test_an_open_bind_call_is_waited_for(ledger: Ledger) -> None:
 def test_an_eviction_that_etcd_has_lost_is_no_reason_to_count_the_pod_as_gone(ledger: Ledger) -> None:
     see(ledger, version=5, node="n1")
     see(ledger, name="ask", app="app-2")
-    marked(ledger, UID, "uid-ask")
+    triggered(ledger, "uid-ask", UID)
     ledger.apply(on.PodEvicted(UID, EvictionOutcome.DONE, Purpose.VICTIM, PodUid("uid-ask")), now=START)
     relist(ledger, make_pod(version=2, node="n1"), make_pod("ask", app="app-2"))
     record = ledger.view.pod(UID)
@@ -329,7 +329,7 @@ def test_an_eviction_that_etcd_has_lost_is_no_reason_to_count_the_pod_as_gone(le
 def test_an_eviction_that_the_watch_shows_in_time_stands(ledger: Ledger) -> None:
     see(ledger, version=5, node="n1")
     see(ledger, name="ask", app="app-2")
-    marked(ledger, UID, "uid-ask")
+    triggered(ledger, "uid-ask", UID)
     request(ledger)
     ledger.apply(on.PodEvicted(UID, EvictionOutcome.DONE, Purpose.VICTIM, PodUid("uid-ask")), now=START)
     end_list(ledger, [make_pod(version=5, node="n1"), make_pod("ask", app="app-2")])

@@ -17,7 +17,6 @@ from tests.builders import (
     make_ledger,
     make_pod,
     make_queue,
-    marked,
     triggered,
 )
 
@@ -54,8 +53,7 @@ def busy_ledger() -> Ledger:
         on.PodObserved(make_pod("early", scheduler_name="x", app="", queue="", namespace="unseen")),
     ):
         ledger.apply(event, now=START)
-    marked(ledger, "uid-victim", "uid-waiting")
-    triggered(ledger, "uid-triggered")
+    triggered(ledger, "uid-triggered", "uid-victim")
     return ledger
 
 

@@ -22,13 +22,13 @@ PREEMPTION: list[Corruption] = [
     ),
     (
         "preemption.victims",
-        "victims of uid-waiting/uid-victim",
+        "victims of uid-triggered/uid-victim",
         lambda state: state.preemption.victims.clear(),
     ),
     (
         "preemption.victims",
-        "offered victims of uid-waiting",
-        lambda state: state.preemption.victims[PodUid("uid-waiting")].update(
+        "offered victims of uid-triggered",
+        lambda state: state.preemption.victims[PodUid("uid-triggered")].update(
             {PodUid("uid-victim"): Stage.OFFERED}
         ),
     ),
