@@ -195,7 +195,7 @@ def managed_pod(expression: str) -> set[str]:
 
 @pytest.mark.parametrize(("name", "verb"), QUOTA.items())
 def test_a_tenant_needs_a_verb_for_what_passes_a_quota(name: str, verb: str) -> None:
-    """That the API server refuses it is shown in e2e/tests/tenants/test_policies."""
+    """That the API server refuses it is shown in e2e/tests/tenants/policies."""
     spec, binding = quota_policy(name)
     assert (spec["failurePolicy"], binding["validationActions"]) == ("Fail", ["Deny"])
     assert "matchResources" not in binding, "no namespace is without protection"

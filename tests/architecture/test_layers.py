@@ -163,10 +163,10 @@ def long_files(read: Iterable[Source]) -> dict[str, int]:
 
 
 def test_files_are_short() -> None:
-    assert long_files(sources(packages=PACKAGES)) == {}
+    assert long_files(sources()) == {}
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", ["core", "extender", "tests", "e2e"])
 def test_a_file_that_is_too_long_is_found(package: str) -> None:
     planted = Source(f"{package}.planted", "\n" * (LONGEST_FILE + 1))
     assert long_files([*sources(packages=(package,)), planted]) == {planted.module: LONGEST_FILE + 1}

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from core.ids import PodUid
 from core.ledger import events as on
+from core.ledger.effects import PostEvent, WakePod
 from extender.kube.connection.client import ApiClient, connect
 from extender.kube.effects.bodies import WAKE_ANNOTATION
 from extender.kube.effects.effector import Effector
@@ -70,3 +72,11 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     async with await connect(kubeconfig=str(kubeconfig)) as client:
         yield Bench(api, client)
     await api.stop()
+
+
+def wake(name: str = "p", token: str = "1", uid: str = "") -> WakePod:  # noqa: S107 - no secret
+    return WakePod(PodUid(uid or f"uid-{name}"), "default", name, token)
+
+
+def event(message: str = "why") -> PostEvent:
+    return PostEvent("ConfigMap", "default", "yunikorn-configs", "uid-c", "ConfigurationRefused", message)

@@ -1,0 +1,156 @@
+"""Pace of effects on our own account: in which order they are done, how many at once, and how fast."""
+
+import asyncio
+
+import pytest
+from aiohttp import web
+
+from core.ids import PodUid
+from core.ledger.effects import (
+    SetCondition,
+    WriteRecord,
+)
+from core.ledger.outcomes import Purpose
+from extender.kube.effects import effector as module
+from extender.kube.effects.effector import QUIET_RATE, QUIET_WORKERS, RATE, WORKERS
+from tests.extender.fake_api import Answer, Request
+from tests.extender.kube.effects.effector_bench import PODS, Bench, bench, event, wake
+from tests.extender.reflector_bench import until
+from tests.extender.rigs import pod_body
+
+__all__ = ["bench"]
+
+EVENTS = "/api/v1/namespaces/default/events"
+
+
+async def test_events_wait_behind_what_pods_wait_for(bench: Bench) -> None:
+    bench.api.apply(PODS, pod_body("p"))
+    for number in range(100):
+        bench.effector.perform(event(f"why {number}"))
+    bench.effector.perform(wake())
+    async with bench.running():
+        await bench.settled(101)
+    first = [request.method for request in bench.api.requests if request.method in ("PATCH", "POST")]
+    assert "PATCH" in first[:16]
+
+
+async def test_what_pods_wait_for_is_not_slowed_down_by_events(bench: Bench) -> None:
+    """Neither by their rate nor by how many of them are under way."""
+    bench.patient = True
+    for number in range(WORKERS):
+        bench.api.apply(PODS, pod_body(f"p{number}"))
+    async with bench.running():
+        for number in range(100):
+            bench.effector.perform(event(f"why {number}"))
+        await until(lambda: bench.writes("POST"))
+        for number in range(WORKERS):
+            bench.effector.perform(wake(f"p{number}"))
+        await until(lambda: bench.outcomes[("WakePod", "done")] == WORKERS)
+        assert bench.outcomes[("PostEvent", "done")] < 100
+        await bench.settled(100 + WORKERS)
+    assert max(bench.pauses) <= max(QUIET_WORKERS / QUIET_RATE, WORKERS / RATE)
+
+
+async def test_of_effects_that_wait_for_one_pod_the_last_is_done(bench: Bench) -> None:
+    for name in ("p", "q"):
+        bench.api.apply(PODS, pod_body(name))
+    for token in ("1", "2", "3"):
+        bench.effector.perform(wake(token=token))
+    bench.effector.perform(wake("q"))
+    async with bench.running():
+        await bench.settled(2)
+    assert (bench.token_of("p"), bench.token_of("q"), len(bench.writes())) == ("3", "1", 2)
+
+
+async def test_what_is_written_to_one_pod_keeps_its_order(bench: Bench) -> None:
+    """The first attempt fails, and yet what came after it waits."""
+    for name in ("p", "q"):
+        bench.api.apply(PODS, pod_body(name))
+    bench.api.fail_next(500, method="PATCH", times=1)
+    for value in ("1", "2", "3"):
+        bench.effector.perform(WriteRecord(PodUid("uid-p"), "default", "p", (("a", value),), Purpose.LABELS))
+    bench.effector.perform(WriteRecord(PodUid("uid-q"), "default", "q", (("a", "1"),), Purpose.LABELS))
+    async with bench.running():
+        await bench.settled(4)
+    of_p = [each for each in bench.writes() if each.path.endswith("/p")]
+    assert [each.json["metadata"]["annotations"]["a"] for each in of_p] == ["1", "1", "2", "3"]
+
+
+async def test_all_workers_are_woken_when_there_is_enough_to_do(bench: Bench) -> None:
+    """Those that rest: each answer comes only when as many are asked for as there are workers."""
+    together = asyncio.Barrier(WORKERS)
+
+    async def answer(_: Request) -> None:
+        await together.wait()
+
+    for number in range(WORKERS + 1):
+        bench.api.apply(PODS, pod_body(f"p{number}"))
+    async with bench.running():
+        bench.effector.perform(wake(f"p{WORKERS}"))
+        await bench.settled(1)
+        bench.api.break_next(answer, method="PATCH", times=WORKERS)
+        for number in range(WORKERS):
+            bench.effector.perform(wake(f"p{number}"))
+        await bench.settled(WORKERS + 1)
+    assert bench.outcomes == {("WakePod", "done"): WORKERS + 1}
+
+
+async def test_what_two_have_waited_for_is_taken_by_two(bench: Bench) -> None:
+    """A condition ends for which the pod's wake-up and, since there were too many, an event have waited:
+    whoever carried it out goes on with the one, and another that rests is woken for the other."""
+    told, others, posted = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    def waiting_for(moment: asyncio.Event) -> Answer:
+        async def answer(_: Request) -> web.Response:
+            await moment.wait()
+            return web.json_response({})
+
+        return answer
+
+    async def post(_: Request) -> None:
+        posted.set()
+
+    names = ["p", *(f"q{number}" for number in range(1, QUIET_WORKERS))]
+    async with bench.running():
+        for name in names:
+            bench.api.apply(PODS, pod_body(name))
+            of_it = told if name == "p" else others
+            bench.api.break_next(waiting_for(of_it), method="PATCH", path=f"{name}/status")
+            bench.effector.perform(_held(name))
+        await until(lambda: len(bench.writes()) == QUIET_WORKERS)
+        bench.effector.perform(event())
+        bench.effector.perform(wake("p"))
+        bench.api.break_next(waiting_for(posted), method="PATCH", path=f"{PODS}/p")
+        bench.api.break_next(post, method="POST")
+        told.set()
+        await until(posted.is_set)
+        others.set()
+        await bench.settled(QUIET_WORKERS + 2)
+
+
+def _held(name: str) -> SetCondition:
+    uid = PodUid(f"uid-{name}")
+    return SetCondition(uid, "default", name, "paddock.dev/Admitted", False, "QuotaExceeded", "why")
+
+
+async def test_the_rate_is_bounded(bench: Bench) -> None:
+    bench.patient = True
+    for number in range(60):
+        bench.api.apply(PODS, pod_body(f"p{number}"))
+        bench.effector.perform(wake(f"p{number}"))
+    started = asyncio.get_running_loop().time()
+    async with bench.running():
+        await bench.settled(60)
+    assert asyncio.get_running_loop().time() - started >= 59 / RATE
+    assert bench.outcomes == {("WakePod", "done"): 60}
+
+
+async def test_a_full_queue_drops_the_oldest(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "QUEUED", 2)
+    for name in ("p1", "p2", "p3"):
+        bench.api.apply(PODS, pod_body(name))
+        bench.effector.perform(wake(name))
+    async with bench.running():
+        await bench.settled(3)
+    assert bench.outcomes == {("WakePod", "queue full"): 1, ("WakePod", "done"): 2}
+    assert bench.token_of("p1") is None

@@ -1,0 +1,153 @@
+"""Plans of a tick as they are carried out: what is written, who is evicted and told, and what ends a plan."""
+
+from collections.abc import Callable
+
+import pytest
+
+from core.ids import PodUid
+from core.ledger import events as on
+from core.ledger.outcomes import EvictionOutcome, Purpose
+from core.workload.pod import PREEMPTED_FOR
+from extender.engine.planner import Planner
+from tests.extender.verbs.preempt_stage import DELAY, Stage, committed, events, evictions, records, written
+
+
+@pytest.mark.rule("PRE-20")
+@pytest.mark.parametrize("answered_first", [True, False])
+def test_a_victim_is_told_once_why_it_goes_also_when_it_is_gone_before_the_answer(
+    answered_first: bool,
+) -> None:
+    stage = Stage()
+    committed(stage)
+    for _ in range(2):
+        last = records(stage)[-1]
+        stage.learn(written(last, reached=True))
+    assert events(stage) == []
+    news: list[on.Event] = [
+        on.PodEvicted(PodUid("uid-v1"), EvictionOutcome.DONE, Purpose.VICTIM, PodUid("uid-ask")),
+        on.PodObserved(stage.victim(1, deleting=True, version=2)),
+        on.PodDeleted(PodUid("uid-v1")),
+    ]
+    for event in news if answered_first else news[2:]:
+        stage.learn(event)
+    (said,) = events(stage)
+    assert (said.reason, said.name, said.uid) == ("Preempted", "v1", "uid-v1")
+    assert said.message.startswith("Preempted by default/ask from application ")
+    assert "LAW-5" in said.message
+
+
+@pytest.mark.rule("PRE-20")
+def test_after_a_restart_a_victim_is_told_what_is_written_on_it() -> None:
+    stage = Stage(listed=False)
+    stage.learn(on.PodDeleted(PodUid("uid-v1")))
+    stage.ask(complex=False, reserved_node="n1", triggered="1-uid-ask")
+    stage.learn(
+        on.PodObserved(stage.victim(2, preempted_for="uid-ask", preempted_why="guarantee: LAW-5 as it was"))
+    )
+    listed = frozenset(PodUid(f"uid-{name}") for name in ("v0", "v2", "ask"))
+    stage.learn(on.PodsListed(listed))
+    assert evictions(stage) == ["uid-v2"]
+    stage.learn(on.PodDeleted(PodUid("uid-v2")))
+    (said,) = events(stage)
+    assert said.message.endswith("guarantee: LAW-5 as it was")
+
+
+@pytest.mark.rule("PRE-20")
+def test_a_victim_whose_preemptor_is_gone_by_then_is_told_so() -> None:
+    stage = Stage()
+    committed(stage)
+    for _ in range(2):
+        last = records(stage)[-1]
+        stage.learn(written(last, reached=True))
+    stage.learn(on.PodDeleted(PodUid("uid-ask")))
+    stage.learn(on.PodDeleted(PodUid("uid-v1")))
+    (said,) = events(stage)
+    assert said.message.startswith("Preempted by a pod that is gone by now. guarantee: ")
+
+
+@pytest.mark.rule("PRE-20")
+def test_each_step_waits_for_the_one_before() -> None:
+    stage = Stage()
+    committed(stage)
+    (first,) = records(stage)
+    assert (first.uid, evictions(stage)) == ("uid-ask", [])
+    stage.learn(written(first, reached=True))
+    second = records(stage)[-1]
+    assert (second.uid, evictions(stage)) == ("uid-v1", [])
+    assert str(dict(second.entries)[PREEMPTED_FOR]).startswith("uid-ask/")
+    assert " guarantee: LAW-1 an originator" in str(dict(second.entries)[PREEMPTED_FOR])
+    stage.learn(written(second, reached=True))
+    assert evictions(stage) == ["uid-v1"]
+
+
+@pytest.mark.parametrize("which", ["uid-ask", "uid-v1"])
+def test_a_record_that_cannot_be_written_ends_the_plan(which: str) -> None:
+    stage = Stage()
+    committed(stage)
+    (first,) = records(stage)
+    stage.learn(written(first, reached=which != "uid-ask"))
+    if which == "uid-v1":
+        second = records(stage)[-1]
+        stage.learn(written(second, reached=False))
+    assert evictions(stage) == []
+    view = stage.rig.engine.view
+    assert view.kept == {}
+    victim, ask = view.pod(PodUid("uid-v1")), view.pod(PodUid("uid-ask"))
+    assert victim is not None
+    assert ask is not None
+    assert (victim.preemption.preempted_for, ask.preemption.triggered, ask.preemption.plans) == (None, "", 0)
+
+
+@pytest.mark.parametrize("outcome", [EvictionOutcome.BUDGET, EvictionOutcome.FAILED])
+def test_a_victim_that_may_not_go_is_spared_and_the_ask_tries_again(outcome: EvictionOutcome) -> None:
+    stage = Stage()
+    committed(stage)
+    for _ in range(2):
+        last = records(stage)[-1]
+        stage.learn(written(last, reached=True))
+    stage.learn(on.PodEvicted(PodUid("uid-v1"), outcome, Purpose.VICTIM, PodUid("uid-ask")))
+    entries = {each.uid: dict(each.entries) for each in records(stage)[-2:]}
+    assert entries[PodUid("uid-v1")] == {PREEMPTED_FOR: None}
+    record = stage.rig.engine.view.pod(PodUid("uid-ask"))
+    assert record is not None
+    assert (record.preemption.triggered, record.preemption.plans, stage.rig.engine.view.kept) == (
+        "",
+        0,
+        {},
+    )
+
+
+def test_a_plan_whose_ask_is_gone_evicts_nobody_any_more() -> None:
+    stage = Stage()
+    committed(stage)
+    (first,) = records(stage)
+    stage.learn(on.PodDeleted(PodUid("uid-ask")))
+    stage.learn(written(first, reached=True))
+    assert evictions(stage) == []
+    assert stage.rig.audit() == ()
+
+
+def test_an_instance_that_may_not_act_plans_nothing_until_it_may() -> None:
+    stage = Stage()
+    leading: list[bool] = []
+    planned: list[str] = []
+    calls: list[Callable[[], None]] = []
+    engine = stage.rig.engine
+    planner = Planner(
+        lambda: engine.view,
+        lambda event: planned.append(type(event).__name__),
+        lambda: stage.rig.time,
+        lambda _, call: calls.append(call),
+        stage.rig.witness,
+        lambda: bool(leading),
+    )
+    stage.ask(complex=False)
+    stage.wait(DELAY)
+    stage.rig.engine.pass_time()
+    planner.wake()
+    assert calls == []
+    leading.append(True)
+    planner.wake()
+    while "PlanCommitted" not in planned:
+        calls.pop()()
+    assert planned == ["PreemptionTried", "PlanCommitted"]
