@@ -17,8 +17,9 @@ from e2e.cluster.daemon_sets import daemon_set
 from e2e.stands.preemption import PREEMPTED_FOR
 from e2e.stands.stand import CONFIG_MAP, NAMESPACE, Stand, Tree, limits
 from extender.simulator.report.recording import Recording
+from extender.simulator.scenario.cluster_entries import NodeEntry
 from extender.simulator.scenario.daemon_sets import LABEL as DAEMON_SET_LABEL
-from extender.simulator.scenario.model import NodeEntry, PodEntry, Scenario, Step
+from extender.simulator.scenario.model import PodEntry, Scenario, Step
 from extender.simulator.scenario.objects import (
     add_gate,
     anonymous_class,

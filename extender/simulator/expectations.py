@@ -8,7 +8,8 @@ from typing import Any
 from core.decisions.gating import why_gated
 from core.ledger.view import LedgerView
 from core.workload.pod import OWN_GATE
-from extender.simulator.cluster.api_server import Pod, conditions_of
+from extender.simulator.cluster.api_server import conditions_of
+from extender.simulator.cluster.played_objects import Pod
 from extender.simulator.report.recorder import UNSCHEDULABLE
 from extender.simulator.report.recording import Difference
 from extender.simulator.scenario.model import Expect

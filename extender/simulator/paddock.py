@@ -27,9 +27,10 @@ from extender.configuration.reload import LiveConfiguration, Source
 from extender.configuration.sources import CONFIGS_NAME, ConfigMapData
 from extender.engine.engine import CLEAN_EVERY, Engine
 from extender.engine.outward import Outward
-from extender.simulator.cluster.api_server import NodeChange, PodChange, Refusal
+from extender.simulator.cluster.api_server import Refusal
 from extender.simulator.cluster.clock import EPOCH, Kind, Timer
 from extender.simulator.cluster.effector import act
+from extender.simulator.cluster.played_objects import NodeChange, PodChange
 from extender.simulator.cluster.world import ClusterChange, World
 from extender.simulator.scenario.objects import Json
 from extender.simulator.scheduler.extender_calls import CallFailed, bind_error

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from core.errors import PaddockError
-from extender.simulator.cluster.api_server import Pod, Refusal
+from extender.simulator.cluster.api_server import Refusal
+from extender.simulator.cluster.played_objects import Pod
 from extender.simulator.expectations import Expectations
 from extender.simulator.report.recording import Difference, Recording
 from extender.simulator.scenario.checks import Resize

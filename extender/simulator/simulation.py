@@ -9,17 +9,19 @@ from collections.abc import Callable
 import msgspec
 
 from core.errors import PaddockError
-from extender.simulator.cluster.api_server import Change, PlayedApi, Pod, PodChange, Refusal
+from extender.simulator.cluster.api_server import PlayedApi, Refusal
 from extender.simulator.cluster.budgets import PlayedBudgets
 from extender.simulator.cluster.clock import Clock, HandLoop, Kind
 from extender.simulator.cluster.garbage_collector import GarbageCollector
+from extender.simulator.cluster.played_objects import Change, Pod, PodChange
 from extender.simulator.cluster.pod_validation import objections
 from extender.simulator.cluster.world import ClusterChange, World
 from extender.simulator.paddock import Paddock
 from extender.simulator.report.recorder import Recorder
 from extender.simulator.scenario.checks import SYSTEM_CLASSES
+from extender.simulator.scenario.cluster_entries import NodeEntry
 from extender.simulator.scenario.daemon_sets import daemon_sets_of
-from extender.simulator.scenario.model import NodeEntry, PodEntry, Scenario
+from extender.simulator.scenario.model import PodEntry, Scenario
 from extender.simulator.scenario.objects import (
     Json,
     add_gate,

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from core.workload.budget import BudgetFacts, covers
 from core.workload.nodes.affinity import Requirement
-from extender.simulator.cluster.api_server import Pod
-from extender.simulator.scenario.model import BudgetEntry
+from extender.simulator.cluster.played_objects import Pod
+from extender.simulator.scenario.cluster_entries import BudgetEntry
 
 
 class PlayedBudgets:

@@ -26,9 +26,10 @@ from core.ledger.effects import (
     WriteRecord,
 )
 from core.ledger.outcomes import Answer
-from extender.simulator.cluster.api_server import PlayedApi, Pod, Refusal
+from extender.simulator.cluster.api_server import PlayedApi, Refusal
 from extender.simulator.cluster.budgets import PlayedBudgets
 from extender.simulator.cluster.eviction import EvictionObserver, delete, evict
+from extender.simulator.cluster.played_objects import Pod
 from extender.wire.placeholder import PlaceholderSettings, placeholder_pod
 
 WAKE_ANNOTATION = "paddock.dev/wake"

@@ -8,8 +8,9 @@ from typing import Protocol
 from core.ids import PodUid
 from core.ledger.effects import DeletePod, EvictPod
 from core.ledger.outcomes import Answer
-from extender.simulator.cluster.api_server import PlayedApi, Pod
+from extender.simulator.cluster.api_server import PlayedApi
 from extender.simulator.cluster.budgets import PlayedBudgets
+from extender.simulator.cluster.played_objects import Pod
 
 DISRUPTED = {
     "type": "DisruptionTarget",

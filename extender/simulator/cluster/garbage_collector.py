@@ -6,7 +6,8 @@ Source: pkg/controller/garbagecollector. It takes no virtual time.
 from collections import deque
 
 from core.ids import PodUid
-from extender.simulator.cluster.api_server import PlayedApi, Pod, PodChange
+from extender.simulator.cluster.api_server import PlayedApi
+from extender.simulator.cluster.played_objects import Pod, PodChange
 
 
 class GarbageCollector:

@@ -8,10 +8,11 @@ from core.ledger.effects import Effect
 from core.ledger.pods.record import PodRecord
 from core.workload.budget import BudgetFacts
 from core.workload.daemon_set import DaemonSetFacts
-from extender.simulator.cluster.api_server import Change, PlayedApi
+from extender.simulator.cluster.api_server import PlayedApi
 from extender.simulator.cluster.budgets import PlayedBudgets
 from extender.simulator.cluster.clock import Clock, HandLoop
 from extender.simulator.cluster.eviction import EvictionObserver
+from extender.simulator.cluster.played_objects import Change
 
 ClusterChange = Change | BudgetFacts
 """A disruption budget stands for a change to itself."""

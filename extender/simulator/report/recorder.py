@@ -13,8 +13,9 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 from core.resource import Limit, Resource
-from extender.simulator.cluster.api_server import Change, NodeChange, Pod, PodChange, conditions_of
+from extender.simulator.cluster.api_server import conditions_of
 from extender.simulator.cluster.clock import Clock
+from extender.simulator.cluster.played_objects import Change, NodeChange, Pod, PodChange
 from extender.simulator.report.recording import Amounts, Happening, NodeLane, QueueLane, QueueSample, Stay
 
 UNSCHEDULABLE = "Unschedulable"

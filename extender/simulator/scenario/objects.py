@@ -11,9 +11,10 @@ from typing import Any
 
 from core.workload.pod import OWN_GATE
 from extender.simulator.cluster.clock import EPOCH
+from extender.simulator.scenario.cluster_entries import NamespaceEntry, NodeEntry, PriorityClassEntry
 from extender.simulator.scenario.daemon_sets import LABEL as DAEMON_SET_LABEL
 from extender.simulator.scenario.daemon_sets import owner_reference
-from extender.simulator.scenario.model import NamespaceEntry, NodeEntry, PodEntry, PriorityClassEntry
+from extender.simulator.scenario.model import PodEntry
 from extender.wire.service_keys import POLICY_GROUP
 from extender.wire.translate import APP_ID, QUEUE
 

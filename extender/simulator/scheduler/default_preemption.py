@@ -7,7 +7,7 @@ pkg/scheduler/framework/preemption/preemption.go. Every node is tried, by name (
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from extender.simulator.cluster.budgets import matches
-from extender.simulator.scenario.model import BudgetEntry
+from extender.simulator.scenario.cluster_entries import BudgetEntry
 from extender.simulator.scheduler.extender_calls import Victims
 from extender.simulator.scheduler.node_cache import NodeInfo, PodInfo, Shape
 from extender.simulator.scheduler.plugins import status_on

@@ -12,7 +12,8 @@ from core.resource import Resource
 from core.workload.nodes.affinity import Constraints
 from core.workload.nodes.node import NodeFacts
 from core.workload.pod import PodFacts
-from extender.simulator.cluster.api_server import Node, Pod, conditions_of
+from extender.simulator.cluster.api_server import conditions_of
+from extender.simulator.cluster.played_objects import Node, Pod
 from extender.simulator.scenario.objects import Json
 
 NONZERO = {"vcore": 100, "memory": 200 * 1024 * 1024}

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 from core.ids import PodUid
-from extender.simulator.cluster.api_server import PlayedApi, Pod
+from extender.simulator.cluster.api_server import PlayedApi
 from extender.simulator.cluster.budgets import allowed
 from extender.simulator.cluster.clock import Clock
-from extender.simulator.scenario.model import BudgetEntry
+from extender.simulator.cluster.played_objects import Pod
+from extender.simulator.scenario.cluster_entries import BudgetEntry
 from extender.simulator.scenario.objects import stamp
 from extender.simulator.scheduler.default_preemption import Budgets, best_of, victims_on
 from extender.simulator.scheduler.extender_calls import CallFailed, ExtenderServer, Victims, call_preempt

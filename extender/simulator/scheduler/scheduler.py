@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from core.ids import PodUid
-from extender.simulator.cluster.api_server import Change, NodeChange, PlayedApi, Pod, PodChange
+from extender.simulator.cluster.api_server import PlayedApi
 from extender.simulator.cluster.clock import Clock
-from extender.simulator.scenario.model import BudgetEntry
+from extender.simulator.cluster.played_objects import Change, NodeChange, Pod, PodChange
+from extender.simulator.scenario.cluster_entries import BudgetEntry
 from extender.simulator.scenario.objects import Json
 from extender.simulator.scheduler.extender_calls import CallFailed, ExtenderServer, bind_body
 from extender.simulator.scheduler.node_cache import NodeCache, PodInfo, pod_info

@@ -18,7 +18,7 @@ from core.ids import AppId, NodeName
 from core.reasons import Code
 from core.resource import Resource
 from core.workload.gangs.phase import GangPhase
-from extender.simulator.cluster.api_server import Pod
+from extender.simulator.cluster.played_objects import Pod
 from extender.simulator.scenario.model import PodEntry, Scenario
 from extender.simulator.scenario.reader import scenario_from
 from extender.simulator.simulation import Cluster

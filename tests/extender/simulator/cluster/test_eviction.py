@@ -10,7 +10,7 @@ from core.ids import NO_POD, PodUid
 from core.ledger.effects import DeletePod, Effect, EvictPod
 from core.ledger.outcomes import EvictionOutcome, Purpose
 from core.workload.budget import disruptions_left
-from extender.simulator.cluster.api_server import Pod
+from extender.simulator.cluster.played_objects import Pod
 from extender.simulator.report.recording import Happening
 from extender.simulator.scenario.reader import scenario_from
 from extender.simulator.simulation import Cluster

@@ -12,8 +12,8 @@ from core.ledger.effects import CreatePlaceholder
 from core.ledger.outcomes import CreationOutcome
 from core.workload.gangs.gang import Gang
 from core.workload.pod import OWN_GATE
-from extender.simulator.cluster.api_server import Pod
 from extender.simulator.cluster.effector import act
+from extender.simulator.cluster.played_objects import Pod
 from extender.simulator.scenario.objects import GATED
 from extender.simulator.scenario.reader import scenario_from
 from extender.simulator.simulation import Cluster
