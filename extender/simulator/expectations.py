@@ -22,9 +22,11 @@ NONE = "none"
 
 @dataclass(slots=True)
 class Checked:
-    """``count``: comparisons made."""
+    """Outcome of one ``expect``."""
 
+    #: Expectations that were not met.
     differences: list[Difference]
+    #: Number of comparisons made.
     count: int
 
 

@@ -39,12 +39,17 @@ class Kind(IntEnum):
 
 @dataclass(order=True, slots=True)
 class Timer:
-    """``due`` in milliseconds. A cancelled timer stays in the heap and does nothing."""
+    """Call at a time of the scenario. A cancelled timer stays in the heap and does nothing."""
 
+    #: Time of the call, in milliseconds from the start.
     due: int
+    #: Kind, which orders timers that are due at one instant.
     kind: Kind
+    #: Number of the timer, which orders those of one kind.
     seq: int
+    #: Function to call.
     call: Callable[[], None] = field(compare=False)
+    #: True if nothing is to be called any more.
     cancelled: bool = field(default=False, compare=False)
 
     def cancel(self) -> None:

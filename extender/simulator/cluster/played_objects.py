@@ -14,26 +14,37 @@ TERMINAL = ("Succeeded", "Failed")
 
 @dataclass(slots=True, eq=False)
 class Pod:
-    """A pod. ``body``: as it is now; ``raw``, ``facts``: the same encoded and as core reads it.
+    """Pod of the played API server."""
 
-    ``seq``: order of creation; ``entry``: the line of the scenario it comes from, None for one that Paddock
-    made; ``root``: the name that its copies are numbered after; ``created``: milliseconds, may be below 0.
-    """
-
+    #: Its uid.
     uid: PodUid
+    #: Its namespace.
     namespace: str
+    #: Its name.
     name: str
+    #: Number in the order of creation.
     seq: int
+    #: Pod as the API shows it now.
     body: Json
+    #: Line of the scenario that it comes from; None for a pod that Paddock made.
     entry: PodEntry | None
+    #: Name that its copies are numbered after.
     root: str
+    #: Time of its creation, in milliseconds; below 0 for a pod that is older than the scenario.
     created: int
+    #: Number of its copy; 0 for the first pod of its entry.
     copies: int = 0
+    #: ``body`` as JSON.
     raw: bytes = b""
+    #: ``body`` as core reads it.
     facts: PodFacts = field(default_factory=lambda: pod_from(POD.decode(b"{}")))
+    #: True while the API has it.
     exists: bool = True
+    #: How it ended: evicted, preempted, succeeded, failed or deleted; empty while it goes on.
     ended: str = ""
+    #: Time of its Binding, in milliseconds; None before it.
     bound_at: int | None = None
+    #: Time at which it ceased to exist, in milliseconds; None while it exists.
     gone_at: int | None = None
 
     @property
@@ -67,27 +78,43 @@ class Pod:
 
 @dataclass(slots=True, eq=False)
 class Node:
+    """Node of the played API server."""
+
+    #: Its name.
     name: str
+    #: Node as the API shows it now.
     body: Json
+    #: ``body`` as core reads it.
     facts: NodeFacts
+    #: Time of its creation, in milliseconds.
     created: int
+    #: Time of its removal, in milliseconds; None while it exists.
     removed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PodChange:
-    """``facts``: the pod after it; ``deleted``: it is no longer there."""
+    """Change of a pod, as a watch shows it."""
 
+    #: Pod that changed.
     pod: Pod
+    #: Pod after the change, as core reads it.
     facts: PodFacts
+    #: Pod after the change, as JSON.
     raw: bytes
+    #: True if it is no longer there.
     deleted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class NodeChange:
+    """Change of a node, as a watch shows it."""
+
+    #: Node that changed.
     node: Node
+    #: Node after the change, as core reads it.
     facts: NodeFacts
+    #: True if it is no longer there.
     deleted: bool = False
 
 

@@ -36,13 +36,21 @@ class PaddockObserver(EvictionObserver, Protocol):
 
 @dataclass(slots=True)
 class World:
-    """``config_map``: the data of `yunikorn-configs` as it is now."""
+    """Parts of the played cluster that Paddock meets."""
 
+    #: Clock of the scenario.
     clock: Clock
+    #: Event loop that the clock drives.
     loop: HandLoop
+    #: Played API server.
     api: PlayedApi
+    #: PodDisruptionBudgets of the cluster.
     budgets: PlayedBudgets
+    #: Observer that is told what Paddock does.
     onlooker: PaddockObserver
+    #: Time that a Binding takes, in milliseconds.
     bind_delay: int
+    #: Data of the ConfigMap ``yunikorn-configs`` as it is now.
     config_map: dict[str, str]
+    #: DaemonSets of the scenario.
     daemon_sets: tuple[DaemonSetFacts, ...]

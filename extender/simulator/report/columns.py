@@ -28,10 +28,13 @@ class _Wrapper(TextWrapper):
 
 
 class Cell(NamedTuple):
-    """``colour``: a name of `COLOURS`, or empty. ``right``: against the right edge of its column."""
+    """Text of one column in one row."""
 
+    #: Text to show.
     text: str
+    #: Name from `COLOURS`, or empty.
     colour: str = ""
+    #: True if the text stands at the right edge of its column.
     right: bool = False
 
 

@@ -44,10 +44,13 @@ def _prefixes(path: str) -> list[str]:
 
 
 class _Gauge(NamedTuple):
-    """One resource of a queue; None: it has no such bound."""
+    """One resource of a queue, as a bar shows it. Amounts are in the units of `Resource`."""
 
+    #: Amount that pods of the queue hold.
     used: int
+    #: Guaranteed amount; None when the queue has none of that resource.
     guaranteed: int | None
+    #: Most that pods may hold; None when the queue has no max of that resource.
     max: int | None
 
 

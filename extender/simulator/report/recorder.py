@@ -24,13 +24,19 @@ UNSCHEDULABLE = "Unschedulable"
 
 @dataclass(slots=True)
 class _Track:
-    """What was seen of a pod last. ``told``: the refusal or failure written down last."""
+    """State in which a pod was seen last."""
 
+    #: Path of its queue as far as it is known; empty for none.
     queue: str = ""
+    #: True if it has a node.
     bound: bool = False
+    #: How it ended, as the API says; empty while it goes on.
     ended: str = ""
+    #: True if it no longer exists.
     gone: bool = False
+    #: Refusal or failure that the timeline shows last; empty after it was placed.
     told: str = ""
+    #: Code why it has no node; empty when it has one.
     reason: str = ""
 
 
@@ -38,7 +44,9 @@ class _Track:
 class Since:
     """What has happened since the last ``expect``."""
 
+    #: Pods that were bound, in order.
     placed: list[Pod] = field(default_factory=list)
+    #: Pods that were evicted or preempted, in order.
     evicted: list[Pod] = field(default_factory=list)
 
 

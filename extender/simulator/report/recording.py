@@ -12,97 +12,132 @@ Amounts = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """One line of the timeline.
+    """One line of the timeline."""
 
-    ``kind``: submitted, refused, waits, placed, succeeded, failed, deleted, evicted, spared, gone, nominated,
-    gate, woken, event, config, settings, node, restart, error; ``pod``, ``queue``, ``node``: empty when it is
-    about none; ``what``: a few words; ``why``: the reason in full, or empty; ``code``: the refusal code.
-    """
-
+    #: Time of it, in milliseconds from the start of the scenario.
     at: int
+    #: Kind: submitted, refused, waits, placed, succeeded, failed, deleted, evicted, spared, gone, nominated,
+    #: gate, woken, event, config, settings, node, restart or error.
     kind: str
+    #: What happened, in a few words.
     what: str
+    #: Full name of the pod; empty when it is about none.
     pod: str = ""
+    #: Path of the queue; empty when it is about none.
     queue: str = ""
+    #: Name of the node; empty when it is about none.
     node: str = ""
+    #: Reason in full, or empty.
     why: str = ""
+    #: Code of the refusal; empty when nothing was refused.
     code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueSample:
-    """A queue at the end of one instant in which something about it changed. ``guaranteed``, ``max``: None
-    when the queue has none; ``draining``: no longer in the document."""
+    """State of a queue at the end of one instant in which something about it changed."""
 
+    #: Time of that instant, in milliseconds from the start of the scenario.
     at: int
+    #: Amounts that its pods hold.
     used: Amounts
+    #: Amounts that its pending pods ask for.
     pending: Amounts
+    #: Guaranteed amounts; None when the queue has none.
     guaranteed: Amounts | None
+    #: Most that its pods may hold; None when the queue has no max.
     max: Amounts | None
+    #: True if the queue is no longer in the document.
     draining: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class QueueLane:
-    """A queue over time, oldest sample first; ``removed``: when it ceased to exist, None while it does."""
+    """State of a queue over time."""
 
+    #: Path of the queue.
     path: str
+    #: True if pods may run in it.
     is_leaf: bool
+    #: States in which it was, the oldest first.
     samples: tuple[QueueSample, ...]
+    #: Time at which it ceased to exist, in milliseconds; None while it exists.
     removed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """One pod's time on a node; ``end`` None while it is there; ``queue`` empty for an unmanaged pod."""
+    """Time of one pod on a node."""
 
+    #: Full name of the pod.
     pod: str
+    #: Path of its queue; empty for an unmanaged pod.
     queue: str
+    #: Amounts that it requests, without ``pods``.
     size: Amounts
+    #: Time at which it was bound, in milliseconds.
     start: int
+    #: Time at which it left, in milliseconds; None while it is there.
     end: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class NodeLane:
-    """A node over time. ``end``: when it was removed, None while it is there."""
+    """State of a node over time."""
 
+    #: Name of the node.
     name: str
+    #: Amounts that it offers to pods.
     allocatable: Amounts
+    #: Time at which it came, in milliseconds.
     start: int
+    #: Time at which it was removed, in milliseconds; None while it is there.
     end: int | None
+    #: Pods that were on it.
     stays: tuple[Stay, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that was not as a scenario expected.
+    """Expectation of a scenario that was not met."""
 
-    ``entry``: as the file spells it (``placed``, ``running.web``, ``queues.root.a.allocatedResource.vcore``);
-    ``at``: of the step; ``line``: of the file; ``story``: what happened to the pod or queue concerned.
-    """
-
+    #: Entry as the file spells it: ``placed``, ``running.web``,
+    #: ``queues.root.a.allocatedResource.vcore``.
     entry: str
+    #: Time of the step, in milliseconds.
     at: int
+    #: Line of the entry in the file.
     line: int
+    #: Value that the file names.
     expected: str
+    #: Value that was found.
     actual: str
+    #: What happened to the pod or queue concerned, one line each.
     story: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One run. ``end``: time of the last step; ``pods``: the last state of every pod that ever was, by name,
-    in order of creation: queue, node, phase, reason, message, created, bound, gone, placeholder; ``checks``:
-    number of expectations compared."""
+    """Record of one run."""
 
+    #: Name of the scenario.
     name: str
+    #: Name of its file.
     file: str
+    #: Time of the last step, in milliseconds.
     end: int
+    #: What happened, in order.
     timeline: tuple[Happening, ...]
+    #: States of all queues that ever were.
     queues: tuple[QueueLane, ...]
+    #: States of all nodes that ever were.
     nodes: tuple[NodeLane, ...]
+    #: Last state of every pod that ever was, by name, in the order of creation: queue, node, phase, reason,
+    #: message, created, bound, gone and placeholder.
     pods: Mapping[str, Mapping[str, Any]]
+    #: Expectations that were not met.
     differences: tuple[Difference, ...] = ()
+    #: Number of expectations that were compared.
     checks: int = 0
+    #: Number of scheduling attempts.
     attempts: int = field(default=0)

@@ -42,8 +42,9 @@ _NUMBERED: Final = re.compile(r"(?P<prefix>.*?)-(?P<number>\d+(?:\.\d+)*)")
 
 @dataclass(slots=True)
 class _Group:
-    """Entries that one line can stand for, in order."""
+    """Entries that one line can stand for."""
 
+    #: Entries in the order of the timeline.
     entries: list[Happening] = field(default_factory=list)
 
     @property
@@ -80,14 +81,17 @@ def summary(recording: Recording) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """``pods``: those that are no placeholders, of which ``placed``: were ever bound, ``waiting``: exist and
-    have no node at the end. ``evicted`` and ``refusals`` count happenings, so a pod can be in them more than
-    once."""
+    """Totals of one run. Placeholders are left out of the counts of pods."""
 
+    #: Number of pods.
     pods: int
+    #: Number of pods that were ever bound.
     placed: int
+    #: Number of pods that exist and have no node at the end.
     waiting: int
+    #: Number of evictions; a pod may have several.
     evicted: int
+    #: Number of refusals; a pod may have several.
     refusals: int
 
 

@@ -48,33 +48,46 @@ _BOUND = re.compile(r"[0-9]{1,6}|(100|[0-9]{1,2})%", re.ASCII)
 
 
 class ConfigText(NamedTuple):
-    """A queue document as the loader takes it. ``line``: of the key that holds it or its path."""
+    """Queue document as the loader takes it."""
 
+    #: Text of the document.
     text: str
+    #: Line of the key that holds it or its path.
     line: int
 
 
 class Resize(NamedTuple):
+    """Change of a pod's requests in place."""
+
+    #: Pod that changes.
     pod: Named
+    #: New requests: quantity by Kubernetes resource name.
     requests: Mapping[str, str]
 
 
 @dataclass(slots=True)
 class ObjectAllowance:
-    """How many more objects a scenario may name, so that a short file cannot ask for millions."""
+    """Number of objects that a scenario may still name, so that a short file cannot ask for millions."""
 
+    #: Number that is left.
     left: int = MOST_OBJECTS
+    #: True if the mistake was reported, which is done once.
     refused: bool = False
 
 
 @dataclass(slots=True)
 class Reading:
-    """``classes``: the PriorityClasses of the file; ``config``: makes the text of a ``config`` value."""
+    """Context in which a file is read."""
 
+    #: Name of the file.
     file: str
+    #: Names of its PriorityClasses.
     classes: frozenset[str]
+    #: Function that makes the text of a ``config`` value.
     config: Callable[[Value], str]
+    #: Nodes that it may still name.
     nodes: ObjectAllowance = field(default_factory=ObjectAllowance)
+    #: Pods that it may still name.
     pods: ObjectAllowance = field(default_factory=ObjectAllowance)
 
 

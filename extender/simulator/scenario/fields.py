@@ -48,9 +48,11 @@ Given = Mapping[str, Any]
 
 
 class Named(NamedTuple):
-    """A name that a step mentions, and where."""
+    """Name that a step mentions."""
 
+    #: The name.
     name: str
+    #: Its line in the file.
     line: int
 
 

@@ -33,17 +33,21 @@ class ExtenderServer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """``kept``: None when every node offered was; ``statuses``: the reasons given for the others."""
+    """Answer of the extender to filter."""
 
+    #: Names of the nodes that it kept; None when it kept every node offered.
     kept: Sequence[str] | None
+    #: Reasons that it gave for the other nodes.
     statuses: Statuses
 
 
 @dataclass(frozen=True, slots=True)
 class Victims:
-    """Pods that would have to go from a node, the most important first."""
+    """Pods that would have to leave a node."""
 
+    #: Those pods, the most important first.
     pods: tuple[PodInfo, ...]
+    #: Number of them whose eviction violates a PodDisruptionBudget.
     violations: int
 
 

@@ -27,25 +27,37 @@ Port = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What decides where a pod fits: equal shapes fit alike. ``requests`` without ``pods``."""
+    """What decides where a pod fits. Pods of equal shapes fit alike."""
 
+    #: Amounts requested by resource, sorted, without ``pods``.
     requests: tuple[tuple[str, int], ...]
+    #: Requests of vcore and memory, with the scheduler's default for containers that name none.
     nonzero: tuple[int, int]
+    #: Constraints on nodes.
     constraints: Constraints
+    #: Host ports of the containers.
     ports: tuple[Port, ...]
 
 
 @dataclass(slots=True, eq=False)
 class PodInfo:
-    """A pod as the scheduler holds it: of a pod that changes, a new one is made."""
+    """Pod as the scheduler holds it. A new one is made when the pod changes."""
 
+    #: Pod of the played API.
     pod: Pod
+    #: Pod as core reads it.
     facts: PodFacts
+    #: What decides where it fits.
     shape: Shape
+    #: Labels of the pod.
     labels: Mapping[str, str]
+    #: True if its preemptionPolicy is ``Never``.
     never_preempts: bool
+    #: True if it has a deletionTimestamp.
     deleting: bool
+    #: True if it is deleted because the scheduler preempted it.
     preempted: bool
+    #: Its startTime as the API writes it; empty before it has one.
     started: str
 
     @property
@@ -109,13 +121,19 @@ def _ports(spec: Json) -> Iterable[Port]:
 
 @dataclass(slots=True, eq=False)
 class NodeInfo:
-    """A node and what stands on it. ``used`` has no entry for what nobody asks for."""
+    """Node with the pods on it."""
 
+    #: Name of the node.
     name: str
+    #: Amounts that it offers to pods.
     allocatable: Mapping[str, int]
+    #: Node as core reads it.
     facts: NodeFacts
+    #: Pods on it, by uid.
     pods: dict[PodUid, PodInfo] = field(default_factory=dict)
+    #: Amounts that those pods request; no entry for a resource that none requests.
     used: dict[str, int] = field(default_factory=dict)
+    #: Sums of their ``nonzero`` requests: vcore and memory.
     nonzero: list[int] = field(default_factory=lambda: [0, 0])
 
     def add(self, info: PodInfo) -> None:

@@ -49,10 +49,13 @@ class Unfit(Exception):
 
 @dataclass(slots=True)
 class _Known:
-    """A shape's fitting, and its feasible nodes encoded as of ``stamp``."""
+    """Feasible nodes for one shape of pods, encoded for the extender."""
 
+    #: Fitting of that shape on every node.
     fitting: Fitting
+    #: Names of the feasible nodes as JSON.
     encoded: bytes
+    #: Stamp of ``fitting`` when they were encoded.
     stamp: int
 
 

@@ -20,21 +20,23 @@ _KUBERNETES_NAME = {"vcore": "cpu"}
 
 
 class Status(NamedTuple):
-    """Why a node does not take a pod. ``resolvable``: evicting pods from it might help."""
+    """Verdict on a node that does not take a pod."""
 
+    #: True if evicting pods from the node might help.
     resolvable: bool
+    #: Reasons, in the order of the plugins.
     reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Statuses:
-    """Why nodes do not take a pod, by name, with what the pod's message needs of it counted once.
+    """Verdicts on the nodes that do not take a pod, with what its message needs counted once."""
 
-    ``counts``: nodes per reason; ``resolvable``: names of nodes where evicting might help, sorted.
-    """
-
+    #: Verdict on each of them, by node name.
     by_node: Mapping[str, Status]
+    #: Number of nodes per reason as text, sorted.
     counts: tuple[str, ...]
+    #: Names of nodes where evicting might help, sorted.
     resolvable: tuple[str, ...]
 
 

@@ -35,9 +35,11 @@ class SchedulerObserver(Protocol):
 
 
 class PostFiltered(NamedTuple):
-    """``text``: for the pod's message; ``nominated``: a node, empty to clear, None to leave it."""
+    """Outcome of preemption for one pod."""
 
+    #: Text for the pod's message.
     text: str
+    #: Node to nominate; empty to clear the nomination, None to leave it.
     nominated: str | None
 
 

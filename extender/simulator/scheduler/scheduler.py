@@ -39,11 +39,13 @@ class Server(ExtenderServer, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """``percentage``: of nodes to score, 0 for the scheduler's own rule; ``max_backoff`` in milliseconds;
-    ``profiles``: the scheduler names it serves."""
+    """Settings of the played kube-scheduler."""
 
+    #: Percentage of nodes to score; 0 for the scheduler's own rule.
     percentage: int
+    #: Longest back-off of a pod, in milliseconds.
     max_backoff: int
+    #: Scheduler names that it serves.
     profiles: frozenset[str]
 
 

@@ -34,14 +34,21 @@ class Place(Enum):
 
 @dataclass(slots=True, eq=False)
 class Queued:
-    """A pod that has no node yet. ``queued_at``: when it came, or failed last."""
+    """Pod that has no node yet."""
 
+    #: Pod as the scheduler holds it.
     info: PodInfo
+    #: Time at which it came or last failed, in milliseconds.
     queued_at: int
+    #: Part of the queue that it is in.
     place: Place = Place.ACTIVE
+    #: Number of attempts that ended with no node.
     refusals: int = 0
+    #: Number of errors in a row, since the last such attempt.
     errors: int = 0
+    #: Number of attempts that began.
     attempts: int = 0
+    #: Timer that ends the wait after an error; None while there is no such wait.
     timer: Timer | None = None
 
     @property
