@@ -173,7 +173,7 @@ def check(group: Group) -> None:
 def check_quiet(seen: Seen) -> None:
     """A group that has not started holds capacity in an attempt only (COS-6); one left in part was reported.
 
-    A group that no node can take is tried again after each back-off, so that the end may fall into an attempt.
+    A group that no node can take is tried again after each back-off: the end may fall into an attempt.
     """
     for name, group in seen.groups.items():
         if not group.open:
