@@ -8,8 +8,6 @@ from collections.abc import Container, Iterator
 from core.ledger.admission.turns import leases
 from core.ledger.admission.unguarded import report_due
 from core.ledger.applications.rejection import marks_due
-from core.ledger.gangs.matching import line_due
-from core.ledger.gangs.open_slots import slots_due
 from core.ledger.podgroups.deadlines import moments_of
 from core.ledger.podgroups.membership import unopened
 from core.ledger.state.state import State
@@ -29,8 +27,6 @@ def moments(state: State) -> Iterator[float | None]:
     )
     yield from marks_due(state)
     yield next_timer(state, stopped=_stopped(state))
-    yield from slots_due(state)
-    yield line_due(state)
     yield from report_due(state)
     yield from (state.applications.known[app_id].awaits_until for app_id in state.applications.unplaced)
 

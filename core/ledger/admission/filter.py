@@ -51,8 +51,8 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
             record.admission.said, record.admission.refused, record.admission.let_through = said, True, False
             note_offered_others(record)
             _note_refusal(state, record, event.refusal)
-    if record.pod_group is not None:
-        # The queue of its group is chosen anew where no other member is there any more.
+    if record.pod_group is not None or record.gang.slot is not None:
+        # The queue of its group is chosen anew where no other member is there any more; its slot is timed.
         touch(state, record)
 
 

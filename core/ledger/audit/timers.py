@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from core.ids import AppId, PodUid, QueuePath
 from core.ledger.applications.lifecycle import state_ends
 from core.ledger.audit.drift import Claims, Step, compare, compare_each
+from core.ledger.gangs.matching import line_due
+from core.ledger.gangs.slots import check_at
 from core.ledger.node_reservation.reservation import kept_until
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import timer_at
@@ -50,6 +52,11 @@ def _gang_due(state: State, app_id: AppId) -> float | None:
     application = state.applications.known.get(app_id)
     gang_progress = application.gang_progress if application is not None else None
     return gang_progress.due_next if gang_progress is not None else None
+
+
+def _slot_checked(state: State, uid: PodUid) -> float | None:
+    record = state.pods.records.get(uid)
+    return check_at(record) if record is not None else None
 
 
 def _state_ends(state: State, app_id: AppId) -> float | None:
@@ -120,6 +127,8 @@ def _none(_: State) -> tuple[()]:
 
 EXPECTED: Mapping[TimerKind, Expected] = {
     TimerKind.GANG: Expected(lambda state: state.applications.known, _gang_due),
+    TimerKind.GANG_SLOT: Expected(lambda state: state.gangs.slots_at, _slot_checked),
+    TimerKind.GANG_LINE: Expected(_one, lambda state, _: line_due(state)),
     TimerKind.OFFER: Expected(lambda state: state.preemption.offers, _offer_ends),
     TimerKind.NODE_RESERVATION: Expected(
         lambda state: state.reservations.of.values(), _node_reservation_ends

@@ -10,6 +10,7 @@ from core.ledger import events as on
 from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.classification import place_of_namespace, reclassify
 from core.ledger.cluster.daemon_sets import learn_daemon_set
+from core.ledger.gangs.due import note_node
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch
@@ -57,6 +58,7 @@ def _learn_node(state: State, name: NodeName, node: NodeFacts | None) -> None:
         return
     request_cycle(state, CycleReason.CLUSTER_CHANGED)
     _file_room(state, name, node)
+    note_node(state, name)
     if (known is None) != (node is None):
         state.cluster.node_set += 1
     if (known and known.allocatable) != (node and node.allocatable):

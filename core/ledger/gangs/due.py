@@ -1,8 +1,8 @@
-"""Gangs to look at: those in which an event changed something, and those whose time comes."""
+"""Gangs and slots to check: those in which an event changed something, and those whose time comes."""
 
 from collections.abc import Iterator
 
-from core.ids import AppId
+from core.ids import AppId, NodeName
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import cancel_timer, set_timer, take_due
 from core.ledger.state.timers import TimerKind
@@ -21,6 +21,19 @@ def take_touched_gangs(state: State) -> Iterator[AppId]:
         app_id = next(iter(state.gangs.touched))
         del state.gangs.touched[app_id]
         yield app_id
+
+
+def note_node(state: State, name: NodeName) -> None:
+    """Have the open slots on a node checked with the next timers: something on it has changed."""
+    if name in state.gangs.slots:
+        state.gangs.unchecked[name] = None
+
+
+def take_unchecked_nodes(state: State) -> list[NodeName]:
+    """Nodes with slots on which something has changed, all taken off."""
+    found = list(state.gangs.unchecked)
+    state.gangs.unchecked.clear()
+    return found
 
 
 def arm(state: State, application: Application, gang_progress: GangProgress | None) -> None:

@@ -5,8 +5,8 @@ from the place that stands to the one that should, and stirs the gang when they 
 """
 
 from core.ids import NO_NODE, NodeName, PodUid
-from core.ledger.gangs.due import touch_gang
-from core.ledger.gangs.slots import drop_slot
+from core.ledger.gangs.due import note_node, touch_gang
+from core.ledger.gangs.slots import drop_slot, time_slot
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import GANG_SCHEDULING, post
 from core.ledger.state.gangs import Place, Role
@@ -90,6 +90,16 @@ def file(state: State, record: PodRecord) -> None:
             _tell_allocated(state, record)
     if record.gang.slot is not None or uid in gangs.slots_at or uid in gangs.opening:
         _file_slot(state, record)
+    if state.gangs.slots:
+        _note_nodes(state, record)
+
+
+def _note_nodes(state: State, record: PodRecord) -> None:
+    """Have the slots checked on the nodes on which a pod is counted."""
+    charge = state.usage.charges.get(record.uid)
+    for node in (state.gangs.slots_at.get(record.uid), charge.node if charge is not None else None):
+        if node:
+            note_node(state, node)
 
 
 def _tell_allocated(state: State, record: PodRecord) -> None:
@@ -133,6 +143,7 @@ def _file_slot(state: State, record: PodRecord) -> None:
     slot, known = record.gang.slot, state.gangs.slots_at.get(record.uid)
     wanted = slot.node if slot is not None and not record.node else None
     _file_opening(state, record)
+    time_slot(state, record)
     if known == wanted:
         return
     if known is not None:

@@ -10,8 +10,8 @@ from core.ledger.applications.lifecycle import fire, run
 from core.ledger.gangs.creation import create_missing, forget_made, list_missing
 from core.ledger.gangs.due import arm, disarm, gangs_whose_time_has_come, take_touched_gangs, touch_gang
 from core.ledger.gangs.failure import disband, elapsed_text, resettle, run_out, take_back_all, time_out
-from core.ledger.gangs.matching import close, line_up, link_members, link_next, touch_elsewhere
-from core.ledger.gangs.open_slots import watch
+from core.ledger.gangs.matching import close, line_up, link_members, link_next, time_line, touch_elsewhere
+from core.ledger.gangs.open_slots import check_slots
 from core.ledger.gangs.release import delete, disperse, originator_of, owner_of, release_all, say, try_again
 from core.ledger.gangs.reports import count_started, note
 from core.ledger.pods.record import PodRecord
@@ -152,6 +152,7 @@ def advance_all(state: State) -> Rounds:
     while link_next(state):
         yield from link_members(state)
         yield from _look_at_stirred(state)
+    time_line(state)
 
 
 def _look_at_stirred(state: State) -> Rounds:
@@ -187,9 +188,7 @@ def gangs_due(state: State) -> Rounds:
             gang_progress.rests_until = None
         if gang_progress.retry_at is not None and has_come(gang_progress.retry_at, now=state.now):
             _repeat(state, application, gang_progress)
-    for uid in sorted(state.gangs.slots_at):
-        watch(state, state.pods.records[uid])
-        yield
+    yield from check_slots(state)
 
 
 def _repeat(state: State, application: Application, gang_progress: GangProgress) -> None:

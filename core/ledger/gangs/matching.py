@@ -20,6 +20,8 @@ from core.ledger.pods.reports import write
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.gangs import InLine
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import cancel_timer, set_timer
+from core.ledger.state.timers import ONLY_ONE, TimerKind
 from core.ledger.touched import Rounds, touch
 from core.resource import Resource
 from core.workload.application import Application
@@ -92,12 +94,14 @@ def link_members(state: State) -> Rounds:
     if not is_full(state):
         heappop(state.gangs.line)
         del state.gangs.in_line[place.app]
+        time_line(state)
 
 
 def clear_line(state: State) -> None:
     """Forget which gangs are in line."""
     state.gangs.line.clear()
     state.gangs.in_line.clear()
+    time_line(state)
 
 
 def touch_elsewhere(state: State) -> None:
@@ -113,8 +117,20 @@ def is_full(state: State) -> bool:
     return since is not None and not has_come(since + COUNTED_FOR, now=state.now)
 
 
+def time_line(state: State) -> None:
+    """Set the timer of the line: a gang goes on then, even if no slot was opened meanwhile.
+
+    No handler takes it. Every event goes on with the line, if there is one, and sets it anew.
+    """
+    moment = line_due(state)
+    if moment is None:
+        cancel_timer(state, TimerKind.GANG_LINE, ONLY_ONE)
+    else:
+        set_timer(state, TimerKind.GANG_LINE, ONLY_ONE, moment)
+
+
 def line_due(state: State) -> float | None:
-    """When the next one may begin although none of those before it got its room."""
+    """Time at which the first replacements under way count no more; None if no gang waits for it."""
     since = _full_since(state) if state.gangs.line and state.acts else None
     return since + COUNTED_FOR if since is not None else None
 

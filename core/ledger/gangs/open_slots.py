@@ -1,7 +1,5 @@
 """Slots whose placeholder is gone: each member is called until it takes its slot, or loses it."""
 
-from collections.abc import Iterator
-
 from core.ids import NodeName
 from core.instants import has_come
 from core.ledger.admission.gate_opening import charge_opened
@@ -9,8 +7,10 @@ from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import wake_anew
 from core.ledger.effects import NominateNode
 from core.ledger.gangs import slots
+from core.ledger.gangs.due import take_unchecked_nodes
 from core.ledger.gangs.index import progress_of
 from core.ledger.gangs.reports import count_cancelled
+from core.ledger.gangs.slots import call_again_at, late_at, time_slot
 from core.ledger.node_reservation.reservation import nominate, note_kept, take_back
 from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord, Slot
@@ -18,33 +18,22 @@ from core.ledger.pods.reports import write
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import take_due
+from core.ledger.state.timers import TimerKind
 from core.ledger.touched import Rounds, touch
 from core.workload.nodes.node import NodeUse
-from core.workload.pod import OWN_GATE, REPLACES, RESERVED_NODE
-
-OPEN_AT_MOST = 10.0
-"""Seconds from kube-scheduler's first try of a member whose room is there to its Binding."""
-
-UNTRIED_AT_MOST = 300.0
-"""Seconds from the end of a placeholder to that try: thousands may stand in kube-scheduler's queue before its
-member, each of which takes it 50 ms while the API server is busy, or another replica must come to lead."""
-
-TRIED_APART = 2.0
-"""Seconds from the first wake-up of a member whose room is there to the second; then four times as many,
-since one that is slow to come most likely stands in a long queue."""
+from core.workload.pod import REPLACES, RESERVED_NODE
 
 
-def slots_due(state: State) -> Iterator[float]:
-    """When members whose room is there are to be looked at."""
-    for uid in state.gangs.slots_at:
-        member = state.pods.records[uid]
-        if member.gang.slot is None or member.gang.slot.opened is None or member.placement.binding:
-            continue
-        if not _is_bound_soon(member):
-            yield _late_at(member.gang.slot, member.gang.slot.opened)
-        again = _call_again_at(member, member.gang.slot)
-        if again is not None:
-            yield again
+def check_slots(state: State) -> Rounds:
+    """Check open slots whose time has come, and those on nodes on which something has changed."""
+    due = {*take_due(state, TimerKind.GANG_SLOT)}
+    for node in take_unchecked_nodes(state):
+        due |= state.gangs.slots.get(node, set())
+    for uid in sorted(due):
+        watch(state, state.pods.records[uid])
+        time_slot(state, state.pods.records[uid])
+        yield
 
 
 def room_taken(state: State, node: NodeName) -> Rounds:
@@ -59,9 +48,9 @@ def watch(state: State, member: PodRecord) -> None:
     slot = member.gang.slot
     if slot is None or slot.opened is None or member.placement.binding:
         return
-    late = has_come(_late_at(slot, slot.opened), now=state.now) and not _is_bound_soon(member)
-    again = _call_again_at(member, slot)
-    if slot.node not in state.cluster.nodes or late or _is_taken(state, member, slot.node):
+    late, again = late_at(member, slot, slot.opened), call_again_at(member, slot, slot.opened)
+    is_late = late is not None and has_come(late, now=state.now)
+    if slot.node not in state.cluster.nodes or is_late or _is_taken(state, member, slot.node):
         _cancel(state, member, slot)
     elif again is not None and has_come(again, now=state.now):
         call_member(state, member, slot)
@@ -74,31 +63,12 @@ def call_member(state: State, member: PodRecord, slot: Slot) -> None:
     wakes = wake_anew(state, member)
     emit(state, *wakes)
     charge_opened(state, wakes)
+    time_slot(state, member)
 
 
 def nominate_member(member: PodRecord, slot: Slot) -> tuple[NominateNode, ...]:
     """Nominate a member to the node of its slot."""
     return nominate(member, slot.node, Purpose.REPLACEMENT)
-
-
-def _call_again_at(member: PodRecord, slot: Slot) -> float | None:
-    """When it is woken once more, if only a wake-up makes kube-scheduler try it."""
-    if not (member.admission.refused or OWN_GATE in member.facts.gates):
-        return None
-    if member.admission.woken_at is None:
-        # It had not been refused when its room was there, and was tried before its node was known.
-        return slot.opened
-    return member.admission.woken_at + TRIED_APART * 4.0 ** max(0, slot.called - 1)
-
-
-def _late_at(slot: Slot, opened: float) -> float:
-    """When a member has not taken its room."""
-    return opened + UNTRIED_AT_MOST if slot.tried is None else slot.tried + OPEN_AT_MOST
-
-
-def _is_bound_soon(member: PodRecord) -> bool:
-    """It was let through, and its time stands still: PreBind is under way."""
-    return member.admission.reservation is not None and member.admission.reservation.ends is None
 
 
 def _is_taken(state: State, member: PodRecord, name: NodeName) -> bool:

@@ -1,10 +1,28 @@
 """Slots: capacity on a node that a member of a gang takes over from a placeholder (GANG-10 to GANG-12).
 
+A slot is open when its placeholder is gone. Each open slot has a timer for its next check (`check_at`).
+
 Only this module writes the fields of `GangRecord` except ``released``.
 """
 
 from core.ids import NO_POD, NodeName, PodUid
+from core.instants import earliest
 from core.ledger.pods.record import PodRecord, Slot
+from core.ledger.state.state import State
+from core.ledger.state.timer_heap import cancel_timer, set_timer
+from core.ledger.state.timers import TimerKind
+from core.workload.pod import OWN_GATE
+
+OPEN_AT_MOST = 10.0
+"""Seconds from kube-scheduler's first try of a member whose room is there to its Binding."""
+
+UNTRIED_AT_MOST = 300.0
+"""Seconds from the end of a placeholder to that try: thousands may stand in kube-scheduler's queue before its
+member, each of which takes it 50 ms while the API server is busy, or another replica must come to lead."""
+
+TRIED_APART = 2.0
+"""Seconds from the first wake-up of a member whose room is there to the second; then four times as many,
+since one that is slow to come most likely stands in a long queue."""
 
 
 def link(member: PodRecord, holder: PodRecord, node: NodeName, *, now: float) -> None:
@@ -70,3 +88,42 @@ def is_free_for(holder: PodRecord, member: PodRecord) -> bool:
     """True if a pod is a placeholder of the gang of a member and yields to no other."""
     same = holder.membership.application == member.membership.application
     return holder.facts.placeholder and not holder.gang.yields_to and same
+
+
+# -- times -------------------------------------------------------------------------------------------------
+
+
+def time_slot(state: State, member: PodRecord) -> None:
+    """Bring the timer of a slot in line with what is now known about its member."""
+    moment = check_at(member)
+    if moment is None:
+        cancel_timer(state, TimerKind.GANG_SLOT, member.uid)
+    else:
+        set_timer(state, TimerKind.GANG_SLOT, member.uid, moment)
+
+
+def check_at(member: PodRecord) -> float | None:
+    """Time at which an open slot is to be checked, in seconds; None while nothing about it ends by itself."""
+    slot = member.gang.slot
+    if slot is None or slot.opened is None or member.node or member.placement.binding:
+        return None
+    return earliest(late_at(member, slot, slot.opened), call_again_at(member, slot, slot.opened))
+
+
+def late_at(member: PodRecord, slot: Slot, opened: float) -> float | None:
+    """Time at which a member has not taken its slot; None while PreBind is under way."""
+    reservation = member.admission.reservation
+    if reservation is not None and reservation.ends is None:
+        # It was let through, and its time stands still.
+        return None
+    return opened + UNTRIED_AT_MOST if slot.tried is None else slot.tried + OPEN_AT_MOST
+
+
+def call_again_at(member: PodRecord, slot: Slot, opened: float) -> float | None:
+    """Time at which a member is woken once more; None if kube-scheduler tries it by itself."""
+    if not (member.admission.refused or OWN_GATE in member.facts.gates):
+        return None
+    if member.admission.woken_at is None:
+        # It had not been refused when its room was there, and was tried before its node was known.
+        return opened
+    return member.admission.woken_at + TRIED_APART * 4.0 ** max(0, slot.called - 1)

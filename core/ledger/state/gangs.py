@@ -55,6 +55,8 @@ class Gangs:
     slots: dict[NodeName, set[PodUid]] = field(default_factory=dict)
     #: Node of each of those members, in the order of their links. Derived.
     slots_at: dict[PodUid, NodeName] = field(default_factory=dict)
+    #: Nodes with slots on which anything has changed since the open ones were checked.
+    unchecked: dict[NodeName, None] = field(default_factory=dict)
     #: Time at which members were linked whose placeholder is there yet, in seconds. Derived.
     opening: dict[PodUid, float] = field(default_factory=dict)
     #: Gangs in which something has changed since they were looked at.

@@ -30,6 +30,10 @@ class TimerKind(IntEnum):
     """The quota reservation of a pod is over."""
     CYCLE = 5
     """The next cycle has something to do."""
+    GANG_SLOT = 21
+    """The open slot of a member is to be checked."""
+    GANG_LINE = 22
+    """Replacements under way stop other gangs no longer."""
 
 
 TimerKey = AppId | PodUid | str

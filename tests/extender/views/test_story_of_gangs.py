@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.ledger.gangs.open_slots import UNTRIED_AT_MOST
+from core.ledger.gangs.slots import UNTRIED_AT_MOST
 from core.ledger.settings import LedgerSettings
 from core.reasons import Code
 from extender.telemetry.metrics import Metrics

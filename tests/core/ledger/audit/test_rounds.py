@@ -42,6 +42,7 @@ TOLD = {
     "podgroups.sources",
     "podgroups.numbers",
     "gangs.touched",
+    "gangs.unchecked",
     "cycle.freed",
     "cycle.nowhere",
     "cycle.overdue",

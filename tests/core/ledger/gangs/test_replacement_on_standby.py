@@ -6,7 +6,7 @@ import pytest
 
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.gangs.open_slots import UNTRIED_AT_MOST
+from core.ledger.gangs.slots import UNTRIED_AT_MOST
 from tests.builders import drifts, make_gang, make_ledger, make_queue, usage
 from tests.core.ledger.gangs.play import GangPlay
 
