@@ -38,6 +38,7 @@ from core.ledger.node_reservation.reservation import note_nominated
 from core.ledger.node_reservation.search import come_of_age, note_reservation_written
 from core.ledger.outcomes import Purpose
 from core.ledger.podgroups.attempt import tend
+from core.ledger.podgroups.deadlines import retime_all_groups, time_groups
 from core.ledger.podgroups.expiry import expire_groups
 from core.ledger.podgroups.membership import touch_all_groups
 from core.ledger.pods.registry import refresh
@@ -87,6 +88,8 @@ class Ledger:
         state = self._state
         if state.gangs.touched or state.gangs.line or state.podgroups.touched or state.preemption.withdrawn:
             self._run(self._follow_up())
+        if state.podgroups.untimed:
+            time_groups(state)
         return hand_out(state)
 
     def _run(self, steps: Rounds) -> None:
@@ -121,6 +124,7 @@ class Ledger:
                 yield from self._on_configured(event)
             case on.SettingsRead(settings):
                 self._state.config.settings = settings
+                retime_all_groups(self._state)
             case on.PodWoken():
                 note_woken(self._state, event)
             case on.GateHeld() | on.GateToldNot():
@@ -196,6 +200,7 @@ class Ledger:
         for uid in state.pending.waits_at:
             await_try(state, state.pods.records[uid])
         touch_all_groups(state)
+        retime_all_groups(state)
         request_cycle(state, CycleReason.CONFIGURED)
 
     # -- outcomes, each to the owner that its purpose names ---------------------------------------

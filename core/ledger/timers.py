@@ -8,7 +8,7 @@ from collections.abc import Container, Iterator
 from core.ledger.admission.turns import leases
 from core.ledger.admission.unguarded import report_due
 from core.ledger.applications.rejection import marks_due
-from core.ledger.podgroups.deadlines import moments_of
+from core.ledger.podgroups.deadlines import leases_held_back
 from core.ledger.podgroups.membership import unopened
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import next_timer
@@ -18,7 +18,6 @@ from core.ledger.state.timers import TimerKind
 def moments(state: State) -> Iterator[float | None]:
     """Every such moment. Cost: O(reservations and wake-ups under way)."""
     yield from (end for uid, end in leases(state) if unopened(state, state.pods.records[uid]) is None)
-    yield from moments_of(state)
     yield from (state.pods.records[uid].seen.provisional_until for uid in state.pods.provisional)
     yield from (
         (state.pods.records[uid].seen.doubted_until for uid in state.pods.doubted)
@@ -26,7 +25,8 @@ def moments(state: State) -> Iterator[float | None]:
         else ()
     )
     yield from marks_due(state)
-    yield next_timer(state, stopped=_stopped(state))
+    held_back = {TimerKind.POD_GROUP_LEASE: leases_held_back(state)}
+    yield next_timer(state, stopped=_stopped(state), held_back=held_back)
     yield from report_due(state)
     yield from (state.applications.known[app_id].awaits_until for app_id in state.applications.unplaced)
 

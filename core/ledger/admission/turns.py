@@ -12,7 +12,7 @@ from core.ledger.admission.gate_status import tell_opened
 from core.ledger.admission.requests import note_overdue, note_time, request_cycle, request_cycle_at
 from core.ledger.effects import OpenGate, WakePod
 from core.ledger.node_reservation.reservation import let_go
-from core.ledger.podgroups.membership import group_of, unopened
+from core.ledger.podgroups.membership import group_of, retime_group, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason, Seat, Turn
 from core.ledger.state.state import State
@@ -58,7 +58,15 @@ def set_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> boo
     key = seat.key
     state.turns.promised.setdefault(key.queue, Promises()).add(key.app, -seat.rank[0], key.size)
     note_moved(state, key.queue, key.app)
+    _retime_pod_group(state, record.uid)
     return True
+
+
+def _retime_pod_group(state: State, uid: PodUid) -> None:
+    """Have the timers of the pod group of an ask set anew, as a turn of a member came or went."""
+    record = state.pods.records.get(uid)
+    if record is not None and record.pod_group is not None:
+        retime_group(state, record.pod_group)
 
 
 def note_moved(state: State, leaf: QueuePath, app: AppId) -> None:
@@ -133,6 +141,7 @@ def begin_lease(state: State, uid: PodUid) -> None:
         group = group_of(state, state.pods.records[uid])
         if group is not None:
             group.leased = state.now
+            retime_group(state, group.key)
 
 
 def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:
@@ -144,6 +153,7 @@ def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:
     state.turns.given.take_back(turn.chain, turn.claimant, turn.seat.key.size)
     state.usage.free_capacity.give_back(turn.node, turn.seat.key.size)
     _withdraw(state, turn.seat)
+    _retime_pod_group(state, uid)
     if not used:
         request_cycle(state, CycleReason.CAPACITY_FREED)
     return True

@@ -14,9 +14,11 @@ from core.ledger.audit.drift import Claims, Step, compare, compare_each
 from core.ledger.gangs.matching import line_due
 from core.ledger.gangs.slots import check_at
 from core.ledger.node_reservation.reservation import kept_until
+from core.ledger.podgroups.deadlines import deadline_of, degraded_until, lease_end_of
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import timer_at
 from core.ledger.state.timers import ONLY_ONE, TimerKey, TimerKind
+from core.workload.pod_group import Group
 from core.workload.states import AppState
 
 
@@ -57,6 +59,14 @@ def _gang_due(state: State, app_id: AppId) -> float | None:
 def _slot_checked(state: State, uid: PodUid) -> float | None:
     record = state.pods.records.get(uid)
     return check_at(record) if record is not None else None
+
+
+def _of_group(when: Callable[[State, Group | None], float | None]) -> Expected:
+    """Timers of pod groups, of which a group says when each expires."""
+    return Expected(
+        lambda state: state.podgroups.known,
+        lambda state, key: when(state, state.podgroups.known.get(key)),
+    )
 
 
 def _state_ends(state: State, app_id: AppId) -> float | None:
@@ -129,6 +139,9 @@ EXPECTED: Mapping[TimerKind, Expected] = {
     TimerKind.GANG: Expected(lambda state: state.applications.known, _gang_due),
     TimerKind.GANG_SLOT: Expected(lambda state: state.gangs.slots_at, _slot_checked),
     TimerKind.GANG_LINE: Expected(_one, lambda state, _: line_due(state)),
+    TimerKind.POD_GROUP_ATTEMPT: _of_group(deadline_of),
+    TimerKind.POD_GROUP_LEASE: _of_group(lease_end_of),
+    TimerKind.POD_GROUP_DEGRADED: _of_group(degraded_until),
     TimerKind.OFFER: Expected(lambda state: state.preemption.offers, _offer_ends),
     TimerKind.NODE_RESERVATION: Expected(
         lambda state: state.reservations.of.values(), _node_reservation_ends

@@ -10,7 +10,13 @@ from core.ledger.admission.turns import begin_lease, end_turn
 from core.ledger.node_reservation.search import search_next
 from core.ledger.podgroups.deadlines import wait_of_group
 from core.ledger.podgroups.eligibility import is_alone
-from core.ledger.podgroups.membership import end_wait, forget_group, has_turns, take_touched_groups
+from core.ledger.podgroups.membership import (
+    end_wait,
+    forget_group,
+    has_turns,
+    retime_group,
+    take_touched_groups,
+)
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.admission import CycleReason
@@ -69,6 +75,8 @@ def _come(group: Group) -> None:
 
 
 def watch_group(state: State, group: Group) -> None:
+    """Note whether anything about a group ends by itself, and have its timers set anew."""
+    retime_group(state, group.key)
     if is_watched(group):
         state.podgroups.watched[group.key] = None
     else:

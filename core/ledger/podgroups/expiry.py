@@ -3,9 +3,11 @@
 from core.instants import has_come
 from core.ledger.admission.turns import end_turn
 from core.ledger.podgroups.attempt import TIMED_OUT, back_off, fail, give_up, report_degraded
-from core.ledger.podgroups.deadlines import deadline_of, is_coming, lease_end_of, wait_of_group
-from core.ledger.podgroups.membership import has_turns
+from core.ledger.podgroups.deadlines import leases_held_back, time_groups
+from core.ledger.podgroups.membership import has_turns, retime_group
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import take_due
+from core.ledger.state.timers import TimerKind
 from core.ledger.touched import Rounds
 from core.workload.pod_group import Group, short_rest_of
 from core.workload.pod_group_phase import AttemptPhase
@@ -13,27 +15,32 @@ from core.workload.pod_group_phase import AttemptPhase
 
 def expire_groups(state: State) -> Rounds:
     """Attempts whose time is up, and groups that stayed degraded."""
-    for key in list(state.podgroups.watched):
+    # What has expired just before counts.
+    time_groups(state)
+    late = {*take_due(state, TimerKind.POD_GROUP_ATTEMPT)}
+    held_back = not has_come(leases_held_back(state), now=state.now)
+    unused = set() if held_back else {*take_due(state, TimerKind.POD_GROUP_LEASE)}
+    degraded = {*take_due(state, TimerKind.POD_GROUP_DEGRADED)}
+    due = late | unused | degraded
+    for key in [key for key in state.podgroups.watched if key in due] if due else ():
         group = state.podgroups.known[key]
-        if group.attempts:
-            _expire_attempt(state, group)
+        retime_group(state, key)
+        if key in late or key in unused:
+            _expire_attempt(state, group, late=key in late)
             yield
-        if group.urgent and group.degraded_since is not None:
-            due = group.degraded_since + wait_of_group(state, group)
-            if has_come(due, now=state.now):
-                report_degraded(state, group)
+        if key in degraded:
+            report_degraded(state, group)
     _drop_strays(state)
 
 
-def _expire_attempt(state: State, group: Group) -> None:
-    due = has_come(deadline_of(state, group), now=state.now)
-    if due and group.attempt_phase is not AttemptPhase.CALLED:
+def _expire_attempt(state: State, group: Group, *, late: bool) -> None:
+    if late and group.attempt_phase is not AttemptPhase.CALLED:
         give_up(state, group, TIMED_OUT)
-    elif due or (not is_coming(state, group) and has_come(lease_end_of(state, group), now=state.now)):
-        if has_turns(state, group):
-            group.ignored += 1
-            back_off(state, group, short_rest_of(group.ignored))
-        fail(state, group, "none of its members came")
+        return
+    if has_turns(state, group):
+        group.ignored += 1
+        back_off(state, group, short_rest_of(group.ignored))
+    fail(state, group, "none of its members came")
 
 
 def _drop_strays(state: State) -> None:

@@ -89,6 +89,7 @@ def note_member(state: State, record: PodRecord) -> None:
         touch_group(state, key)
     _choose_queue(state, record, group)
     _file(state, record, group)
+    retime_group(state, key)
 
 
 def warn_of_labels(state: State, record: PodRecord) -> None:
@@ -110,6 +111,18 @@ def touch_all_groups(state: State) -> None:
         touch_group(state, key)
 
 
+def retime_group(state: State, key: GroupKey) -> None:
+    """Have the timers of a group set anew before the event ends."""
+    state.podgroups.untimed[key] = None
+
+
+def take_untimed_groups(state: State) -> list[GroupKey]:
+    """Groups whose timers are to be set anew, all taken off."""
+    found = list(state.podgroups.untimed)
+    state.podgroups.untimed.clear()
+    return found
+
+
 def take_touched_groups(state: State) -> Iterator[Group]:
     """Groups that were touched, each taken off; those touched meanwhile come last."""
     while state.podgroups.touched:
@@ -123,6 +136,7 @@ def take_touched_groups(state: State) -> Iterator[Group]:
 def forget_group(state: State, group: Group) -> None:
     """Forget a group that has no members."""
     del state.podgroups.known[group.key]
+    retime_group(state, group.key)
 
 
 def forget_member(state: State, record: PodRecord) -> None:
@@ -242,6 +256,7 @@ def _drop(state: State, record: PodRecord) -> None:
         group.first = min(group.ages.values(), default=None)
         group.min_available = least_of(state, group)
     touch_group(state, group.key)
+    retime_group(state, group.key)
 
 
 def _note_loss(state: State, record: PodRecord, group: Group) -> None:

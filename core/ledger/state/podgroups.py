@@ -20,5 +20,7 @@ class PodGroups:
     sources: set[GroupSource] = field(default_factory=set)
     #: Groups to look at once the event is applied.
     touched: dict[GroupKey, None] = field(default_factory=dict)
+    #: Groups whose timers are to be set anew once the event is applied.
+    untimed: dict[GroupKey, None] = field(default_factory=dict)
     #: Numbers of what became of groups.
     numbers: GroupNumbers = field(default_factory=GroupNumbers)

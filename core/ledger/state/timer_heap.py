@@ -4,7 +4,7 @@ Timers are cancelled lazily: their entries stay in the heap, void, until they co
 timers of a kind have a heap of their own below that order, as some kinds stand still at times.
 """
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Literal, overload
 
@@ -12,6 +12,7 @@ from core.ids import AppId, PodUid
 from core.instants import has_come
 from core.ledger.state.state import State
 from core.ledger.state.timers import TimerKey, TimerKind
+from core.workload.pod_group import GroupKey
 
 _VOID_AT_MOST = 64
 """Void entries beside the valid ones before a heap is built anew."""
@@ -64,13 +65,20 @@ def timers_of(state: State, kind: TimerKind) -> dict[TimerKey, float]:
     return {key: when for when, key in state.timers.heaps.get(kind, ()) if due.get((kind, key)) == when}
 
 
-def next_timer(state: State, *, stopped: Container[TimerKind] = ()) -> float | None:
+def next_timer(
+    state: State,
+    *,
+    stopped: Container[TimerKind] = (),
+    held_back: Mapping[TimerKind, float] | None = None,
+) -> float | None:
     """Time at which the first timer expires; None when none is set. Cost: O(1).
 
-    ``stopped``: kinds of timers that do not expire now.
+    ``stopped``: kinds of timers that do not expire now. ``held_back``: time before which no timer of a kind
+    expires, in seconds.
     """
-    heaps = state.timers.heaps
-    return min((heap[0][0] for kind, heap in heaps.items() if heap and kind not in stopped), default=None)
+    floors = held_back or {}
+    first = ((kind, heap[0][0]) for kind, heap in state.timers.heaps.items() if heap and kind not in stopped)
+    return min((max(when, floors.get(kind, when)) for kind, when in first), default=None)
 
 
 def is_due(state: State, kind: TimerKind) -> bool:
@@ -90,6 +98,11 @@ def take_due(state: State, kind: Literal[TimerKind.OFFER, TimerKind.NODE_RESERVA
 def take_due(state: State, kind: Literal[TimerKind.GANG, TimerKind.APPLICATION_STATE]) -> list[AppId]: ...
 @overload
 def take_due(state: State, kind: Literal[TimerKind.RESERVATION, TimerKind.GANG_SLOT]) -> list[PodUid]: ...
+@overload
+def take_due(
+    state: State,
+    kind: Literal[TimerKind.POD_GROUP_ATTEMPT, TimerKind.POD_GROUP_LEASE, TimerKind.POD_GROUP_DEGRADED],
+) -> list[GroupKey]: ...
 def take_due(state: State, kind: TimerKind) -> Sequence[TimerKey]:
     """Keys of the timers of one kind that have expired, in the order of their times; they are set no more."""
     expired: list[TimerKey] = []

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum, unique
 
 from core.ids import AppId, PodUid
+from core.workload.pod_group import GroupKey
 
 
 @unique
@@ -34,10 +35,16 @@ class TimerKind(IntEnum):
     """The open slot of a member is to be checked."""
     GANG_LINE = 22
     """Replacements under way stop other gangs no longer."""
+    POD_GROUP_ATTEMPT = 23
+    """The attempt of a pod group is given up."""
+    POD_GROUP_LEASE = 24
+    """The turns of a pod group are taken back, as none of its members came."""
+    POD_GROUP_DEGRADED = 25
+    """A pod group that stayed degraded is reported."""
 
 
-TimerKey = AppId | PodUid | str
-"""An application, a pod, or a user by name: one type for each kind."""
+TimerKey = AppId | PodUid | GroupKey | str
+"""An application, a pod, a pod group, or a user by name: one type for each kind."""
 
 ONLY_ONE = ""
 """Key of the timer of a kind of which there is one only."""

@@ -71,6 +71,7 @@ TOLD = {
     "now",
     "applications.terminated",
     "podgroups.touched",
+    "podgroups.untimed",
     "gangs.elsewhere",
     "acts",
     "gangs.tally",
