@@ -15,7 +15,7 @@ import pytest
 
 from e2e.programs.building import Progress
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 COPIED = ("Makefile", "pyproject.toml", "requirements-dev.txt", "e2e")
 
 GO = """#!/bin/sh

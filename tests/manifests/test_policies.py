@@ -10,7 +10,7 @@ from core.workload.pod import OWN_GATE, PREEMPTED_FOR, RESERVED_NODE, TRIGGERED
 from extender.configuration.settings import Settings
 from extender.wire import translate
 from extender.wire.annotations import gang
-from tests.manifests import (
+from tests.manifests.rendering import (
     MANIFESTS,
     MARKERS,
     POLICY_FILE,

@@ -5,7 +5,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PARTS = {"filter", "prioritize", "preempt", "bind", "quota", "gate", "preemption", "gang", "failover"}
 
 

@@ -9,7 +9,7 @@ import yaml
 
 from extender.wire.objects.sizing import MARKER_PREFIX
 
-MANIFESTS = Path(__file__).parent.parent / "manifests"
+MANIFESTS = Path(__file__).parents[2] / "manifests"
 OVERLAYS = ("sidecar", "service", "kubeadm")
 CONFIGS = sorted(MANIFESTS.glob("*/scheduler-config-*.yaml"))
 MARKERS = {f"{MARKER_PREFIX}{verb}" for verb in ("filter", "preempt", "bind")}

@@ -16,7 +16,7 @@ from extender.configuration.settings import Settings
 from extender.configuration.sources import CONFIGS_NAME, DEFAULTS_NAME
 from extender.queueconfig.load import load_document
 from extender.queueconfig.surprises.warnings import warnings_of
-from tests.manifests import (
+from tests.manifests.rendering import (
     CONFIGS,
     MANIFESTS,
     MARKERS,
