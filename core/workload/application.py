@@ -82,7 +82,7 @@ class Application:
     @property
     def started(self) -> bool:
         """Something of it was given room, so that no limit on applications holds it (QUO-13, APP-15)."""
-        return self.state in STARTED or self.holding > 0
+        return self.holding > 0 or self.states[-1][1] in STARTED
 
     @property
     def ended(self) -> bool:

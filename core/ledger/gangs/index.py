@@ -109,9 +109,11 @@ def _tell_allocated(state: State, record: PodRecord) -> None:
 
 def unfile(state: State, record: PodRecord) -> None:
     """It is gone."""
-    _move(state, record.uid, state.gangs.places.get(record.uid), adding=False)
-    drop_slot(record)
-    _file_slot(state, record)
+    uid = record.uid
+    _move(state, uid, state.gangs.places.get(uid), adding=False)
+    if record.gang.slot is not None or uid in state.gangs.slots_at or uid in state.gangs.opening:
+        drop_slot(record)
+        _file_slot(state, record)
 
 
 def _move(state: State, uid: PodUid, place: Place | None, *, adding: bool) -> None:

@@ -60,11 +60,8 @@ class State:
 
     def application_of(self, record: PodRecord) -> Application | None:
         """None for a pod that is in none yet, or in none at all."""
-        return (
-            self.applications.known.get(record.membership.application)
-            if record.membership.application is not None
-            else None
-        )
+        app_id = record.membership.application
+        return self.applications.known.get(app_id) if app_id is not None else None
 
     @property
     def room(self) -> QuotaCheck:

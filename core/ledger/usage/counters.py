@@ -47,7 +47,7 @@ def move_charge(
     if new is not None:
         _count(state, application, new, adding=True, people=people)
         charges[record.uid] = new
-    if old is not None and new is not None and _holds_as_much_of_node(old, new):
+    if old is not None and new is not None and new.node and _holds_as_much_on_node(old, new):
         use = state.usage.uses[new.node]
         _file_evictable(use, record.uid, old, adding=False)
         _file_evictable(use, record.uid, new, adding=True)
@@ -126,10 +126,10 @@ def recount_people(state: State) -> None:
             state.usage.book.start(application.claimant, leaf.paths)
 
 
-def _holds_as_much_of_node(old: Charge, new: Charge) -> bool:
-    """True if two charges hold as much of one node, of which both or neither is in a queue."""
+def _holds_as_much_on_node(old: Charge, new: Charge) -> bool:
+    """True if two charges of queues hold as much on one node."""
     foreign = Held.OCCUPIED in (old.held, new.held)
-    return bool(new.node) and not foreign and (old.node, old.size) == (new.node, new.size)
+    return not foreign and (old.node, old.size) == (new.node, new.size)
 
 
 def _count_on_node(state: State, uid: PodUid, charge: Charge, *, adding: bool) -> None:

@@ -122,10 +122,11 @@ def _passed(state: State, record: PodRecord, charge: Charge) -> list[OverMaxPlac
     if leaf is None or application is None:
         return []
     found: list[OverMaxPlace] = [queue.path for queue, _ in passed_queues(leaf.chain, charge.size)]
-    limited = passed_limits(
-        state.config.limits, state.usage.book, leaf.chain, application.claimant, charge.size
-    )
-    return [*found, *(tracked for tracked, _ in limited)]
+    limits, book = state.config.limits, state.usage.book
+    if limits:
+        limited = passed_limits(limits, book, leaf.chain, application.claimant, charge.size)
+        found += [tracked for tracked, _ in limited]
+    return found
 
 
 def _begin(state: State, place: OverMaxPlace, record: PodRecord | None) -> None:
