@@ -78,7 +78,8 @@ def enrol(state: State, record: PodRecord) -> Rounds:
         if state.pods.touched:
             # What it makes of usage is reported before what is said of it here.
             yield
-        tell(state, record, application)
+        if application.refusal is not None:
+            tell(state, record, application)
         _tell_fallback(state, record, application)
         if comes and record.node:
             tell_forced(state, record)

@@ -45,14 +45,16 @@ def note_labels(state: State, record: PodRecord) -> None:
     """Report that a pod says something else than when it was taken into its application."""
     if record.membership.application is None:
         return
-    now = labelled(record.facts)
-    if record.membership.taken_as is None:
-        record.membership.taken_as = now
-    elif now == record.membership.taken_as:
+    facts, taken_as = record.facts, record.membership.taken_as
+    if taken_as == (facts.app_id, facts.queue, facts.identity):
         record.membership.relabelled = None
+        return
+    now = labelled(facts)
+    if taken_as is None:
+        record.membership.taken_as = now
     elif now != record.membership.relabelled:
         record.membership.relabelled = now
-        _report(state, record, record.membership.taken_as)
+        _report(state, record, taken_as)
 
 
 def _report(state: State, record: PodRecord, before: Labelled) -> None:

@@ -26,9 +26,9 @@ def learn_daemon_set(state: State, key: DaemonSetKey, daemon_set: DaemonSetFacts
 
 def note_controller(state: State, record: PodRecord) -> None:
     """File a pod under the DaemonSet that it names now, and believe it or not."""
-    key = controller_of(record)
-    if key is None and record.daemon.daemon_set is None:
+    if record.facts.daemon_set is None and record.daemon.daemon_set is None:
         return
+    key = controller_of(record)
     if key != record.daemon.daemon_set:
         forget_controller(state, record)
         if key is not None:

@@ -35,13 +35,15 @@ def refresh(state: State, record: PodRecord) -> Rounds:
     """Draw every conclusion from a pod's facts alone, and touch it."""
     classify(state, record)
     note_controller(state, record)
-    if record.seen.shown is not None and record.membership.managed and record.membership.application is None:
+    membership, is_shown = record.membership, record.seen.shown is not None
+    # Of an application that only bodies have told of, each pod is provisional.
+    if state.pods.provisional and is_shown and membership.managed and membership.application is None:
         invented = application_of_bodies(state, taken_facts(record))
         if invented is not None:
             yield from _forget_invention(state, invented)
     yield from enrol(state, record)
-    if record.seen.shown is not None and record.membership.application is not None:
-        state.applications.known[record.membership.application].vouched = True
+    if is_shown and membership.application is not None:
+        state.applications.known[membership.application].vouched = True
     note_labels(state, record)
     if record.node or record.facts.deleting:
         give_back(state, record)

@@ -84,7 +84,8 @@ def _see(state: State, facts: PodFacts) -> Rounds:
         return
     note_refusal(state, record, facts)
     yield from refresh(state, record)
-    yield from note_placed(state, record)
+    if record.gang.slot is not None:
+        yield from note_placed(state, record)
 
 
 def _is_stranger(state: State, record: PodRecord, facts: PodFacts) -> bool:

@@ -34,7 +34,7 @@ def set_timer(state: State, kind: TimerKind, key: TimerKey, when: float) -> None
 
 def set_no_later(state: State, kind: TimerKind, key: TimerKey, when: float) -> None:
     """Have a timer expire at ``when``, unless it expires before."""
-    current = timer_at(state, kind, key)
+    current = state.timers.due.get((kind, key))
     if current is None or when < current:
         set_timer(state, kind, key, when)
 
