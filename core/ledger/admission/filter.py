@@ -1,9 +1,8 @@
 """What a filter call, and our answer to it, leave in the ledger (DESIGN-3)."""
 
-from dataclasses import replace
-
 from core.ids import NO_NODE
 from core.ledger import events as on
+from core.ledger.admission.answers import note_admitted, note_refused
 from core.ledger.admission.bind import admit_again
 from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import end_turn, end_waking, look_anew, looked_at, restore_rank
@@ -48,7 +47,7 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
                     # It is pending again, and what is refused is noted of a pending pod.
                     touch(state, record)
                     yield
-            record.admission.said, record.admission.refused, record.admission.let_through = said, True, False
+            note_refused(record, said)
             note_offered_others(record)
             _note_refusal(state, record, event.refusal)
     if record.pod_group is not None or record.gang.slot is not None:
@@ -109,9 +108,7 @@ def _note_refusal(state: State, record: PodRecord, refusal: Refusal) -> None:
 
 def _reserve(state: State, record: PodRecord, version: int, *, called: bool) -> None:
     """Reserve the quota of a pod that is admitted. A retry reserves anew what is reserved, in its place."""
-    record.admission.refused, record.admission.let_through = False, True
-    if record.admission.said is not None:
-        record.admission.said = replace(record.admission.said, rival=None)
+    note_admitted(record)
     if record.placement.binding and record.is_ask:
         admit_again(state, record, Reservation(_ttl(state, record), None, version))
         touch(state, record)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from core.ledger import events as on
+from core.ledger.admission.gate_status import end_opening
 from core.ledger.admission.requests import request_cycle_at
 from core.ledger.admission.turns import WAKES_APART, begin_lease, end_turn, end_waking, wake_again
 from core.ledger.effects import OpenGate
@@ -33,7 +34,7 @@ def note_woken(state: State, event: on.PodWoken) -> None:
     again = state.now + WAKES_APART
     if record is not None and record.admission.opening:
         if event.certain:
-            record.admission.opening = False
+            end_opening(record)
             touch(state, record)
         elif record.is_gated:
             wake_again(state, event.uid)

@@ -3,6 +3,7 @@
 Their PodScheduled stays SchedulingGated and is kube-scheduler's.
 """
 
+from core.ledger.admission.answers import note_held
 from core.ledger.effects import SetCondition
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.outbox import emit
@@ -17,7 +18,7 @@ def tell_why(state: State, record: PodRecord, said: Said) -> None:
     """Write why a pod waits, if that is not what it says already."""
     if not record.is_gated or record.admission.opening or record.uid in state.turns.of:
         return
-    record.admission.said = said
+    note_held(record, said)
     if said.text not in (record.admission.gate_told, record.facts.gate_told):
         _write(state, record, False, said.code.value, said.text)
     record.admission.gate_told = said.text
@@ -33,6 +34,16 @@ def tell_opened(state: State, record: PodRecord) -> None:
     if record.admission.gate_told or record.facts.gate_told:
         record.admission.gate_told = ""
         _write(state, record, True, "Admitted", OPENED)
+
+
+def begin_opening(record: PodRecord) -> None:
+    """Note that the removal of a gate is requested: from now on it may be open (F-2)."""
+    record.admission.opening = True
+
+
+def end_opening(record: PodRecord) -> None:
+    """Note that the removal of a gate was seen, or was refused."""
+    record.admission.opening = False
 
 
 def _write(state: State, record: PodRecord, status: bool, reason: str, message: str) -> None:

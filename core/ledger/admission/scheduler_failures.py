@@ -1,6 +1,7 @@
 """What a failure that kube-scheduler writes on a pod says of what we promised it."""
 
 from core.ids import NO_NODE
+from core.ledger.admission.answers import believe_refused
 from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import return_turn
 from core.ledger.gangs.slots import note_tried
@@ -22,7 +23,7 @@ def note_refusal(state: State, record: PodRecord, facts: PodFacts) -> None:
     """A former life of this process refused it, or the instance that acts: nothing but a wake-up of ours
     makes kube-scheduler try it again."""
     if record.admission.said is None and not record.admission.refused and tells_of_refusal(facts.unscheduled):
-        record.admission.refused = True
+        believe_refused(record)
         request_cycle(state, CycleReason.POD_ARRIVED)
 
 

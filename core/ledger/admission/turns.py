@@ -8,7 +8,7 @@ from itertools import islice
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.instants import has_come
-from core.ledger.admission.gate_status import tell_opened
+from core.ledger.admission.gate_status import begin_opening, tell_opened
 from core.ledger.admission.requests import note_overdue, note_time, request_cycle, request_cycle_at
 from core.ledger.effects import OpenGate, WakePod
 from core.ledger.node_reservation.reservation import let_go
@@ -16,6 +16,7 @@ from core.ledger.podgroups.membership import group_of, retime_group, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason, Seat, Turn
 from core.ledger.state.state import State
+from core.ledger.usage.counters import hold_on_node, release_on_node
 from core.ledger.usage.reservations import expect_on
 from core.resource import Tally
 from core.workload.nodes.affinity import admits
@@ -53,7 +54,7 @@ def set_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> boo
     if leaf is None or application is None:
         return False
     state.turns.of[record.uid] = Turn(seat, state.now, leaf.chain, application.claimant, node)
-    state.usage.free_capacity.take(node, seat.key.size)
+    hold_on_node(state, node, seat.key.size)
     state.turns.given.add(leaf.chain, application.claimant, seat.key.size)
     key = seat.key
     state.turns.promised.setdefault(key.queue, Promises()).add(key.app, -seat.rank[0], key.size)
@@ -111,7 +112,7 @@ def _note_opening(state: State, record: PodRecord) -> None:
     """From this moment the gate may be open: where filter is not called the pod is charged (F-2)."""
     turn = state.turns.of.get(record.uid)
     if not record.facts.asks_filter:
-        record.admission.opening = True
+        begin_opening(record)
         if turn is not None:
             expect_on(record, turn.node)
 
@@ -151,7 +152,7 @@ def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:
         return False
     state.turns.unwoken.discard(uid)
     state.turns.given.take_back(turn.chain, turn.claimant, turn.seat.key.size)
-    state.usage.free_capacity.give_back(turn.node, turn.seat.key.size)
+    release_on_node(state, turn.node, turn.seat.key.size)
     _withdraw(state, turn.seat)
     _retime_pod_group(state, uid)
     if not used:

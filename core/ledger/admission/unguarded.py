@@ -9,6 +9,7 @@ from itertools import islice
 
 from core.ids import PodUid
 from core.instants import has_come
+from core.ledger.admission.gate_status import end_opening
 from core.ledger.pods.record import Held, PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.state import State
@@ -28,7 +29,7 @@ def file_unguarded(state: State, record: PodRecord) -> None:
     """Bring the index in line with what is now known of a pod."""
     filed, uid = state.unguarded, record.uid
     if record.facts.gate_opened and not record.is_gated:
-        record.admission.opening = False
+        end_opening(record)
     if not (record.membership.managed and record.is_unguarded):
         if uid in filed.placing or uid in filed.unplaced:
             forget_unguarded(state, uid)

@@ -14,6 +14,7 @@ from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import cancel_timer, set_timer, take_due
 from core.ledger.state.timers import TimerKind
+from core.ledger.usage.counters import count_running
 from core.queues.properties import SortPolicy
 from core.queues.queue import Queue
 from core.workload.application import Application
@@ -69,10 +70,8 @@ def note_completing(leaf: Queue, application: Application) -> None:
 
 
 def _count(state: State, application: Application, leaf: Queue, *, runs: bool) -> None:
-    if runs:
-        state.usage.book.start(application.claimant, leaf.paths)
-    else:
-        state.usage.book.stop(application.claimant, leaf.paths)
+    count_running(state, application, leaf, runs=runs)
+    if not runs:
         # Another may run in its stead (QUO-13, UGM-8).
         request_cycle(state, CycleReason.APPLICATION_CHANGED)
     for queue in leaf.chain:

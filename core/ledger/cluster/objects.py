@@ -14,9 +14,10 @@ from core.ledger.gangs.due import note_node
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch
+from core.ledger.usage.counters import file_node
 from core.workload.budget import BudgetFacts
 from core.workload.gangs.gang import GroupSource, PodGroup
-from core.workload.nodes.node import NodeFacts, NodeUse
+from core.workload.nodes.node import NodeFacts
 from core.workload.pod import NamespaceFacts, PriorityClassFacts
 from core.workload.pod_group import GroupKey, PodGroupFacts
 
@@ -57,21 +58,12 @@ def _learn_node(state: State, name: NodeName, node: NodeFacts | None) -> None:
     if known is not None and node is not None and known.takes_as(node):
         return
     request_cycle(state, CycleReason.CLUSTER_CHANGED)
-    _file_room(state, name, node)
+    file_node(state, name, node)
     note_node(state, name)
     if (known is None) != (node is None):
         state.cluster.node_set += 1
     if (known and known.allocatable) != (node and node.allocatable):
         _count_capacity(state, known, node)
-
-
-def _file_room(state: State, name: NodeName, node: NodeFacts | None) -> None:
-    """Its free room anew; pods may be on it that were seen before it."""
-    state.usage.free_capacity.drop_node(name)
-    if node is not None:
-        use = state.usage.uses.get(name, NodeUse())
-        turns = (turn.seat.key.size for turn in state.turns.of.values() if turn.node == name)
-        state.usage.free_capacity.add_node(node, use.allocated, use.occupied, *turns)
 
 
 def _count_capacity(state: State, known: NodeFacts | None, node: NodeFacts | None) -> None:

@@ -8,6 +8,7 @@ until the watch has told all that happened before it, and for `DOUBTED` seconds 
 from core.ids import NO_POD, PodUid
 from core.instants import has_come
 from core.ledger import events as on
+from core.ledger.admission.gate_status import end_opening
 from core.ledger.gangs.outcomes import note_released
 from core.ledger.outcomes import EvictionOutcome, Purpose
 from core.ledger.pods.belief import begin_doubt, end_doubt, end_doubt_if_shown, is_not_shown, note_not_shown
@@ -51,7 +52,8 @@ def expire_doubts(state: State) -> Rounds:
 def _undo(state: State, record: PodRecord) -> Rounds:
     if not record.facts.node:
         disbelieve_bound(record)
-    record.admission.opening = record.admission.opening and not record.is_gated
+    if record.is_gated:
+        end_opening(record)
     if record.preemption.eviction is not None and not record.facts.deleting:
         # Of a placeholder it is not known who asked; `note_released` does what either waits for.
         preemptor = PodUid(record.preemption.preempted_for or NO_POD)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from operator import attrgetter
 
-from core.ids import PodUid
+from core.ids import NodeName, PodUid
 from core.ledger.pods.record import Charge, Held, PodRecord, Standing
 from core.ledger.state.state import State
 from core.queues.priority import ask_comes, ask_goes
@@ -11,7 +11,7 @@ from core.queues.queue import Queue
 from core.queues.users.limits import UsageBook
 from core.resource import Resource, Tally
 from core.workload.application import Application
-from core.workload.nodes.node import NodeUse
+from core.workload.nodes.node import NodeFacts, NodeUse
 
 _HELD_IN: dict[Held, Callable[[Queue], Tally]] = {
     Held.PENDING: attrgetter("pending"),
@@ -158,3 +158,30 @@ def _count_on_node(state: State, uid: PodUid, charge: Charge, *, adding: bool) -
 def _file_evictable(use: NodeUse, uid: PodUid, charge: Charge, *, adding: bool) -> None:
     if charge.standing is Standing.EVICTABLE and charge.queue is not None:
         use.evictable.file(charge.queue, charge.priority, uid, charge.size, adding=adding)
+
+
+def hold_on_node(state: State, node: NodeName, size: Resource) -> None:
+    """Count what a turn holds out of what is free on a node."""
+    state.usage.free_capacity.take(node, size)
+
+
+def release_on_node(state: State, node: NodeName, size: Resource) -> None:
+    """Count what a turn held as free on a node again."""
+    state.usage.free_capacity.give_back(node, size)
+
+
+def file_node(state: State, name: NodeName, node: NodeFacts | None) -> None:
+    """Index the free amounts of a node anew. Pods may be on it that were seen before it."""
+    state.usage.free_capacity.drop_node(name)
+    if node is not None:
+        use = state.usage.uses.get(name, NodeUse())
+        turns = (turn.seat.key.size for turn in state.turns.of.values() if turn.node == name)
+        state.usage.free_capacity.add_node(node, use.allocated, use.occupied, *turns)
+
+
+def count_running(state: State, application: Application, leaf: Queue, *, runs: bool) -> None:
+    """Count an application that runs, or does so no more, for its user and user groups."""
+    if runs:
+        state.usage.book.start(application.claimant, leaf.paths)
+    else:
+        state.usage.book.stop(application.claimant, leaf.paths)

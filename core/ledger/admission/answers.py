@@ -1,0 +1,28 @@
+"""Last answer that a pod got from Paddock: its refusal, or that filter admitted it (design section 3)."""
+
+from dataclasses import replace
+
+from core.ledger.pods.record import PodRecord
+from core.reasons import Said
+
+
+def note_refused(record: PodRecord, said: Said) -> None:
+    """Note the refusal that filter or bind answered with."""
+    record.admission.said, record.admission.refused, record.admission.let_through = said, True, False
+
+
+def note_admitted(record: PodRecord) -> None:
+    """Note that filter admitted a pod. The text of its last refusal is remembered, its rival is not."""
+    record.admission.refused, record.admission.let_through = False, True
+    if record.admission.said is not None:
+        record.admission.said = replace(record.admission.said, rival=None)
+
+
+def note_held(record: PodRecord, said: Said) -> None:
+    """Note why Paddock's gate holds a pod."""
+    record.admission.said = said
+
+
+def believe_refused(record: PodRecord) -> None:
+    """Note that a former process, or the instance that acts, refused a pod: its condition says so."""
+    record.admission.refused = True
