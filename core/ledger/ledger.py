@@ -15,7 +15,7 @@ from core.ledger.admission.filter import note_filter
 from core.ledger.admission.gate_opening import note_woken
 from core.ledger.admission.gate_status import forget_told, tell_why
 from core.ledger.admission.requests import abandon_cycle, begin_cycle, clear_overdue, end_cycle, request_cycle
-from core.ledger.admission.turns import expire_turns
+from core.ledger.admission.turns import expire_turns, time_leases
 from core.ledger.admission.unguarded import report_unguarded
 from core.ledger.applications.classification import (
     place_again,
@@ -125,6 +125,7 @@ class Ledger:
             case on.SettingsRead(settings):
                 self._state.config.settings = settings
                 retime_all_groups(self._state)
+                time_leases(self._state)
             case on.PodWoken():
                 note_woken(self._state, event)
             case on.GateHeld() | on.GateToldNot():
@@ -181,6 +182,7 @@ class Ledger:
         """Usage is carried over by path; whatever had no queue is placed anew."""
         state = self._state
         state.config.settings = event.settings
+        time_leases(state)
         terms = terms_now(state)
         state.config.tree.apply(event.partition)
         note_terms(state, terms)

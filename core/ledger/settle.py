@@ -2,7 +2,7 @@
 
 from core.ledger.admission.pending import file_ask
 from core.ledger.admission.requests import request_cycle
-from core.ledger.admission.turns import forget_wake_up, note_moved
+from core.ledger.admission.turns import forget_wake_up, note_moved, time_lease
 from core.ledger.admission.unguarded import file_unguarded, forget_unguarded, note_unadmitted
 from core.ledger.applications.lifecycle import note_room
 from core.ledger.charge import charge_of
@@ -35,6 +35,8 @@ def _settle(state: State, record: PodRecord) -> None:
         note_unadmitted(state, record)
     _recharge(state, record, new)
     file_ask(state, record, new)
+    if record.uid in state.turns.of:
+        time_lease(state, record)
     file(state, record)
     file_unguarded(state, record)
     if record.node_reservation.node and not record.is_ask:

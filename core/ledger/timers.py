@@ -5,11 +5,10 @@ What is not in the timer heap yet (`core.ledger.state.timer_heap`) is searched f
 
 from collections.abc import Container, Iterator
 
-from core.ledger.admission.turns import leases
-from core.ledger.admission.unguarded import report_due
+from core.ledger.admission.turns import stopped_leases
+from core.ledger.admission.unguarded import stopped_reports
 from core.ledger.applications.rejection import marks_due
 from core.ledger.podgroups.deadlines import leases_held_back
-from core.ledger.podgroups.membership import unopened
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import next_timer
 from core.ledger.state.timers import TimerKind
@@ -17,7 +16,6 @@ from core.ledger.state.timers import TimerKind
 
 def moments(state: State) -> Iterator[float | None]:
     """Every such moment. Cost: O(reservations and wake-ups under way)."""
-    yield from (end for uid, end in leases(state) if unopened(state, state.pods.records[uid]) is None)
     yield from (state.pods.records[uid].seen.provisional_until for uid in state.pods.provisional)
     yield from (
         (state.pods.records[uid].seen.doubted_until for uid in state.pods.doubted)
@@ -27,10 +25,10 @@ def moments(state: State) -> Iterator[float | None]:
     yield from marks_due(state)
     held_back = {TimerKind.POD_GROUP_LEASE: leases_held_back(state)}
     yield next_timer(state, stopped=_stopped(state), held_back=held_back)
-    yield from report_due(state)
     yield from (state.applications.known[app_id].awaits_until for app_id in state.applications.unplaced)
 
 
 def _stopped(state: State) -> Container[TimerKind]:
     """Kinds of timers that do not expire now."""
-    return () if state.config.quota_preempts else (TimerKind.QUOTA_RECLAIM,)
+    quota_reclaim = () if state.config.quota_preempts else (TimerKind.QUOTA_RECLAIM,)
+    return {*quota_reclaim, *stopped_leases(state), *stopped_reports(state)}

@@ -137,6 +137,8 @@ class Group:
     rests_until: float | None = None
     #: Time since which some members are on nodes and not enough, in seconds; None while it is not degraded.
     degraded_since: float | None = None
+    #: True if it was open when the turns of its members were timed last. Derived.
+    timed_open: bool = False
     #: True while enough members exist. Derived.
     complete: bool = False
     #: Time at which enough members existed, in seconds; None if they never did.

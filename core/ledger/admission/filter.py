@@ -5,7 +5,7 @@ from core.ledger import events as on
 from core.ledger.admission.answers import note_admitted, note_refused
 from core.ledger.admission.bind import admit_again
 from core.ledger.admission.requests import request_cycle
-from core.ledger.admission.turns import end_turn, end_waking, look_anew, looked_at, restore_rank
+from core.ledger.admission.turns import end_turn, end_waking, look_anew, looked_at, restore_rank, time_lease
 from core.ledger.gangs.slots import note_offered_others, note_tried
 from core.ledger.podgroups.membership import end_wait, unopened
 from core.ledger.pods.record import PodRecord
@@ -99,6 +99,8 @@ def _note_refusal(state: State, record: PodRecord, refusal: Refusal) -> None:
     """
     if refusal.code not in _KEEPS_TURN:
         end_turn(state, record.uid)
+    elif record.uid in state.turns.of:
+        time_lease(state, record)
     if refusal.code is Code.WAITING_FOR_TURN:
         if state.turns.fresh:
             request_cycle(state, CycleReason.POD_ARRIVED)

@@ -4,6 +4,7 @@ A turn holds room on every level for one pending ask until the ask has come to f
 until its lease is over. An ask is *fresh* until a pass has looked at it or filter has refused it.
 """
 
+from collections.abc import Iterator
 from itertools import islice
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
@@ -16,6 +17,8 @@ from core.ledger.podgroups.membership import group_of, retime_group, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason, Seat, Turn
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import cancel_timer, is_due, set_timer, timer_at
+from core.ledger.state.timers import TimerKind
 from core.ledger.usage.counters import hold_on_node, release_on_node
 from core.ledger.usage.reservations import expect_on
 from core.resource import Tally
@@ -34,6 +37,8 @@ _MOST_DOUBLINGS = 5
 
 EXPIRED_AT_ONCE = 50
 """Turns that are taken away in one go, at most."""
+
+_LEASES = TimerKind.TURN, TimerKind.REFUSED_TURN
 
 FORGIVEN = 1
 """How often an ask may let its turn pass by without losing its rank."""
@@ -54,6 +59,7 @@ def set_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> boo
     if leaf is None or application is None:
         return False
     state.turns.of[record.uid] = Turn(seat, state.now, leaf.chain, application.claimant, node)
+    time_lease(state, record)
     hold_on_node(state, node, seat.key.size)
     state.turns.given.add(leaf.chain, application.claimant, seat.key.size)
     key = seat.key
@@ -139,7 +145,9 @@ def begin_lease(state: State, uid: PodUid) -> None:
     turn = state.turns.of.get(uid)
     if turn is not None:
         state.turns.of[uid] = turn._replace(at=state.now)
-        group = group_of(state, state.pods.records[uid])
+        record = state.pods.records[uid]
+        time_lease(state, record)
+        group = group_of(state, record)
         if group is not None:
             group.leased = state.now
             retime_group(state, group.key)
@@ -150,6 +158,7 @@ def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:
     turn = state.turns.of.pop(uid, None)
     if turn is None:
         return False
+    _cancel_lease(state, uid)
     state.turns.unwoken.discard(uid)
     state.turns.given.take_back(turn.chain, turn.claimant, turn.seat.key.size)
     release_on_node(state, turn.node, turn.seat.key.size)
@@ -249,35 +258,70 @@ def _is_unchecked(state: State, record: PodRecord) -> bool:
     return record.uid in state.turns.fresh or again
 
 
-def leases(state: State) -> list[tuple[PodUid, float]]:
-    """When turns end.
+# -- leases --------------------------------------------------------------------------------------------------
 
-    While everybody who waits has one, or has come since the last pass, nobody would have the room and a pass
-    would give the same turns again. Then only asks that were refused lose theirs, to be woken once more.
+
+def time_lease(state: State, record: PodRecord) -> None:
+    """Set the timer of a pod's turn, if it has one. A member of a pod group that is not open has none.
+
+    Members of a group come, or do not, together: that is timed for the group.
     """
-    lease, others_wait = (
-        state.config.settings.turn_lease,
-        len(state.pending.waits_at) > len(state.turns.of) + len(state.turns.fresh),
-    )
-    return [
-        (uid, turn.at + lease)
-        for uid, turn in state.turns.of.items()
-        if others_wait or state.pods.records[uid].admission.refused
-    ]
+    turn = state.turns.of.get(record.uid)
+    if turn is None or (record.facts.pod_group is not None and unopened(state, record) is not None):
+        _cancel_lease(state, record.uid)
+        return
+    runs, other = _LEASES if not record.admission.refused else reversed(_LEASES)
+    if (other, record.uid) in state.timers.due:
+        cancel_timer(state, other, record.uid)
+    set_timer(state, runs, record.uid, turn.at + state.config.settings.turn_lease)
+
+
+def time_leases(state: State) -> None:
+    """Set the timers of all turns anew, after a change of settings."""
+    for uid in state.turns.of:
+        time_lease(state, state.pods.records[uid])
+
+
+def _cancel_lease(state: State, uid: PodUid) -> None:
+    for kind in _LEASES:
+        if (kind, uid) in state.timers.due:
+            cancel_timer(state, kind, uid)
+
+
+def stopped_leases(state: State) -> tuple[TimerKind, ...]:
+    """Kinds of leases that do not end now.
+
+    While all asks that wait have a turn, or came since the last cycle, a cycle would give the same turns
+    again. Then only asks that were refused lose theirs, to be woken once more.
+    """
+    others_wait = len(state.pending.waits_at) > len(state.turns.of) + len(state.turns.fresh)
+    return () if others_wait else (TimerKind.TURN,)
 
 
 def expire_turns(state: State) -> list[PodRecord]:
-    """Turns whose lease is over; and passes that had to wait for a moment that has come. Answers whose."""
-    over = (uid for uid, end in leases(state) if has_come(end, now=state.now))
-    found = (state.pods.records[uid] for uid in over if uid not in state.turns.unwoken)
-    # Members of a group come, or do not, together.
-    single = (record for record in found if unopened(state, record) is None)
-    records = list(islice(single, EXPIRED_AT_ONCE))
+    """Take back turns whose lease is over, some at a time, and return whose they were.
+
+    Also request the cycle that was to wait for a time that has come.
+    """
+    records = list(islice(_overdue(state), EXPIRED_AT_ONCE))
     note_overdue(state, left=len(records) == EXPIRED_AT_ONCE)
     for record in records:
         return_turn(state, record, found_no_place=False)
     note_time(state)
     return records
+
+
+def _overdue(state: State) -> Iterator[PodRecord]:
+    """Asks whose lease is over, in the order in which they were given their turns."""
+    stopped = stopped_leases(state)
+    kinds = [kind for kind in _LEASES if kind not in stopped and is_due(state, kind)]
+    for uid in state.turns.of if kinds else ():
+        ends = (timer_at(state, kind, uid) for kind in kinds)
+        is_over = any(end is not None and has_come(end, now=state.now) for end in ends)
+        if is_over and uid not in state.turns.unwoken:
+            record = state.pods.records[uid]
+            if unopened(state, record) is None:
+                yield record
 
 
 # -- fresh asks ----------------------------------------------------------------------------------------------

@@ -4,15 +4,15 @@ Two things are: a pod without a node although nothing of ours holds it (F-2), an
 (F-7). What such a pod is charged is a matter of `core.ledger.charge`.
 """
 
-from collections.abc import Iterator
 from itertools import islice
 
 from core.ids import PodUid
-from core.instants import has_come
 from core.ledger.admission.gate_status import end_opening
 from core.ledger.pods.record import Held, PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import cancel_timer, is_due, set_timer
+from core.ledger.state.timers import TimerKind
 
 UNPLACED_AFTER = 300.0
 """Seconds after which a pod that waits for nothing of ours, and has no node, is reported."""
@@ -36,8 +36,9 @@ def file_unguarded(state: State, record: PodRecord) -> None:
         return
     if record.bypasses:
         _note_bypass(state, record)
-    if uid not in filed.unplaced:
-        filed.placing.setdefault(uid, state.now + UNPLACED_AFTER)
+    if uid not in filed.unplaced and uid not in filed.placing:
+        filed.placing[uid] = None
+        set_timer(state, TimerKind.UNPLACED, uid, state.now + UNPLACED_AFTER)
 
 
 def forget_unguarded(state: State, uid: PodUid, *, gone: bool = False) -> None:
@@ -45,10 +46,21 @@ def forget_unguarded(state: State, uid: PodUid, *, gone: bool = False) -> None:
 
     An instance that stands by reports none, and the one that acts does so before it could take over.
     """
-    state.unguarded.placing.pop(uid, None)
+    if uid in state.unguarded.placing:
+        _end_placing(state, uid)
     state.unguarded.unplaced.pop(uid, None)
-    if gone or not state.acts:
-        state.unguarded.bypasses.pop(uid, None)
+    if (gone or not state.acts) and uid in state.unguarded.bypasses:
+        _end_bypass(state, uid)
+
+
+def _end_placing(state: State, uid: PodUid) -> None:
+    del state.unguarded.placing[uid]
+    cancel_timer(state, TimerKind.UNPLACED, uid)
+
+
+def _end_bypass(state: State, uid: PodUid) -> None:
+    del state.unguarded.bypasses[uid]
+    cancel_timer(state, TimerKind.UNADMITTED, uid)
 
 
 def note_unadmitted(state: State, record: PodRecord) -> None:
@@ -72,22 +84,23 @@ def _note_bypass(state: State, record: PodRecord) -> None:
     if not record.admission.bypass_noted:
         record.admission.bypass_noted = True
         state.unguarded.bypasses[record.uid] = None
+        set_timer(state, TimerKind.UNADMITTED, record.uid, state.now)
 
 
 def report_unguarded(state: State) -> None:
     """Tell of bypasses, and of pods that kube-scheduler has not placed in time; some at a time."""
-    if not (state.acts and state.pods.listed):
+    if stopped_reports(state):
         return
     filed = state.unguarded
     for uid in list(islice(filed.bypasses, REPORTED_AT_ONCE)):
-        del filed.bypasses[uid]
+        _end_bypass(state, uid)
         filed.reported += 1
         _tell_of_bypass(state, state.pods.records[uid])
-    # In the order of their moments.
-    for uid, due in list(islice(filed.placing.items(), REPORTED_AT_ONCE)):
-        if not has_come(due, now=state.now):
+    # In the order of their timers.
+    for uid in list(islice(filed.placing, REPORTED_AT_ONCE)):
+        if not is_due(state, TimerKind.UNPLACED):
             return
-        del filed.placing[uid]
+        _end_placing(state, uid)
         filed.unplaced[uid] = None
         _tell_of_delay(state, state.pods.records[uid])
 
@@ -118,10 +131,6 @@ def _queue(state: State, record: PodRecord) -> str:
     return f"queue {application.queue}" if application is not None and application.queue else "a queue"
 
 
-def report_due(state: State) -> Iterator[float]:
-    """The moments when `report_unguarded` has something to do."""
-    if not (state.acts and state.pods.listed):
-        return
-    if state.unguarded.bypasses:
-        yield state.now
-    yield from islice(state.unguarded.placing.values(), 1)
+def stopped_reports(state: State) -> tuple[TimerKind, ...]:
+    """Kinds of reports that are not made now: all, unless this instance acts and has seen all pods."""
+    return () if state.acts and state.pods.listed else (TimerKind.UNADMITTED, TimerKind.UNPLACED)

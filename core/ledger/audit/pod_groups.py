@@ -53,6 +53,7 @@ def _group_claims(state: State, key: GroupKey) -> Claims:
 
 def _standing_claims(state: State, group: Group) -> Claims:
     yield "pod group: complete", group.there >= group.min_available, group.complete
+    yield "pod group: turns timed as open", group.open, group.timed_open
     yield "pod group: attempt while open", False, group.open and group.attempts
     yield "pod group: touched", False, group.key in state.podgroups.touched
     yield "pod group: untimed", False, group.key in state.podgroups.untimed

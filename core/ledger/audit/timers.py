@@ -15,6 +15,7 @@ from core.ledger.gangs.matching import line_due
 from core.ledger.gangs.slots import check_at
 from core.ledger.node_reservation.reservation import kept_until
 from core.ledger.podgroups.deadlines import deadline_of, degraded_until, lease_end_of
+from core.ledger.podgroups.membership import unopened
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import timer_at
 from core.ledger.state.timers import ONLY_ONE, TimerKey, TimerKind
@@ -127,6 +128,42 @@ def _reclaim_due(state: State, path: QueuePath) -> float | None:
     return timer_at(state, TimerKind.QUOTA_RECLAIM, path) if is_queue else None
 
 
+def _turn_ends(state: State, uid: PodUid) -> float | None:
+    record = state.pods.records.get(uid)
+    is_refused = record is not None and record.admission.refused
+    return None if is_refused else _lease_ends(state, uid)
+
+
+def _refused_turn_ends(state: State, uid: PodUid) -> float | None:
+    record = state.pods.records.get(uid)
+    is_refused = record is not None and record.admission.refused
+    return _lease_ends(state, uid) if is_refused else None
+
+
+def _lease_ends(state: State, uid: PodUid) -> float | None:
+    """End of a turn's lease; None while the pod group counts."""
+    turn, record = state.turns.of.get(uid), state.pods.records.get(uid)
+    if turn is None or record is None or unopened(state, record) is not None:
+        return None
+    return turn.at + state.config.settings.turn_lease
+
+
+def _unadmitted_due(state: State, uid: PodUid) -> float | None:
+    is_filed = uid in state.unguarded.bypasses
+    return _as_set(state, TimerKind.UNADMITTED, uid) if is_filed else None
+
+
+def _unplaced_due(state: State, uid: PodUid) -> float | None:
+    is_filed = uid in state.unguarded.placing
+    return _as_set(state, TimerKind.UNPLACED, uid) if is_filed else None
+
+
+def _as_set(state: State, kind: TimerKind, uid: PodUid) -> float:
+    """The time set, which nothing else remembers. There must be one."""
+    held = timer_at(state, kind, uid)
+    return state.now if held is None else held
+
+
 def _one(_: State) -> tuple[str]:
     return (ONLY_ONE,)
 
@@ -149,6 +186,10 @@ EXPECTED: Mapping[TimerKind, Expected] = {
     TimerKind.USER_GROUPS: Expected(lambda state: state.applications.resolved, _groups_end),
     TimerKind.APPLICATION_STATE: Expected(lambda state: state.applications.known, _state_ends),
     TimerKind.RESERVATION: Expected(lambda state: state.usage.reserved, _reservation_ends),
+    TimerKind.TURN: Expected(lambda state: state.turns.of, _turn_ends),
+    TimerKind.REFUSED_TURN: Expected(lambda state: state.turns.of, _refused_turn_ends),
+    TimerKind.UNADMITTED: Expected(lambda state: state.unguarded.bypasses, _unadmitted_due),
+    TimerKind.UNPLACED: Expected(lambda state: state.unguarded.placing, _unplaced_due),
     TimerKind.CYCLE: Expected(_none, _cycle_due),
     TimerKind.QUOTA_RECLAIM: Expected(_none, _reclaim_due),
     TimerKind.ATTEMPT: Expected(_one, _first_attempt),

@@ -6,7 +6,7 @@ wait in bind, which lets them all go, or until the time is up or one of them is 
 """
 
 from core.ledger.admission.requests import request_cycle, request_cycle_at
-from core.ledger.admission.turns import begin_lease, end_turn
+from core.ledger.admission.turns import begin_lease, end_turn, time_lease
 from core.ledger.node_reservation.search import search_next
 from core.ledger.podgroups.deadlines import wait_of_group
 from core.ledger.podgroups.eligibility import is_alone
@@ -14,6 +14,7 @@ from core.ledger.podgroups.membership import (
     end_wait,
     forget_group,
     has_turns,
+    members,
     retime_group,
     take_touched_groups,
 )
@@ -51,6 +52,8 @@ def _tend(state: State, group: Group) -> None:
         forget_group(state, group)
         state.podgroups.watched.pop(group.key, None)
         return
+    if group.open is not group.timed_open:
+        _time_turns(state, group)
     _note_completeness(state, group)
     if group.attempts and group.count(*HOLDING):
         _come(group)
@@ -65,6 +68,14 @@ def _tend(state: State, group: Group) -> None:
         return
     _note_degradation(state, group)
     watch_group(state, group)
+
+
+def _time_turns(state: State, group: Group) -> None:
+    """Time the turns of members by their own leases while the group is open, else by that of the group."""
+    group.timed_open = group.open
+    for record in members(state, group):
+        if record.uid in state.turns.of:
+            time_lease(state, record)
 
 
 def _come(group: Group) -> None:

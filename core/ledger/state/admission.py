@@ -151,8 +151,8 @@ class CycleRequest:
 class Unguarded:
     """Pods that kube-scheduler may place without a filter call (F-2)."""
 
-    #: When each becomes overdue, in seconds; in the order of that moment. Derived, but for the moment.
-    placing: dict[PodUid, float] = field(default_factory=dict)
+    #: Those that are not overdue, in the order in which they will be. Derived.
+    placing: dict[PodUid, None] = field(default_factory=dict)
     #: Those of which that was reported. Derived, together with ``placing``.
     unplaced: dict[PodUid, None] = field(default_factory=dict)
     #: Pods that were never admitted and are not reported yet, placed or not (F-7).

@@ -31,6 +31,14 @@ class TimerKind(IntEnum):
     """The quota reservation of a pod is over."""
     CYCLE = 5
     """The next cycle has something to do."""
+    TURN = 6
+    """The lease of a turn is over. Stopped while no other ask would have the capacity."""
+    REFUSED_TURN = 7
+    """The lease of a turn is over, of an ask that was refused."""
+    UNADMITTED = 8
+    """A pod that was never admitted is to be reported (F-7). Stopped while this instance reports none."""
+    UNPLACED = 9
+    """A pod without a node is to be reported (F-2). Stopped like that."""
     GANG_SLOT = 21
     """The open slot of a member is to be checked."""
     GANG_LINE = 22

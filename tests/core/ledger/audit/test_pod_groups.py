@@ -37,6 +37,7 @@ CORRUPTIONS: list[tuple[str, Callable[[State], object]]] = [
     ("pod group: first of default/g", lambda state: setattr(group_in(state), "first", None)),
     ("pod group: min-available of default/g", lambda state: setattr(group_in(state), "min_available", 9)),
     ("pod group: complete of default/g", lambda state: setattr(group_in(state), "complete", True)),
+    ("pod group: turns timed as open", lambda state: setattr(group_in(state), "timed_open", True)),
     ("pod group: watched of default/g", lambda state: group_in(state).move_attempt(AttemptEvent.BEGUN)),
     (
         "pod group: attempt while open of default/g",
@@ -63,6 +64,7 @@ def test_a_corrupted_group_is_named(what: str, corrupt: Callable[[State], object
 
 def test_no_field_of_a_group_is_forgotten() -> None:
     audited = {"phases", "counts", "ages", "sizes", "alike", "first", "min_available", "complete"}
+    audited |= {"timed_open"}
     history = {
         *(
             "key",

@@ -68,7 +68,7 @@ ADMISSION: list[Corruption] = [
     (
         "unguarded.placing",
         "unguarded index of uid-bound",
-        lambda state: state.unguarded.placing.update({PodUid("uid-bound"): START}),
+        lambda state: state.unguarded.placing.update({PodUid("uid-bound"): None}),
     ),
     (
         "unguarded.bypasses",

@@ -81,6 +81,22 @@ TIMERS: list[Corruption] = [
         "timer NODE_RESERVATION of ghost",
         lambda state: set_timer(state, TimerKind.NODE_RESERVATION, "ghost", START),
     ),
+    (
+        "timers.due",
+        "timer TURN of uid-waiting",
+        lambda state: set_timer(state, TimerKind.TURN, PodUid("uid-waiting"), START),
+    ),
+    (
+        "timers.due",
+        "timer REFUSED_TURN of uid-waiting",
+        lambda state: set_timer(state, TimerKind.REFUSED_TURN, PodUid("uid-waiting"), START),
+    ),
+    (
+        "timers.due",
+        "timer UNADMITTED of uid-waiting",
+        lambda state: set_timer(state, TimerKind.UNADMITTED, PodUid("uid-waiting"), START),
+    ),
+    ("timers.due", "timer UNPLACED of uid-ungated", _lost(TimerKind.UNPLACED, PodUid("uid-ungated"))),
     # A timer is lost, or late, of every kind that a `busy_ledger` has.
     *[
         ("timers.due", f"timer {kind.name} of {key}", corrupted)
