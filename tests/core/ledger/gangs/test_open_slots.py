@@ -1,0 +1,47 @@
+"""Open slots: a member loses its slot with the next timers once its node cannot take it any more."""
+
+from collections.abc import Callable
+
+import pytest
+
+from core.ids import NodeName
+from core.ledger import events as on
+from tests.builders import make_gang, make_node
+from tests.core.ledger.gangs.play import GangPlay, play
+
+
+def shrink(world: GangPlay) -> None:
+    world.tell(on.ObjectObserved(on.NODES, make_node("n1", cpu=500)))
+
+
+def lose(world: GangPlay) -> None:
+    world.tell(on.ObjectDeleted(on.NODES, NodeName("n1")))
+
+
+def fill(world: GangPlay) -> None:
+    world.create("other", app="other", node="n1")
+
+
+@pytest.mark.rule("GANG-12", "GANG-19")
+@pytest.mark.parametrize("change", [shrink, lose, fill])
+def test_a_slot_that_its_node_cannot_hold_any_more_ends_with_the_next_timers(
+    change: Callable[[GangPlay], None],
+) -> None:
+    world = play(nodes=2)
+    world.tell(on.ObjectObserved(on.NODES, make_node("n1", cpu=1000)))
+    world.create("m1", gang=make_gang(1), task_group="g")
+    world.bind_placeholders()
+    assert world.ledger.view.slots == {"n1": {"uid-m1"}}
+    world.wait(1)
+    assert world.ledger.view.gang_tally.cancelled == 0
+    change(world)
+    world.wait(1)
+    assert (world.ledger.view.gang_tally.cancelled, world.ledger.view.slots) == (1, {})
+
+
+@pytest.mark.rule("GANG-12")
+def test_a_slot_is_checked_when_its_member_is_late() -> None:
+    world = play(nodes=2)
+    world.create("m1", gang=make_gang(1), task_group="g")
+    world.bind_placeholders()
+    assert world.ledger.view.next_due() == world.now + 300
