@@ -3,8 +3,6 @@
 What must hold at every moment is what holds of all gangs, see `History`.
 """
 
-from unittest.mock import patch
-
 import pytest
 from hypothesis import given, settings
 
@@ -14,11 +12,17 @@ from extender.simulator.scenario.model import Scenario
 from tests.properties.gangs.test_gang_properties import Happens, histories, played, worlds
 
 
+@pytest.fixture(autouse=True)
+def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold until the ledgers are audited, which expects timers by it."""
+    monkeypatch.setattr(matching, "AT_ONCE", 1)
+
+
 @pytest.mark.rule("GANG-12", "GANG-20")
 @settings(deadline=None, max_examples=60)
 @given(worlds(), histories)
 def test_all_are_placed_also_one_after_the_other(scenario: Scenario, happens: list[Happens]) -> None:
-    with patch.object(matching, "AT_ONCE", 1), played(scenario, happens) as history:
+    with played(scenario, happens) as history:
         assert history.half_reserved() == set()
         assert list(history.stuck()) == []
         history.nobody_left()
