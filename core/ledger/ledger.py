@@ -23,7 +23,8 @@ from core.ledger.applications.classification import (
     place_overdue,
 )
 from core.ledger.applications.lifecycle import leave_parents, pass_time
-from core.ledger.applications.rejection import mark_rejected
+from core.ledger.applications.queues import configure_queues, remove_idle_queues
+from core.ledger.applications.rejection import tell_all_later, tell_due
 from core.ledger.applications.user_groups import forget_groups, learn_groups
 from core.ledger.audit.drift import Drift
 from core.ledger.audit.rounds import audit_steps
@@ -126,6 +127,7 @@ class Ledger:
                 self._state.config.settings = settings
                 retime_all_groups(self._state)
                 time_leases(self._state)
+                tell_all_later(self._state)
             case on.PodWoken():
                 note_woken(self._state, event)
             case on.GateHeld() | on.GateToldNot():
@@ -153,7 +155,7 @@ class Ledger:
             case on.OffersDue():
                 drop_offers(self._state)
             case on.CleanerDue():
-                self._state.config.tree.remove_idle()
+                remove_idle_queues(self._state)
                 forget_removed(self._state)
                 forgive(self._state)
             case _:
@@ -184,7 +186,7 @@ class Ledger:
         state.config.settings = event.settings
         time_leases(state)
         terms = terms_now(state)
-        state.config.tree.apply(event.partition)
+        configure_queues(state, event.partition)
         note_terms(state, terms)
         state.config.rules = event.partition.rules
         state.config.resolver = event.partition.resolver
@@ -300,6 +302,6 @@ class Ledger:
         if again:
             yield from place_again(state, again)
         yield from place_overdue(state)
-        mark_rejected(state)
+        tell_due(state)
         pass_time(state)
         report_unguarded(state)

@@ -21,7 +21,7 @@ from core.ledger.state.admission import CycleRequest, Turn, Unguarded
 from core.ledger.state.preemption import Offer
 from core.ledger.state.state import State
 from core.ledger.state.usage import Episode, OverMaxPlace
-from core.ledger.timers import moments
+from core.ledger.timers import next_due
 from core.queues.queue import Queue
 from core.queues.quota_check import Extra, QuotaCheck
 from core.queues.spec import LimitSpec, NodeSortSpec, PartitionSpec
@@ -82,8 +82,8 @@ class LedgerView:
         return self._state.cycle
 
     def next_due(self) -> float | None:
-        """When `TimePassed` will have something to do next, or None. Cost: O(reservations and wake-ups)."""
-        return min((moment for moment in moments(self._state) if moment is not None), default=None)
+        """Time at which `TimePassed` has something to do next; None if nothing ends by itself. Cost: O(1)."""
+        return next_due(self._state)
 
     @property
     def node_set(self) -> int:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from core.ids import AppId
-from core.instants import has_come
 from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.forced import place_forced, tell_forced
+from core.ledger.applications.index import take_overdue
 from core.ledger.applications.lifecycle import complete, emptied, idle
 from core.ledger.applications.membership import application_for, join, take_out
 from core.ledger.applications.placement import place, request_for
@@ -172,12 +172,7 @@ def _tell_fallback(state: State, record: PodRecord, application: Application) ->
 
 def place_overdue(state: State) -> Rounds:
     """Place the applications whose namespace did not come."""
-    overdue = [
-        app_id
-        for app_id in sorted(state.applications.unplaced)
-        if (until := state.applications.known[app_id].awaits_until) is not None
-        and has_come(until, now=state.now)
-    ]
+    overdue = take_overdue(state)
     if overdue:
         yield from place_again(state, overdue)
 

@@ -7,9 +7,11 @@ once, wherever its own application takes it, else in the recovery queue. Nothing
 from collections.abc import Iterable, Sequence
 
 from core.ids import RECOVERY_QUEUE, AppId, PodUid, QueuePath
+from core.ledger.applications.index import end_namespace_wait
 from core.ledger.applications.lifecycle import remove
 from core.ledger.applications.membership import add_application, join, take_out
-from core.ledger.applications.placement import check, queue_for, refuse, settle_in, verdict_for
+from core.ledger.applications.placement import check, refuse, settle_in, verdict_for
+from core.ledger.applications.queues import queue_for, recovery_queue
 from core.ledger.applications.user_groups import find_groups
 from core.ledger.gangs.definition import gang_of
 from core.ledger.gangs.index import unfile
@@ -79,13 +81,13 @@ def _count_in_recovery(state: State, record: PodRecord, own: AppId) -> None:
     application = state.applications.known.get(app_id)
     if application is None:
         application = add_application(state, record, app_id)
-        application.awaits_until = None
+        end_namespace_wait(state, application)
         if find_groups(state, application, forced=True) is not None:
             application.groups = (NO_GROUP,)
     application.gang = application.gang or gang_of(state, record)
     join(state, record, application)
     if application.queue is None:
-        settle_in(state, application, state.config.tree.recovery_queue().path)
+        settle_in(state, application, recovery_queue(state))
     elif state.pods.listed:
         # A placeholder is to be given back.
         begin(state, application)

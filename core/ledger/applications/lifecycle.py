@@ -8,6 +8,7 @@ Completing, and it may be taken up again.
 from core.ids import QueuePath
 from core.instants import has_come
 from core.ledger.admission.requests import request_cycle
+from core.ledger.applications.index import unfile_application
 from core.ledger.gangs.due import disarm, touch_gang
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason
@@ -204,12 +205,7 @@ def complete(state: State, application: Application) -> None:
 
 def remove(state: State, application: Application) -> None:
     """Take it out of its queue; what has ended is kept to be shown, by id and time (APP-14)."""
-    del state.applications.known[application.id]
-    state.applications.unplaced.discard(application.id)
-    same = state.applications.namesakes[application.id.name]
-    same.discard(application.id)
-    if not same:
-        del state.applications.namesakes[application.id.name]
+    unfile_application(state, application)
     cancel_timer(state, TimerKind.APPLICATION_STATE, application.id)
     disarm(state, application.id)
     leaf = _leaf(state, application)

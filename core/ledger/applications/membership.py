@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from core.ids import AppId, PodUid
+from core.ledger.applications.index import NAMESPACE_AWAITED, file_application
 from core.ledger.applications.lifecycle import fire, note_completing
 from core.ledger.gangs.creation import note_seen
 from core.ledger.gangs.definition import gang_of, gang_that_counts
@@ -15,9 +16,6 @@ from core.queues.users.identity import NOBODY
 from core.workload.application import Application, application_id
 from core.workload.pod import PodFacts
 from core.workload.states import AppState, Move
-
-NAMESPACE_AWAITED = 5.0
-"""Seconds that an application waits for the watch to show its namespace."""
 
 OF_ANOTHER = "ApplicationOfAnother"
 """The reason of the Event on a pod whose id an application of another namespace has (F-15)."""
@@ -68,7 +66,7 @@ def _is_bound(state: State, uid: PodUid) -> bool:
 def add_application(state: State, record: PodRecord, app_id: AppId) -> Application:
     """Make an application as its first pod defines it (POD-5, ID-3)."""
     facts = taken_facts(record)
-    application = state.applications.known[app_id] = Application(
+    application = Application(
         app_id,
         facts.queue,
         facts.namespace,
@@ -79,8 +77,7 @@ def add_application(state: State, record: PodRecord, app_id: AppId) -> Applicati
         gang=gang_of(state, record),
         definer=facts.uid,
     )
-    state.applications.unplaced.add(app_id)
-    state.applications.namesakes.setdefault(app_id.name, set()).add(app_id)
+    file_application(state, application)
     return application
 
 

@@ -1,9 +1,12 @@
 """Which queue an application goes to, with every check that one which is let in must pass (PL-1 to PL-12)."""
 
-from core.ids import RECOVERY_QUEUE, QueuePath
+from core.ids import QueuePath
 from core.instants import has_come
 from core.ledger.admission.requests import request_cycle
+from core.ledger.applications.index import end_namespace_wait, note_placed, note_unplaced
 from core.ledger.applications.lifecycle import fire
+from core.ledger.applications.queues import queue_for
+from core.ledger.applications.rejection import forget_rejection, tell_later
 from core.ledger.applications.user_groups import find_groups
 from core.ledger.gangs.definition import awaits_pods, refusal_of_application, was_taken_in
 from core.ledger.gangs.due import disarm
@@ -14,7 +17,6 @@ from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.touched import touch
 from core.ledger.usage.counters import recount_people
-from core.ledger.usage.over_max import recount_queue
 from core.queues.placement.refusals import refusal_of_move, refusal_of_unread, refusal_of_user
 from core.queues.placement.rules import Chosen, PlacementRequest, decide_queue
 from core.reasons import Code, Refusal
@@ -55,9 +57,9 @@ def check(state: State, application: Application, *, waits: bool = True) -> None
     if refusal is not None and not waits:
         return
     application.refusal, application.forced = refusal, refusal is not None
-    (state.applications.unplaced.discard if refusal is None else state.applications.unplaced.add)(
-        application.id
-    )
+    if refusal is not None and (before is None or before.text != refusal.text):
+        tell_later(state, application)
+    (note_placed if refusal is None else note_unplaced)(state, application)
     if before is not None and refusal is None:
         request_cycle(state, CycleReason.APPLICATION_CHANGED)
     if (before is None) != (refusal is None):
@@ -83,8 +85,10 @@ def _spared(state: State, application: Application) -> Refusal | None:
 
 def refuse(state: State, application: Application, refusal: Refusal) -> None:
     """Note why it has no queue; what is left of a gang of a former life is given back."""
-    application.refusal = refusal
+    before, application.refusal = application.refusal, refusal
     if refusal.code is not Code.NOT_READY:
+        if before is None or before.text != refusal.text:
+            tell_later(state, application)
         fire(state, application, Move.REJECT)
         disperse(state, application)
 
@@ -107,8 +111,8 @@ def awaits_namespace(state: State, application: Application) -> bool:
     if until is not None and (
         application.namespace in state.cluster.namespaces or has_come(until, now=state.now)
     ):
-        application.awaits_until = until = None
-    return until is not None
+        end_namespace_wait(state, application)
+    return application.awaits_until is not None
 
 
 def verdict_for(state: State, application: Application, *, forced: bool) -> Chosen | Refusal:
@@ -137,23 +141,6 @@ def request_for(state: State, application: Application, requested: str, *, force
     )
 
 
-def queue_for(state: State, application: Application, chosen: Chosen) -> QueuePath:
-    """The queue that placement chose, made when it is missing, with what the namespace says of it (NS-5)."""
-    if chosen.path == RECOVERY_QUEUE:
-        return state.config.tree.recovery_queue().path
-    queue = state.config.tree.create(chosen.create) if chosen.create else state.config.tree.get(chosen.path)
-    namespace = state.cluster.namespaces.get(application.namespace)
-    if queue is not None and namespace is not None:
-        state.config.tree.limit(
-            queue,
-            max=namespace.max,
-            guaranteed=namespace.guaranteed,
-            max_applications=namespace.max_applications,
-        )
-        recount_queue(state, queue)
-    return chosen.path
-
-
 def settle_in(state: State, application: Application, path: QueuePath) -> None:
     """It runs in that queue from now on."""
     if application.gang_progress is not None:
@@ -162,7 +149,7 @@ def settle_in(state: State, application: Application, path: QueuePath) -> None:
     if application.refusal is not None:
         request_cycle(state, CycleReason.APPLICATION_CHANGED)
     application.queue, application.refusal = path, None
-    state.applications.unplaced.discard(application.id)
+    note_placed(state, application)
     queue = state.config.tree.get(path)
     if queue is not None:
         queue.applications.add(application.id)
@@ -171,6 +158,7 @@ def settle_in(state: State, application: Application, path: QueuePath) -> None:
     if state.pods.listed:
         begin(state, application)
     for uid in sorted(application.pods):
+        forget_rejection(state, state.pods.records[uid])
         touch(state, state.pods.records[uid])
 
 

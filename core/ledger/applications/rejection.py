@@ -3,15 +3,15 @@
 So are those of a gang that failed (APP-9).
 """
 
-from collections.abc import Iterator
-
 from core.instants import has_come
 from core.ledger.effects import MarkFailed
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
-from core.reasons import Code
+from core.ledger.state.timer_heap import cancel_timer, set_timer, take_due
+from core.ledger.state.timers import TimerKind
+from core.reasons import Code, Refusal
 from core.workload.application import Application
 
 REASON = "ApplicationRejected"
@@ -23,44 +23,69 @@ MARKED_APART = 30.0
 
 def tell(state: State, record: PodRecord, application: Application) -> None:
     """Say once per pod and reason why its application was rejected; mark it, where that is wanted."""
-    refusal = application.refusal
-    if refusal is None or refusal.code is Code.NOT_READY or (application.queue and not application.forced):
-        return
-    if record.node or record.facts.deleting:
+    refusal = rejection_of(record, application)
+    if refusal is None:
         return
     if record.membership.rejected_for != refusal.text:
         record.membership.rejected_for = refusal.text
         post(state, record, EVENT, refusal.text)
+    forget_rejection(state, record)
     if state.config.settings.mark_failed and application.queue is None:
         mark_failed(state, record, REASON, refusal.text)
+        _mark_again(state, record)
+
+
+def _mark_again(state: State, record: PodRecord) -> None:
+    """Have a pod marked again unless it goes or its application is placed."""
+    since = record.membership.failing_since
+    if since is not None:
+        set_timer(state, TimerKind.REJECTION, record.uid, since + MARKED_APART)
+
+
+def rejection_of(record: PodRecord, application: Application) -> Refusal | None:
+    """Rejection of an application, if it concerns a pod; None for a pod that runs or leaves."""
+    refusal = application.refusal
+    if refusal is None or refusal.code is Code.NOT_READY or (application.queue and not application.forced):
+        return None
+    return None if record.node or record.facts.deleting else refusal
 
 
 def mark_failed(state: State, record: PodRecord, reason: str, message: str) -> None:
-    """Ask for a pod's phase to be Failed, unless that was asked a moment ago."""
-    if record.membership.failing_since is None or has_come(
-        record.membership.failing_since + MARKED_APART, now=state.now
-    ):
+    """Request that a pod be Failed, at most every `MARKED_APART` seconds."""
+    since = record.membership.failing_since
+    if since is None or has_come(since + MARKED_APART, now=state.now):
         record.membership.failing_since = state.now
         facts = record.facts
         emit(state, MarkFailed(facts.uid, facts.namespace, facts.name, reason, message))
 
 
-def marks_due(state: State) -> Iterator[float]:
-    """When pods that should be Failed are to be marked again."""
-    if not state.config.settings.mark_failed:
-        return
-    for app_id in state.applications.unplaced:
-        for uid in state.applications.known[app_id].pods:
-            since = state.pods.records[uid].membership.failing_since
-            if since is not None:
-                yield since + MARKED_APART
+def forget_rejection(state: State, record: PodRecord) -> None:
+    """Do not mark a pod again: it is gone, or its application was placed."""
+    cancel_timer(state, TimerKind.REJECTION, record.uid)
 
 
-def mark_rejected(state: State) -> None:
-    """Mark the pods of all rejected applications, if that is wanted; those that stay are marked again."""
+def tell_later(state: State, application: Application) -> None:
+    """Have the pods of an application told of its rejection when time passes, where marking is wanted."""
     if not state.config.settings.mark_failed:
         return
+    for uid in sorted(application.pods):
+        record = state.pods.records[uid]
+        refusal, since = rejection_of(record, application), record.membership.failing_since
+        if refusal is not None:
+            told = record.membership.rejected_for == refusal.text
+            when = since + MARKED_APART if told and since is not None else state.now
+            set_timer(state, TimerKind.REJECTION, uid, when)
+
+
+def tell_all_later(state: State) -> None:
+    """Have the pods of all rejected applications told when time passes: marking may be wanted by now."""
     for app_id in sorted(state.applications.unplaced):
-        application = state.applications.known[app_id]
-        for uid in sorted(application.pods):
-            tell(state, state.pods.records[uid], application)
+        tell_later(state, state.applications.known[app_id])
+
+
+def tell_due(state: State) -> None:
+    """Tell the pods whose time has come; those that are still there are marked again."""
+    due = [state.pods.records[uid] for uid in take_due(state, TimerKind.REJECTION)]
+    found = [(app_id, each.uid) for each in due if (app_id := each.membership.application) is not None]
+    for app_id, uid in sorted(found):
+        tell(state, state.pods.records[uid], state.applications.known[app_id])

@@ -14,7 +14,7 @@ from core.workload.daemon_set import DaemonSetKey
 
 def pod_steps(state: State) -> Iterator[Step]:
     pods, usage, unguarded = state.pods, state.usage, state.unguarded
-    filed = (usage.charges, usage.reserved, pods.provisional, pods.doubted)
+    filed = (usage.charges, usage.reserved)
     noted = (unguarded.placing, unguarded.unplaced, unguarded.bypasses)
     yield from compare_each(state, chain(pods.records, *filed, *noted), _index_claims)
     yield from compare_each(state, pods.records, _record_claims)
@@ -48,12 +48,9 @@ def _index_claims(state: State, uid: PodUid) -> Claims:
     record = state.pods.records.get(uid)
     yield "charge", record and charge_of(state, record), state.usage.charges.get(uid)
     reserved = record is not None and record.admission.reservation is not None
-    doubted = record is not None and record.seen.doubted_until is not None
     unguarded = record is not None and record.membership.managed and record.is_unguarded
     filed = (uid in state.unguarded.placing) != (uid in state.unguarded.unplaced)
     yield "reserved index", reserved, uid in state.usage.reserved
-    yield "provisional index", record is not None and _is_provisional(record), uid in state.pods.provisional
-    yield "doubted index", doubted, uid in state.pods.doubted
     yield "unguarded index", unguarded, filed
     yield "noted bypass", False, uid in state.unguarded.bypasses and record is None
 

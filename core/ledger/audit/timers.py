@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from core.ids import AppId, PodUid, QueuePath
 from core.ledger.applications.lifecycle import state_ends
+from core.ledger.applications.rejection import MARKED_APART, rejection_of
 from core.ledger.audit.drift import Claims, Step, compare, compare_each
 from core.ledger.gangs.matching import line_due
 from core.ledger.gangs.slots import check_at
@@ -77,6 +78,39 @@ def _state_ends(state: State, app_id: AppId) -> float | None:
     held = timer_at(state, TimerKind.APPLICATION_STATE, app_id)
     is_put_off = held is not None and application is not None and application.state is AppState.COMPLETING
     return ends if ends is None or held is None or not is_put_off else max(ends, held)
+
+
+def _namespace_awaited(state: State, app_id: AppId) -> float | None:
+    """End of a wait; a later time if the application could not be placed then, and is tried again (NS-8)."""
+    application = state.applications.known.get(app_id)
+    held = timer_at(state, TimerKind.NAMESPACE, app_id)
+    if application is None or application.awaits_until is None or app_id not in state.applications.unplaced:
+        return None
+    return application.awaits_until if held is None else max(application.awaits_until, held)
+
+
+def _provisional_until(state: State, uid: PodUid) -> float | None:
+    record = state.pods.records.get(uid)
+    return record.seen.provisional_until if record is not None else None
+
+
+def _doubted_until(state: State, uid: PodUid) -> float | None:
+    record = state.pods.records.get(uid)
+    return record.seen.doubted_until if record is not None else None
+
+
+def _marked_again(state: State, uid: PodUid) -> float | None:
+    """Time at which a pod is marked again; an earlier one if it is told of another reason before (APP-8)."""
+    record, held = state.pods.records.get(uid), timer_at(state, TimerKind.REJECTION, uid)
+    application = state.application_of(record) if record is not None else None
+    if record is None or application is None:
+        return None
+    since, stays = record.membership.failing_since, application.queue is None
+    if since is None or not (
+        stays and rejection_of(record, application) and state.config.settings.mark_failed
+    ):
+        return held
+    return since + MARKED_APART if held is None else min(since + MARKED_APART, held)
 
 
 def _reservation_ends(state: State, uid: PodUid) -> float | None:
@@ -185,6 +219,10 @@ EXPECTED: Mapping[TimerKind, Expected] = {
     ),
     TimerKind.USER_GROUPS: Expected(lambda state: state.applications.resolved, _groups_end),
     TimerKind.APPLICATION_STATE: Expected(lambda state: state.applications.known, _state_ends),
+    TimerKind.NAMESPACE: Expected(lambda state: state.applications.unplaced, _namespace_awaited),
+    TimerKind.PROVISIONAL: Expected(lambda state: state.pods.records, _provisional_until),
+    TimerKind.DOUBT: Expected(lambda state: state.pods.records, _doubted_until),
+    TimerKind.REJECTION: Expected(lambda state: state.pods.records, _marked_again),
     TimerKind.RESERVATION: Expected(lambda state: state.usage.reserved, _reservation_ends),
     TimerKind.TURN: Expected(lambda state: state.turns.of, _turn_ends),
     TimerKind.REFUSED_TURN: Expected(lambda state: state.turns.of, _refused_turn_ends),

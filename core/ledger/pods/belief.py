@@ -4,9 +4,13 @@ Lists and watches count, but the body of a verb may be ahead of the watch. And a
 Paddock has done to a pod.
 """
 
+from core.ids import PodUid
+from core.instants import has_come
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.update import lasting
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import cancel_timer, is_any_set, is_due, set_timer, timers_of
+from core.ledger.state.timers import TimerKind
 from core.workload.pod import PodFacts
 
 PROVISIONAL = 30.0
@@ -33,7 +37,7 @@ def note_not_shown(record: PodRecord) -> None:
 def believe_shown(state: State, record: PodRecord) -> None:
     """Take a pod for what was shown of it, which must be something; no body is ahead of that any more."""
     record.seen.provisional_until = None
-    state.pods.provisional.discard(record.uid)
+    cancel_timer(state, TimerKind.PROVISIONAL, record.uid)
     record.facts = record.seen.shown or record.facts
 
 
@@ -44,8 +48,21 @@ def believe_told(record: PodRecord, facts: PodFacts) -> None:
 
 def begin_provisional(state: State, record: PodRecord) -> None:
     """Believe a body for a while, or for a while more, though nothing has shown the same."""
-    record.seen.provisional_until = state.now + PROVISIONAL
-    state.pods.provisional.add(record.uid)
+    until = record.seen.provisional_until = state.now + PROVISIONAL
+    set_timer(state, TimerKind.PROVISIONAL, record.uid, until)
+
+
+def is_any_provisional(state: State) -> bool:
+    """True if the body of a verb is believed of some pod. Cost: O(1)."""
+    return is_any_set(state, TimerKind.PROVISIONAL)
+
+
+def overdue_bodies(state: State) -> list[PodUid]:
+    """Pods whose body is believed no longer, by uid; each is provisional until it is decided."""
+    if not is_due(state, TimerKind.PROVISIONAL):
+        return []
+    until = timers_of(state, TimerKind.PROVISIONAL)
+    return sorted(PodUid(str(uid)) for uid in until if has_come(until[uid], now=state.now))
 
 
 def vouch(state: State, record: PodRecord) -> None:
@@ -58,14 +75,14 @@ def vouch(state: State, record: PodRecord) -> None:
 
 def begin_doubt(state: State, record: PodRecord) -> None:
     """Doubt what is not shown of a pod once the watch had time enough to show it."""
-    record.seen.doubted_until = state.now + DOUBTED
-    state.pods.doubted.add(record.uid)
+    until = record.seen.doubted_until = state.now + DOUBTED
+    set_timer(state, TimerKind.DOUBT, record.uid, until)
 
 
 def end_doubt(state: State, record: PodRecord) -> None:
     """Doubt nothing of a pod."""
     record.seen.doubted_until = None
-    state.pods.doubted.discard(record.uid)
+    cancel_timer(state, TimerKind.DOUBT, record.uid)
 
 
 def end_doubt_if_shown(state: State, record: PodRecord) -> None:
@@ -96,5 +113,5 @@ def believe_binding(state: State, record: PodRecord) -> None:
 
 def forget_belief(state: State, record: PodRecord) -> None:
     """Wait no more for what would show a pod that is gone."""
-    state.pods.provisional.discard(record.uid)
-    state.pods.doubted.discard(record.uid)
+    cancel_timer(state, TimerKind.PROVISIONAL, record.uid)
+    cancel_timer(state, TimerKind.DOUBT, record.uid)

@@ -3,12 +3,13 @@
 from core.ids import PodUid
 from core.ledger.applications.classification import classify, enrol, leave
 from core.ledger.applications.membership import application_of_bodies, taken_facts
+from core.ledger.applications.rejection import forget_rejection
 from core.ledger.applications.relabelled import note_labels
 from core.ledger.cluster.daemon_sets import forget_controller, note_controller
 from core.ledger.gangs.open_slots import room_taken
 from core.ledger.gangs.replacement import holder_gone, member_gone
 from core.ledger.podgroups.membership import forget_member
-from core.ledger.pods.belief import forget_belief
+from core.ledger.pods.belief import forget_belief, is_any_provisional
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.tombstones import note_gone
 from core.ledger.pods.update import time_runs
@@ -37,7 +38,7 @@ def refresh(state: State, record: PodRecord) -> Rounds:
     note_controller(state, record)
     membership, is_shown = record.membership, record.seen.shown is not None
     # Of an application that only bodies have told of, each pod is provisional.
-    if state.pods.provisional and is_shown and membership.managed and membership.application is None:
+    if is_any_provisional(state) and is_shown and membership.managed and membership.application is None:
         invented = application_of_bodies(state, taken_facts(record))
         if invented is not None:
             yield from _forget_invention(state, invented)
@@ -89,6 +90,7 @@ def forget(state: State, record: PodRecord) -> Rounds:
     leave(state, record)
     del state.pods.records[facts.uid]
     forget_belief(state, record)
+    forget_rejection(state, record)
     _forget_name(state, (facts.namespace, facts.name), facts.uid)
 
 

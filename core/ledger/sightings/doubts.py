@@ -6,7 +6,6 @@ until the watch has told all that happened before it, and for `DOUBTED` seconds 
 """
 
 from core.ids import NO_POD, PodUid
-from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.admission.gate_status import end_opening
 from core.ledger.gangs.outcomes import note_released
@@ -16,6 +15,8 @@ from core.ledger.pods.binding import disbelieve_bound
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.registry import forget, refresh
 from core.ledger.state.state import State
+from core.ledger.state.timer_heap import take_due
+from core.ledger.state.timers import TimerKind
 from core.ledger.touched import Rounds
 
 
@@ -32,10 +33,9 @@ def doubt_what_is_not_shown(state: State, uids: frozenset[PodUid]) -> None:
 
 def expire_doubts(state: State) -> Rounds:
     """Undo what no watch has shown in time. An open bind call, or an opening, is waited for."""
-    for record in (
-        [state.pods.records[uid] for uid in sorted(state.pods.doubted)] if state.pods.caught_up else ()
-    ):
-        if record.seen.doubted_until is None or not has_come(record.seen.doubted_until, now=state.now):
+    for uid in sorted(take_due(state, TimerKind.DOUBT)) if state.pods.caught_up else ():
+        record = state.pods.records.get(uid)
+        if record is None or record.seen.doubted_until is None:
             continue
         if record.placement.binding or (
             record.admission.opening and (record.admission.waking or record.uid in state.turns.unwoken)

@@ -8,7 +8,6 @@ most, and never about a pod that has a node: kube-scheduler does not ask about s
 from dataclasses import replace
 
 from core.ids import PodUid
-from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.admission.scheduler_failures import note_failure, note_refusal
 from core.ledger.applications.classification import place_gangs
@@ -23,6 +22,7 @@ from core.ledger.pods.belief import (
     believe_told,
     end_doubt_if_shown,
     note_shown,
+    overdue_bodies,
     vouch,
 )
 from core.ledger.pods.record import PodRecord
@@ -216,10 +216,9 @@ def expire_provisional(state: State) -> Rounds:
 
     Not while the API server has its Binding, or may get it.
     """
-    for record in [state.pods.records[uid] for uid in sorted(state.pods.provisional)]:
-        if record.seen.provisional_until is None or not has_come(
-            record.seen.provisional_until, now=state.now
-        ):
+    for uid in overdue_bodies(state):
+        record = state.pods.records.get(uid)
+        if record is None or record.seen.provisional_until is None:
             continue
         if record.seen.shown is not None:
             believe_shown(state, record)

@@ -33,10 +33,6 @@ class Pods:
     #: Pods to settle, in the order in which they were touched first, True with one that is gone.
     #: None between events.
     touched: dict[PodUid, tuple[PodRecord, bool]] = field(default_factory=dict)
-    #: Pods that only the body of a verb has shown. Derived.
-    provisional: set[PodUid] = field(default_factory=set)
-    #: Pods on which Paddock acted and that a complete list does not show (F-8). Derived.
-    doubted: set[PodUid] = field(default_factory=set)
     #: Pods that cannot be classified yet, by namespace. Derived.
     unclassified: dict[str, set[PodUid]] = field(default_factory=dict)
     #: Time of deletion of pods that were deleted a short while ago, in seconds.

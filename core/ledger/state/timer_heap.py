@@ -95,7 +95,9 @@ def take_due(
 @overload
 def take_due(state: State, kind: Literal[TimerKind.OFFER, TimerKind.NODE_RESERVATION]) -> list[PodUid]: ...
 @overload
-def take_due(state: State, kind: Literal[TimerKind.GANG, TimerKind.APPLICATION_STATE]) -> list[AppId]: ...
+def take_due(
+    state: State, kind: Literal[TimerKind.GANG, TimerKind.APPLICATION_STATE, TimerKind.NAMESPACE]
+) -> list[AppId]: ...
 @overload
 def take_due(state: State, kind: Literal[TimerKind.RESERVATION, TimerKind.GANG_SLOT]) -> list[PodUid]: ...
 @overload
@@ -103,6 +105,8 @@ def take_due(
     state: State,
     kind: Literal[TimerKind.POD_GROUP_ATTEMPT, TimerKind.POD_GROUP_LEASE, TimerKind.POD_GROUP_DEGRADED],
 ) -> list[GroupKey]: ...
+@overload
+def take_due(state: State, kind: Literal[TimerKind.DOUBT, TimerKind.REJECTION]) -> list[PodUid]: ...
 def take_due(state: State, kind: TimerKind) -> Sequence[TimerKey]:
     """Keys of the timers of one kind that have expired, in the order of their times; they are set no more."""
     expired: list[TimerKey] = []

@@ -27,6 +27,14 @@ class TimerKind(IntEnum):
     """What a resolver said of the groups of a user is not used any more."""
     APPLICATION_STATE = 3
     """The state of an application ends."""
+    PROVISIONAL = 41
+    """The body of a verb is not believed any more, unless something has shown the same."""
+    DOUBT = 42
+    """An act of Paddock that no list has shown is over. Stands still until the watch has caught up."""
+    REJECTION = 44
+    """A pod is told of the rejection of its application and marked, for the first time or again (APP-8)."""
+    NAMESPACE = 43
+    """An application waits no longer for its namespace."""
     RESERVATION = 4
     """The quota reservation of a pod is over."""
     CYCLE = 5

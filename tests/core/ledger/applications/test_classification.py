@@ -9,7 +9,7 @@ import pytest
 
 from core.ids import RECOVERY_QUEUE, PodUid
 from core.ledger import events as on
-from core.ledger.applications.membership import NAMESPACE_AWAITED
+from core.ledger.applications.index import NAMESPACE_AWAITED
 from core.ledger.effects import Effect, LookUpGroups, MarkFailed, PostEvent
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
@@ -246,6 +246,20 @@ def test_an_unknown_namespace_gives_no_tags_and_stops_the_application_for_a_mome
     assert ledger.view.next_due() is None
 
 
+@pytest.mark.rule("NS-8")
+def test_one_that_cannot_be_placed_then_is_tried_again_from_time_to_time() -> None:
+    ledger = Ledger()
+    observe(ledger, namespace="unseen")
+    for waits in (1, 2, 3):
+        assert ledger.view.next_due() == START + waits * NAMESPACE_AWAITED
+        ledger.apply(on.TimePassed(), now=START + waits * NAMESPACE_AWAITED)
+    configured = on.Configured(make_partition(ROOT_LEAF), LedgerSettings())
+    ledger.apply(configured, now=START + 3 * NAMESPACE_AWAITED)
+    assert application(ledger).queue == "root.a"
+    ledger.apply(on.TimePassed(), now=START + 3 * NAMESPACE_AWAITED)
+    assert ledger.view.next_due() is None
+
+
 @pytest.mark.rule("NS-5", "NS-6")
 def test_a_namespace_that_is_shown_after_its_pod_is_waited_for() -> None:
     """Two watches: the API server had the namespace first."""
@@ -311,3 +325,36 @@ def test_switching_it_on_marks_those_that_wait_already() -> None:
     on_now = on.Configured(make_partition(ROOT_LEAF), LedgerSettings(mark_failed=True))
     (effect,) = ledger.apply(on_now, now=START)
     assert isinstance(effect, MarkFailed)
+
+
+@pytest.mark.rule("APP-8")
+def test_settings_alone_switch_it_on_too() -> None:
+    ledger = ledger_of(ROOT_LEAF)
+    observe(ledger, "one", queue="root.nowhere")
+    ledger.apply(on.SettingsRead(LedgerSettings(mark_failed=True)), now=START)
+    marked = ledger.apply(on.TimePassed(), now=START)
+    assert [type(each) for each in marked] == [MarkFailed]
+    assert ledger.view.next_due() == START + 30
+
+
+@pytest.mark.rule("APP-8")
+def test_a_pod_that_leaves_is_not_marked_again() -> None:
+    ledger = ledger_of(ROOT_LEAF, settings=LedgerSettings(mark_failed=True))
+    observe(ledger, "one", queue="root.nowhere")
+    ledger.apply(on.PodDeleted(PodUid("uid-one")), now=START)
+    assert ledger.view.next_due() is None
+
+
+@pytest.mark.rule("APP-8")
+def test_all_pods_are_told_of_another_reason_where_they_are_to_fail() -> None:
+    rule = RuleSpec("tag", value="namespace", parent=RuleSpec("tag", value="namespace.parentqueue"))
+    leaves = make_queue("root.a"), make_queue("root.b")
+    ledger = ledger_of(*leaves, rules=(rule,), settings=LedgerSettings(mark_failed=True))
+    told(ledger, parent_queue="a")
+    for name in ("one", "two"):
+        observe(ledger, name, app="job", queue="")
+    told(ledger, parent_queue="b")
+    first = observe(ledger, "one", app="job", queue="", version=2)
+    assert [type(each) for each in first] == [PostEvent]
+    second = ledger.apply(on.TimePassed(), now=START)
+    assert [each.name for each in second if isinstance(each, PostEvent)] == ["two"]

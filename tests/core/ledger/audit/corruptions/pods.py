@@ -35,22 +35,6 @@ PODS: list[Corruption] = [
         lambda state: state.pods.by_name.__setitem__(("default", "bound"), (PodUid("uid-waiting"),)),
     ),
     (
-        "pods.provisional",
-        "provisional index of uid-provisional",
-        lambda state: state.pods.provisional.clear(),
-    ),
-    (
-        "pods.doubted",
-        "doubted index of uid-waiting",
-        lambda state: state.pods.doubted.add(PodUid("uid-waiting")),
-    ),
-    ("pods.doubted", "doubted index of ghost", lambda state: state.pods.doubted.add(PodUid("ghost"))),
-    (
-        "pods.provisional",
-        "provisional index of ghost",
-        lambda state: state.pods.provisional.add(PodUid("ghost")),
-    ),
-    (
         "pods.unclassified",
         "unclassified index of unseen/uid-early",
         lambda state: state.pods.unclassified.clear(),

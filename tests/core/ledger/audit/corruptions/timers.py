@@ -1,6 +1,7 @@
 """Ways to make timers wrong. No tests."""
 
 from collections.abc import Callable
+from functools import partial
 
 from core.ids import AppId, PodUid
 from core.ledger.state.state import State
@@ -12,6 +13,7 @@ from tests.core.ledger.audit.corruptions.busy import Corruption
 SET_IN_BUSY_LEDGER: list[tuple[TimerKind, TimerKey]] = [
     (TimerKind.GANG, AppId("gang", "default")),
     (TimerKind.RESERVATION, PodUid("uid-reserved")),
+    (TimerKind.PROVISIONAL, PodUid("uid-provisional")),
     (TimerKind.ATTEMPT, ONLY_ONE),
     (TimerKind.AGE, ONLY_ONE),
 ]
@@ -41,6 +43,11 @@ TIMERS: list[Corruption] = [
     ("timers.due", "timer GANG of default/gang", lambda state: state.timers.due.clear()),
     (
         "timers.due",
+        "timer NAMESPACE of default/app-1",
+        lambda state: set_timer(state, TimerKind.NAMESPACE, AppId("app-1", "default"), START),
+    ),
+    (
+        "timers.due",
         "timer USER_GROUPS of stranger",
         lambda state: state.timers.due.update({(TimerKind.USER_GROUPS, "stranger"): START}),
     ),
@@ -59,6 +66,16 @@ TIMERS: list[Corruption] = [
         "timers.due",
         "timer RESERVATION of ghost",
         lambda state: state.timers.due.update({(TimerKind.RESERVATION, PodUid("ghost")): START}),
+    ),
+    *[
+        ("timers.due", f"timer {kind.name} of {uid}", partial(set_timer, kind=kind, key=uid, when=START))
+        for kind in (TimerKind.PROVISIONAL, TimerKind.DOUBT)
+        for uid in (PodUid("uid-waiting"), PodUid("ghost"))
+    ],
+    (
+        "timers.due",
+        "timer REJECTION of ghost",
+        lambda state: set_timer(state, TimerKind.REJECTION, "ghost", START),
     ),
     ("timers.due", "timer OFFER of ghost", lambda state: set_timer(state, TimerKind.OFFER, "ghost", START)),
     (
