@@ -4,7 +4,7 @@ import pytest
 
 from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
-from core.reasons import CODE_SETTLES, Code, Refusal, Said, contradicts_turn, said_next
+from core.reasons import CODE_SETTLES, Code, Refusal, Said, contradicts_turn, said_next, tells_of_refusal
 from tests.builders import START, filtered, make_ledger, make_partition, make_pod, make_queue
 
 QUOTA = Refusal(Code.QUOTA_EXCEEDED, "root.a", "max vcore=2")
@@ -131,3 +131,16 @@ def test_a_failure_that_names_only_what_turns_judge_contradicts_a_turn(
 @pytest.mark.parametrize("text", ["", "running PreBind plugin: conflict", "no nodes available"])
 def test_other_texts_contradict_no_turn(text: str) -> None:
     assert not contradicts_turn(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "ours"),
+    [
+        ("0/2 nodes are available: 2 QuotaExceeded: root.a max vcore=1. preemption: not helpful", True),
+        ("0/1 nodes are available: 1 GangIncomplete: gang of 3 placeholders.", True),
+        ("0/2 nodes are available: 2 Insufficient cpu. preemption: not helpful", False),
+        ("", False),
+    ],
+)
+def test_our_texts_are_known_within_those_of_kube_scheduler(text: str, ours: bool) -> None:
+    assert tells_of_refusal(text) is ours

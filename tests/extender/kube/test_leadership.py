@@ -1,15 +1,13 @@
 """Whose Lease it is: read, compared whole, believed for a while."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from extender.kube.connection.client import ApiClient, connect
+from extender.kube.connection.client import ApiClient
 from extender.kube.leadership import CONFIRM_WITHIN, POLL, STALE, Leadership, is_held_by
 from tests.extender.fake_api import FakeApi, Request
 from tests.extender.reflector_bench import cancelled, until
@@ -72,13 +70,8 @@ class Bench:
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    api = await FakeApi().start()
-    kubeconfig = tmp_path / "kubeconfig"
-    kubeconfig.write_text(json.dumps(api.kubeconfig()))
-    async with await connect(kubeconfig=str(kubeconfig)) as client:
-        yield Bench(api, client)
-    await api.stop()
+async def bench(api: FakeApi, client: ApiClient) -> Bench:
+    return Bench(api, client)
 
 
 def held_answer(bench: Bench) -> Callable[[], None]:

@@ -2,14 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 from aiohttp import web
 
 from core.ledger import events as on
-from extender.kube.connection.client import connect
+from extender.kube.connection.client import ApiClient
 from extender.kube.effects.effector import Effector
 from extender.verbs.bind import BindVerb
 from extender.verbs.faults import CallFault
@@ -47,17 +45,12 @@ class Cluster:
 
 
 @pytest.fixture
-async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
-    api = await FakeApi().start()
-    kubeconfig = tmp_path / "kubeconfig"
-    kubeconfig.write_text(json.dumps(api.kubeconfig()))
+async def cluster(api: FakeApi, client: ApiClient) -> Cluster:
     rig = Rig()
-    async with await connect(kubeconfig=str(kubeconfig)) as client:
-        effector = Effector(
-            client, learn=rig.engine.learn, may_act=lambda: True, count=lambda effect, outcome: None
-        )
-        yield Cluster(api, rig, effector)
-    await api.stop()
+    effector = Effector(
+        client, learn=rig.engine.learn, may_act=lambda: True, count=lambda effect, outcome: None
+    )
+    return Cluster(api, rig, effector)
 
 
 async def test_the_binding_on_the_wire(cluster: Cluster) -> None:

@@ -2,15 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import OpenGate
-from extender.kube.connection.client import ApiClient, connect
+from extender.kube.connection.client import ApiClient
 from extender.kube.connection.fencing import HeldBack
 from extender.kube.effects.effector import Effector
 from extender.verbs.bind import BindOutcome, BindVerb, PostBinding
@@ -138,14 +136,9 @@ async def _at_once(_: float) -> None:
 
 
 @pytest.fixture
-async def stand(tmp_path: Path) -> AsyncIterator[Stand]:
-    api = await FakeApi().start()
-    kubeconfig = tmp_path / "kubeconfig"
-    kubeconfig.write_text(json.dumps(api.kubeconfig()))
+async def stand(api: FakeApi, client: ApiClient) -> Stand:
     api.apply(PODS, pod_body("p"))
-    async with await connect(kubeconfig=str(kubeconfig)) as client:
-        yield Stand(api, client)
-    await api.stop()
+    return Stand(api, client)
 
 
 async def test_a_binding_is_held_back_when_the_lease_is_lost_before_it_is_written(stand: Stand) -> None:

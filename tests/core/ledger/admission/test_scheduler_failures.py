@@ -1,5 +1,7 @@
 """What kube-scheduler says of an attempt that it made before it could know of the turn (DESIGN-3)."""
 
+import pytest
+
 from core.decisions.decision import Admitted
 from core.ids import PodUid
 from core.ledger import events as on
@@ -58,3 +60,27 @@ def test_an_ask_that_kube_scheduler_goes_on_to_find_no_capacity_for_has_its_turn
     says(ledger, NO_ROOM, version=2)
     ledger.apply(on.TimePassed(), now=START + 2)
     assert woken(ledger, now=START + 2) == ["uid-second"]
+
+
+# -- pods that were refused before: by a former life of this ledger, or by another instance ---
+
+REFUSED = "0/2 nodes are available: 2 QuotaExceeded: root.a max vcore=1. preemption: not helpful"
+IN_TREE = "0/2 nodes are available: 2 Insufficient cpu. preemption: not helpful"
+
+
+@pytest.mark.parametrize(("text", "woken_up"), [(REFUSED, ["uid-p"]), (IN_TREE, [])])
+def test_only_one_that_we_refused_is_woken_after_a_restart(text: str, woken_up: list[str]) -> None:
+    ledger = make_ledger(make_queue("root.a"), listed=False)
+    ledger.apply(on.PodObserved(make_pod("p", unscheduled=text)), now=START)
+    ledger.apply(on.PodsListed(frozenset({PodUid("uid-p")})), now=START)
+    assert woken(ledger, now=START) == woken_up
+
+
+def test_one_that_another_instance_refuses_is_woken_too() -> None:
+    ledger = make_ledger(make_queue("root.a", max={"vcore": 1000}))
+    ledger.apply(on.PodObserved(make_pod("runs", node="n1")), now=START)
+    ledger.apply(on.PodObserved(make_pod("p")), now=START)
+    ledger.apply(on.PodObserved(make_pod("p", version=2, unscheduled=REFUSED)), now=START)
+    assert woken(ledger, now=START) == []
+    ledger.apply(on.PodDeleted(PodUid("uid-runs")), now=START + 5)
+    assert woken(ledger, now=START + 5) == ["uid-p"]

@@ -34,13 +34,6 @@ SECRET = "s3cr3t-t0k3n"
 
 
 @pytest.fixture
-async def api() -> AsyncIterator[FakeApi]:
-    server = await FakeApi().start()
-    yield server
-    await server.stop()
-
-
-@pytest.fixture
 def kubeconfig(api: FakeApi, tmp_path: Path) -> Callable[..., str]:
     def write(**user: object) -> str:
         path = tmp_path / "kubeconfig"

@@ -1,36 +1,18 @@
 """A stream gives whole lines, and notices a server that is gone, silent or without measure."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator
 from contextlib import aclosing
-from pathlib import Path
 
 import pytest
 from aiohttp import web
 
 from extender.kube.connection import client as client_module
 from extender.kube.connection.api import Gone, MalformedAnswer, Unreachable
-from extender.kube.connection.client import ApiClient, connect
+from extender.kube.connection.client import ApiClient
 from tests.extender.fake_api import FakeApi, Request, hang_up
 from tests.extender.reflector_bench import until
 
 PODS = "/api/v1/pods"
-
-
-@pytest.fixture
-async def api() -> AsyncIterator[FakeApi]:
-    server = await FakeApi().start()
-    yield server
-    await server.stop()
-
-
-@pytest.fixture
-async def client(api: FakeApi, tmp_path: Path) -> AsyncIterator[ApiClient]:
-    path = tmp_path / "kubeconfig"
-    path.write_text(json.dumps(api.kubeconfig()))
-    async with await connect(kubeconfig=str(path)) as made:
-        yield made
 
 
 async def heard(client: ApiClient, count: int, *, idle_timeout: float = 5.0) -> list[bytes]:

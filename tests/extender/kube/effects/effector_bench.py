@@ -1,18 +1,14 @@
 """An effector over a fake API server, for the tests of what it does on our own account."""
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
-
-import pytest
 
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.effects import PostEvent, WakePod
-from extender.kube.connection.client import ApiClient, connect
+from extender.kube.connection.client import ApiClient
 from extender.kube.effects.bodies import WAKE_ANNOTATION
 from extender.kube.effects.effector import Effector
 from tests.extender.fake_api import FakeApi, Request
@@ -62,16 +58,6 @@ class Bench:
         assert pod is not None
         token: str | None = pod["metadata"].get("annotations", {}).get(WAKE_ANNOTATION)
         return token
-
-
-@pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    api = await FakeApi().start()
-    kubeconfig = tmp_path / "kubeconfig"
-    kubeconfig.write_text(json.dumps(api.kubeconfig()))
-    async with await connect(kubeconfig=str(kubeconfig)) as client:
-        yield Bench(api, client)
-    await api.stop()
 
 
 def wake(name: str = "p", token: str = "1", uid: str = "") -> WakePod:  # noqa: S107 - no secret

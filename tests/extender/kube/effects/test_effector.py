@@ -11,10 +11,8 @@ from core.ledger.effects import (
     WriteRecord,
 )
 from core.ledger.outcomes import Purpose
-from tests.extender.kube.effects.effector_bench import PODS, Bench, bench, event, wake
+from tests.extender.kube.effects.effector_bench import PODS, Bench, event, wake
 from tests.extender.rigs import pod_body
-
-__all__ = ["bench"]
 
 EVENTS = "/api/v1/namespaces/default/events"
 

@@ -10,10 +10,8 @@ from extender.kube.effects import effector as module
 from extender.kube.effects.effector import ATTEMPTS, REPORTED_EVERY
 from tests.extender.fake_api import Request
 from tests.extender.fake_objects import refusal
-from tests.extender.kube.effects.effector_bench import PODS, Bench, bench
+from tests.extender.kube.effects.effector_bench import PODS, Bench
 from tests.extender.rigs import pod_body
-
-__all__ = ["bench"]
 
 UID = PodUid("uid-p")
 NOMINATION = NominateNode(UID, "default", "p", NodeName("n1"), Purpose.NODE_RESERVATION)

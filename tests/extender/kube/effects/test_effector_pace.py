@@ -14,11 +14,9 @@ from core.ledger.outcomes import Purpose
 from extender.kube.effects import effector as module
 from extender.kube.effects.effector import QUIET_RATE, QUIET_WORKERS, RATE, WORKERS
 from tests.extender.fake_api import Answer, Request
-from tests.extender.kube.effects.effector_bench import PODS, Bench, bench, event, wake
+from tests.extender.kube.effects.effector_bench import PODS, Bench, event, wake
 from tests.extender.reflector_bench import until
 from tests.extender.rigs import pod_body
-
-__all__ = ["bench"]
 
 EVENTS = "/api/v1/namespaces/default/events"
 

@@ -15,11 +15,9 @@ from extender.kube.effects.bodies import WAKE_ANNOTATION
 from extender.kube.effects.effector import ATTEMPTS
 from tests.extender.fake_api import Request
 from tests.extender.fake_objects import refusal
-from tests.extender.kube.effects.effector_bench import PODS, Bench, bench, event, wake
+from tests.extender.kube.effects.effector_bench import PODS, Bench, event, wake
 from tests.extender.reflector_bench import until
 from tests.extender.rigs import pod_body
-
-__all__ = ["bench"]
 
 EVENTS = "/api/v1/namespaces/default/events"
 

@@ -12,10 +12,8 @@ from core.ledger.outcomes import EvictionOutcome, Purpose
 from extender.kube.effects.effector import ATTEMPTS
 from tests.extender.fake_api import Request
 from tests.extender.fake_objects import refusal
-from tests.extender.kube.effects.effector_bench import PODS, Bench, bench
+from tests.extender.kube.effects.effector_bench import PODS, Bench
 from tests.extender.rigs import pod_body
-
-__all__ = ["bench"]
 
 POLICY_V1 = "policy/v1"
 HIGH = PodUid("uid-high")

@@ -13,9 +13,7 @@ from extender.wire.placeholder import PlaceholderSettings, placeholder_pod
 from tests.builders import make_gang, make_placeholder
 from tests.extender.fake_api import Request
 from tests.extender.fake_objects import Json, refusal
-from tests.extender.kube.effects.effector_bench import PODS, Bench, bench
-
-__all__ = ["bench"]
+from tests.extender.kube.effects.effector_bench import PODS, Bench
 
 NAME = "tg-app-1-g-0"
 

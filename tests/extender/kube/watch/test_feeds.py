@@ -1,9 +1,6 @@
 """What is followed, in which order it is told, and what the two ConfigMaps become."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -14,7 +11,7 @@ from core.workload.daemon_set import DaemonSetKey
 from core.workload.nodes.affinity import Requirement
 from extender.configuration.sources import ConfigMapData
 from extender.kube.connection.api import KubeError
-from extender.kube.connection.client import ApiClient, connect
+from extender.kube.connection.client import ApiClient
 from extender.kube.watch.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
 from extender.kube.watch.reflector import Silence
 from extender.wire import kinds
@@ -88,13 +85,8 @@ class Bench:
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    api = await FakeApi().start()
-    kubeconfig = tmp_path / "kubeconfig"
-    kubeconfig.write_text(json.dumps(api.kubeconfig()))
-    async with await connect(kubeconfig=str(kubeconfig)) as client:
-        yield Bench(api, client)
-    await api.stop()
+async def bench(api: FakeApi, client: ApiClient) -> Bench:
+    return Bench(api, client)
 
 
 async def test_pods_come_after_namespaces_configuration_and_nodes(bench: Bench) -> None:

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,7 +11,7 @@ from core.errors import QuantityError
 from core.ledger import events as on
 from core.workload.gangs.gang import GroupSource, PodGroup
 from core.workload.pod_group import GroupKey, PodGroupFacts, Terms
-from extender.kube.connection.client import connect
+from extender.kube.connection.client import ApiClient
 from extender.kube.watch.pod_groups import PodGroupFeed
 from extender.kube.watch.reflector import Silence
 from extender.wire.annotations.gang import PLUGIN_GROUP, POD_GROUP_MIN, POD_GROUP_NAME, pod_group_from
@@ -125,17 +123,12 @@ class Bench:
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    api = await FakeApi().start()
-    kubeconfig = tmp_path / "kubeconfig"
-    kubeconfig.write_text(json.dumps(api.kubeconfig()))
+async def bench(api: FakeApi, client: ApiClient) -> Bench:
     told: list[on.Event] = []
-    async with await connect(kubeconfig=str(kubeconfig)) as client:
-        feed = PodGroupFeed(client, told.append, Silence())
-        made = Bench(api, feed, told)
-        feed.sleep = made.pause
-        yield made
-    await api.stop()
+    feed = PodGroupFeed(client, told.append, Silence())
+    made = Bench(api, feed, told)
+    feed.sleep = made.pause
+    return made
 
 
 @pytest.mark.rule("COS-10")

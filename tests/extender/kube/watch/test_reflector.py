@@ -2,14 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 from aiohttp import web
 
 from extender.kube.connection.api import Gone, MalformedAnswer, Unreachable
-from extender.kube.connection.client import connect
+from extender.kube.connection.client import ApiClient
 from tests.extender.fake_api import FakeApi, Request, refusal
 from tests.extender.reflector_bench import (
     Bench,
@@ -25,13 +23,8 @@ from tests.extender.reflector_bench import (
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    api = await FakeApi().start()
-    path = tmp_path / "kubeconfig"
-    path.write_text(json.dumps(api.kubeconfig()))
-    async with await connect(kubeconfig=str(path)) as client:
-        yield Bench(api, client)
-    await api.stop()
+async def bench(api: FakeApi, client: ApiClient) -> Bench:
+    return Bench(api, client)
 
 
 # --- lists

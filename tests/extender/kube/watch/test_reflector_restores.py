@@ -1,25 +1,18 @@
 """A reflector whose server's etcd is restored: its versions begin again at a lower one (F-8)."""
 
-import json
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from aiohttp import web
 
-from extender.kube.connection.client import connect
+from extender.kube.connection.client import ApiClient
 from tests.extender.fake_api import FakeApi, Request
 from tests.extender.reflector_bench import PODS, Bench, Hurried, until
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    api = await FakeApi().start()
-    path = tmp_path / "kubeconfig"
-    path.write_text(json.dumps(api.kubeconfig()))
-    async with await connect(kubeconfig=str(path)) as client:
-        yield Bench(api, client)
-    await api.stop()
+async def bench(api: FakeApi, client: ApiClient) -> Bench:
+    return Bench(api, client)
 
 
 def saved(api: FakeApi) -> Callable[[], None]:

@@ -14,16 +14,8 @@ from extender.simulator.cluster.played_objects import Pod
 from extender.simulator.report.recording import Happening
 from extender.simulator.scenario.reader import scenario_from
 from extender.simulator.simulation import Cluster
+from tests.extender.simulator.cluster.one_node import HEAD
 
-HEAD = """\
-apiVersion: paddock.dev/v1
-kind: Scenario
-name: s
-config:
-  partitions: [{name: default, queues: [{name: root, submitacl: "*", queues: [{name: a}]}]}]
-cluster:
-  nodes: [{name: n1, cpu: 8}]
-"""
 BUDGETS = """\
   podDisruptionBudgets:
     - {name: db, matchLabels: {tier: db}, minAvailable: 1}

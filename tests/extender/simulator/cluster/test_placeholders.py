@@ -20,15 +20,11 @@ from extender.simulator.simulation import Cluster
 from extender.wire.annotations.gang import gang_from
 from extender.wire.placeholder import PlaceholderSettings, TemplateParts, placeholder_pod
 from tests.builders import make_placeholder
+from tests.extender.simulator.cluster.one_node import HEAD
 
-SCENARIO = """\
-apiVersion: paddock.dev/v1
-kind: Scenario
-name: s
-config:
-  partitions: [{name: default, queues: [{name: root, submitacl: "*", queues: [{name: a}]}]}]
-cluster:
-  nodes: [{name: n1, cpu: 8}]
+SCENARIO = (
+    HEAD
+    + """\
   priorityClasses: [{name: high, value: 7, preemptionPolicy: Never}]
 steps:
   - at: 0s
@@ -36,6 +32,7 @@ steps:
       - {name: first, app: app-1, queue: root.a, cpu: 1}
       - {name: slow, app: app-1, queue: root.a, cpu: 1, grace: 10s}
 """
+)
 
 
 def gang(**more: Any) -> Gang:

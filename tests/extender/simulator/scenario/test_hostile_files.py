@@ -16,6 +16,7 @@ from extender.simulator.scenario.model import Scenario, ScenarioError
 from extender.simulator.scenario.reader import read_scenario, scenario_from, yaml_of
 from extender.simulator.scenario.scalars import milliseconds_of, plain
 from tests.effort import assert_linear, effort
+from tests.extender.simulator.scenario.yaml_values import list_of, mapping_of
 
 HEAD = "apiVersion: paddock.dev/v1\nkind: Scenario\nname: s\nconfig: {partitions: []}\n"
 NOWHERE = Path("/nowhere")
@@ -168,22 +169,10 @@ leaves = st.one_of(st.none(), st.one_of(texts, awkward).map(QuotedText), plains)
 keys = st.one_of(st.one_of(texts, awkward).map(QuotedText), plains.filter(lambda text: text != "<<"))
 
 
-def _mapping(entries: dict[str, Value]) -> MapValue:
-    made = MapValue()
-    made.update(entries)
-    return made
-
-
-def _list(items: list[Value]) -> ListValue:
-    made = ListValue()
-    made.extend(items)
-    return made
-
-
 nested = st.recursive(
     leaves,
     lambda below: st.one_of(
-        st.lists(below, max_size=3).map(_list), st.dictionaries(keys, below, max_size=3).map(_mapping)
+        st.lists(below, max_size=3).map(list_of), st.dictionaries(keys, below, max_size=3).map(mapping_of)
     ),
     max_leaves=10,
 )
@@ -197,7 +186,7 @@ def _typed(value: Value) -> object:
     return value if value is None else (isinstance(value, QuotedText), str(value))
 
 
-@given(st.dictionaries(keys, nested, min_size=1, max_size=3).map(_mapping))
+@given(st.dictionaries(keys, nested, min_size=1, max_size=3).map(mapping_of))
 def test_any_document_in_place_reaches_the_loader_unchanged(value: MapValue) -> None:
     """Plain texts too that cannot be written plain: they come from tags, or from lines that were folded."""
     assert _typed(read_document(yaml_of(value)).top) == _typed(value)

@@ -10,6 +10,7 @@ from extender.queueconfig.document import ListValue, MapValue, QuotedText, Value
 from extender.simulator.scenario.fields import Named
 from extender.simulator.scenario.model import Kill, PodGroup, Scenario, ScenarioError
 from extender.simulator.scenario.reader import read_scenario, scenario_from, yaml_of
+from tests.extender.simulator.scenario.yaml_values import list_of, mapping_of
 
 FULL = """\
 apiVersion: paddock.dev/v1
@@ -200,29 +201,17 @@ scalars = st.one_of(
 )
 
 
-def _mapping(entries: dict[str, Value]) -> MapValue:
-    made = MapValue()
-    made.update(entries)
-    return made
-
-
-def _list(items: list[Value]) -> ListValue:
-    made = ListValue()
-    made.extend(items)
-    return made
-
-
 values = st.recursive(
     scalars,
     lambda below: st.one_of(
-        st.lists(below, max_size=4).map(_list),
-        st.dictionaries(st.from_regex(r"[a-z]{1,6}", fullmatch=True), below, max_size=4).map(_mapping),
+        st.lists(below, max_size=4).map(list_of),
+        st.dictionaries(st.from_regex(r"[a-z]{1,6}", fullmatch=True), below, max_size=4).map(mapping_of),
     ),
     max_leaves=20,
 )
 
 
-@given(st.dictionaries(st.from_regex(r"[a-z]{2,6}", fullmatch=True), values, min_size=1).map(_mapping))
+@given(st.dictionaries(st.from_regex(r"[a-z]{2,6}", fullmatch=True), values, min_size=1).map(mapping_of))
 def test_a_document_in_place_reaches_the_loader_unchanged(value: MapValue) -> None:
     text = yaml_of(value)
     again = read_document(text).top

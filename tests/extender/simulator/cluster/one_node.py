@@ -1,0 +1,12 @@
+"""Beginning of the scenarios of this folder."""
+
+HEAD = """\
+apiVersion: paddock.dev/v1
+kind: Scenario
+name: s
+config:
+  partitions: [{name: default, queues: [{name: root, submitacl: "*", queues: [{name: a}]}]}]
+cluster:
+  nodes: [{name: n1, cpu: 8}]
+"""
+"""One queue and one node. What is said of the cluster further comes next, then the steps."""
