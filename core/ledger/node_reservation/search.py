@@ -136,12 +136,14 @@ def _finds_node(state: State, uid: PodUid, found: dict[tuple[Kind, NodeName], bo
     """``found``: what is known of others that ask for the same."""
     key, own = state.pending.waits_at[uid].key, state.pods.records[uid].daemon.required_node
     what = (key.size, key.constraints), own
-    if what not in found:
-        try:
-            found[what] = node_for(state, key, own=own) is not None
-        except Undecided:
-            # A pass will tell.
-            found[what] = False
+    answer = found.get(what)
+    if answer is not None:
+        return answer
+    try:
+        found[what] = node_for(state, key, own=own) is not None
+    except Undecided:
+        # A pass will tell.
+        found[what] = False
     return found[what]
 
 
