@@ -53,7 +53,7 @@ from core.ledger.preemption.execution import (
 )
 from core.ledger.preemption.in_vain import forgive
 from core.ledger.preemption.offers import drop_offers, spare_withdrawn
-from core.ledger.preemption.quota_reclaim import find_reclaims, forget_removed, note_terms, terms_now
+from core.ledger.preemption.quota_reclaim import find_reclaims, note_terms, terms_now
 from core.ledger.preemption.victims import expire_kept
 from core.ledger.recovery import stand_by, take_over
 from core.ledger.settle import settle_touched
@@ -156,7 +156,6 @@ class Ledger:
                 drop_offers(self._state)
             case on.CleanerDue():
                 remove_idle_queues(self._state)
-                forget_removed(self._state)
                 forgive(self._state)
             case _:
                 assert_never(event)

@@ -6,7 +6,7 @@ from core.ids import QueuePath
 from core.instants import has_come
 from core.ledger.pods.record import Charge, Held
 from core.ledger.state.state import State
-from core.ledger.state.timer_heap import cancel_timer, is_any_set, set_timer, timer_at, timers_of
+from core.ledger.state.timer_heap import cancel_timer, is_any_set, set_timer, timer_at
 from core.ledger.state.timers import TimerKind
 from core.queues.queue import Queue
 from core.queues.quota_change import QuotaTerms, is_due, start_after, start_after_growth, terms_of
@@ -23,7 +23,6 @@ def terms_now(state: State) -> Mapping[QueuePath, QuotaTerms]:
 
 def note_terms(state: State, before: Mapping[QueuePath, QuotaTerms]) -> None:
     """A document was applied: what it makes of each queue's start."""
-    forget_removed(state)
     for queue in state.config.tree:
         old = before.get(queue.path)
         if old is None or queue.dynamic or queue.draining:
@@ -38,13 +37,6 @@ def note_terms(state: State, before: Mapping[QueuePath, QuotaTerms]) -> None:
             now=state.now,
         )
         _set(state, queue, start)
-
-
-def forget_removed(state: State) -> None:
-    """Forget the starts of queues that are gone."""
-    for path in timers_of(state, TimerKind.QUOTA_RECLAIM):
-        if state.config.tree.get(str(path)) is None:
-            cancel_timer(state, TimerKind.QUOTA_RECLAIM, path)
 
 
 def note_growth(state: State, old: Charge | None, new: Charge) -> None:
