@@ -1,61 +1,60 @@
 """Timers: what ends by itself, and when."""
 
 from dataclasses import dataclass, field
-from enum import IntEnum, unique
+from enum import IntEnum, auto
 
 from core.ids import AppId, PodUid
 from core.workload.pod_group import GroupKey
 
 
-@unique
 class TimerKind(IntEnum):
-    """What a timer is about, in the order in which timers of one time are handled."""
+    """What a timer is about. `TimePassed` handles the kinds in an order of its own."""
 
-    GANG = 1
+    GANG = auto()
     """A gang is to be looked at again."""
-    OFFER = 11
+    OFFER = auto()
     """The offer for an ask ends."""
-    NODE_RESERVATION = 12
+    NODE_RESERVATION = auto()
     """The node reserved for an ask is released."""
-    ATTEMPT = 13
+    ATTEMPT = auto()
     """A plan may be made for an ask, of all those that wait for one."""
-    QUOTA_RECLAIM = 14
+    QUOTA_RECLAIM = auto()
     """Pods of a queue go because its quota shrank. Stopped while quotas do not preempt."""
-    AGE = 15
+    AGE = auto()
     """An ask is old enough for a node reservation, of all those that wait."""
-    USER_GROUPS = 2
+    USER_GROUPS = auto()
     """What a resolver said of the groups of a user is not used any more."""
-    APPLICATION_STATE = 3
+    APPLICATION_STATE = auto()
     """The state of an application ends."""
-    PROVISIONAL = 41
+    PROVISIONAL = auto()
     """The body of a verb is not believed any more, unless something has shown the same."""
-    DOUBT = 42
+    DOUBT = auto()
     """An act of Paddock that no list has shown is over. Stands still until the watch has caught up."""
-    REJECTION = 44
+    REJECTION = auto()
     """A pod is told of the rejection of its application and marked, for the first time or again (APP-8)."""
-    NAMESPACE = 43
+    NAMESPACE = auto()
     """An application waits no longer for its namespace."""
-    RESERVATION = 4
+    RESERVATION = auto()
     """The quota reservation of a pod is over."""
-    CYCLE = 5
+    CYCLE = auto()
     """The next cycle has something to do."""
-    TURN = 6
+    TURN = auto()
     """The lease of a turn is over. Stopped while no other ask would have the capacity."""
-    REFUSED_TURN = 7
+    REFUSED_TURN = auto()
     """The lease of a turn is over, of an ask that was refused."""
-    UNADMITTED = 8
+    UNADMITTED = auto()
     """A pod that was never admitted is to be reported (F-7). Stopped while this instance reports none."""
-    UNPLACED = 9
+    UNPLACED = auto()
     """A pod without a node is to be reported (F-2). Stopped like that."""
-    GANG_SLOT = 21
+    GANG_SLOT = auto()
     """The open slot of a member is to be checked."""
-    GANG_LINE = 22
+    GANG_LINE = auto()
     """Replacements under way stop other gangs no longer."""
-    POD_GROUP_ATTEMPT = 23
+    POD_GROUP_ATTEMPT = auto()
     """The attempt of a pod group is given up."""
-    POD_GROUP_LEASE = 24
+    POD_GROUP_LEASE = auto()
     """The turns of a pod group are taken back, as none of its members came."""
-    POD_GROUP_DEGRADED = 25
+    POD_GROUP_DEGRADED = auto()
     """A pod group that stayed degraded is reported."""
 
 
