@@ -23,7 +23,7 @@ from extender.queueconfig.problems import ConfigError
 
 def packed(text: str | bytes) -> str:
     data = text if isinstance(text, bytes) else text.encode()
-    return base64.b64encode(gzip.compress(data)).decode()
+    return base64.b64encode(gzip.compress(data, mtime=0)).decode()
 
 
 def only(data: dict[str, str] | None = None, binary: dict[str, str] | None = None) -> ConfigMapData:
@@ -92,7 +92,7 @@ def test_a_broken_gzip_sets_the_empty_key_only(value: str) -> None:
 
 @pytest.mark.rule("SRC-2")
 def test_a_gzip_of_several_members_is_read_whole() -> None:
-    value = base64.b64encode(gzip.compress(b"one ") + gzip.compress(b"two")).decode()
+    value = base64.b64encode(gzip.compress(b"one ", mtime=0) + gzip.compress(b"two", mtime=0)).decode()
     assert flatten(None, only({}, {"queues.yaml.gz": value})).queues_text == "one two"
 
 
