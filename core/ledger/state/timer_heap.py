@@ -1,7 +1,7 @@
-"""The timer heap: one order (time, kind, key) for everything that ends by itself.
+"""The timer heap: one place for everything that ends by itself, by (time, key) within each kind.
 
-Timers are cancelled lazily: their entries stay in the heap, void, until they come first or are too many. The
-timers of a kind have a heap of their own below that order, as some kinds stand still at times.
+Timers are cancelled lazily: their entries stay in the heap, void, until they come first or are too many. Each
+kind has a heap of its own, as some kinds stand still at times.
 """
 
 from collections.abc import Container, Mapping, Sequence
