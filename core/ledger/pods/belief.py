@@ -36,8 +36,9 @@ def note_not_shown(record: PodRecord) -> None:
 
 def believe_shown(state: State, record: PodRecord) -> None:
     """Take a pod for what was shown of it, which must be something; no body is ahead of that any more."""
-    record.seen.provisional_until = None
-    cancel_timer(state, TimerKind.PROVISIONAL, record.uid)
+    if record.seen.provisional_until is not None:
+        record.seen.provisional_until = None
+        cancel_timer(state, TimerKind.PROVISIONAL, record.uid)
     record.facts = record.seen.shown or record.facts
 
 
@@ -113,5 +114,7 @@ def believe_binding(state: State, record: PodRecord) -> None:
 
 def forget_belief(state: State, record: PodRecord) -> None:
     """Wait no more for what would show a pod that is gone."""
-    cancel_timer(state, TimerKind.PROVISIONAL, record.uid)
-    cancel_timer(state, TimerKind.DOUBT, record.uid)
+    if record.seen.provisional_until is not None:
+        cancel_timer(state, TimerKind.PROVISIONAL, record.uid)
+    if record.seen.doubted_until is not None:
+        cancel_timer(state, TimerKind.DOUBT, record.uid)

@@ -38,7 +38,7 @@ def refresh(state: State, record: PodRecord) -> Rounds:
     note_controller(state, record)
     membership, is_shown = record.membership, record.seen.shown is not None
     # Of an application that only bodies have told of, each pod is provisional.
-    if is_any_provisional(state) and is_shown and membership.managed and membership.application is None:
+    if is_shown and membership.managed and membership.application is None and is_any_provisional(state):
         invented = application_of_bodies(state, taken_facts(record))
         if invented is not None:
             yield from _forget_invention(state, invented)

@@ -41,10 +41,10 @@ def set_no_later(state: State, kind: TimerKind, key: TimerKey, when: float) -> N
 
 def cancel_timer(state: State, kind: TimerKind, key: TimerKey) -> None:
     """Forget a timer, if it is set."""
-    due, heaps = state.timers.due, state.timers.heaps
+    due = state.timers.due
     if due.pop((kind, key), None) is None:
         return
-    heap = heaps[kind]
+    heap = state.timers.heaps[kind]
     if heap[0][1] == key or len(heap) > 2 * len(due) + _VOID_AT_MOST:
         _tidy(state, kind)
 
