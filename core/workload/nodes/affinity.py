@@ -109,8 +109,9 @@ def why_not(node: NodeFacts, constraints: Constraints) -> str:
         if taint.effect in _BARRING and not _tolerated(taint, constraints):
             return "taint"
     labels = node.labels
-    if any(labels.get(key) != value for key, value in constraints.selector):
-        return "affinity"
+    for key, value in constraints.selector:
+        if labels.get(key) != value:
+            return "affinity"
     terms = constraints.terms
     if terms is not None and not any(_matches(term, node) for term in terms):
         return "affinity"
