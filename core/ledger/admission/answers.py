@@ -1,4 +1,4 @@
-"""Last answer that a pod got from Paddock: its refusal, or that filter admitted it (design section 3)."""
+"""Last answer that a pod got from Paddock: its refusal, or that filter admitted it (DESIGN-3)."""
 
 from dataclasses import replace
 
