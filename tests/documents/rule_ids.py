@@ -14,7 +14,10 @@ from tests.architecture.reading.sources import ROOT
 SPECIFICATION = ROOT / "docs" / "specification"
 INDEX = "README.md"
 
-CITING = ("core", "extender", "tests", "e2e", "manifests", "README.md", "CHANGELOG.md", "SECURITY.md")
+CITING = (
+    *("core", "extender", "tests", "e2e", "manifests", "docs/architecture", "docs/decisions"),
+    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
+)
 """Folders and files of which every text may cite rules."""
 
 TEXTS = {".py", ".yaml", ".yml", ".md", ".json", ".toml", ".txt", ".html", ".js", ".css", ".sh"}
