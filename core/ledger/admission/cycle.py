@@ -7,15 +7,14 @@ as it is then: the order follows what was counted since, and a walk that asks or
 anew, as far as `OVER_AGAIN` allows. What comes after that is for the next pass.
 """
 
-from collections.abc import Callable, Generator
-from functools import partial
+from collections.abc import Generator
 from heapq import heapify, heappop, heappush
 
 from core.ids import NO_NODE, NodeName, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger.admission.backoff import back_off, is_left_out
 from core.ledger.admission.gate_opening import charge_opened
-from core.ledger.admission.order.application_queue import ApplicationQueue, Line
+from core.ledger.admission.order.application_queue import ApplicationQueue
 from core.ledger.admission.order.ordering import Branch, Ordering
 from core.ledger.admission.order.state_aware import lets_in
 from core.ledger.admission.requests import extend_cycle, look_again, note_requeue
@@ -85,12 +84,13 @@ class Cycle:
     def slice(self) -> Generator[None, None, tuple[WakePod | OpenGate | NominateNode, ...]]:
         """Go on for a bounded amount of work; the ledger settles what it touches after each step."""
         effects: Effects = []
-        left = WORK_PER_SLICE
+        left, touched = WORK_PER_SLICE, self._state.pods.touched
         for work, woken in self._steps:
             effects += woken
             left -= work
             self._work += work
-            yield
+            if touched:
+                yield
             if left <= 0:
                 break
         else:
@@ -191,15 +191,12 @@ class Cycle:
                 for _ in leaf.build():
                     yield 1, []
             else:
-                yield from self._counted(partial(self._step, leaf, late))
-                yield from self._beside()
-
-    def _counted(self, step: Callable[[], tuple[int, Effects]]) -> Steps:
-        """A step, with the work of the searches for nodes that it made (F-17)."""
-        room = self._state.usage.free_capacity
-        before = room.work
-        work, woken = step()
-        yield work + (room.work - before) // _LOOKS_PER_UNIT, woken
+                room = self._state.usage.free_capacity
+                before = room.work
+                work, woken = self._step(leaf, late)
+                yield work + (room.work - before) // _LOOKS_PER_UNIT, woken
+                if self._pod_groups.wanted is not None or self._seeker is not None:
+                    yield from self._beside()
 
     def _seek(self, record: PodRecord) -> Steps:
         """Look for a node to reserve."""
@@ -238,7 +235,7 @@ class Cycle:
             return 1, []
         if isinstance(found, RequeueReason):
             note_requeue(self._state, (app_queue.app_id, line.kind), found)
-            return self._requeue(leaf, app_queue, line, found), []
+            return self._requeue(leaf, app_queue, found), []
         if self._is_overtaken():
             return 1, []
         app_queue.advance()
@@ -267,16 +264,18 @@ class Cycle:
         if self._pod_groups.takes(record):
             return RequeueReason.POD_GROUP
         node = self._node_for(seat.key, own=record.daemon.required_node)
-        if node is None:
-            self._note_seeker(record, (seat.key.size, seat.key.constraints))
-            return self._why_none(seat.key)
-        return record, node
+        if node is not None:
+            return record, node
+        reason = self._why_none(seat.key)
+        if reason is RequeueReason.NO_NODE:
+            self._note_seeker(record)
+        return reason
 
     def _why_none(self, key: WaitingKey) -> RequeueReason:
         is_nowhere = (key.size, key.constraints) in self._nowhere
         return RequeueReason.NO_NODE if is_nowhere else RequeueReason.NO_QUOTA
 
-    def _requeue(self, leaf: Branch, app_queue: ApplicationQueue, line: Line, reason: RequeueReason) -> int:
+    def _requeue(self, leaf: Branch, app_queue: ApplicationQueue, reason: RequeueReason) -> int:
         """Go past the first ask of a line, or past all that are like it. Return the units of work."""
         match reason:
             case RequeueReason.APPLICATION_BACK_OFF:
@@ -284,22 +283,22 @@ class Cycle:
             case RequeueReason.NO_HEADROOM:
                 app_queue.drop()
             case RequeueReason.NO_QUOTA | RequeueReason.NO_NODE:
-                self._leave_out(leaf, app_queue, line)
+                self._leave_out(leaf, app_queue, reason)
             case _:
                 app_queue.reserved += reason is RequeueReason.NODE_RESERVATION
                 app_queue.advance()
         return 1
 
-    def _note_seeker(self, record: PodRecord, kind: Kind) -> None:
-        """No node has room for an ask, nor for any like it: one may be kept for it."""
-        if kind in self._nowhere and self._searches < SEARCHES and may_seek(self._state, record):
+    def _note_seeker(self, record: PodRecord) -> None:
+        """Note an ask that fits on no node: one may be reserved for it."""
+        if self._searches < SEARCHES and may_seek(self._state, record):
             self._searches += 1
             self._seeker = record
 
-    def _leave_out(self, leaf: Branch, app_queue: ApplicationQueue, line: Line) -> None:
-        """All asks of the application's first line."""
+    def _leave_out(self, leaf: Branch, app_queue: ApplicationQueue, reason: RequeueReason) -> None:
+        """Skip all asks of the application's first line."""
         threshold = leaf.queue.properties.unscheduled_backoff
-        if line.kind not in self._nowhere or not threshold:
+        if reason is not RequeueReason.NO_NODE or not threshold:
             app_queue.drop()
             return
         app_queue.drop_unplaced()
@@ -370,7 +369,10 @@ class Cycle:
             if record is None or not waits or unopened(self._state, record) is not None:
                 yield 1, []
                 continue
-            yield from self._counted(partial(self._late_step, late, record, seat))
+            room = self._state.usage.free_capacity
+            before = room.work
+            work, woken = self._late_step(late, record, seat)
+            yield work + (room.work - before) // _LOOKS_PER_UNIT, woken
 
     def _is_let_in(self, key: WaitingKey) -> bool:
         """Whether its application has turns at all now (CYC-4, SORT-8)."""

@@ -15,6 +15,9 @@ from core.workload.ask import Rank, Waiting
 from core.workload.pending_index import Kind, PendingIndex
 from core.workload.pod import OWN_GATE
 
+KINDS_AT_MOST = 4_096
+"""Kinds of asks that are remembered as one object each."""
+
 
 def waiting_key(record: PodRecord, charge: Charge | None) -> WaitingKey | None:
     """Where a pending ask waits for its turn: equal asks of one application fit alike."""
@@ -35,7 +38,20 @@ def file_ask(state: State, record: PodRecord, charge: Charge | None) -> None:
         end_turn(state, record.uid, used=holds(charge))
         _leave(state, seat)
     if new is not None:
-        _enter(state, record, Seat(new, record.rank))
+        _enter(state, record, Seat(_shared(state, new), record.rank))
+
+
+def _shared(state: State, key: WaitingKey) -> WaitingKey:
+    """An equal key with the size and constraints that other asks of the kind have.
+
+    A cycle compares sizes some ten times for each ask, and the same object is equal without a comparison.
+    """
+    kinds = state.pending.kinds
+    if len(kinds) >= KINDS_AT_MOST:
+        kinds.clear()
+    kind = key.size, key.constraints
+    size, constraints = kinds.setdefault(kind, kind)
+    return WaitingKey(key.queue, size, key.app, constraints)
 
 
 def _enter(state: State, record: PodRecord, seat: Seat) -> None:

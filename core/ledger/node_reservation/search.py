@@ -19,7 +19,7 @@ from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import cancel_timer, set_no_later, set_timer, take_due
 from core.ledger.state.timers import ONLY_ONE, TimerKind
-from core.resource import Resource, Tally
+from core.resource import Resource
 from core.workload.nodes.free_capacity import Undecided
 from core.workload.nodes.node import NodeFacts, NodeUse
 from core.workload.pending_index import Kind
@@ -151,33 +151,34 @@ def seek(state: State, record: PodRecord) -> Iterator[bool]:
     """Keep a node for an ask, if there is one; a step for each node."""
     record.node_reservation.sought_at = state.now
     found: list[Candidate] = []
-    together = Tally()
     size = record.facts.size
+    together = dict.fromkeys(size.names(), 0)
     for name, node in list(state.cluster.nodes.items()):
         yield False
         if name not in state.reservations.of and _takes(state, node, record):
             free = state.usage.free_capacity.free_on(name)
             found.append(Candidate(left_on(free, size), name))
-            together.add(Resource({each: max(0, free.get(each, 0)) for each in size.names()}))
-    if found and all(together.get(name) >= amount for name, amount in size.items()):
+            for each in together:
+                together[each] += max(0, free.get(each, 0))
+    if found and all(together[name] >= amount for name, amount in size.items()):
         _keep(state, record, min(found).name)
 
 
 def left_on(free: Mapping[str, int], size: Resource) -> float:
     """The sum over what is free of the part that such an ask would leave (CYC-6); 0 where it takes it all."""
-    parts = ((amount, size.get(name)) for name, amount in free.items())
+    left = [(amount - asked) / amount for name, amount in free.items() if amount > (asked := size.get(name))]
     # Exact, so that the order of the names makes no difference.
-    return math.fsum((amount - asked) / amount for amount, asked in parts if amount > asked)
+    return math.fsum(left)
 
 
 def _takes(state: State, node: NodeFacts, record: PodRecord) -> bool:
     """Whether it would, had all managed pods left it."""
-    foreign = state.usage.uses.get(node.name, _UNUSED).occupied
-    size = record.facts.size
-    fits = all(
-        node.allocatable.get(name) - foreign.get(name) >= amount for name, amount in size.items() if amount
-    )
-    return fits and state.usage.free_capacity.admits(node, record.facts.constraints)
+    allocatable, foreign = node.allocatable, state.usage.uses.get(node.name, _UNUSED).occupied
+    # A loop, since a generator for each of thousands of nodes would cost more than what it compares.
+    for name, amount in record.facts.size.items():
+        if amount and allocatable.get(name) - foreign.get(name) < amount:
+            return False
+    return state.usage.free_capacity.admits(node, record.facts.constraints)
 
 
 def _keep(state: State, record: PodRecord, name: NodeName) -> None:

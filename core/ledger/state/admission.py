@@ -49,6 +49,8 @@ class Pending:
     waiting: dict[QueuePath, PendingIndex] = field(default_factory=dict)
     #: Place of each ask in that index.
     waits_at: dict[PodUid, Seat] = field(default_factory=dict)
+    #: One object for each kind of asks, by itself, so that equal ones are found equal at once. A cache.
+    kinds: dict[Kind, Kind] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

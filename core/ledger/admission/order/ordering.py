@@ -12,12 +12,13 @@ from heapq import heappop, heappush
 from core.ids import AppId, QueuePath
 from core.ledger.admission.backoff import is_left_out
 from core.ledger.admission.order.application_queue import ApplicationQueue, Line
+from core.ledger.admission.order.found_headroom import FoundHeadroom
 from core.ledger.admission.order.state_aware import state_in_turn
 from core.ledger.admission.requests import note_requeue
 from core.ledger.admission.turns import take_moved
 from core.ledger.state.admission import RequeueReason
 from core.ledger.state.state import State
-from core.queues.headroom import fair_max, shortfall
+from core.queues.headroom import fair_max
 from core.queues.ordering import Contender, first_of, order_key
 from core.queues.priority import exported
 from core.queues.properties import SortPolicy
@@ -40,17 +41,6 @@ _CHILDREN_PER_UNIT = 50
 def _one_of_each(pending: Resource) -> Resource:
     """One value for all queues that ask for the same."""
     return pending
-
-
-class Found:
-    """What a pass has found out: ``dead``, queues without room for a size, for good; ``alive``, leaves with
-    room for one, until the next turn is given. What changes otherwise is seen when an ask is looked at."""
-
-    __slots__ = ("alive", "dead")
-
-    def __init__(self) -> None:
-        self.dead: set[tuple[QueuePath, Resource]] = set()
-        self.alive: set[tuple[QueuePath, Resource]] = set()
 
 
 class Branch:
@@ -78,7 +68,7 @@ class Branch:
         "queue",
     )
 
-    def __init__(self, state: State, queue: Queue, parent: "Branch | None", found: Found) -> None:
+    def __init__(self, state: State, queue: Queue, parent: "Branch | None", found: FoundHeadroom) -> None:
         self._state = state
         self._found = found
         self.queue = queue
@@ -140,7 +130,7 @@ class Branch:
         while branch is not None:
             branch._contender = branch._priority = None
             branch = branch.parent
-        self._found.alive.clear()
+        self._found.note_turn()
 
     @property
     def contender(self) -> Contender:
@@ -190,17 +180,8 @@ class Branch:
         return all(self.is_dead_for(size) for size in self._index.sizes)
 
     def is_dead_for(self, size: Resource) -> bool:
-        chain, found = self.queue.chain, self._found
-        if (self.queue.path, size) in found.alive:
-            return False
-        if any((queue.path, size) in found.dead for queue in chain):
-            return True
-        short = shortfall(chain, size, extra=self._state.turns.given.queues)
-        if short is None:
-            found.alive.add((self.queue.path, size))
-        else:
-            found.dead.add((short.queue.path, size))
-        return short is not None
+        """True if the queue, or one above it, has no headroom for a size."""
+        return self._found.lacks(self.queue, size, self._state.turns.given.queues)
 
     def build(self) -> Iterator[None]:
         """Line up the applications whose asks may have room; a step for each."""
@@ -318,7 +299,7 @@ class Ordering:
     def __init__(self, state: State) -> None:
         self._state = state
         self._branches: dict[QueuePath, Branch] = {}
-        self._found = Found()
+        self._found = FoundHeadroom()
         self.root: Branch | None = None
 
     def build(self, indexes: Mapping[QueuePath, PendingIndex]) -> Iterator[None]:

@@ -47,6 +47,7 @@ TOLD = {
     "cycle.nowhere",
     "cycle.overdue",
     "preemption.withdrawn",
+    "pending.kinds",
     "preemption.in_vain",
     "preemption.plans_in_vain",
     "preemption.waits_for_vain",
