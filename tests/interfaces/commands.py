@@ -21,20 +21,20 @@ from tests.interfaces.environment import no_environment, quiet
 def commands() -> list[str]:
     """``COMMAND ARGUMENT…`` of every argument, with what its help shows but for the sentences."""
     found = []
-    for name in _subcommands(_parser([])):
+    for name in subcommands(parser_of([])):
         found.append(name)
-        parser = _subcommands(_parser([name]))[name]
+        parser = subcommands(parser_of([name]))[name]
         found += [f"{name} {_described(each)}" for each in parser._actions if each.dest != "help"]
     return sorted(found)
 
 
 def flags_of(command: str) -> dict[str, str]:
     """The flag, or flags, for each value that a subcommand reads."""
-    parser = _subcommands(_parser([command]))[command]
+    parser = subcommands(parser_of([command]))[command]
     return {each.dest: " ".join(each.option_strings) for each in parser._actions}
 
 
-def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+def parser_of(arguments: Sequence[str]) -> argparse.ArgumentParser:
     """The parser that the command reads such arguments with."""
     seen: list[argparse.ArgumentParser] = []
 
@@ -51,7 +51,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     return seen[0]
 
 
-def _subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     (found,) = (each for each in parser._actions if isinstance(each, argparse._SubParsersAction))
     return dict(found.choices)
 

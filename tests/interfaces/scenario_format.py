@@ -11,7 +11,7 @@ from extender.simulator.scenario.reader import scenario_from
 from tests.interfaces.names import held, written
 from tests.interfaces.product import parts
 
-_NONSENSE = "zzqx"
+NONSENSE = "zzqx"
 _UNKNOWN, _KNOWN = "unknown key", "known here: "
 _RIGHT: Mapping[str, Any] = {
     "apiVersion": "paddock.dev/v1",
@@ -21,12 +21,12 @@ _RIGHT: Mapping[str, Any] = {
     "steps": [],
 }
 
-_SCALARS: Mapping[str, Any] = {"text": _NONSENSE, "number": 1, "switch": True, "duration": "1s"}
-_BELOW_NAMES = {"texts": _NONSENSE, "counts": 1, "switches": True, "objects": {}, "amounts": {"cpu": 1}}
+_SCALARS: Mapping[str, Any] = {"text": NONSENSE, "number": 1, "switch": True, "duration": "1s"}
+_BELOW_NAMES = {"texts": NONSENSE, "counts": 1, "switches": True, "objects": {}, "amounts": {"cpu": 1}}
 _PROBES: Mapping[str, Any] = {
     **_SCALARS,
-    "names": [_NONSENSE],
-    **{f"{form} by name": {_NONSENSE: value} for form, value in _BELOW_NAMES.items()},
+    "names": [NONSENSE],
+    **{f"{form} by name": {NONSENSE: value} for form, value in _BELOW_NAMES.items()},
 }
 _WORD = re.compile(r"[A-Z][A-Za-z]+|[a-z]+(-[a-z]+)+")
 _AT_ONCE = 100
@@ -56,55 +56,55 @@ def scenario_format() -> list[str]:
 
 def _keys(level: Place) -> Iterator[Place]:
     """Every key of a level and of the levels below."""
-    for key in _known(level):
+    for key in known(level):
         place = (*level, key)
         yield place
-        for below in ((*place, 0), place, (*place, _NONSENSE)):
-            if _known(below):
+        for below in ((*place, 0), place, (*place, NONSENSE)):
+            if known(below):
                 yield from _keys(below)
                 break
 
 
-def _known(level: Place) -> list[str]:
+def known(level: Place) -> list[str]:
     """The keys that a level has; none for a place that is no mapping with keys of its own."""
-    wanted = _path((*level, _NONSENSE))
-    for path, message in _mistakes(level, {_NONSENSE: _NONSENSE}):
+    wanted = _path((*level, NONSENSE))
+    for path, message in mistakes(level, {NONSENSE: NONSENSE}):
         if path == wanted and message.startswith(_UNKNOWN) and _KNOWN in message:
             return message.partition(_KNOWN)[2].split(", ")
     return []
 
 
 def _forms(place: Place, words: list[str]) -> list[str]:
-    taken = [name for name, value in _PROBES.items() if _takes(place, value)]
-    if _known((*place, 0)) or _takes(place, [{_NONSENSE: _NONSENSE}]):
+    taken = [name for name, value in _PROBES.items() if takes(place, value)]
+    if known((*place, 0)) or takes(place, [{NONSENSE: NONSENSE}]):
         taken.append("entries")
-    if _known(place):
+    if known(place):
         taken.append("keys")
-    return taken or sorted(word for word in words if _takes(place, word))
+    return taken or sorted(word for word in words if takes(place, word))
 
 
 def _members(place: Place) -> list[str]:
     """Members that an object below a name may have, where any other member is a mistake."""
-    below = (*place, _NONSENSE)
+    below = (*place, NONSENSE)
     wanted = _path(below)
-    if _known(below) or not any(
-        path == wanted and message.endswith(_NONSENSE)
-        for path, message in _mistakes(below, {_NONSENSE: _NONSENSE})
+    if known(below) or not any(
+        path == wanted and message.endswith(NONSENSE)
+        for path, message in mistakes(below, {NONSENSE: NONSENSE})
     ):
         return []
     names = sorted({word for _, tree in parts() for word in written(tree) if word.isidentifier()})
     found: list[str] = []
     for begin in range(0, len(names), _AT_ONCE):
         some = names[begin : begin + _AT_ONCE]
-        wrong = {message.rpartition(" ")[2] for _, message in _mistakes(below, dict.fromkeys(some, 1))}
+        wrong = {message.rpartition(" ")[2] for _, message in mistakes(below, dict.fromkeys(some, 1))}
         found += [name for name in some if name not in wrong]
     return found
 
 
-def _takes(place: Place, value: Any) -> bool:
+def takes(place: Place, value: Any) -> bool:
     """True if the reader finds nothing wrong with that value at that place."""
     path = _path(place)
-    return not any(each.path.startswith(path) for each in _mistakes(place, value))
+    return not any(each.path.startswith(path) for each in mistakes(place, value))
 
 
 def _words() -> list[str]:
@@ -117,7 +117,7 @@ def _words() -> list[str]:
     return sorted({*found, _RIGHT["apiVersion"]})
 
 
-def _mistakes(place: Place, value: Any) -> list[Said]:
+def mistakes(place: Place, value: Any) -> list[Said]:
     """Mistakes in a file that has the value at the place, and little else."""
     document: Any = value
     for step in reversed(place):
@@ -135,4 +135,4 @@ def _path(place: Place) -> str:
 
 
 def _shown(place: Place) -> str:
-    return _path(place).replace("[0]", "[]").replace(_NONSENSE, "*")
+    return _path(place).replace("[0]", "[]").replace(NONSENSE, "*")

@@ -111,12 +111,12 @@ def metrics() -> list[str]:
     return sorted(
         f"{name} {family.type} {{{', '.join(labels)}}}"
         for registry in served().registries
-        for family, labels in _families(registry)
+        for family, labels in families(registry)
         for name in {each.name for each in family.samples}
     )
 
 
-def _families(registry: prometheus_client.CollectorRegistry) -> Iterator[tuple[Metric, tuple[str, ...]]]:
+def families(registry: prometheus_client.CollectorRegistry) -> Iterator[tuple[Metric, tuple[str, ...]]]:
     """Every family with at least one sample, and the names of its labels."""
     for collector in list(registry._collector_to_names):
         if isinstance(collector, MetricWrapperBase):

@@ -261,7 +261,7 @@ class Expect:
     users: Annotated[Objects, checks.rest_objects("user")] = None
     #: Subset of the REST object of each user group, read alike.
     groups: Annotated[Objects, checks.rest_objects("group")] = None
-    #: Whether each pod exists, by name.
+    #: Whether each queue exists, by path.
     exists: Annotated[Mapping[str, bool] | None, mapping(switch)] = None
     #: Number of placeholders by application.
     placeholders: Counts = None

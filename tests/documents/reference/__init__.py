@@ -1,0 +1,4 @@
+"""Pages of `docs/reference` that are written from the code.
+
+``python -m tests.documents.reference`` writes them.
+"""

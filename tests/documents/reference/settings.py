@@ -1,0 +1,105 @@
+"""The page of settings: those of Paddock, and keys of YuniKorn without effect."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from extender.configuration.settings import KEYS, NOT_RELOADABLE, Settings
+from extender.wire.placeholder import ANY, ORIGINATOR, TemplateParts
+from extender.wire.service_keys import POLICY_GROUP, SERVICE_KEYS
+from tests.documents.reference.markdown import code, codes, page, sentence, table
+from tests.documents.reference.meanings import meanings
+from tests.interfaces.comparing import recorded_lines
+
+_INTRO = """\
+# Settings
+
+Settings are keys of the ConfigMap `yunikorn-configs`, beside the queue document. Each is also a flag of
+`paddock serve` and an environment variable.
+A flag wins over a variable, and a variable over a key.
+
+The variable of `--turn-lease` is `PADDOCK_TURN_LEASE`, and so on. Durations are written as in Go: `30s`,
+`500ms`, `1m30s`.
+A value that cannot be read refuses the whole edit, with any change of queues in it."""
+
+_DOCUMENT = f"""\
+{code(POLICY_GROUP)} ({code(SERVICE_KEYS[POLICY_GROUP].default)}, restart) names the queue document.
+Its key is that value with `.yaml`, so `queues.yaml`. This setting is neither a flag nor a variable."""
+
+_WITHOUT = """\
+## Keys of YuniKorn without effect
+
+Paddock accepts these keys, and `paddock check` says for each that nothing comes of it.
+With *yes* in the last column, a value that YuniKorn could not read refuses the edit all the same."""
+
+
+def settings_page() -> str:
+    """Every setting, then every key that is accepted and does nothing."""
+    given = _recorded()
+    known = meanings("settings", KEYS)
+    works = [
+        (
+            code(key),
+            code(_written(key, Settings.model_fields[name].default)),
+            _values(name, given[key]),
+            "restart" if name in NOT_RELOADABLE else "at once",
+            sentence(known[key]),
+        )
+        for key, name in sorted(KEYS.items())
+    ]
+    return page(
+        _INTRO,
+        "## Settings of Paddock",
+        table(("key", "default", "values", "in force", "meaning"), works),
+        "## The key of the queue document",
+        _DOCUMENT,
+        "## Flags",
+        table(("key", "flag"), ((code(key), code(_flag(name))) for key, name in sorted(KEYS.items()))),
+        _WITHOUT,
+        table(
+            ("key", "default in YuniKorn", "why it has no effect", "refuses"),
+            (
+                (code(key.name), code(key.default), key.no_effect, "yes" if key.refuses else "no")
+                for key in SERVICE_KEYS.values()
+                if key.no_effect
+            ),
+        ),
+    )
+
+
+def _recorded() -> Mapping[str, str]:
+    """Line of the golden file for each key."""
+    return {line.partition(" ")[0]: line for line in recorded_lines("settings")}
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _values(name: str, recorded: str) -> str:
+    """The words that a setting takes, or its type with the unit."""
+    taken = next((part for part in recorded.split() if part.startswith("takes=")), "")
+    if taken:
+        return codes(sorted(taken.removeprefix("takes=").split(",")))
+    default = Settings.model_fields[name].default
+    if isinstance(default, float):
+        return "duration"
+    if isinstance(default, int):
+        return "number"
+    return "names, comma-separated" if isinstance(default, frozenset) else "text"
+
+
+def _written(key: str, default: Any) -> str:
+    """A default as a user would write it."""
+    match default:
+        case bool():
+            return str(default).lower()
+        case float():
+            return f"{default:g}s"
+        case frozenset():
+            return ",".join(sorted(default))
+        case TemplateParts():
+            parts = {"tolerations": default.tolerations, "labels": default.labels}
+            parts["annotations"] = default.annotations
+            return ",".join(f"{part}={ANY if copied else ORIGINATOR}" for part, copied in parts.items())
+        case _:
+            return str(default)
