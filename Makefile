@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.docs-installed
 DEMO_SECONDS ?= 60
 SOAK_SECONDS ?= 600
 ROUNDS ?= 1
@@ -20,7 +21,7 @@ endif
 # Each worker has a control plane of its own and waits for most of its time. A user's cluster bears only one.
 WORKERS ?= $(if $(KUBECONFIG),0,3)
 
-.PHONY: demo test lint histories control-plane e2e soak attack frozen bench format requirements clean
+.PHONY: demo test lint docs histories control-plane e2e soak attack frozen bench format requirements clean
 
 $(STAMP): requirements-dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -39,6 +40,16 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# Only `make docs` needs these, so tests do without them.
+$(DOCS_STAMP): requirements-docs.txt $(STAMP)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.txt
+	touch $@
+
+# The documents as a site in .cache/site. It fails on a broken link, and on a page that asks another host for anything.
+docs: $(DOCS_STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/python -m tests.documents.site .cache/site
 
 # etcd, kube-apiserver, kube-scheduler and kubectl, built once from Go modules. Nothing is built where
 # PADDOCK_E2E_BIN, KUBEBUILDER_ASSETS or KUBECONFIG says where they are.
@@ -77,6 +88,7 @@ requirements: $(STAMP)
 	$(BIN)/pip install --quiet pip-tools
 	$(BIN)/pip-compile --quiet --strip-extras --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --allow-unsafe --extra uvloop --output-file requirements.txt pyproject.toml
 	$(BIN)/pip-compile --quiet --strip-extras --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --allow-unsafe --extra uvloop --extra dev --output-file requirements-dev.txt pyproject.toml
+	$(BIN)/pip-compile --quiet --strip-extras --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --allow-unsafe --constraint requirements-dev.txt --extra docs --output-file requirements-docs.txt pyproject.toml
 
 clean:
 	rm -rf $(VENV) .cache paddock-demo.html

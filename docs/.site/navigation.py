@@ -1,0 +1,52 @@
+"""Hook of mkdocs: the sections of the site in reading order, each with the pages of its folder.
+
+The first page of a section is its ``README.md``. The others come in the order in which that page links to them; pages
+without a link follow by name.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+SECTIONS = {
+    "start": "Start here",
+    "concepts": "Concepts",
+    "how-to": "How to",
+    "reference": "Reference",
+    "specification": "Specification",
+    "architecture": "Architecture",
+    "decisions": "Decisions",
+    "benchmarks": "Benchmarks",
+}
+"""Title of each folder, in the order of the site. Other folders follow under their own names."""
+
+FIRST = "README.md"
+
+_LINK = re.compile(r"\]\(([\w.-]+\.md)(?:#[\w-]*)?\)")
+
+
+def on_config(config: Any) -> Any:
+    """Set the navigation from the folders that exist."""
+    config.nav = navigation(Path(config.docs_dir))
+    return config
+
+
+def navigation(docs: Path) -> list[Any]:
+    """The home page, one entry per folder with pages, and the single pages beside them."""
+    folders = sorted({page.parent.name for page in docs.glob("*/*.md")} - {".site"}, key=_place)
+    sections = [{SECTIONS.get(name, name.capitalize()): pages(docs / name)} for name in folders]
+    single = [page.name for page in sorted(docs.glob("*.md")) if page.name != FIRST]
+    return [{"Home": FIRST}, *sections, *single]
+
+
+def pages(folder: Path) -> list[str]:
+    """Pages of a folder in reading order, relative to the folder above."""
+    linked = _LINK.findall((folder / FIRST).read_text()) if (folder / FIRST).exists() else []
+    order = {name: place for place, name in reversed(list(enumerate([FIRST, *linked])))}
+    found = sorted(folder.glob("*.md"), key=lambda page: (order.get(page.name, len(order) + 1), page.name))
+    return [f"{folder.name}/{page.name}" for page in found]
+
+
+def _place(folder: str) -> tuple[int, str]:
+    known = list(SECTIONS)
+    return (known.index(folder) if folder in known else len(known), folder)
