@@ -1,7 +1,7 @@
 """Hook of mkdocs: the sections of the site in reading order, each with the pages of its folder.
 
-The first page of a section is its ``README.md``. The others come in the order in which that page links to them; pages
-without a link follow by name.
+The first page of a section is its ``README.md``. The others come in the order in which it links to them.
+Pages without a link follow by name.
 """
 
 import re

@@ -42,11 +42,3 @@ def test_a_page_has_a_picture_with_a_text_and_a_scenario(page: Path) -> None:
 def test_every_scenario_is_shown_by_a_page() -> None:
     shown = {name for page in PAGES for name in _SCENARIO.findall(page.read_text())}
     assert {path.name for path in SCENARIOS} == shown
-
-
-@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "images").glob("*.svg")), ids=lambda path: path.stem)
-def test_a_picture_says_what_it_shows(path: Path) -> None:
-    text = path.read_text()
-    assert 'role="img"' in text
-    assert "<title" in text
-    assert "<desc" in text
