@@ -48,7 +48,7 @@ $(DOCS_STAMP): requirements-docs.txt $(STAMP)
 
 # The documents as a site in .cache/site. It fails on a broken link, and on a page that asks another host for anything.
 docs: $(DOCS_STAMP)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python -m tests.documents.site .cache/site
 
 # etcd, kube-apiserver, kube-scheduler and kubectl, built once from Go modules. Nothing is built where
