@@ -5,7 +5,7 @@ Here: storage, identity and arithmetic. Caps live in `limit`, counters in `tally
 
 import math
 from collections.abc import Callable, ItemsView, KeysView, Mapping
-from typing import Final, Self
+from typing import Final
 
 from core.quantity import INT64_MAX, INT64_MIN, saturated
 
@@ -51,42 +51,15 @@ class Counted(Amounts):
         return self._amounts.get(name, 0)
 
 
-class Frozen(Amounts):
-    """Amounts that never change, kept in name order; equal when type, names and amounts are (DeepEquals)."""
-
-    __slots__ = ("_hash",)
-    _hash: int | None
-
-    def __init__(self, amounts: Mapping[str, int]) -> None:
-        """Copies ``amounts``; what is beyond 64 bits saturates."""
-        self._amounts = {
-            name: amount if INT64_MIN <= amount <= INT64_MAX else saturated(amount)
-            for name, amount in sorted(amounts.items())
-        }
-        self._hash = None
-
-    @classmethod
-    def _over(cls, amounts: dict[str, int]) -> Self:
-        """The value that owns ``amounts``, which must be in name order, saturated and never touched again."""
-        made = cls.__new__(cls)
-        made._amounts = amounts
-        made._hash = None
-        return made
-
-    def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        if not isinstance(other, Frozen) or type(self) is not type(other):
-            return NotImplemented
-        return self._amounts == other._amounts
-
-    def __hash__(self) -> int:
-        if self._hash is None:
-            self._hash = hash(tuple(self._amounts.items()))
-        return self._hash
+def in_name_order(amounts: Mapping[str, int]) -> dict[str, int]:
+    """Copy amounts in the order of their names; what is beyond 64 bits saturates."""
+    return {
+        name: amount if INT64_MIN <= amount <= INT64_MAX else saturated(amount)
+        for name, amount in sorted(amounts.items())
+    }
 
 
-def over_union(left: Frozen, right: Amounts, combine: Callable[[int, int], int]) -> dict[str, int]:
+def over_union(left: Amounts, right: Amounts, combine: Callable[[int, int], int]) -> dict[str, int]:
     """``combine`` over every name of either side, an absent one as 0; in name order, saturated."""
     mine, others = left._amounts, right._amounts
     # Most often both have the same names, which are in order on the left already.
@@ -94,14 +67,39 @@ def over_union(left: Frozen, right: Amounts, combine: Callable[[int, int], int])
     return {name: saturated(combine(mine.get(name, 0), others.get(name, 0))) for name in names}
 
 
-class Resource(Frozen, Counted):
+class Resource(Counted):
     """An immutable vector of amounts in which an absent name is zero. May hold negative amounts.
 
     ``==`` and hashing go by names as well as amounts (DeepEquals), so that an explicit zero (RES-6) is told
     from an absent name and equal values can be shared; `amounts_equal` is Equals, where absent is zero.
     """
 
-    __slots__ = ()
+    __slots__ = ("_hash",)
+
+    def __init__(self, amounts: Mapping[str, int], *, owned: bool = False) -> None:
+        """Copy amounts in the order of names; what is beyond 64 bits saturates.
+
+        ``owned``: take the dictionary itself. It is in name order, saturated, and never touched again.
+        """
+        self._amounts = amounts if owned and isinstance(amounts, dict) else in_name_order(amounts)
+        self._hash: int | None = None
+
+    @staticmethod
+    def over(amounts: dict[str, int]) -> "Resource":
+        """The value that owns amounts; see `__init__`."""
+        return Resource(amounts, owned=True)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Resource):
+            return NotImplemented
+        return self._amounts == other._amounts
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(tuple(self._amounts.items()))
+        return self._hash
 
     @classmethod
     def sum_of(cls, *parts: Counted) -> "Resource":
@@ -114,15 +112,15 @@ class Resource(Frozen, Counted):
 
     def __add__(self, other: Counted) -> "Resource":
         """Add: union of names, saturating."""
-        return Resource._over(over_union(self, other, lambda mine, theirs: mine + theirs))
+        return Resource.over(over_union(self, other, lambda mine, theirs: mine + theirs))
 
     def __sub__(self, other: Counted) -> "Resource":
         """Sub: union of names, saturating; may go negative."""
-        return Resource._over(over_union(self, other, lambda mine, theirs: mine - theirs))
+        return Resource.over(over_union(self, other, lambda mine, theirs: mine - theirs))
 
     def minus_floored(self, other: Counted) -> "Resource":
         """SubEliminateNegative: `-` with every negative amount of the result replaced by 0."""
-        return Resource._over(over_union(self, other, lambda mine, theirs: max(0, mine - theirs)))
+        return Resource.over(over_union(self, other, lambda mine, theirs: max(0, mine - theirs)))
 
     def minus_checked(self, other: Counted) -> tuple["Resource", tuple[str, ...]]:
         """SubErrorNegative: `minus_floored`, and the names that had been negative, in order."""
@@ -134,15 +132,15 @@ class Resource(Frozen, Counted):
         """CWMAX: the larger amount of every name of either; an absent one is 0, also beside negatives."""
         if self is other:
             return self
-        return Resource._over(over_union(self, other, max))
+        return Resource.over(over_union(self, other, max))
 
     def pruned(self) -> "Resource":
         """Prune: without the names whose amount is 0."""
-        return Resource._over({name: amount for name, amount in self._amounts.items() if amount})
+        return Resource.over({name: amount for name, amount in self._amounts.items() if amount})
 
     def times(self, count: int) -> "Resource":
         """MultiplyBy a whole number, saturating."""
-        return Resource._over({name: saturated(amount * count) for name, amount in self._amounts.items()})
+        return Resource.over({name: saturated(amount * count) for name, amount in self._amounts.items()})
 
     def times_fraction(self, factor: float) -> "Resource":
         """MultiplyBy a float: each product is truncated toward zero and saturates.
@@ -151,7 +149,7 @@ class Resource(Frozen, Counted):
         """
         if not math.isfinite(factor):
             raise ValueError(f"cannot multiply a resource by {factor}")
-        return Resource._over({name: _truncated(amount * factor) for name, amount in self._amounts.items()})
+        return Resource.over({name: _truncated(amount * factor) for name, amount in self._amounts.items()})
 
     def covers(self, size: Counted) -> bool:
         """FitIn, `fits_strict`: no amount of ``size`` exceeds ours; an absent or negative one of ours is 0.

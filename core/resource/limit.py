@@ -1,19 +1,45 @@
 """`Limit`, the caps whose absent names are unlimited, and the test of a size against a cap and its usage."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from core.quantity import saturated
-from core.resource.amounts import Counted, Frozen, Resource
+from core.resource.amounts import Amounts, Counted, Resource, in_name_order
 
 
-class Limit(Frozen):
+class Limit(Amounts):
     """Immutable caps, or the room left under them; an absent name is unlimited.
 
     A negative amount is kept: it says how far usage is over a cap that was lowered. `admits` reads it as 0,
     `holds` as it is.
     """
 
-    __slots__ = ()
+    __slots__ = ("_hash",)
+
+    def __init__(self, amounts: Mapping[str, int], *, owned: bool = False) -> None:
+        """Copy amounts in the order of names; what is beyond 64 bits saturates.
+
+        ``owned``: take the dictionary itself. It is in name order, saturated, and never touched again.
+        """
+        self._amounts = amounts if owned and isinstance(amounts, dict) else in_name_order(amounts)
+        self._hash: int | None = None
+
+    @staticmethod
+    def over(amounts: dict[str, int]) -> "Limit":
+        """The value that owns amounts; see `__init__`."""
+        return Limit(amounts, owned=True)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Limit):
+            return NotImplemented
+        return self._amounts == other._amounts
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(tuple(self._amounts.items()))
+        return self._hash
 
     @classmethod
     def of(cls, amounts: Counted) -> "Limit":
@@ -26,21 +52,21 @@ class Limit(Frozen):
 
     def as_resource(self) -> Resource:
         """The caps read as amounts: a name without a cap becomes zero, which is no longer "unlimited"."""
-        return Resource._over(self._amounts)
+        return Resource.over(self._amounts)
 
     def plus(self, *more: Counted) -> "Limit":
         """AddOnlyExisting: every cap raised by what ``more`` holds of it; saturating."""
         caps = self._amounts
         for size in more:
             caps = {name: saturated(cap + size.get(name)) for name, cap in caps.items()}
-        return Limit._over(caps)
+        return Limit.over(caps)
 
     def minus(self, *used: Counted) -> "Limit":
         """SubOnlyExisting, `sub_known`: the room under every cap; saturating, may go negative (QUO-3)."""
         caps = self._amounts
         for size in used:
             caps = {name: saturated(cap - size.get(name)) for name, cap in caps.items()}
-        return Limit._over(caps)
+        return Limit.over(caps)
 
     def admits(self, size: Counted) -> bool:
         """FitInMaxUndef, `fits_cap`: no amount of ``size`` exceeds its cap; a negative cap is 0.
@@ -69,7 +95,7 @@ class Limit(Frozen):
             return self
         if not mine:
             return other
-        return Limit._over(
+        return Limit.over(
             {
                 name: min(mine.get(name, others.get(name, 0)), others.get(name, mine.get(name, 0)))
                 for name in sorted(mine.keys() | others.keys())
@@ -79,11 +105,11 @@ class Limit(Frozen):
     def tightest_of_known(self, other: "Limit") -> "Limit":
         """CWMIN-OnlyExisting, `min_left`: our caps, each held to the other's where that has one."""
         others = other._amounts
-        return Limit._over({name: min(cap, others.get(name, cap)) for name, cap in self._amounts.items()})
+        return Limit.over({name: min(cap, others.get(name, cap)) for name, cap in self._amounts.items()})
 
     def filled(self, other: "Limit") -> "Limit":
         """MergeIfNotPresent, `fill`: our caps, and those of ``other`` on names we do not cap."""
-        return Limit._over(dict(sorted({**other._amounts, **self._amounts}.items())))
+        return Limit.over(dict(sorted({**other._amounts, **self._amounts}.items())))
 
 
 UNLIMITED: Final = Limit({})
