@@ -161,8 +161,6 @@ def name_faults(
 
 
 def _banned_word(place: str, banned: Sequence[str], other_meanings: Sequence[str]) -> str | None:
-    if place in other_meanings:
-        return None
     name = f"_{place.rpartition('.')[2]}_"
     for phrase in other_meanings:
         name = name.replace(f"_{phrase}_", "_")

@@ -32,7 +32,6 @@ ROWS: dict[str, int] = {
     "extender.wire": 7,
     "extender.queueconfig": 7,
     "extender.views": 7,
-    "extender.rest": 7,
     "extender.checking": 8,
     "extender.host": 9,
     "extender.engine": 8,

@@ -164,7 +164,6 @@ class PodCondition(Wire, frozen=True):
     status: str = ""
     reason: str = ""
     message: str = ""
-    last_transition_time: str | None = None
 
 
 class ContainerStatus(Wire, frozen=True):

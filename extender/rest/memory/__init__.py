@@ -1,1 +1,0 @@
-"""What the ledger does not keep: histories, events and reasons. Bounded, lost with the process."""

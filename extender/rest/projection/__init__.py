@@ -1,1 +1,0 @@
-"""Answers made from facts. Pure functions: no clock, no network, everything sorted (REST-25)."""
