@@ -143,7 +143,7 @@ def kept_from(view: LedgerView, uid: PodUid, names: Iterable[NodeName]) -> tuple
 
 
 def decide_preemption(view: LedgerView, uid: PodUid, offer: Callable[[], Offered | None]) -> Preemption:
-    """Whom kube-scheduler may evict for a pod: for one of ours only whom a plan names (DESIGN-4).
+    """Victims that kube-scheduler may evict for a pod: for a managed one, those of a plan (DESIGN-4).
 
     ``offer``: the plan, if one is due. The room of the root is that of the nodes, so a full cluster is no
     reason of its own.

@@ -278,7 +278,7 @@ class LedgerView:
         return queue.pending if self.all_wait else queue.fresh
 
     def beside_demand(self, queue: Queue) -> Tally:
-        """What turns hold that `demand_in` does not count; only to be read."""
+        """Amounts that turns hold and that `demand_in` does not count; only to be read."""
         return _NOTHING if self.all_wait else self._state.turns.given.of(queue)
 
     def crowds(self, size: Resource, more: Resource) -> bool:

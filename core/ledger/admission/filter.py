@@ -1,4 +1,4 @@
-"""What a filter call, and our answer to it, leave in the ledger (DESIGN-3)."""
+"""Record a filter call and the answer to it in the ledger (DESIGN-3)."""
 
 from core.ids import NO_NODE
 from core.ledger import events as on

@@ -1,4 +1,4 @@
-"""What pods at our own gate are told: the condition `ADMITTED` (DESIGN-6).
+"""Reports to pods at our own gate: the condition `ADMITTED` (DESIGN-6).
 
 Their PodScheduled stays SchedulingGated and is kube-scheduler's.
 """

@@ -90,7 +90,7 @@ def _pending_index_claims(state: State, path: QueuePath) -> Claims:
 
 
 def _turn_claims(state: State) -> Claims:
-    """What turns hold."""
+    """Amounts that turns hold."""
     given = Extra()
     promised: dict[QueuePath, Promises] = {}
     for turn in state.turns.of.values():

@@ -17,7 +17,7 @@ B = TypeVar("B")
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """One value that is wrong. ``what``: its name, with the queue, node or pod it belongs to."""
+    """A value that is wrong. ``what``: its name, with the queue, node or pod it belongs to."""
 
     what: str
     expected: str

@@ -64,7 +64,7 @@ def _amounts(free: Mapping[str, int]) -> dict[str, int]:
 
 
 def _barred_steps(state: State) -> Iterator[Step]:
-    """What is left behind which bars; adds up copies that were taken in one step."""
+    """Capacity left behind each set of taints; adds up copies that were taken in one step."""
     room = state.usage.free_capacity
     nodes = [(node, dict(room.free_on(name))) for name, node in state.cluster.nodes.items()]
     actual = [(bars, count, dict(left)) for bars, count, left in room.barred]

@@ -20,7 +20,7 @@ from core.workload.gangs.progress import GangProgress, names_of
 from core.workload.pod import OWN_GATE
 
 CREATING, CREATE_FAILED = "CreatingPlaceholders", "PlaceholderCreateFailed"
-"""What is done to a gang, as Events name it (REST-17)."""
+"""Reasons of Events about a gang (REST-17)."""
 
 ASKED_AT_MOST = 100
 """Placeholders of one gang that are being created at the same time."""

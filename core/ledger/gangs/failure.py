@@ -21,7 +21,7 @@ TIMED_OUT = "ResourceReservationTimeout"
 PLACEHOLDER_TIMED_OUT = "PlaceholderTimeOut"
 
 FAILED = "GangSchedulingFailed"
-"""What is done to a gang, as Events name it (REST-17)."""
+"""Reason of an Event about a gang (REST-17)."""
 
 
 def run_out(state: State, application: Application, gang_progress: GangProgress) -> None:

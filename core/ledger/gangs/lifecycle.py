@@ -24,7 +24,7 @@ from core.workload.gangs.progress import GangProgress, gang_progress_of
 from core.workload.states import Move
 
 COMPLETE, ELAPSED = "GangReservationComplete", "PlaceholderTimeout"
-"""What is done to a gang, as Events name it (REST-17)."""
+"""Reasons of Events about a gang (REST-17)."""
 
 _SHORTEST = 0.001
 

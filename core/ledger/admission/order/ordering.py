@@ -44,7 +44,7 @@ def _one_of_each(pending: Resource) -> Resource:
 
 
 class Branch:
-    """One queue in the order of a cycle. ``open``: asks below it are still to be checked."""
+    """A queue in the order of a cycle. ``open``: asks below it are still to be checked."""
 
     __slots__ = (
         "_app_queues",
