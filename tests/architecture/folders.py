@@ -150,7 +150,11 @@ def name_faults(
 ) -> list[str]:
     """Modules and folders called by a word that the house does not use."""
     words, meanings = tuple(banned), tuple(other_meanings)
-    found = {place: word for place in _places(modules) if (word := _banned_word(place, words, meanings))}
+    found = {
+        place: word
+        for place in _places(modules)
+        if (word := banned_word(place.rpartition(".")[2], words, meanings))
+    }
     return [
         *(f"{place} has {found[place]!r} in its name" for place in sorted(found.keys() - set(misnamed))),
         *(
@@ -160,8 +164,9 @@ def name_faults(
     ]
 
 
-def _banned_word(place: str, banned: Sequence[str], other_meanings: Sequence[str]) -> str | None:
-    name = f"_{place.rpartition('.')[2]}_"
+def banned_word(name: str, banned: Sequence[str], other_meanings: Sequence[str]) -> str | None:
+    """The first banned word or phrase in a name in snake case, or None."""
+    name = f"_{name}_"
     for phrase in other_meanings:
         name = name.replace(f"_{phrase}_", "_")
     return next((word for word in banned if f"_{word}_" in name), None)

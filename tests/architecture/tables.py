@@ -1,7 +1,8 @@
 """The tables of the guards, read from `house.toml`."""
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 TABLES = Path(__file__).with_name("house.toml")
@@ -48,6 +49,8 @@ class Tables:
     other_meanings: tuple[str, ...]
     #: Modules and folders with such a word in their names.
     misnamed: frozenset[str]
+    #: Reasons by a module and a name in it that may have such a word.
+    allowed: Mapping[str, str] = field(default_factory=dict)
 
 
 def tables(text: str | None = None) -> Tables:
@@ -72,6 +75,7 @@ def tables(text: str | None = None) -> Tables:
         tuple(names["banned"]),
         tuple(names["other_meanings"]),
         frozenset(names["exceptions"]),
+        names["allowed"],
     )
 
 

@@ -1,0 +1,76 @@
+"""Rules for sentences: how the first one begins, how long one is, and that each makes one statement."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from tests.language.breaches import Breach
+from tests.language.texts import Text
+
+MOST_WORDS = 25
+"""Words in one sentence."""
+
+FIRST_WORDS = frozenset(
+    {
+        *("it", "its", "those", "these", "they", "one"),
+        *("what", "whatever", "who", "whoever", "whom", "whose", "whether"),
+        *("nobody", "he"),
+    }
+)
+"""Words that begin no text: the reader does not know yet what they stand for."""
+
+FIRST_PHRASES = ("the same",)
+
+_BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*] |\d+\. |\|))")
+"""What ends a paragraph: an empty line, or the next item of a list."""
+
+_CODE = re.compile(r"``.*?``|`[^`]*`", re.DOTALL)
+
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+
+_IDS = re.compile(r"\s*\((?:[A-Z][A-Z0-9]*-\d+[^)]*)\)")
+"""Rule ids in brackets, which are no words of the sentence."""
+
+_SHORT = re.compile(r"\b(e\.g|i\.e|etc|vs|cf|No)\.")
+
+_END = re.compile(r"(?<=[.!?:])[\"')*_]*\s+(?=[^a-z\s])")
+"""The end of a sentence. A colon ends one, too, where a capital letter or code follows."""
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """The paragraphs of a text on one line each, with ``X`` for code and rule ids left out."""
+    for block in _BLOCK.split(text):
+        if block.startswith((">>>", "    ")) or block.lstrip().startswith("|"):
+            continue
+        plain = _LINK.sub(r"\1", _CODE.sub("X", _IDS.sub("", block)))
+        yield re.sub(r"\s+", " ", _SHORT.sub(r"\1", plain)).strip()
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a text."""
+    for paragraph in paragraphs(text):
+        yield from (each for each in _END.split(paragraph) if each)
+
+
+def words_of(sentence: str) -> list[str]:
+    """The words of a sentence; signs between them do not count."""
+    return [each for each in sentence.split() if re.search(r"\w", each)]
+
+
+def begins_badly(text: str, banned: Iterable[str] = ()) -> bool:
+    """True if the first word stands for nothing yet, or is banned."""
+    first = re.sub(r"[^\w ]", "", next(iter(paragraphs(text)), "")).lower()
+    word = first.partition(" ")[0]
+    return (
+        word in FIRST_WORDS or word in banned or first.startswith(tuple(f"{each} " for each in FIRST_PHRASES))
+    )
+
+
+def sentence_breaches(text: Text, banned: Iterable[str] = ()) -> Iterator[Breach]:
+    """Breaches of the rules in one text, one of each kind at most."""
+    read = [*sentences(text.text)]
+    if begins_badly(text.text, frozenset(banned)):
+        yield Breach("begins", text.module, text.name, read[0])
+    if long := [each for each in read if len(words_of(each)) > MOST_WORDS]:
+        yield Breach("long", text.module, text.name, long[0])
+    if chained := [each for each in read if each.count(";") > 1]:
+        yield Breach("chain", text.module, text.name, chained[0])
