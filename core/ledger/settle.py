@@ -1,7 +1,7 @@
 """Settling: what a pod is charged now, and the order in which the owners of indexes file it anew."""
 
 from core.ledger.admission.pending import file_ask
-from core.ledger.admission.requests import request_cycle
+from core.ledger.admission.requests import request_cycle, request_cycle_for_node
 from core.ledger.admission.turns import forget_wake_up, note_moved, time_lease
 from core.ledger.admission.unguarded import file_unguarded, forget_unguarded, note_unadmitted
 from core.ledger.applications.lifecycle import note_room
@@ -9,7 +9,7 @@ from core.ledger.charge import charge_of
 from core.ledger.gangs.index import file, unfile
 from core.ledger.node_reservation.reservation import let_go
 from core.ledger.podgroups.membership import note_member
-from core.ledger.pods.record import Charge, PodRecord
+from core.ledger.pods.record import Charge, Held, PodRecord
 from core.ledger.preemption.quota_reclaim import note_growth
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
@@ -74,5 +74,18 @@ def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
         note_growth(state, old, new)
         if people and holds_now:
             note_use(state, record, new)
-    if held and people:
+    if old is not None:
+        note_freed(state, old, new, frees_quota=held and people)
+
+
+def note_freed(state: State, old: Charge, new: Charge | None, *, frees_quota: bool) -> None:
+    """Request a cycle for the asks that may be admitted after a charge has changed (CYC-1).
+
+    A pod of no queue holds capacity of the cluster. A pod that is bound to another node than the one on which
+    it was counted frees capacity of that node. ``frees_quota``: the charge of a queue ended or shrank.
+    """
+    frees_cluster = old.held is Held.OCCUPIED and (new is None or new.size != old.size)
+    if frees_quota or frees_cluster:
         request_cycle(state, CycleReason.CAPACITY_FREED)
+    elif old.node and (new is None or new.node != old.node):
+        request_cycle_for_node(state, old.node)

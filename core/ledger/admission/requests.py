@@ -1,5 +1,6 @@
 """Requests for a scheduling cycle: the one module that says when the next cycle runs and what it is for."""
 
+from core.ids import NodeName
 from core.ledger.state.admission import CycleReason, RequeuedAsks, RequeueReason
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import set_no_later, take_due
@@ -8,6 +9,9 @@ from core.workload.pending_index import Kind
 
 LOOKS_APART = 0.5
 """Seconds, at least, from a cycle to the one for those that it left out."""
+
+COMPARED_AT_MOST = 500
+"""Number of kinds of asks up to which they are compared with the capacity that was freed on a node."""
 
 _FOR_FRESH_ASKS = frozenset({CycleReason.POD_ARRIVED, CycleReason.POD_AGED, CycleReason.GROUP_COMPLETE})
 """Reasons that concern single asks. All others may let in any ask, so that every pending ask is checked."""
@@ -20,6 +24,25 @@ def request_cycle(state: State, reason: CycleReason) -> None:
         state.cycle.due = True
     else:
         state.cycle.freed = True
+
+
+def request_cycle_for_node(state: State, node: NodeName) -> None:
+    """Request a cycle if an ask may fit now on a node of which something was freed, but no quota (CYC-1).
+
+    Only asks that found no node gain by that. While a cycle runs, this is decided when it ends.
+    """
+    if node in state.reservations.of or state.cycle.group_nowhere or state.gangs.elsewhere:
+        request_cycle(state, CycleReason.CAPACITY_FREED)
+    elif state.cycle.passing and node:
+        state.cycle.freed_nodes[node] = None
+    elif state.cycle.nowhere and _takes_one(state, node):
+        request_cycle(state, CycleReason.CAPACITY_FREED)
+
+
+def _takes_one(state: State, node: NodeName) -> bool:
+    """True if a node has capacity for an ask that found none, or if there are too many kinds to compare."""
+    kinds, capacity = state.cycle.nowhere, state.usage.free_capacity
+    return len(kinds) > COMPARED_AT_MOST or any(capacity.has(node, size) for size, _ in kinds)
 
 
 def request_cycle_at(state: State, moment: float) -> None:
@@ -47,7 +70,7 @@ def note_time(state: State) -> None:
 def begin_cycle(state: State) -> None:
     """Take what was requested into the cycle that begins."""
     if state.cycle.freed:
-        state.cycle.requeued.clear()
+        _forget_findings(state)
     _count_begun(state, list(state.cycle.reasons))
     state.cycle.freed = state.cycle.due = False
     state.cycle.passing = True
@@ -59,8 +82,14 @@ def extend_cycle(state: State) -> bool:
         return False
     _count_begun(state, [reason for reason in state.cycle.reasons if reason not in _FOR_FRESH_ASKS])
     state.cycle.freed = False
-    state.cycle.requeued.clear()
+    _forget_findings(state)
     return True
+
+
+def _forget_findings(state: State) -> None:
+    """Forget why asks were not admitted: a cycle checks all of them."""
+    state.cycle.requeued.clear()
+    state.cycle.group_nowhere = False
 
 
 def _count_begun(state: State, reasons: list[CycleReason]) -> None:
@@ -76,9 +105,17 @@ def note_requeue(state: State, asks: RequeuedAsks, reason: RequeueReason) -> Non
 
 
 def end_cycle(state: State, nowhere: set[Kind]) -> None:
-    """Note that a cycle is over. ``nowhere``: kinds of asks that no node has room for."""
+    """Note that a cycle is over. ``nowhere``: kinds of asks that no node has capacity for."""
     state.cycle.passing = False
     state.cycle.nowhere = nowhere
+    freed, state.cycle.freed_nodes = state.cycle.freed_nodes, {}
+    for node in freed:
+        request_cycle_for_node(state, node)
+
+
+def note_group_nowhere(state: State) -> None:
+    """Note that a pod group was not admitted, since a member found no node."""
+    state.cycle.group_nowhere = True
 
 
 def abandon_cycle(state: State) -> None:

@@ -10,7 +10,13 @@ from itertools import islice
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.instants import has_come
 from core.ledger.admission.gate_status import begin_opening, tell_opened
-from core.ledger.admission.requests import note_overdue, note_time, request_cycle, request_cycle_at
+from core.ledger.admission.requests import (
+    note_overdue,
+    note_time,
+    request_cycle,
+    request_cycle_at,
+    request_cycle_for_node,
+)
 from core.ledger.effects import OpenGate, WakePod
 from core.ledger.node_reservation.reservation import let_go
 from core.ledger.podgroups.membership import group_of, retime_group, unopened
@@ -164,7 +170,9 @@ def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:
     release_on_node(state, turn.node, turn.seat.key.size)
     _withdraw(state, turn.seat)
     _retime_pod_group(state, uid)
-    if not used:
+    if used:
+        request_cycle_for_node(state, turn.node)
+    else:
         request_cycle(state, CycleReason.CAPACITY_FREED)
     return True
 

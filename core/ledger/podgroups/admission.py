@@ -6,7 +6,7 @@ so that the last one is counted beside the first; when one finds none, all give 
 
 from collections.abc import Iterator
 
-from core.ledger.admission.requests import look_again, request_cycle
+from core.ledger.admission.requests import look_again, note_group_nowhere, request_cycle
 from core.ledger.admission.turns import end_turn, set_turn, wake
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.node_reservation.reservation import node_for
@@ -97,6 +97,8 @@ class PodGroupAdmission:
             if placed:
                 given.append(record)
             yield TURN if placed else _LOOK, []
+        if full and len(given) < needed:
+            note_group_nowhere(state)
         yield 1, self._conclude(group, given, needed)
 
     def _place(self, record: PodRecord, full: set[Kind]) -> bool | None:

@@ -145,6 +145,10 @@ class CycleRequest:
     passing: bool = False
     #: Kinds of asks that cycles found no node for.
     nowhere: set[Kind] = field(default_factory=set)
+    #: True if a pod group was not admitted since a member found no node.
+    group_nowhere: bool = False
+    #: Nodes of which something was freed, but no quota, while the running cycle goes on.
+    freed_nodes: dict[NodeName, None] = field(default_factory=dict)
     #: True if more timers have expired than one event handles.
     overdue: bool = False
 

@@ -143,6 +143,9 @@ ORDER: dict[str, Mutate] = {
     "back-off-of-the-only-application": both(
         answering("may_back_off", False), answering("in_back_off", False)
     ),
+    "capacity-freed-by-a-pod-of-no-queue": answering("freed_by_charge", None),
+    "capacity-freed-by-a-shrinking-pod-of-no-queue": answering("freed_by_charge", None),
+    "capacity-freed-on-the-expected-node": answering("freed_on_node", None),
     "order-behind-fences": PLAIN_PRIORITIES,
     "order-behind-fences-by-shares": NO_SHARES,
     "order-behind-fences-of-a-system-below-zero": PLAIN_PRIORITIES,

@@ -42,6 +42,8 @@ RULE_ENTRIES: dict[str, Entry] = {
     "namespace_quota": Entry("core.queues.tree:QueueTree.limit", "GANG-6 NS-5"),
     "unused_queues_go": Entry("extender.engine.engine:Engine.clean", "Q-10"),
     # usage, headroom and limits
+    "freed_by_charge": Entry("core.ledger.settle:note_freed", "CYC-1"),
+    "freed_on_node": Entry("core.ledger.admission.requests:request_cycle_for_node", "CYC-1"),
     "charge_of_pod": Entry("core.ledger.charge:charge_of", "DESIGN-2 DESIGN-3 GANG-12 QUO-2 RES-8"),
     "pod_is_deleted": Entry("core.ledger.pods.registry:delete_pod", "POD-2 PRE-22"),
     "headroom": Entry("core.queues.headroom:headroom", "QUO-12"),

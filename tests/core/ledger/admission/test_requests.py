@@ -1,11 +1,27 @@
 """What requests a scheduling cycle, and what the requests come to."""
 
+from core.ids import NodeName, PodUid
 from core.ledger import events as on
-from core.ledger.admission.requests import note_time, request_cycle, request_cycle_at
+from core.ledger.admission.requests import (
+    COMPARED_AT_MOST,
+    begin_cycle,
+    end_cycle,
+    note_group_nowhere,
+    note_time,
+    request_cycle,
+    request_cycle_at,
+    request_cycle_for_node,
+)
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.state.timer_heap import next_timer
+from core.ledger.usage.counters import file_node
+from core.resource import Resource
+from core.workload.nodes.affinity import Constraints
+from core.workload.pending_index import Kind
 from tests.builders import START, make_ledger, make_node, make_pod, make_queue
+
+N1 = NodeName("n1")
 
 FOR_FRESH_ASKS = (CycleReason.POD_ARRIVED, CycleReason.POD_AGED, CycleReason.GROUP_COMPLETE)
 
@@ -48,3 +64,61 @@ def test_a_cycle_counts_once_under_each_reason_for_which_it_was_requested() -> N
         CycleReason.CAPACITY_FREED: 1,
         CycleReason.CLUSTER_CHANGED: 1,
     }
+
+
+def test_capacity_freed_on_a_node_requests_a_cycle_only_for_asks_that_found_no_node() -> None:
+    state = state_with_node(cpu=2)
+    request_cycle_for_node(state, N1)
+    assert not state.cycle.freed
+    end_cycle(state, {kind(cpu=3)})
+    request_cycle_for_node(state, N1)
+    assert not state.cycle.freed
+    end_cycle(state, {kind(cpu=3), kind(cpu=2)})
+    request_cycle_for_node(state, N1)
+    assert list(state.cycle.reasons) == [CycleReason.CAPACITY_FREED]
+
+
+def test_capacity_freed_on_a_node_while_a_cycle_runs_is_compared_when_it_ends() -> None:
+    for size, freed in ((2, True), (3, False)):
+        state = state_with_node(cpu=2)
+        begin_cycle(state)
+        request_cycle_for_node(state, N1)
+        assert not state.cycle.freed
+        end_cycle(state, {kind(cpu=size)})
+        assert (state.cycle.freed, state.cycle.freed_nodes) == (freed, {})
+
+
+def test_capacity_freed_on_a_reserved_node_or_for_a_pod_group_always_requests_a_cycle() -> None:
+    state = state_with_node(cpu=2)
+    state.reservations.of[N1] = PodUid("one")
+    request_cycle_for_node(state, N1)
+    assert state.cycle.freed
+    state = state_with_node(cpu=2)
+    note_group_nowhere(state)
+    request_cycle_for_node(state, N1)
+    assert state.cycle.freed
+    # A cycle over every ask finds out anew whether a group lacks a node.
+    begin_cycle(state)
+    end_cycle(state, set())
+    request_cycle_for_node(state, N1)
+    assert not state.cycle.freed
+
+
+def test_kinds_of_asks_are_compared_up_to_a_number_and_beyond_it_a_cycle_finds_out() -> None:
+    state = state_with_node(cpu=2)
+    end_cycle(state, {kind(cpu=3 + number) for number in range(COMPARED_AT_MOST)})
+    request_cycle_for_node(state, N1)
+    assert not state.cycle.freed
+    end_cycle(state, {kind(cpu=3 + number) for number in range(COMPARED_AT_MOST + 1)})
+    request_cycle_for_node(state, N1)
+    assert state.cycle.freed
+
+
+def state_with_node(*, cpu: int) -> State:
+    state = State()
+    file_node(state, N1, make_node("n1", cpu=cpu))
+    return state
+
+
+def kind(*, cpu: int) -> Kind:
+    return Resource({"vcore": cpu}), Constraints()

@@ -45,6 +45,8 @@ TOLD = {
     "gangs.unchecked",
     "cycle.freed",
     "cycle.nowhere",
+    "cycle.group_nowhere",
+    "cycle.freed_nodes",
     "cycle.overdue",
     "preemption.withdrawn",
     "pending.kinds",
