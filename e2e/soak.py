@@ -1,8 +1,10 @@
 """`make soak`: bounded churn on the real control plane, with Paddock's memory, stalls and audit drift.
 
-Pods come and go in four queues, gangs come together, tenants give up waiting pods, and the maxima are edited.
-Fails where the observer sees a quota broken, the audit finds drift, or a pod is never served. Memory and
-stalls are printed and not judged: they belong to the machine.
+Pods come and go in five queues, half of them behind Paddock's gate. Gangs come together, a queue with a
+guarantee has pods of another evicted, tenants give up waiting pods, and the maxima are edited.
+Fails where the observer sees a quota broken, the audit finds drift, a pod is never served, or a soak of
+more than a minute saw no gate opened, no gang or no eviction. Memory and stalls are printed and not
+judged: they belong to the machine.
 """
 
 import argparse
@@ -20,19 +22,32 @@ import aiohttp
 
 from e2e.cluster.client import ApiFailure, Cluster, Object, is_terminal
 from e2e.programs.control_plane import ControlPlane
-from e2e.stands.gangs import GROUP, PLACEHOLDER, Job
-from e2e.stands.stand import Stand, Tree
+from e2e.stands.gangs import GATE, GROUP, PLACEHOLDER, Job
+from e2e.stands.stand import Stand, Tree, queue_of
 
 LEAVES = ("batch", "burst", "web", "jobs")
-WIDE: Tree = {"batch": {"max": {"vcore": "12"}}, "burst": {"max": {"vcore": "6"}}, "web": {}, "jobs": {}}
+LENT = "lent"
+"""The queue that runs on what others leave, and whose pods are evicted for ``web``."""
+WIDE: Tree = {
+    "batch": {"max": {"vcore": "12"}},
+    "burst": {"max": {"vcore": "6"}},
+    "web": {"guaranteed": {"vcore": "12"}, "properties": {"preemption.delay": "1s"}},
+    "jobs": {},
+    LENT: {},
+}
 NARROW: Tree = {**WIDE, "batch": {"max": {"vcore": "8"}}}
 NODES, CORES = 4, 8
+GATED: Object = {"schedulingGates": [{"name": GATE}]}
 
 AT_A_TIME = 120
 """Pods that may be there at once: churn is what is asked for, not a backlog."""
+LENT_AT_A_TIME = 28
 GANG_EVERY, EDIT_EVERY, AUDIT_EVERY, MEMORY_EVERY = 4.0, 10.0, 5.0, 1.0
+PRINT_EVERY = 600.0
+EXPECTED_AFTER = 60.0
+"""Seconds after which every kind of work must have been seen."""
 PROBE_EVERY = 0.05
-DRAINED_IN = 120.0
+DRAINED_IN = 300.0
 
 
 @dataclass
@@ -45,6 +60,14 @@ class Figures:
     audits: int = 0
     created: int = 0
     finished: int = 0
+    work: dict[str, float] = field(default_factory=dict)
+
+    def now(self, minutes: float) -> str:
+        """Memory and audits so far."""
+        return (
+            f"{minutes:.0f} min: {self.memory[-1]:.1f} MiB, {self.created} pods created, "
+            f"{len(self.drifts)} differences in {self.audits} audits"
+        )
 
     def lines(self, minutes: float, bindings: int) -> Iterator[str]:
         third = max(1, len(self.memory) // 3)
@@ -57,6 +80,7 @@ class Figures:
         if len(self.stalls) > 1:
             p99 = statistics.quantiles(self.stalls, n=100)[98]
             yield f"/livez: p99 {p99 * 1000:.0f} ms, longest {max(self.stalls) * 1000:.0f} ms"
+        yield ", ".join(f"{name}: {count:g}" for name, count in self.work.items())
         yield f"audit: {len(self.drifts)} differences in {self.audits} audits"
 
 
@@ -87,6 +111,7 @@ class Soak:
                     self._collect(),
                     _every(MEMORY_EVERY, self._note_memory),
                     _every(AUDIT_EVERY, self._note_audit),
+                    self._print(),
                     self._probe(),
                 )
             ]
@@ -110,6 +135,7 @@ class Soak:
                 await self._submit_gang()
             if len(self.pods.pods) < AT_A_TIME:
                 await self._submit_some()
+            await self._lend()
             await self._give_up_one()
             await asyncio.sleep(0.05)
 
@@ -123,10 +149,22 @@ class Soak:
                 app=f"{leaf}-{at % 7}",
                 cpu=rng.choice(("500m", "1", "2")),
                 run_for=rng.uniform(0.1, 2.0),
+                spec=rng.choice(({}, GATED)),
             )
             for at in numbers
             for leaf in [rng.choice(LEAVES)]
         )
+
+    async def _lend(self) -> None:
+        """Keep the nodes full of pods that run for long, so that a guarantee takes an eviction."""
+        there = sum(queue_of(pod) == f"root.{LENT}" for pod in self.pods.pods.values())
+        if there < LENT_AT_A_TIME:
+            self.figures.created += 1
+            await self.cluster.create_pod(
+                f"{LENT}-{self.figures.created}",
+                queue=f"root.{LENT}",
+                run_for=self._rng.uniform(10.0, 40.0),
+            )
 
     async def _submit_gang(self) -> None:
         job = Job(f"gang-{self.figures.created}", self._rng.randint(2, 4), run_for=1.0)
@@ -160,13 +198,30 @@ class Soak:
 
     # -- what is measured ------------------------------------------------------------------------------------
 
+    async def note_work(self) -> None:
+        """How often each kind of work was done."""
+        metric = self.stand.paddock.metric
+        self.figures.work = {
+            "gates opened": await metric("paddock_effects_total", effect="OpenGate", outcome="done"),
+            "evictions": await metric("paddock_effects_total", effect="EvictPod", outcome="done"),
+            "placeholders": await metric("paddock_effects_total", effect="CreatePlaceholder", outcome="done"),
+        }
+
+    async def _print(self) -> None:
+        began = time.monotonic()
+        while True:
+            await asyncio.sleep(PRINT_EVERY)
+            print(f"soak: {self.figures.now((time.monotonic() - began) / 60)}", flush=True)
+
     async def _note_memory(self) -> None:
         self.figures.memory.append(self.stand.paddock.resident_mib)
 
     async def _note_audit(self) -> None:
-        _, text = await self.stand.paddock.get("/debug/audit")
-        self.figures.audits += 1
-        self.figures.drifts += json.loads(text)["drifts"]
+        """On a busy machine an answer may take longer than it is waited for; the next audit is soon."""
+        status, text = await self.stand.paddock.get("/debug/audit")
+        if status == 200:
+            self.figures.audits += 1
+            self.figures.drifts += json.loads(text)["drifts"]
 
     async def _probe(self) -> None:
         """How long the event loop keeps a caller waiting."""
@@ -174,8 +229,9 @@ class Soak:
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as session:
             while True:
                 began = time.perf_counter()
-                async with session.get(url) as answer:
-                    await answer.read()
+                with suppress(TimeoutError):
+                    async with session.get(url) as answer:
+                        await answer.read()
                 self.figures.stalls.append(time.perf_counter() - began)
                 await asyncio.sleep(PROBE_EVERY)
 
@@ -201,11 +257,13 @@ async def soak(seconds: float, seed: int) -> int:
             here, began = Soak(stand, random.Random(seed)), time.monotonic()
             async with here.running():
                 await here.churn(seconds)
+                await here.note_work()
                 await here.drained()
             minutes = (time.monotonic() - began) / 60
             for line in here.figures.lines(minutes, stand.observer.rules.bindings):
                 print(f"soak: {line}", flush=True)
-            return 1 if here.figures.drifts else 0
+            idle = seconds >= EXPECTED_AFTER and not all(here.figures.work.values())
+            return 1 if here.figures.drifts or idle else 0
 
 
 def main() -> int:

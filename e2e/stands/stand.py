@@ -41,7 +41,10 @@ INSTALLED = ("Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding",
 
 T = TypeVar("T")
 Tree = Mapping[str, Any]
-"""Queues as a test writes them: name to ``{max: {…}, …children}``; ``max`` holds quantities."""
+"""Queues as a test writes them: name to ``{max: {…}, guaranteed: {…}, properties: {…}, …children}``;
+``max`` and ``guaranteed`` hold quantities."""
+AMOUNTS, OWN = ("max", "guaranteed"), ("max", "guaranteed", "properties")
+"""Keys of a queue in a `Tree` that are its own, and no child's."""
 
 
 def manifest(path: str) -> list[Object]:
@@ -90,10 +93,12 @@ def document(tree: Tree) -> str:
     """A queues.yaml for a tree."""
 
     def queue(name: str, spec: Tree) -> Object:
-        children = [queue(each, below) for each, below in spec.items() if each != "max"]
+        children = [queue(each, below) for each, below in spec.items() if each not in OWN]
         found: Object = {"name": name}
-        if "max" in spec:
-            found["resources"] = {"max": dict(spec["max"])}
+        if amounts := {key: dict(spec[key]) for key in AMOUNTS if key in spec}:
+            found["resources"] = amounts
+        if "properties" in spec:
+            found["properties"] = dict(spec["properties"])
         if children:
             found["queues"] = children
         return found
@@ -109,7 +114,7 @@ def limits(tree: Tree, path: str = "root") -> dict[str, dict[str, int]]:
         if name == "max":
             renamed = {"cpu" if key == "vcore" else key: str(value) for key, value in spec.items()}
             found[path] = {key: amount(key, value) for key, value in renamed.items()}
-        else:
+        elif name not in OWN:
             found |= limits(spec, f"{path}.{name}")
     return found
 

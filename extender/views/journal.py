@@ -1,13 +1,25 @@
-"""Stories: what happened to each pod lately and what was decided about it, bounded in memory."""
+"""Stories: what happened to each pod lately and what was decided about it, bounded in memory (F-22)."""
 
-from collections import OrderedDict, deque
+import sys
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from core.ids import PodUid
 
 PODS = 20_000
 LINES = 40
+BYTES = 64 * 2**20
+"""All stories together; the stories of the pods that were not heard of for longest go first."""
+
+TEXT = 1_000
+"""Characters of a line; what is longer is cut."""
+
+# The objects of a story without lines and of a line without texts, with their places in other objects.
+_STORY, _LINE = 400, 120
+# Most lines say what others said: those share one text.
+_SHARED = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,31 +31,66 @@ class StoryLine:
     detail: str
     times: int = 1
 
+    @property
+    def bytes(self) -> int:
+        """Memory of a line, at most."""
+        return _LINE + sys.getsizeof(self.what) + sys.getsizeof(self.detail)
+
 
 class Journal:
-    """The last lines of the pods heard of last. The same line again only raises its count."""
+    """The last lines of the pods heard of last. The same line again only raises its count.
 
-    def __init__(self, *, pods: int = PODS, lines: int = LINES) -> None:
+    ``limit``: bytes that all stories may take; the story noted last always stays.
+    """
+
+    def __init__(self, *, pods: int = PODS, lines: int = LINES, limit: int = BYTES) -> None:
         self._pods = pods
         self._lines = lines
-        self._stories: OrderedDict[PodUid, deque[StoryLine]] = OrderedDict()
+        self._limit = limit
+        self._bytes = 0
+        self._stories: OrderedDict[PodUid, list[StoryLine]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._stories)
 
+    @property
+    def bytes(self) -> int:
+        """Memory of all stories, at most."""
+        return self._bytes
+
     def note(self, uid: PodUid, what: str, detail: str = "", *, now: float) -> None:
+        what, detail = _shared(what[:TEXT]), _shared(detail[:TEXT])
         story = self._stories.get(uid)
         if story is None:
-            story = self._stories[uid] = deque(maxlen=self._lines)
-            if len(self._stories) > self._pods:
-                self._stories.popitem(last=False)
+            story = self._stories[uid] = []
+            self._bytes += _STORY
         else:
             self._stories.move_to_end(uid)
         times = 1
         if story and (story[-1].what, story[-1].detail) == (what, detail):
-            times = story.pop().times + 1
-        story.append(StoryLine(now, what, detail, times))
+            times = story[-1].times + 1
+            self._drop(story, -1)
+        elif len(story) == self._lines:
+            self._drop(story, 0)
+        line = StoryLine(now, what, detail, times)
+        story.append(line)
+        self._bytes += line.bytes
+        self._shorten()
 
     def story(self, uid: PodUid) -> Sequence[StoryLine]:
         """Oldest first; empty for a pod not heard of, or not any more."""
         return tuple(self._stories.get(uid, ()))
+
+    def _drop(self, story: list[StoryLine], at: int) -> None:
+        self._bytes -= story.pop(at).bytes
+
+    def _shorten(self) -> None:
+        while len(self._stories) > 1 and (len(self._stories) > self._pods or self._bytes > self._limit):
+            _, story = self._stories.popitem(last=False)
+            self._bytes -= _STORY + sum(line.bytes for line in story)
+
+
+@lru_cache(_SHARED)
+def _shared(text: str) -> str:
+    """One object for all equal texts of late."""
+    return text

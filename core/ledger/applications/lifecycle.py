@@ -6,8 +6,8 @@ Completing, and it may be taken up again.
 """
 
 from core.ids import QueuePath
-from core.instants import has_come
 from core.ledger.admission.requests import request_cycle
+from core.ledger.applications.ended import expire_ended, note_ended
 from core.ledger.applications.index import unfile_application
 from core.ledger.gangs.due import disarm, touch_gang
 from core.ledger.pods.record import PodRecord
@@ -28,9 +28,6 @@ COMPLETING_FOR = 30.0
 
 STARTING_FOR = 300.0
 """Seconds that an application is Starting at most (SORT-8)."""
-
-SHOWN_FOR = 72 * 3600.0
-"""Seconds that an application which has ended is shown (APP-5)."""
 
 _TIMERS = {AppState.COMPLETING: COMPLETING_FOR, AppState.STARTING: STARTING_FOR}
 
@@ -184,9 +181,7 @@ def pass_time(state: State) -> None:
             set_timer(state, TimerKind.APPLICATION_STATE, app_id, state.now + COMPLETING_FOR)
         else:
             complete(state, application)
-    ended = state.applications.terminated
-    while ended and has_come(ended[0].since + SHOWN_FOR, now=state.now):
-        ended.popleft()
+    expire_ended(state)
 
 
 def leave_parents(state: State) -> None:
@@ -216,12 +211,7 @@ def remove(state: State, application: Application) -> None:
         application.gang = None
         if application.gang_progress is not None:
             application.gang_progress = numbers_of(application.gang_progress)
-        state.applications.terminated.append(application)
-
-
-def last_ended(state: State, name: str) -> Application | None:
-    """The latest of that id, in any namespace, among those that have ended."""
-    return next((each for each in reversed(state.applications.terminated) if each.id.name == name), None)
+        note_ended(state, application)
 
 
 def _leaf(state: State, application: Application) -> Queue | None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.ids import AppId
-from core.ledger.applications.lifecycle import last_ended
+from core.ledger.applications.ended import last_ended
 from core.ledger.applications.relabelled import words_of
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.applications import IdentityTally

@@ -10,6 +10,9 @@ from core.workload.application import Application
 TERMINATED_KEPT = 10_000
 """Applications that have ended and are still shown; more of them are forgotten, the oldest first."""
 
+TERMINATED_TEXT = 16 * 2**20
+"""Characters of ids, queues, users and groups that these hold together. A pod may write 256 KB of them."""
+
 KEPT = 300.0
 """Seconds that a resolver's answer is used again (ID-5)."""
 
@@ -55,7 +58,9 @@ class Applications:
     #: Applications without a queue, and those whose queue does not let in what waits of them. Derived.
     unplaced: set[AppId] = field(default_factory=set)
     #: Applications that have ended, the latest last.
-    terminated: deque[Application] = field(default_factory=lambda: deque(maxlen=TERMINATED_KEPT))
+    terminated: deque[Application] = field(default_factory=deque)
+    #: Characters that users wrote in the applications that have ended.
+    terminated_text: int = 0
     #: Answers of the resolver that are still used, by user.
     resolved: dict[str, Resolved] = field(default_factory=dict)
     #: Users that the resolver was asked about and has not answered.

@@ -7,7 +7,8 @@ import pytest
 from core.decisions.decision import Admitted
 from core.ids import AppId, PodUid
 from core.ledger import events as on
-from core.ledger.applications.lifecycle import COMPLETING_FOR, SHOWN_FOR, STARTING_FOR
+from core.ledger.applications.ended import SHOWN_FOR
+from core.ledger.applications.lifecycle import COMPLETING_FOR, STARTING_FOR
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import LimitSpec, QueueSpec

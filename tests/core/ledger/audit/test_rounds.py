@@ -73,6 +73,7 @@ TOLD = {
     "cycle.requeues",
     "now",
     "applications.terminated",
+    "applications.terminated_text",
     "podgroups.touched",
     "podgroups.untimed",
     "gangs.elsewhere",
