@@ -31,8 +31,10 @@ from extender.kube.connection.client import ApiClient, connect
 from extender.kube.effects.effector import Effector
 from extender.kube.leadership import Leadership
 from extender.kube.watch.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
+from extender.readiness import Readiness
+from extender.telemetry.exposition import Exposition
 from extender.telemetry.logs import DecisionLog, Logger
-from extender.telemetry.metrics import Metrics
+from extender.telemetry.metrics import Exported, Metrics
 from extender.telemetry.reporting import Reporting
 from extender.telemetry.stalls import watch_stalls
 from extender.telemetry.witness import DecisionWitness
@@ -46,7 +48,6 @@ from extender.views.story import story_of
 from extender.wire.calls.extender_v1 import NO_PREEMPTION, NO_PRIORITIES
 from extender.wire.kinds import DAEMON_SETS
 
-VERBS = ("filter", "prioritize", "preempt", "bind")
 TICK = 0.1
 """Seconds between two looks at what has expired: by so much a lease may be too long."""
 
@@ -89,14 +90,22 @@ class App:
         self._configured = asyncio.Event()
         self.synced = asyncio.Event()
         self._offers: asyncio.Queue[Offer] = asyncio.Queue()
-        self.metrics = Metrics(lambda: self.engine.view)
+        self.metrics = Metrics(
+            lambda: self.engine.view,
+            Exported(
+                leads=lambda: self._leadership.held,
+                queue_names=lambda: self.configuration.settings.metrics_queue_names,
+                watches=lambda: self._readiness.watches(),
+            ),
+        )
         self._preemptions = RecentPlans()
         decisions = DecisionLog(_later)
-        witness = DecisionWitness(self._journal, log, decisions, self.metrics, self._preemptions)
+        witness = DecisionWitness(
+            self._journal, log, decisions, self.metrics, self._preemptions, clock=self._clock
+        )
         self.engine = Engine(
             Outward(self._clock, _later, self._perform, witness, lambda: self._leadership.held)
         )
-        self._seconds = {verb: self.metrics.verb_seconds.labels(verb) for verb in VERBS}
         self.configuration = LiveConfiguration(
             self.engine,
             overrides=options.overrides,
@@ -152,6 +161,14 @@ class App:
         self._config_maps = ConfigMapFeed(client, options.namespace, self._offer_config_maps, self._reporting)
         self._feeds = Feeds(
             client, self.engine.learn, reporter=self._reporting, configured=self._configured.wait
+        )
+        self._readiness = Readiness(
+            self.configuration,
+            self._config_maps,
+            self._feeds,
+            self._leadership,
+            self._configured,
+            self.synced,
         )
 
     async def run(self) -> None:
@@ -321,14 +338,15 @@ class App:
 
     def _verbs_app(self) -> Any:
         verbs = self._verbs
+        timed = self.metrics.yunikorn.calls.timed_filter(verbs.filter, lambda: verbs.nodes_taken)
         return verbs_app(
             {
-                "filter": fenced(verbs.filter, self._leadership),
+                "filter": fenced(timed, self._leadership),
                 "prioritize": fenced(verbs.prioritize, self._leadership, NO_PRIORITIES),
                 "preempt": fenced(verbs.preempt, self._leadership, NO_PREEMPTION),
                 "bind": self._bind_verb.bind,
             },
-            measure=self._measure,
+            measure=self.metrics.measured,
             on_bug=self._on_bug,
             door=self._door("verbs"),
         )
@@ -336,50 +354,20 @@ class App:
     def _door(self, port: str) -> Door:
         return Door(Connections(closed=lambda why: self._reporting.closed(port, why)))
 
-    def _measure(self, verb: str, seconds: float, fault: str) -> None:
-        self._seconds[verb].observe(seconds)
-        if fault:
-            self.metrics.faults.labels(verb, fault).inc()
-
     def _on_bug(self, verb: str, error: BaseException, body: bytes) -> None:
         self._log.error("bug", verb=verb, bytes=len(body), exc_info=error)
 
     def _admin(self) -> Admin:
         return Admin(
-            checks=self._checks,
-            notes=self._notes,
-            metrics=self.metrics.exposition,
+            checks=self._readiness.checks,
+            notes=self._readiness.notes,
+            metrics=Exposition(self.metrics.pieces),
+            yunikorn_metrics=Exposition(self.metrics.yunikorn_pieces),
             audit=self._audit_once,
             preemptions=self._preemptions.latest_first,
             validate=lambda text: validation_of(text, active=self.configuration.checksum),
             story=lambda namespace, name: story_of(self.engine.view, self._journal, namespace, name),
         )
-
-    def _checks(self) -> Mapping[str, str]:
-        unsynced = [each for each in self._feeds.followed if not each.synced.is_set()]
-        named = (f"{each.kind} ({each.error})" if each.error else each.kind for each in unsynced)
-        waiting = f"waiting for {', '.join(named) or 'the first round'}"
-        return {
-            "configured": "" if self._configured.is_set() else self._not_configured(),
-            "synced": "" if self.synced.is_set() else waiting,
-        }
-
-    def _not_configured(self) -> str:
-        error = self._config_maps.error
-        return self.configuration.missing or f"no configuration yet{f' ({error})' if error else ''}"
-
-    def _notes(self) -> Mapping[str, str]:
-        return {
-            "configuration": self.configuration.checksum,
-            "configuration missing": self.configuration.missing,
-            "configuration not readable": self._config_maps.error,
-            "last configuration error": self.configuration.error,
-            "keys not read": ", ".join(self.configuration.unread),
-            "edits ignored": "since hot refresh is off" if self.configuration.ignored else "",
-            "DaemonSets not listed": self._feeds.of(DAEMON_SETS).error,
-            "leading": str(self._leadership.held).lower(),
-            "lease": self._leadership.problem,
-        }
 
 
 def _later(seconds: float, call: Any) -> object:

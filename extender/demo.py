@@ -10,7 +10,7 @@ import http.client
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -30,6 +30,7 @@ from extender.simulator.scenario.model import Scenario
 from extender.simulator.scenario.reader import read_scenario
 from extender.simulator.scheduler.extender_calls import CallFailed, bind_error
 from extender.simulator.scheduler.scheduler import Server
+from extender.telemetry.exposition import Exposition
 from extender.telemetry.metrics import Metrics
 from extender.views.journal import Journal
 from extender.views.story import described, story_of
@@ -153,9 +154,14 @@ class _Show:
             with self._lock:
                 return story_of(self._engine.view, self._journal, namespace, name)
 
-        def exposition() -> bytes:
-            with self._lock:
-                return metrics.exposition()
+        def exposed(pieces: Callable[[], Iterator[bytes]]) -> Exposition:
+            """The day goes by in another thread, so a text is made in one go."""
+
+            def whole() -> list[bytes]:
+                with self._lock:
+                    return list(pieces())
+
+            return Exposition(whole)
 
         async def audit() -> list[str]:
             with self._lock:
@@ -171,7 +177,8 @@ class _Show:
         return Admin(
             checks=dict,
             notes=dict,
-            metrics=exposition,
+            metrics=exposed(metrics.pieces),
+            yunikorn_metrics=exposed(metrics.yunikorn_pieces),
             story=story,
             audit=audit,
             preemptions=preemptions,

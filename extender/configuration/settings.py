@@ -135,6 +135,7 @@ class Settings(BaseModel):
         default="never", alias="paddock.applications.acrossNamespaces"
     )
     preemption_daemon_sets: DaemonSets = Field(default="yunikorn", alias="paddock.preemption.daemonSets")
+    metrics_queue_names: Switch = Field(default=True, alias="paddock.metrics.queueNames")
     zero_max_blocks: Switch = Field(default=False, alias="paddock.zeroMaxBlocks")
     builtin_default: Switch = Field(default=False, alias="paddock.config.builtinDefault")
     unique_app_ids: Switch = Field(default=False, alias=UNIQUE_APP_IDS)

@@ -10,6 +10,7 @@ from aiohttp import web
 
 from extender.http.door import DOOR, Door, guard
 from extender.http.intake import BodyLimits
+from extender.http.scraping import Scraped, scrape_handler
 
 MOST_BYTES = 17 * 2**20
 """Of a document to validate: one more MiB than a document may have."""
@@ -20,13 +21,15 @@ _DOCUMENT = BodyLimits(MOST_BYTES, MOST_BYTES)
 @dataclass(frozen=True, slots=True)
 class Admin:
     """What the admin port shows. ``checks``: per condition of readiness, empty or what is amiss;
-    ``notes``: further lines for ``?verbose``; ``story(namespace, name)``: None for an unknown pod;
+    ``notes``: further lines for ``?verbose``; ``metrics``: all, ``yunikorn_metrics``: YuniKorn's alone;
+    ``story(namespace, name)``: None for an unknown pod;
     ``audit()``: every difference found;
     ``preemptions()``: the plans of late, the last one first; ``validate(text)``: the answer of REST-10."""
 
     checks: Callable[[], Mapping[str, str]]
     notes: Callable[[], Mapping[str, str]]
-    metrics: Callable[[], bytes]
+    metrics: Scraped
+    yunikorn_metrics: Scraped
     story: Callable[[str, str], Mapping[str, Any] | None]
     audit: Callable[[], Awaitable[list[str]]]
     preemptions: Callable[[], Sequence[Mapping[str, Any]]]
@@ -35,7 +38,7 @@ class Admin:
 
 def admin_app(admin: Admin, door: Door | None = None) -> web.Application:
     """``/livez``, ``/readyz[?verbose]``, ``/metrics``, ``/debug/pods/NAMESPACE/NAME``, ``/debug/audit``,
-    ``/debug/preemptions``, ``POST /ws/v1/validate-conf``."""
+    ``/debug/preemptions``, ``/ws/v1/metrics``, ``POST /ws/v1/validate-conf``."""
     door = door or Door()
     app = web.Application(middlewares=[guard(door)])
     app[DOOR] = door
@@ -48,11 +51,6 @@ def admin_app(admin: Admin, door: Door | None = None) -> web.Application:
         ready = not any(checks.values())
         text = _verbose(checks, admin.notes()) if "verbose" in request.query or not ready else "ok\n"
         return web.Response(status=200 if ready else 503, text=text)
-
-    async def metrics(_request: web.Request) -> web.Response:
-        return web.Response(
-            body=admin.metrics(), headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
-        )
 
     async def pod(request: web.Request) -> web.Response:
         story = admin.story(request.match_info["namespace"], request.match_info["name"])
@@ -78,7 +76,8 @@ def admin_app(admin: Admin, door: Door | None = None) -> web.Application:
     app.router.add_get("/debug/preemptions", preemptions)
     app.router.add_get("/livez", livez)
     app.router.add_get("/readyz", readyz)
-    app.router.add_get("/metrics", metrics)
+    app.router.add_get("/metrics", scrape_handler(admin.metrics))
+    app.router.add_get("/ws/v1/metrics", scrape_handler(admin.yunikorn_metrics))
     app.router.add_get("/debug/pods/{namespace}/{name}", pod)
     return app
 

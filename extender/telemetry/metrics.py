@@ -1,45 +1,71 @@
 """Metrics for Prometheus. Labels are bounded: verbs, codes, kinds, effects, and queues up to a cap."""
 
-from collections import Counter as Counted
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    Metric,
-    SummaryMetricFamily,
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    GCCollector,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    generate_latest,
 )
+from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
-from core.ledger.state.admission import CycleReason, RequeueReason
-from core.ledger.state.applications import IdentityTally
-from core.ledger.usage.over_max import kind_of
 from core.ledger.view import LedgerView
-from core.queues.queue import Queue
-from core.queues.tree import over_max
-from core.queues.users.limits import Tracked
-from core.workload.gangs.gang import GangStyle
-from core.workload.gangs.phase import GangPhase
-from extender.telemetry.group_series import GroupSeries
+from extender.telemetry import own_queues
+from extender.telemetry.ledger_numbers import LedgerNumbers
+from extender.telemetry.ledger_series import LedgerSeries
+from extender.telemetry.pod_group_series import PodGroupSeries
+from extender.telemetry.queue_texts import QueueTexts
+from extender.telemetry.watch_series import Staleness, WatchSeries
+from extender.telemetry.yunikorn.families import FAMILIES
+from extender.telemetry.yunikorn.series import YuniKornSeries
 
-QUEUES_SHOWN = 2_000
-"""Queues with series of their own; more of them are summed in none, and counted in paddock_queues."""
+TEXT_FAMILIES = (*own_queues.FAMILIES.values(), *FAMILIES)
+"""Families that are written without the library."""
 
 _BUCKETS = (0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1.0, 10.0, 100.0)
 _STALLS = (0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
-_AMOUNTS = ("max", "guaranteed", "allocated", "reserved", "pending", "preempting")
+
+
+def _always() -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What is exported. ``leads()``: whether this instance tells of queues, pods and nodes;
+    ``queue_names()``: whether series are named after queues (METRIC-18); ``watches()``: how stale each is."""
+
+    leads: Callable[[], bool] = _always
+    queue_names: Callable[[], bool] = _always
+    watches: Callable[[], Iterable[Staleness]] = tuple
 
 
 class Metrics:
-    """All series of one process, in a registry of its own."""
+    """All series of one process. Those of the ledger are in a registry of their own."""
 
-    def __init__(self, view: Callable[[], LedgerView]) -> None:
+    def __init__(self, view: Callable[[], LedgerView], exported: Exported | None = None) -> None:
+        self._view = view
+        self._exported = exported = exported or Exported()
         self.registry = CollectorRegistry()
+        self._ledger_registry = CollectorRegistry()
+        self._numbers, self._texts = LedgerNumbers(), QueueTexts()
+        self.yunikorn = YuniKornSeries(view, self._texts, queue_names=exported.queue_names)
         registry = self.registry
+        for collector in (ProcessCollector, PlatformCollector, GCCollector):
+            collector(registry=registry)
+        registry.register(WatchSeries(exported.watches))
         self.verb_seconds = Histogram(
             "paddock_verb_seconds", "Time to answer a call", ["verb"], buckets=_BUCKETS, registry=registry
         )
+        #: Looked up once: finding a labelled series costs more than observing.
+        self._seconds: dict[str, Histogram] = {}
         self.decisions = Counter(
             "paddock_decisions", "Answers by verb and code", ["verb", "code"], registry=registry
         )
@@ -103,181 +129,81 @@ class Metrics:
             "1 once the DaemonSets were listed; until then no pod counts as one's",
             registry=registry,
         )
+        synced = Gauge(
+            "paddock_synced", "1 when the cluster was read and a document applied", registry=registry
+        )
+        synced.set_function(lambda: self._view().synced)
         self.leading = Gauge("paddock_leading", "1 while effects may run", registry=registry)
-        registry.register(_QueueSeries(view))
-        registry.register(GroupSeries(view))
+        ledger = self._ledger_registry
+        ledger.register(LedgerSeries(view, self._numbers, self._unshown))
+        ledger.register(PodGroupSeries(view, self._numbers))
+
+    def measured(self, verb: str, seconds: float, fault: str) -> None:
+        """A call was answered. ``fault``: empty without one."""
+        timed = self._seconds.get(verb)
+        if timed is None:
+            timed = self._seconds[verb] = self.verb_seconds.labels(verb)
+        timed.observe(seconds)
+        if fault:
+            self.faults.labels(verb, fault).inc()
+            self.yunikorn.totals.pods["error"] += 1
 
     def exposition(self) -> bytes:
-        """Everything, in the text format."""
-        return generate_latest(self.registry)
+        """Everything, in the text format, in one go."""
+        return b"".join(self.pieces())
 
+    def pieces(self) -> Iterator[bytes]:
+        """The same in pieces, each of which takes less than a millisecond; b"" is a pause, too.
 
-class _QueueSeries(Collector):
-    """Read from the ledger when asked, so that counting costs nothing meanwhile."""
+        A standby tells of itself only. Each queue's samples are of one moment, those of two may not be.
+        """
+        yield from _written(self.registry)
+        if self._exported.leads():
+            view = self._view()
+            yield from _pauses(self._numbers.refresh(view))
+            yield from _pauses(self._texts.refresh(view))
+            yield from self._of_queues()
+            if view.synced:
+                yield from self._of_yunikorn()
+            yield from _written(self._ledger_registry)
 
-    def __init__(self, view: Callable[[], LedgerView]) -> None:
-        self._view = view
-
-    def collect(self) -> Iterator[Metric]:
+    def yunikorn_pieces(self) -> Iterator[bytes]:
+        """Series of YuniKorn's clients alone (REST-16); none of a standby or before all is read."""
         view = self._view()
-        for name, value, words in (
-            ("paddock_queues", len(view.tree), "Queues in the tree"),
-            ("paddock_pods", sum(1 for _ in view.pods()), "Live pods known"),
-            (
-                "paddock_pods_with_resource_claims",
-                sum(1 for record in view.pods() if record.membership.managed and record.facts.claims),
-                "Managed pods whose claimed devices no quota sees",
-            ),
-            (
-                "paddock_pods_of_no_daemon_set",
-                sum(1 for record in view.pods() if record.membership.managed and record.is_unproved),
-                "Managed pods that name a DaemonSet as their controller which has not made them",
-            ),
-            ("paddock_waiting_pods", len(view.waiting), "Asks refused last"),
-            ("paddock_reservations", len(view.reserved), "Live reservations"),
-            ("paddock_synced", int(view.synced), "1 when the cluster was read and a document applied"),
-        ):
-            yield GaugeMetricFamily(name, words, value=value)
-        yield from _cycle_families(view)
-        yield from self._queue_families(view)
-        yield from _over_max_families(view)
-        yield from _in_vain_families(view)
-        yield from _ungated_families(view)
-        yield from _gang_families(view)
-        yield from _identity_families(view.identities.tally)
+        if self._exported.leads() and view.synced:
+            yield from _pauses(self._texts.refresh(view))
+            yield from self._of_yunikorn()
 
-    def _queue_families(self, view: LedgerView) -> Iterator[GaugeMetricFamily]:
-        queues = [queue for queue, _ in zip(view.tree, range(QUEUES_SHOWN), strict=False)]
-        for amount in _AMOUNTS:
-            family = GaugeMetricFamily(
-                f"paddock_queue_{amount}", f"Of a queue: {amount}", labels=["queue", "resource"]
-            )
-            for queue in queues:
-                for resource, value in _amounts(queue, amount):
-                    family.add_metric([queue.path, resource], value)
-            yield family
+    def _of_yunikorn(self) -> Iterator[bytes]:
+        yield from _pauses(self.yunikorn.refresh())
+        for text in self.yunikorn.pieces():
+            yield text.encode()
+
+    def _of_queues(self) -> Iterator[bytes]:
+        for amount in own_queues.AMOUNTS:
+            texts = (self._texts.of(queue).own[amount] for queue in self._texts.queues)
+            yield own_queues.text_of(amount, texts).encode()
+
+    def _unshown(self) -> tuple[int, int]:
+        return self._texts.queues_unshown, self._texts.resources_unshown + self.yunikorn.nodes.unshown
 
 
-def _cycle_families(view: LedgerView) -> Iterator[Metric]:
-    """Scheduling cycles, each under every reason it was requested for; and asks that they did not admit."""
-    family = CounterMetricFamily(
-        "paddock_cycles", "Scheduling cycles, by each reason for which they were requested", labels=["reason"]
-    )
-    for reason in CycleReason:
-        family.add_metric([reason.value], view.cycle.begun.get(reason, 0))
-    yield family
-    requeues = CounterMetricFamily(
-        "paddock_cycle_requeues", "Checks of asks that a cycle did not admit, by reason", labels=["reason"]
-    )
-    for why in RequeueReason:
-        requeues.add_metric([why.value], view.cycle.requeues.get(why, 0))
-    yield requeues
+class _One(Collector):
+    """One family, for the library to write."""
+
+    def __init__(self, family: Metric) -> None:
+        self._family = family
+
+    def collect(self) -> Iterable[Metric]:
+        return (self._family,)
 
 
-def _ungated_families(view: LedgerView) -> Iterator[Metric]:
-    """Pods that kube-scheduler may place without a filter call (F-2), and those never admitted (F-7)."""
-    filed = view.unguarded
-    pending = GaugeMetricFamily(
-        "paddock_ungated_pods",
-        "Pending pods without a gate for which filter is not called",
-        labels=["standing"],
-    )
-    pending.add_metric(["placing"], len(filed.placing))
-    pending.add_metric(["unplaced"], len(filed.unplaced))
-    yield pending
-    words = "Pods that had a node, or were free to be given one, without admission"
-    yield CounterMetricFamily("paddock_admission_bypasses", words, filed.reported)
+def _written(registry: CollectorRegistry) -> Iterator[bytes]:
+    """A registry's families, a piece each."""
+    for family in registry.collect():
+        yield generate_latest(_One(family))
 
 
-def _over_max_families(view: LedgerView) -> Iterator[Metric]:
-    """Usage above a max. Users and groups have no series of their own, since there may be any number."""
-    amounts = GaugeMetricFamily(
-        "paddock_queue_over_max", "Of a queue: what it holds above its max", labels=["queue", "resource"]
-    )
-    queues = [place for place in view.over_max if not isinstance(place, Tracked)]
-    for path in queues[:QUEUES_SHOWN]:
-        queue = view.tree.get(path)
-        excess = over_max(queue) if queue is not None else None
-        for resource, amount in excess.items() if excess is not None else ():
-            amounts.add_metric([path, resource], amount)
-    yield amounts
-    now = GaugeMetricFamily("paddock_over_max", "Maxima that are passed now, by kind", labels=["kind"])
-    begun = CounterMetricFamily(
-        "paddock_over_max_episodes", "How often usage has passed a max, by kind", labels=["kind"]
-    )
-    counts = Counted(kind_of(place) for place in view.over_max)
-    for kind in ("queue", "user", "group"):
-        now.add_metric([kind], counts[kind])
-        begun.add_metric([kind], view.over_max_begun.get(kind, 0))
-    yield now
-    yield begun
-
-
-def _in_vain_families(view: LedgerView) -> Iterator[Metric]:
-    """Plans whose ask vanished before it was placed, and the queues that wait for it (F-25)."""
-    plans, waits, waiting = view.in_vain()
-    yield CounterMetricFamily("paddock_preemption_in_vain", "Plans whose pod vanished unplaced", plans)
-    yield CounterMetricFamily("paddock_preemption_waits", "Waits of queues for plans in vain", waits)
-    left = GaugeMetricFamily(
-        "paddock_queue_preemption_wait_seconds",
-        "Of a queue: how long no plan is made for it, since plans for it were in vain",
-        labels=["queue"],
-    )
-    for path, seconds in sorted(waiting.items())[:QUEUES_SHOWN]:
-        left.add_metric([path], seconds)
-    yield left
-
-
-def _identity_families(tally: IdentityTally) -> Iterator[Metric]:
-    for name, words, count in (
-        ("paddock_forced_pods", "Pods that had a node and were never let in", tally.forced),
-        ("paddock_recovered_pods", "Pods that run and that no queue takes", tally.recovered),
-        ("paddock_relabelled_pods", "Changes of labels that would lead a pod elsewhere", tally.relabelled),
-        (
-            "paddock_applications_of_another",
-            "Applications whose id another namespace has, too",
-            tally.of_another,
-        ),
-    ):
-        yield CounterMetricFamily(name, words, count)
-
-
-def _gang_families(view: LedgerView) -> Iterator[Metric]:
-    gang_progresses = [each.gang_progress for each in view.applications() if each.gang_progress is not None]
-    alive = sum(len(each.holders) for each in view.applications())
-    waiting = sum(each.phase is GangPhase.RESERVING for each in gang_progresses)
-    yield GaugeMetricFamily("paddock_gangs_waiting", "Gangs whose placeholders are not all bound", waiting)
-    yield GaugeMetricFamily("paddock_gang_placeholders", "Placeholders alive", alive)
-    tally = view.gang_tally
-    yield SummaryMetricFamily(
-        "paddock_gang_complete_seconds",
-        "From the first placeholder asked for to all bound",
-        count_value=tally.started,
-        sum_value=tally.seconds,
-    )
-    timed_out = CounterMetricFamily("paddock_gang_timeouts", "Gangs timed out, by style", labels=["style"])
-    for style in GangStyle:
-        timed_out.add_metric([style.value], tally.timed_out.get(style.value, 0))
-    yield timed_out
-    for name, words, count in (
-        ("paddock_gang_creations_refused", "Gangs whose placeholders were refused", tally.refused),
-        ("paddock_gang_takeovers", "Members that took a placeholder over", tally.taken_over),
-        ("paddock_gang_takeovers_cancelled", "Take-overs that came to nothing", tally.cancelled),
-    ):
-        yield CounterMetricFamily(name, words, count)
-
-
-def _amounts(queue: Queue, name: str) -> list[tuple[str, int]]:
-    match name:
-        case "max":
-            return list(queue.max.items()) if queue.max else []
-        case "guaranteed":
-            return list(queue.guaranteed.items()) if queue.guaranteed else []
-        case "allocated":
-            return list(queue.allocated.items())
-        case "reserved":
-            return list(queue.reserved.items())
-        case "preempting":
-            return list(queue.preempting.items())
-        case _:
-            return list(queue.pending.items())
+def _pauses(work: Iterable[None]) -> Iterator[bytes]:
+    for _ in work:
+        yield b""

@@ -23,6 +23,8 @@ class Reporting:
 
     def undecodable(self, kind: str, name: str, error: str) -> None:
         self._metrics.undecodable.labels(kind).inc()
+        if kind == "nodes":
+            self._metrics.yunikorn.totals.nodes["failed"] += 1
         self._log.warning("object not readable", kind=kind, name=name, error=error)
 
     def interrupted(self, kind: str, error: Exception, pause: float) -> None:

@@ -1,5 +1,7 @@
 """The witness of every decision: counts it, logs it, and writes the pod's story."""
 
+from collections.abc import Callable
+
 from prometheus_client import Counter
 
 from core.decisions.decision import Ignored
@@ -26,7 +28,7 @@ _EVICTED = {
 
 
 class DecisionWitness:
-    """The engine's witness."""
+    """The engine's witness. ``clock()``: the engine's, by which its slices are timed."""
 
     def __init__(
         self,
@@ -35,6 +37,8 @@ class DecisionWitness:
         decisions: DecisionLog,
         metrics: Metrics,
         preemptions: RecentPlans,
+        *,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self._journal = journal
         self._preemptions = preemptions
@@ -42,6 +46,7 @@ class DecisionWitness:
         self._decisions = decisions
         self._counters: dict[tuple[str, str], Counter] = {}
         self._metrics = metrics
+        self._clock = clock
 
     def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None:
         if isinstance(verdict, Ignored):
@@ -65,8 +70,15 @@ class DecisionWitness:
         return counter
 
     def learned(self, event: on.Event, *, now: float) -> None:
-        """Only what belongs to a story; a decision's own events are told as the decision."""
+        """Only what belongs to a story; a decision's own events are told as the decision.
+
+        Every event passes here, so what is counted of pods and applications is counted here.
+        """
+        self._metrics.yunikorn.learned(event)
         match event:
+            case on.PassDue():
+                if self._clock is not None:
+                    self._metrics.yunikorn.calls.sliced(max(0.0, self._clock() - now))
             case on.PodObserved(pod):
                 what = f"bound to {pod.node}" if pod.node else "seen, pending"
                 self._note(pod.uid, f"{what}, leaving" if pod.deleting else what, now)
@@ -87,6 +99,7 @@ class DecisionWitness:
         self._journal.note(uid, what, now=now)
 
     def planned(self, outcome: Outcome, *, pod: str, how: str, now: float) -> None:
+        self._metrics.yunikorn.calls.end_attempt(outcome.uid)
         if isinstance(outcome, Plan):
             self._metrics.plans.labels(outcome.kind.value).inc()
             self._metrics.victims.labels(outcome.kind.value).inc(len(outcome.victims))

@@ -57,13 +57,18 @@ class PureVerbs:
         self._asked, self._confirming, self._lead = asked, confirming, lead or Unled()
         self._waits_for = waits_for
         self._refusals = RefusalCache(ENCODED_BYTES)
+        #: Nodes that the last filter call took; 0 if it took none.
+        self.nodes_taken = 0
 
     def filter(self, body: bytes) -> bytes:
         """Which of the nodes offered may be used: all, or none with the reason. Raises the faults."""
+        self.nodes_taken = 0
         request = v1.node_request_from(body)
         if not self._is_ours(request.pod, request.raw_pod):
             return v1.accepted(request)
         verdict = self._engine.admit(PodUid(request.pod.metadata.uid), request.node_names)
+        if isinstance(verdict, Admitted):
+            self.nodes_taken = request.offered or len(self._engine.view.nodes)
         match verdict:
             case Admitted(_, besides) if besides:
                 return v1.accepted_besides(request, frozenset(besides), NODE_RESERVED.text)

@@ -186,6 +186,19 @@ async def test_a_pod_from_filter_to_bind(server: Server) -> None:
         "/metrics", 'paddock_queue_allocated{queue="root.a",resource="vcore"} 1000.0'
     )
     assert 'paddock_decisions_total{code="Binding",verb="bind"} 1.0' in metrics
+    scheduler = "yunikorn_scheduler_"
+    _, yunikorn = await server.get("/ws/v1/metrics")
+    for line in (
+        f'{scheduler}container_allocation_attempt_total{{state="allocated"}} 1',
+        f"{scheduler}scheduling_latency_milliseconds_count 1",
+        f"{scheduler}trynode_latency_milliseconds_count 1",
+        f"{scheduler}scheduling_cycle_milliseconds_count 1",
+        f'{scheduler}application_total{{state="running"}} 1',
+        'yunikorn_queue_resource{queue="root.a",state="allocated",resource="vcore"} 1000',
+    ):
+        assert line in yunikorn.splitlines()
+        assert line in metrics.splitlines()
+    assert "paddock_" not in yunikorn
 
 
 async def test_a_refused_pod_is_woken_when_room_appears(server: Server) -> None:

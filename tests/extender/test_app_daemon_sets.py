@@ -48,3 +48,16 @@ async def test_a_daemon_set_that_exists_vouches_for_its_pods(server: Server) -> 
     await server.until_shown(
         "/metrics", "paddock_daemon_sets_listed 1.0", "paddock_pods_of_no_daemon_set 0.0"
     )
+
+
+async def test_a_watch_that_is_not_up_is_told_with_its_time(server: Server) -> None:
+    server.configure(document())
+    server.api.fail_next(403, path="daemonsets", times=10**6)
+    await server.started()
+    verbose = await server.until_shown("/readyz?verbose", "stale watches: daemonsets since 2")
+    assert "(403 Forbidden: the test wants 403)" in verbose
+    metrics = await server.until_shown("/metrics", 'paddock_watch_stale_seconds{kind="daemonsets"}')
+    (stale,) = [line for line in metrics.splitlines() if '_stale_seconds{kind="daemonsets"}' in line]
+    assert float(stale.split(" ")[1]) > 0
+    assert 'paddock_watch_stale_seconds{kind="pods"} 0.0' in metrics
+    assert 'paddock_watch_stale_seconds{kind="configmap yunikorn-configs"} 0.0' in metrics

@@ -15,6 +15,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.metrics_core import Metric
 
 from extender.cli import main
+from extender.telemetry.metrics import TEXT_FAMILIES
 from tests.interfaces.environment import no_environment, quiet
 
 _KUBECONFIG = """\
@@ -26,6 +27,7 @@ clusters: [{name: none, cluster: {server: "http://127.0.0.1:9"}}]
 users: [{name: none, user: {token: none}}]
 """
 _PORTS = 2
+_HISTOGRAM = ("_bucket", "_count", "_sum")
 
 
 @dataclass
@@ -108,12 +110,18 @@ def _routes(application: web.Application) -> list[str]:
 
 def metrics() -> list[str]:
     """``SAMPLE TYPE {LABELS}`` of all series, also of those which have no sample before something happens."""
-    return sorted(
+    registered = (
         f"{name} {family.type} {{{', '.join(labels)}}}"
         for registry in served().registries
         for family, labels in families(registry)
         for name in {each.name for each in family.samples}
     )
+    written = (
+        f"{each.name}{suffix} {each.kind} {{{', '.join(each.labels)}}}"
+        for each in TEXT_FAMILIES
+        for suffix in (_HISTOGRAM if each.kind == "histogram" else ("",))
+    )
+    return sorted([*registered, *written])
 
 
 def families(registry: prometheus_client.CollectorRegistry) -> Iterator[tuple[Metric, tuple[str, ...]]]:

@@ -86,6 +86,11 @@ class Feeds:
         return self._reflectors[kind]
 
     @property
+    def reflectors(self) -> tuple[Reflector[Any], ...]:
+        """Those of every kind but PodGroups."""
+        return (*self._reflectors.values(), self.pods)
+
+    @property
     def followed(self) -> tuple[Reflector[Any] | PodGroupFeed, ...]:
         """Every feed that must have been listed, in the order in which they are waited for."""
         needed = (self.of(kind) for kind, waiting in FOLLOWED if waiting is not Waiting.NOTHING)

@@ -5,7 +5,7 @@ Kubernetes' own is an alpha API. So the API server is asked what it serves, at t
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -13,10 +13,11 @@ import msgspec
 
 from core.ledger import events as on
 from core.workload.gangs.gang import GroupSource
+from core.workload.pod_group import PodGroupFacts
 from extender.kube.connection.api import ApiError, KubeError, MalformedAnswer
 from extender.kube.connection.client import ApiClient
 from extender.kube.watch.objects import Learn, object_reflector
-from extender.kube.watch.reflector import Reporter
+from extender.kube.watch.reflector import Reflector, Reporter
 from extender.wire.kinds import pod_groups_at
 
 CHECKED_EVERY = 60.0
@@ -62,6 +63,7 @@ class _Following:
     path: str
     answered: asyncio.Event
     task: asyncio.Task[None]
+    reflector: Reflector[PodGroupFacts]
 
 
 @dataclass
@@ -92,6 +94,11 @@ class PodGroupFeed:
                     await self._until_listed()
                     self.synced.set()
                 await self._pause(self._until_next)
+
+    def heard(self) -> Iterator[tuple[str, float | None, str]]:
+        """Of each kind that is served: name, time of the last page or line, and what is wrong."""
+        for source, each in self._following.items():
+            yield f"{RESOURCE}.{source.value}", each.reflector.last_heard, each.reflector.error
 
     async def _pause(self, seconds: float) -> None:
         """Until it is time, or what is followed is not served any more."""
@@ -126,7 +133,7 @@ class PodGroupFeed:
             reporter = _Answered(self.reporter, answered, self._missed)
             reflector = object_reflector(self.client, pod_groups_at(path, source), self.learn, reporter)
             task = group.create_task(reflector.run())
-            self._following[source] = _Following(path, answered, task)
+            self._following[source] = _Following(path, answered, task, reflector)
         return True
 
     async def _until_listed(self) -> None:

@@ -100,6 +100,11 @@ class NodeRequest:
     names: bytes | None
     nodes: bytes | None
 
+    @property
+    def offered(self) -> int:
+        """Number of nodes named, without a look at their names; 0 where whole objects were sent."""
+        return self.names.count(b",") + 1 if self.names is not None else 0
+
     def node_names(self) -> list[NodeName]:
         """The names offered. Raises `BadBody`."""
         try:

@@ -17,6 +17,7 @@ from extender.http.health import Admin, admin_app
 from extender.http.intake import SMALL, Intake
 from extender.http.server import MOST_NAMES, Address, listen
 from tests.extender.http.test_intake import MIB, PACKED, connection_to, head, node_list
+from tests.extender.http.test_scraping import Fixed
 from tests.extender.rigs import BODIES, VERBS, Door, Rig, answers_of, answers_still, changed, serving
 
 HALF = b"POST /v1/filter HTTP/1.1\r\nHost: local"
@@ -239,7 +240,8 @@ async def test_the_admin_port_has_the_same_guards() -> None:
     admin = Admin(
         checks=dict,
         notes=dict,
-        metrics=bytes,
+        metrics=Fixed(),
+        yunikorn_metrics=Fixed(),
         story=lambda *_: None,
         audit=audit,
         preemptions=list,

@@ -21,6 +21,7 @@ from extender.http.server import Address, MutualTls, listen, verbs_app
 from extender.verbs.faults import DeadlinePassed
 from extender.wire.calls.extender_v1 import faulted
 from tests.builders import make_pod, make_queue, usage
+from tests.extender.http.test_scraping import Fixed
 from tests.extender.rigs import VERBS, Rig, answers_of, bind_body, filter_body, preempt_body, serving
 
 TLS = Path(__file__).parents[1] / "tls"
@@ -315,7 +316,8 @@ async def administering(checks: Mapping[str, str]) -> AsyncIterator[TestClient[A
         preemptions=lambda: [{"pod": "default/ask", "node": "n1"}],
         checks=lambda: checks,
         notes=lambda: {"leading": "true", "last configuration error": ""},
-        metrics=lambda: b"paddock_pods 3\n",
+        metrics=Fixed(b"paddock_pods 3\n"),
+        yunikorn_metrics=Fixed(b"yunikorn_queue_app 3\n"),
         story=lambda namespace, name: {"name": name} if namespace == "default" else None,
         validate=lambda text: validation_of(text, active="none"),
     )
@@ -373,6 +375,7 @@ async def test_a_document_is_validated_without_being_applied(document: bytes, re
 async def test_metrics_and_stories() -> None:
     async with administering({}) as client:
         assert await text_of(client, "/metrics") == (200, "paddock_pods 3\n")
+        assert await text_of(client, "/ws/v1/metrics") == (200, "yunikorn_queue_app 3\n")
         assert await text_of(client, "/debug/pods/default/p") == (200, '{"name":"p"}')
         assert (await text_of(client, "/debug/pods/other/p"))[0] == 404
         assert (await text_of(client, "/debug/pods/default"))[0] == 404

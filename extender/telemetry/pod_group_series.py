@@ -1,24 +1,25 @@
-"""Series of gangs and pod groups for Prometheus, read from the ledger when asked."""
+"""Series of pod groups for Prometheus, read from the ledger when asked."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from core.ledger.view import LedgerView
-from core.workload.pod_group import BUCKETS, STANDINGS, MemberPhase, standing_of_group
+from core.workload.pod_group import BUCKETS, STANDINGS
+from extender.telemetry.ledger_numbers import LedgerNumbers
 
 
-class GroupSeries(Collector):
+class PodGroupSeries(Collector):
     """Labels are bounded: the standings of a group, and how an attempt ended."""
 
-    def __init__(self, view: Callable[[], LedgerView]) -> None:
+    def __init__(self, view: Callable[[], LedgerView], numbers: LedgerNumbers) -> None:
         self._view = view
+        self._numbers = numbers
 
     def collect(self) -> Iterator[Metric]:
         view = self._view()
-        yield from self._now(view)
+        yield from self._now()
         numbers = view.group_numbers
         failed = CounterMetricFamily(
             "paddock_pod_group_failures", "Attempts of pod groups that failed, by why", labels=["why"]
@@ -36,16 +37,13 @@ class GroupSeries(Collector):
         seconds.add_metric([], [*buckets, ("+Inf", float(numbers.completed))], numbers.seconds)
         yield seconds
 
-    def _now(self, view: LedgerView) -> Iterator[Metric]:
-        counted: Counter[str] = Counter()
-        waiting = 0
-        for group in view.pod_groups():
-            counted[standing_of_group(group)] += 1
-            waiting += group.counts[MemberPhase.WAITING]
+    def _now(self) -> Iterator[Metric]:
         groups = GaugeMetricFamily("paddock_pod_groups", "Pod groups by how they stand", labels=["standing"])
         for standing in STANDINGS:
-            groups.add_metric([standing], counted[standing])
+            groups.add_metric([standing], self._numbers.standings[standing])
         yield groups
         yield GaugeMetricFamily(
-            "paddock_binds_waiting", "Bind calls that wait for others of their pod group", value=waiting
+            "paddock_binds_waiting",
+            "Bind calls that wait for others of their pod group",
+            value=self._numbers.binds_waiting,
         )

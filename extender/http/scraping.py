@@ -1,0 +1,46 @@
+"""Answers to scrapes: the text of metrics, packed for whoever takes it packed (REST-16, REST-23)."""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from aiohttp import web
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Scraped(Protocol):
+    """The text of metrics as it is now."""
+
+    async def text(self, *, gzipped: bool) -> bytes:
+        """``gzipped``: packed once."""
+        ...
+
+
+def scrape_handler(scraped: Scraped) -> Callable[[web.Request], Awaitable[web.Response]]:
+    """A handler that packs a body at most once and says so."""
+
+    async def scrape(request: web.Request) -> web.Response:
+        gzipped = takes_gzip(request.headers.getall("Accept-Encoding", []))
+        headers = {"Content-Type": CONTENT_TYPE, "Vary": "Accept-Encoding"}
+        if gzipped:
+            headers["Content-Encoding"] = "gzip"
+        return web.Response(body=await scraped.text(gzipped=gzipped), headers=headers)
+
+    return scrape
+
+
+def takes_gzip(accepted: list[str]) -> bool:
+    """Whether the values of ``Accept-Encoding`` name gzip, and not with a weight of 0."""
+    for each in ",".join(accepted).split(","):
+        coding, *parameters = (part.strip().lower() for part in each.split(";"))
+        if coding == "gzip":
+            weights = [part[2:].strip() for part in parameters if part.startswith("q=")]
+            return not any(_is_zero(weight) for weight in weights)
+    return False
+
+
+def _is_zero(weight: str) -> bool:
+    try:
+        return float(weight) == 0
+    except ValueError:
+        return False

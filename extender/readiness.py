@@ -1,0 +1,64 @@
+"""What ``/readyz`` tells: whether this process is ready, and what operators should know beside that."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from extender.configuration.reload import LiveConfiguration
+from extender.kube.leadership import Leadership
+from extender.kube.watch.feeds import ConfigMapFeed, Feeds
+from extender.kube.watch.stale import heard
+from extender.telemetry.watch_series import Staleness, staleness, told_of
+from extender.wire.kinds import DAEMON_SETS
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """``configured``, ``synced``: set once there is a document, and once the cluster was read."""
+
+    configuration: LiveConfiguration
+    config_maps: ConfigMapFeed
+    feeds: Feeds
+    leadership: Leadership
+    configured: asyncio.Event
+    synced: asyncio.Event
+    #: Time of the start on the monotonic clock.
+    started: float = field(default_factory=time.monotonic)
+
+    def checks(self) -> Mapping[str, str]:
+        """Per condition of readiness: empty, or what is amiss."""
+        unsynced = [each for each in self.feeds.followed if not each.synced.is_set()]
+        named = (f"{each.kind} ({each.error})" if each.error else each.kind for each in unsynced)
+        waiting = f"waiting for {', '.join(named) or 'the first round'}"
+        return {
+            "configured": "" if self.configured.is_set() else self._not_configured(),
+            "synced": "" if self.synced.is_set() else waiting,
+        }
+
+    def notes(self) -> Mapping[str, str]:
+        """Further lines for ``?verbose``."""
+        return {
+            "configuration": self.configuration.checksum,
+            "configuration missing": self.configuration.missing,
+            "configuration not readable": self.config_maps.error,
+            "last configuration error": self.configuration.error,
+            "keys not read": ", ".join(self.configuration.unread),
+            "edits ignored": "since hot refresh is off" if self.configuration.ignored else "",
+            "DaemonSets not listed": self.feeds.of(DAEMON_SETS).error,
+            "stale watches": told_of(self.watches(), now=time.time()),
+            "leading": str(self.leadership.held).lower(),
+            "lease": self.leadership.problem,
+        }
+
+    def watches(self) -> list[Staleness]:
+        """How stale each watch is."""
+        now = time.monotonic()
+        return [
+            staleness(each.kind, each.error, each.at, began=self.started, now=now)
+            for each in heard(self.feeds, self.config_maps)
+        ]
+
+    def _not_configured(self) -> str:
+        error = self.config_maps.error
+        return self.configuration.missing or f"no configuration yet{f' ({error})' if error else ''}"

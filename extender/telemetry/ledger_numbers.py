@@ -1,0 +1,57 @@
+"""Numbers that take a look at every pod, application and pod group: counted in slices, then kept."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from core.ledger.view import LedgerView
+from core.workload.gangs.phase import GangPhase
+from core.workload.pod_group import MemberPhase, standing_of_group
+
+PODS_AT_ONCE, OTHERS_AT_ONCE = 1_000, 200
+
+
+class LedgerNumbers:
+    """The numbers as of the last `refresh`."""
+
+    def __init__(self) -> None:
+        self.pods = self.with_claims = self.unproved = 0
+        self.gangs_waiting = self.placeholders = 0
+        self.binds_waiting = 0
+        self.standings: Counter[str] = Counter()
+
+    def refresh(self, view: LedgerView) -> Iterator[None]:
+        """Count anew, with pauses."""
+        yield from self._count_pods(view)
+        yield from self._count_gangs(view)
+        yield from self._count_pod_groups(view)
+
+    def _count_pods(self, view: LedgerView) -> Iterator[None]:
+        records = list(view.pods())
+        with_claims = unproved = 0
+        for place, record in enumerate(records):
+            if record.membership.managed:
+                with_claims += bool(record.facts.claims)
+                unproved += record.is_unproved
+            if place % PODS_AT_ONCE == 0:
+                yield
+        self.pods, self.with_claims, self.unproved = len(records), with_claims, unproved
+
+    def _count_gangs(self, view: LedgerView) -> Iterator[None]:
+        waiting = placeholders = 0
+        for place, application in enumerate(list(view.applications())):
+            progress = application.gang_progress
+            waiting += progress is not None and progress.phase is GangPhase.RESERVING
+            placeholders += len(application.holders)
+            if place % OTHERS_AT_ONCE == 0:
+                yield
+        self.gangs_waiting, self.placeholders = waiting, placeholders
+
+    def _count_pod_groups(self, view: LedgerView) -> Iterator[None]:
+        standings: Counter[str] = Counter()
+        waiting = 0
+        for place, group in enumerate(list(view.pod_groups())):
+            standings[standing_of_group(group)] += 1
+            waiting += group.counts[MemberPhase.WAITING]
+            if place % OTHERS_AT_ONCE == 0:
+                yield
+        self.standings, self.binds_waiting = standings, waiting

@@ -1,0 +1,67 @@
+"""Amounts of queues as Paddock counts them: the series ``paddock_queue_…``, one of each counter."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from core.queues.queue import Queue
+from core.resource import Limit, Resource, Tally
+from extender.telemetry.lines import Family, escaped, heading
+
+Amounts = tuple[tuple[str, int], ...]
+"""Resources and amounts."""
+
+AMOUNTS = ("max", "guaranteed", "allocated", "reserved", "pending", "preempting")
+
+FAMILIES: Mapping[str, Family] = {
+    amount: Family(f"paddock_queue_{amount}", "gauge", ("queue", "resource"), f"Of a queue: {amount}")
+    for amount in AMOUNTS
+}
+
+
+class QueueAmounts(NamedTuple):
+    """Everything that the lines of one queue tell, of one moment."""
+
+    path: str
+    max: Amounts
+    guaranteed: Amounts
+    allocated: Amounts
+    reserved: Amounts
+    pending: Amounts
+    preempting: Amounts
+    max_applications: int
+
+
+def amounts_of(queue: Queue) -> QueueAmounts:
+    """Cost: a few microseconds."""
+    return QueueAmounts(
+        queue.path,
+        _items(queue.max),
+        _items(queue.guaranteed),
+        _items(queue.allocated),
+        _items(queue.reserved),
+        _items(queue.pending),
+        _items(queue.preempting),
+        queue.max_applications,
+    )
+
+
+def lines_of(queue: QueueAmounts, shown: frozenset[str]) -> dict[str, str]:
+    """The samples of one queue, by counter."""
+    path = escaped(queue.path)
+    return {
+        amount: "".join(
+            f'{family.name}{{queue="{path}",resource="{escaped(resource)}"}} {value}.0\n'
+            for resource, value in getattr(queue, amount)
+            if resource in shown
+        )
+        for amount, family in FAMILIES.items()
+    }
+
+
+def text_of(amount: str, samples: Iterable[str]) -> str:
+    """One family whole."""
+    return heading(FAMILIES[amount]) + "".join(samples)
+
+
+def _items(amounts: Limit | Resource | Tally | None) -> Amounts:
+    return tuple(amounts.items()) if amounts is not None else ()

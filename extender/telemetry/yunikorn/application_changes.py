@@ -1,0 +1,118 @@
+"""What becomes of applications, noticed as events pass: come, let in, rejected, ended.
+
+An application keeps the states that it was in, so a look that comes later finds what it missed.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from core.ids import AppId
+from core.ledger.view import LedgerView
+from core.workload.application import Application
+from core.workload.states import AppState
+from extender.telemetry.yunikorn.families import OTHER
+from extender.telemetry.yunikorn.pod_changes import PodChanges
+from extender.telemetry.yunikorn.totals import Totals, asked_queue
+
+CHECKED_AT_ONCE = 1_000
+"""Applications that are looked up in one go."""
+
+_ENDS = {AppState.COMPLETED: "completed", AppState.FAILED: "failed"}
+
+
+class _Followed:
+    """An application, and the last entry of its states that was counted."""
+
+    __slots__ = ("application", "last")
+
+    def __init__(self, application: Application, last: tuple[float, AppState] | None) -> None:
+        self.application = application
+        self.last = last
+
+
+class ApplicationChanges:
+    """Counts each state that an application enters once. What the first lists show is not counted."""
+
+    def __init__(self, view: Callable[[], LedgerView], totals: Totals, pods: PodChanges) -> None:
+        self._view = view
+        self._totals = totals
+        self._pods = pods
+        self._followed: dict[AppId, _Followed] = {}
+        self._round: Iterator[AppId] = iter(())
+
+    def __len__(self) -> int:
+        return len(self._followed)
+
+    def look(self, app_id: AppId) -> None:
+        """Notice what has become of one application. Cost: O(1) while nothing has."""
+        application, followed = self._view().application(app_id), self._followed.get(app_id)
+        if followed is not None and followed.application is not application:
+            # It ended; another one of that id may have come.
+            self._catch_up(followed)
+            del self._followed[app_id]
+            followed = None
+        if application is None:
+            return
+        if followed is None:
+            followed = self._followed[app_id] = self._begin(application)
+        if followed.last is not application.states[-1]:
+            self._catch_up(followed)
+
+    def look_at_known(self) -> Iterator[None]:
+        """Look at all there are and were, with pauses."""
+        for place, app_id in enumerate([*(each.id for each in self._view().applications()), *self._followed]):
+            self.look(app_id)
+            if place % CHECKED_AT_ONCE == 0:
+                yield
+
+    def check_some(self) -> None:
+        """Look at some; again and again that is a round over all. Without it, what has ended is kept."""
+        some = list(islice(self._round, CHECKED_AT_ONCE))
+        if not some:
+            self._round = iter([*self._followed])
+        for app_id in some:
+            self.look(app_id)
+
+    def _begin(self, application: Application) -> _Followed:
+        if not self._view().synced:
+            return _Followed(application, application.states[-1])
+        self._totals.submissions["new"] += 1
+        return _Followed(application, None)
+
+    def _catch_up(self, followed: _Followed) -> None:
+        """Count every state since the last look."""
+        application = followed.application
+        before = followed.last[1] if followed.last is not None else None
+        for entry in _since(application.states, followed.last):
+            self._count(application, before, entry[1])
+            before = entry[1]
+        followed.last = application.states[-1]
+
+    def _count(self, application: Application, before: AppState | None, state: AppState) -> None:
+        if state is AppState.ACCEPTED and before is not AppState.RESUMING:
+            self._totals.submissions["accepted"] += 1
+        elif state is AppState.REJECTED:
+            self._totals.submissions["rejected"] += 1
+            self._end(application, "rejected")
+            self._pods.look_at_all(sorted(application.pods))
+        elif state in _ENDS:
+            self._totals.ended[_ENDS[state]] += 1
+            self._end(application, _ENDS[state])
+
+    def _end(self, application: Application, how: str) -> None:
+        """Count it in its queue, which may be gone by now, or in the one that it asked for."""
+        tree = self._view().tree
+        asked = None if application.queue else asked_queue(tree, application.requested)
+        path = application.queue or (asked.path if asked is not None else OTHER)
+        queue = tree.get(path)
+        self._totals.end(path, how, configured=queue is not None and not queue.dynamic)
+
+
+def _since(
+    states: tuple[tuple[float, AppState], ...], last: tuple[float, AppState] | None
+) -> tuple[tuple[float, AppState], ...]:
+    """The entries after ``last``; all that are kept when it is not among them."""
+    for place in range(len(states) - 1, -1, -1):
+        if states[place] is last:
+            return states[place + 1 :]
+    return states

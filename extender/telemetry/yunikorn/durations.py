@@ -1,0 +1,36 @@
+"""Histograms of durations, kept as plain numbers: an observation costs the verbs less than a microsecond."""
+
+from bisect import bisect_left
+
+from extender.telemetry.lines import Family, heading
+
+BOUNDS = (0.0001, 0.001, 0.01, 0.1, 1, 10, 100, 1000)
+"""Seconds, although the names say milliseconds: the published boards expect it."""
+
+
+class Durations:
+    """Observed seconds by bucket."""
+
+    __slots__ = ("_counts", "_sum")
+
+    def __init__(self) -> None:
+        self._counts = [0] * (len(BOUNDS) + 1)
+        self._sum = 0.0
+
+    def observe(self, seconds: float) -> None:
+        self._counts[bisect_left(BOUNDS, seconds)] += 1
+        self._sum += seconds
+
+    def samples(self, name: str, label: str = "") -> str:
+        """The lines of one histogram. ``label``: ``key="value"``; empty for none."""
+        lines, total = [], 0
+        for bound, count in zip((*BOUNDS, "+Inf"), self._counts, strict=True):
+            total += count
+            lines.append(f'{name}_bucket{{{label}{"," if label else ""}le="{bound}"}} {total}\n')
+        inside = f"{{{label}}}" if label else ""
+        return "".join(lines) + f"{name}_sum{inside} {self._sum}\n{name}_count{inside} {total}\n"
+
+
+def histogram(family: Family, durations: Durations) -> str:
+    """A family without labels."""
+    return heading(family) + durations.samples(family.name)

@@ -1,0 +1,99 @@
+"""What becomes of managed pods, noticed as events pass: onto a node, off it, refused for good."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+
+from core.ids import PodUid
+from core.ledger.pods.record import PodRecord
+from core.ledger.view import LedgerView
+from core.workload.states import AppState
+from extender.telemetry.yunikorn.totals import Totals
+
+CHECKED_AT_ONCE = 2_000
+"""Pods that are looked up in one go."""
+
+
+class _Noted:
+    """What was counted of one pod."""
+
+    __slots__ = ("placed", "queue", "refused")
+
+    def __init__(self) -> None:
+        self.queue = ""
+        self.placed = self.refused = False
+
+
+class PodChanges:
+    """Counts each pod once per change. What the first lists show was there before and is not counted."""
+
+    def __init__(self, view: Callable[[], LedgerView], totals: Totals) -> None:
+        self._view = view
+        self._totals = totals
+        self._noted: dict[PodUid, _Noted] = {}
+        self._round: Iterator[PodUid] = iter(())
+
+    def __len__(self) -> int:
+        return len(self._noted)
+
+    def look(self, uid: PodUid) -> PodRecord | None:
+        """Notice what has become of one pod. Cost: O(1)."""
+        view = self._view()
+        record = view.pod(uid)
+        if record is None:
+            self._leave(uid)
+        elif record.membership.managed:
+            noted = self._noted.get(uid)
+            was_known = noted is not None
+            if noted is None:
+                noted = self._noted[uid] = _Noted()
+            if record.node and not noted.placed:
+                self._place(record, noted, counted=was_known or view.synced)
+            elif not (noted.placed or noted.refused):
+                self._refuse(record, noted)
+        return record
+
+    def look_at_all(self, uids: Iterable[PodUid]) -> None:
+        for uid in uids:
+            self.look(uid)
+
+    def look_for_gone(self) -> None:
+        """Notice everything that is gone; after a list. Cost: O(pods)."""
+        view = self._view()
+        for uid in [each for each in self._noted if view.pod(each) is None]:
+            self._leave(uid)
+
+    def check_some(self) -> None:
+        """Look for some that no event told of; again and again that is a round over all."""
+        some = list(islice(self._round, CHECKED_AT_ONCE))
+        if not some:
+            self._round = iter(list(self._noted))
+        for uid in some:
+            if uid in self._noted:
+                self.look(uid)
+
+    def _place(self, record: PodRecord, noted: _Noted, *, counted: bool) -> None:
+        queue = self._view().queue_of(record)
+        noted.placed, noted.queue = True, queue.path if queue is not None else ""
+        if counted:
+            self._count("allocated", noted.queue)
+
+    def _leave(self, uid: PodUid) -> None:
+        noted = self._noted.pop(uid, None)
+        if noted is not None and noted.placed:
+            self._count("released", noted.queue)
+
+    def _refuse(self, record: PodRecord, noted: _Noted) -> None:
+        app_id = record.membership.application
+        application = self._view().application(app_id) if app_id is not None else None
+        if application is not None and application.state is AppState.REJECTED:
+            noted.refused = True
+            self._totals.pods["rejected"] += 1
+
+    def _count(self, what: str, queue: str) -> None:
+        self._totals.pods[what] += 1
+        if queue and self._view().tree.get(queue) is not None:
+            counts = self._totals.pods_in.get(queue)
+            if counts is None:
+                counts = self._totals.pods_in[queue] = Counter()
+            counts[what] += 1

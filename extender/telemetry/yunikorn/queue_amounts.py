@@ -1,0 +1,66 @@
+"""Amounts of one queue as YuniKorn's clients see them (METRIC-1, METRIC-18): those of REST-6."""
+
+from core.resource import Resource
+from extender.telemetry.lines import escaped
+from extender.telemetry.own_queues import Amounts, QueueAmounts
+from extender.telemetry.shown import ALWAYS
+from extender.telemetry.yunikorn.families import AMOUNTS, APPLICATIONS, MAX_RUNNING, QUEUE_RESOURCE
+
+Shown = list[tuple[str, str, int]]
+"""State, resource and amount, in order."""
+
+_USAGE = ("allocated", "pending", "preempting")
+
+
+def by_state(queue: QueueAmounts) -> dict[str, dict[str, int]]:
+    """Amounts by state. What is reserved counts as allocated, as REST shows it."""
+    held = Resource(dict(queue.allocated)) + Resource(dict(queue.reserved))
+    return {
+        "guaranteed": dict(queue.guaranteed),
+        "max": dict(queue.max),
+        "allocated": dict(held.items()),
+        "pending": _bounded(queue.pending),
+        "preempting": _bounded(queue.preempting),
+    }
+
+
+def _bounded(amounts: Amounts) -> dict[str, int]:
+    """Sums that do not pass 64 bits."""
+    return dict(Resource(dict(amounts)).items())
+
+
+class NamesShown:
+    """Resources that were shown of one queue: one that goes is shown as 0 from then on (METRIC-1)."""
+
+    __slots__ = ("_names", "_slots")
+
+    def __init__(self) -> None:
+        self._names: dict[str, set[str]] = {state: set() for state in AMOUNTS}
+        for state in _USAGE:
+            self._names[state].update(ALWAYS)
+        self._slots = False
+
+    def samples_of(self, queue: QueueAmounts, shown: frozenset[str]) -> Shown:
+        """All samples of a queue, but those of resources that are not shown."""
+        found: Shown = []
+        for state, values in by_state(queue).items():
+            names = self._names[state]
+            names |= values.keys() & shown
+            found += [(state, name, values.get(name, 0)) for name in sorted(names & shown)]
+        self._slots = self._slots or queue.max_applications > 0
+        if self._slots:
+            found.append((MAX_RUNNING, APPLICATIONS, queue.max_applications))
+        return found
+
+
+def queue_lines(path: str, samples: Shown) -> str:
+    """Samples of METRIC-1."""
+    begin = f'{QUEUE_RESOURCE.name}{{queue="{escaped(path)}",state="'
+    return "".join(
+        f'{begin}{state}",resource="{escaped(resource)}"}} {amount}\n' for state, resource, amount in samples
+    )
+
+
+def path_lines(samples: Shown) -> list[str]:
+    """Samples of METRIC-18 from their labels on; the name comes before each."""
+    return [f'{{state="{state}",resource="{escaped(name)}"}} {amount}\n' for state, name, amount in samples]

@@ -1,0 +1,58 @@
+"""Numbers that only grow, from the start of the process on."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from core.queues.queue import Queue
+from core.queues.tree import QueueTree
+from extender.telemetry.yunikorn.families import OTHER
+
+DYNAMIC_KEPT = 2_000
+"""Dynamic queues whose ended applications are kept apart, those that are gone included (METRIC-16)."""
+
+
+@dataclass(slots=True)
+class Totals:
+    """Counts by the value of a label."""
+
+    #: Pods: allocated, released, rejected; and calls that failed.
+    pods: Counter[str] = field(default_factory=Counter)
+    #: Applications: new, accepted, rejected.
+    submissions: Counter[str] = field(default_factory=Counter)
+    #: Applications: completed, failed.
+    ended: Counter[str] = field(default_factory=Counter)
+    #: Nodes: failed, decommissioned.
+    nodes: Counter[str] = field(default_factory=Counter)
+    #: Ended applications by leaf, also by leaves that are gone.
+    ended_in: dict[str, Counter[str]] = field(default_factory=dict)
+    #: Pods by leaf, while the leaf is there.
+    pods_in: dict[str, Counter[str]] = field(default_factory=dict)
+    #: Number of dynamic queues among ``ended_in``.
+    dynamic: int = 0
+
+    def end(self, path: str, how: str, *, configured: bool) -> None:
+        """Count an application that ended.
+
+        ``path``: of its leaf, or `OTHER`; ``configured``: the document has that leaf.
+        """
+        self.ended_in.setdefault(self._kept(path, configured=configured), Counter())[how] += 1
+
+    def _kept(self, path: str, *, configured: bool) -> str:
+        """The path, or `OTHER` for one too many: counts are never forgotten."""
+        if configured or path in self.ended_in or path == OTHER:
+            return path
+        if self.dynamic >= DYNAMIC_KEPT:
+            return OTHER
+        self.dynamic += 1
+        return path
+
+    def forget_pods(self, tree: QueueTree) -> None:
+        """Drop the counts of pods of leaves that are gone (METRIC-15)."""
+        for path in [each for each in self.pods_in if tree.get(each) is None]:
+            del self.pods_in[path]
+
+
+def asked_queue(tree: QueueTree, named: str) -> Queue | None:
+    """The leaf that an application asked for, with ``root.`` or without, if there is such a leaf."""
+    queue = tree.get(named) or tree.get(f"root.{named}") if named else None
+    return queue if queue is not None and queue.is_leaf else None

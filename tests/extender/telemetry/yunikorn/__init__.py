@@ -1,0 +1,1 @@
+"""YuniKorn's series, as Prometheus reads them."""
