@@ -1,4 +1,4 @@
-"""What ``/readyz`` tells: whether this process is ready, and what operators should know beside that."""
+"""The contents of ``/readyz``: conditions of readiness, and notes for operators."""
 
 import asyncio
 import time
@@ -9,7 +9,7 @@ from extender.configuration.reload import LiveConfiguration
 from extender.kube.leadership import Leadership
 from extender.kube.watch.feeds import ConfigMapFeed, Feeds
 from extender.kube.watch.stale import heard
-from extender.telemetry.watch_series import Staleness, staleness, told_of
+from extender.telemetry.watch_series import Staleness, stale_text, staleness
 from extender.wire.kinds import DAEMON_SETS
 
 
@@ -46,7 +46,7 @@ class Readiness:
             "keys not read": ", ".join(self.configuration.unread),
             "edits ignored": "since hot refresh is off" if self.configuration.ignored else "",
             "DaemonSets not listed": self.feeds.of(DAEMON_SETS).error,
-            "stale watches": told_of(self.watches(), now=time.time()),
+            "stale watches": stale_text(self.watches(), now=time.time()),
             "leading": str(self.leadership.held).lower(),
             "lease": self.leadership.problem,
         }

@@ -30,7 +30,7 @@ def scrape_handler(scraped: Scraped) -> Callable[[web.Request], Awaitable[web.Re
 
 
 def takes_gzip(accepted: list[str]) -> bool:
-    """Whether the values of ``Accept-Encoding`` name gzip, and not with a weight of 0."""
+    """True if the values of ``Accept-Encoding`` name gzip, and not with a weight of 0."""
     for each in ",".join(accepted).split(","):
         coding, *parameters = (part.strip().lower() for part in each.split(";"))
         if coding == "gzip":

@@ -16,10 +16,10 @@ _LEVEL = 1
 
 
 class Exposition:
-    """One text. ``pieces()`` makes it, a little at a time.
+    """A text that is made when it is asked for. ``pieces()`` makes it, a little at a time.
 
-    A text that was begun after a request serves it, so requests that come together cost two texts at most,
-    and none is older than its request.
+    A text that was begun after a request serves it. So requests that come together cost two texts at most,
+    and no text is older than its request.
     """
 
     def __init__(

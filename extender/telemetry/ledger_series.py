@@ -40,9 +40,10 @@ class LedgerSeries(Collector):
         self._unshown = unshown
 
     def collect(self) -> Iterator[Metric]:
+        """Read the families of the ledger, after its numbers were counted."""
         view, numbers = self._view(), self._numbers
         queues, resources = self._unshown()
-        for name, value, words in (
+        for name, value, meaning in (
             ("paddock_queues", len(view.tree), "Queues in the tree"),
             ("paddock_queues_unshown", queues, "Queues without series of their own, as there are too many"),
             (
@@ -64,7 +65,7 @@ class LedgerSeries(Collector):
             ("paddock_waiting_pods", len(view.waiting), "Asks refused last"),
             ("paddock_reservations", len(view.reserved), "Live reservations"),
         ):
-            yield GaugeMetricFamily(name, words, value=value)
+            yield GaugeMetricFamily(name, meaning, value=value)
         yield from _cycle_families(view)
         yield from _over_max_families(view)
         yield from _in_vain_families(view)
@@ -100,8 +101,8 @@ def _ungated_families(view: LedgerView) -> Iterator[Metric]:
     pending.add_metric(["placing"], len(filed.placing))
     pending.add_metric(["unplaced"], len(filed.unplaced))
     yield pending
-    words = "Pods that had a node, or were free to be given one, without admission"
-    yield CounterMetricFamily("paddock_admission_bypasses", words, filed.reported)
+    meaning = "Pods that had a node, or were free to be given one, without admission"
+    yield CounterMetricFamily("paddock_admission_bypasses", meaning, filed.reported)
 
 
 def _over_max_families(view: LedgerView) -> Iterator[Metric]:
@@ -144,7 +145,7 @@ def _in_vain_families(view: LedgerView) -> Iterator[Metric]:
 
 
 def _identity_families(tally: IdentityTally) -> Iterator[Metric]:
-    for name, words, count in (
+    for name, meaning, count in (
         ("paddock_forced_pods", "Pods that had a node and were never let in", tally.forced),
         ("paddock_recovered_pods", "Pods that run and that no queue takes", tally.recovered),
         ("paddock_relabelled_pods", "Changes of labels that would lead a pod elsewhere", tally.relabelled),
@@ -154,7 +155,7 @@ def _identity_families(tally: IdentityTally) -> Iterator[Metric]:
             tally.of_another,
         ),
     ):
-        yield CounterMetricFamily(name, words, count)
+        yield CounterMetricFamily(name, meaning, count)
 
 
 def _gang_families(view: LedgerView, numbers: LedgerNumbers) -> Iterator[Metric]:
@@ -173,9 +174,9 @@ def _gang_families(view: LedgerView, numbers: LedgerNumbers) -> Iterator[Metric]
     for style in GangStyle:
         timed_out.add_metric([style.value], tally.timed_out.get(style.value, 0))
     yield timed_out
-    for name, words, count in (
+    for name, meaning, count in (
         ("paddock_gang_creations_refused", "Gangs whose placeholders were refused", tally.refused),
         ("paddock_gang_takeovers", "Members that took a placeholder over", tally.taken_over),
         ("paddock_gang_takeovers_cancelled", "Take-overs that came to nothing", tally.cancelled),
     ):
-        yield CounterMetricFamily(name, words, count)
+        yield CounterMetricFamily(name, meaning, count)

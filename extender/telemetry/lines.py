@@ -18,7 +18,7 @@ class Family(NamedTuple):
     kind: str
     labels: tuple[str, ...]
     #: Text of HELP.
-    words: str
+    meaning: str
     #: Rule of the specification; empty for a family of Paddock's own.
     rule: str = ""
 
@@ -29,12 +29,12 @@ class Family(NamedTuple):
 
 def heading(family: Family) -> str:
     """Both lines before the samples of a family."""
-    words = family.words.replace("\\", r"\\").replace("\n", r"\n")
-    return f"# HELP {family.name} {words}\n# TYPE {family.name} {family.kind}\n"
+    meaning = family.meaning.replace("\\", r"\\").replace("\n", r"\n")
+    return f"# HELP {family.name} {meaning}\n# TYPE {family.name} {family.kind}\n"
 
 
 def sample(name: str, labels: tuple[tuple[str, str], ...], value: int | float) -> str:
-    """One line. A whole number is written in full, so no digit of it is lost."""
+    """A line. A whole number is written in full, so no digit of it is lost."""
     inside = ",".join(f'{key}="{escaped(text)}"' for key, text in labels)
     return f"{name}{{{inside}}} {value}\n" if inside else f"{name} {value}\n"
 

@@ -39,11 +39,13 @@ def _always() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What is exported. ``leads()``: whether this instance tells of queues, pods and nodes;
-    ``queue_names()``: whether series are named after queues (METRIC-18); ``watches()``: how stale each is."""
+    """Choice of what is exported."""
 
+    #: True if this instance tells of queues, pods and nodes.
     leads: Callable[[], bool] = _always
+    #: True if there are series that are named after queues (METRIC-18).
     queue_names: Callable[[], bool] = _always
+    #: How stale each watch is.
     watches: Callable[[], Iterable[Staleness]] = tuple
 
 
@@ -64,7 +66,7 @@ class Metrics:
         self.verb_seconds = Histogram(
             "paddock_verb_seconds", "Time to answer a call", ["verb"], buckets=_BUCKETS, registry=registry
         )
-        #: Looked up once: finding a labelled series costs more than observing.
+        #: Series by verb: finding a labelled one costs more than observing.
         self._seconds: dict[str, Histogram] = {}
         self.decisions = Counter(
             "paddock_decisions", "Answers by verb and code", ["verb", "code"], registry=registry
@@ -153,7 +155,7 @@ class Metrics:
         return b"".join(self.pieces())
 
     def pieces(self) -> Iterator[bytes]:
-        """The same in pieces, each of which takes less than a millisecond; b"" is a pause, too.
+        """Everything in pieces, each of which takes less than a millisecond; b"" is a pause, too.
 
         A standby tells of itself only. Each queue's samples are of one moment, those of two may not be.
         """
@@ -189,7 +191,7 @@ class Metrics:
 
 
 class _One(Collector):
-    """One family, for the library to write."""
+    """A registry of one family, for the library to write."""
 
     def __init__(self, family: Metric) -> None:
         self._family = family

@@ -59,7 +59,7 @@ def lines_of(queue: QueueAmounts, shown: frozenset[str]) -> dict[str, str]:
 
 
 def text_of(amount: str, samples: Iterable[str]) -> str:
-    """One family whole."""
+    """A whole family."""
     return heading(FAMILIES[amount]) + "".join(samples)
 
 

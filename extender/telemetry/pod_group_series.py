@@ -18,6 +18,7 @@ class PodGroupSeries(Collector):
         self._numbers = numbers
 
     def collect(self) -> Iterator[Metric]:
+        """Read the families of pod groups, after they were counted."""
         view = self._view()
         yield from self._now()
         numbers = view.group_numbers

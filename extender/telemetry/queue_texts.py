@@ -34,6 +34,7 @@ class QueueText:
         self.own: dict[str, str] = {}
 
     def write(self, amounts: QueueAmounts, shown: frozenset[str]) -> None:
+        """Make the lines anew. ``shown``: resources with series."""
         self.amounts, self.shown = amounts, shown
         self.own = own_queues.lines_of(amounts, shown)
         samples = self.names.samples_of(amounts, shown)
@@ -70,6 +71,7 @@ class QueueTexts:
                 yield
 
     def of(self, queue: Queue) -> QueueText:
+        """The lines of a queue that is shown."""
         return self._texts[queue.path]
 
     def _changed(

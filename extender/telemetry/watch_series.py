@@ -12,10 +12,12 @@ QUIET = 120.0
 
 
 class Staleness(NamedTuple):
-    """One watch. ``seconds``: since when it has told nothing, 0 while it is up; ``error``: what is wrong."""
+    """How stale a watch is."""
 
     kind: str
+    #: Time since it has told anything; 0 while it is up.
     seconds: float
+    #: Why it is not up; empty without a reason.
     error: str = ""
 
 
@@ -25,7 +27,7 @@ def staleness(kind: str, error: str, heard: float | None, *, began: float, now: 
     return Staleness(kind, silent if error or heard is None or silent > QUIET else 0.0, error)
 
 
-def told_of(watches: Iterable[Staleness], *, now: float) -> str:
+def stale_text(watches: Iterable[Staleness], *, now: float) -> str:
     """Each that is not up: its kind, since when in UTC, and why. ``now``: seconds since the epoch."""
     return "; ".join(
         f"{each.kind} since {datetime.fromtimestamp(now - each.seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
@@ -36,12 +38,13 @@ def told_of(watches: Iterable[Staleness], *, now: float) -> str:
 
 
 class WatchSeries(Collector):
-    """One sample for each kind."""
+    """A sample for each kind."""
 
     def __init__(self, watches: Callable[[], Iterable[Staleness]]) -> None:
         self._watches = watches
 
     def collect(self) -> Iterator[Metric]:
+        """Read how stale each watch is now."""
         stale = GaugeMetricFamily(
             "paddock_watch_stale_seconds",
             "Time for which a watch has told nothing, since it broke or was never listed; 0 while it is up",

@@ -50,7 +50,7 @@ async def test_a_daemon_set_that_exists_vouches_for_its_pods(server: Server) -> 
     )
 
 
-async def test_a_watch_that_is_not_up_is_told_with_its_time(server: Server) -> None:
+async def test_a_watch_that_is_not_up_is_reported_with_its_time(server: Server) -> None:
     server.configure(document())
     server.api.fail_next(403, path="daemonsets", times=10**6)
     await server.started()

@@ -87,7 +87,7 @@ class Feeds:
 
     @property
     def reflectors(self) -> tuple[Reflector[Any], ...]:
-        """Those of every kind but PodGroups."""
+        """Reflectors of every kind but PodGroups."""
         return (*self._reflectors.values(), self.pods)
 
     @property

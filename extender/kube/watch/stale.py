@@ -8,9 +8,10 @@ from extender.kube.watch.reflector import Reflector
 
 
 class Heard(NamedTuple):
-    """One kind. ``at``: time of the last page or line on the monotonic clock, None before the first."""
+    """A kind that is watched, and when its watch was heard."""
 
     kind: str
+    #: Time of the last page or line on the monotonic clock; None before the first.
     at: float | None
     error: str
 

@@ -1,4 +1,4 @@
-"""What becomes of applications, noticed as events pass: come, let in, rejected, ended.
+"""Changes of applications, noticed as events pass: come, let in, rejected, ended.
 
 An application keeps the states that it was in, so a look that comes later finds what it missed.
 """
@@ -43,7 +43,7 @@ class ApplicationChanges:
     def __len__(self) -> int:
         return len(self._followed)
 
-    def look(self, app_id: AppId) -> None:
+    def notice(self, app_id: AppId) -> None:
         """Notice what has become of one application. Cost: O(1) while nothing has."""
         application, followed = self._view().application(app_id), self._followed.get(app_id)
         if followed is not None and followed.application is not application:
@@ -58,20 +58,20 @@ class ApplicationChanges:
         if followed.last is not application.states[-1]:
             self._catch_up(followed)
 
-    def look_at_known(self) -> Iterator[None]:
-        """Look at all there are and were, with pauses."""
+    def notice_known(self) -> Iterator[None]:
+        """Notice what has become of all there are and were, with pauses."""
         for place, app_id in enumerate([*(each.id for each in self._view().applications()), *self._followed]):
-            self.look(app_id)
+            self.notice(app_id)
             if place % CHECKED_AT_ONCE == 0:
                 yield
 
     def check_some(self) -> None:
-        """Look at some; again and again that is a round over all. Without it, what has ended is kept."""
+        """Notice what has become of some. Repeated calls are a round over all, so none that ended stays."""
         some = list(islice(self._round, CHECKED_AT_ONCE))
         if not some:
             self._round = iter([*self._followed])
         for app_id in some:
-            self.look(app_id)
+            self.notice(app_id)
 
     def _begin(self, application: Application) -> _Followed:
         if not self._view().synced:
@@ -94,7 +94,7 @@ class ApplicationChanges:
         elif state is AppState.REJECTED:
             self._totals.submissions["rejected"] += 1
             self._end(application, "rejected")
-            self._pods.look_at_all(sorted(application.pods))
+            self._pods.notice_all(sorted(application.pods))
         elif state in _ENDS:
             self._totals.ended[_ENDS[state]] += 1
             self._end(application, _ENDS[state])

@@ -8,7 +8,7 @@ from extender.telemetry.lines import heading
 from extender.telemetry.yunikorn import families as of
 from extender.telemetry.yunikorn.durations import Durations, histogram
 
-ATTEMPTS_KEPT = 1_000
+ATTEMPTS_AWAITED = 1_000
 """Attempts to preempt whose end is awaited; beyond that all are dropped, as some have none."""
 
 
@@ -47,7 +47,7 @@ class Calls:
 
     def begin_attempt(self, uid: PodUid) -> None:
         """A plan for an ask is wanted."""
-        if len(self._attempts) >= ATTEMPTS_KEPT:
+        if len(self._attempts) >= ATTEMPTS_AWAITED:
             self._attempts.clear()
         self._attempts[uid] = self._clock()
 
@@ -58,10 +58,11 @@ class Calls:
             self._plans.observe(self._clock() - began)
 
     def sliced(self, seconds: float) -> None:
-        """One slice of a scheduling cycle has ended."""
+        """Observe a slice of a scheduling cycle that has ended."""
         self._slices.observe(seconds)
 
     def text(self) -> str:
+        """All histograms."""
         sorting = of.SORTING.name
         return (
             histogram(of.SCHEDULING, self._admitting)

@@ -17,6 +17,7 @@ class NodeChanges:
         self._known: set[NodeName] = set()
 
     def learned(self, event: NodeEvent) -> None:
+        """Count the nodes that an event deletes."""
         if event.kind is not on.NODES:
             return
         match event:
@@ -27,6 +28,6 @@ class NodeChanges:
             case on.ObjectsListed(_, names):
                 self._forget(self._known - names)
 
-    def _forget(self, gone: set[NodeName]) -> None:
-        self._known -= gone
-        self._totals.nodes["decommissioned"] += len(gone)
+    def _forget(self, deleted: set[NodeName]) -> None:
+        self._known -= deleted
+        self._totals.nodes["decommissioned"] += len(deleted)

@@ -1,4 +1,4 @@
-"""What becomes of managed pods, noticed as events pass: onto a node, off it, refused for good."""
+"""Changes of managed pods, noticed as events pass: onto a node, off it, refused for good."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +15,7 @@ CHECKED_AT_ONCE = 2_000
 
 
 class _Noted:
-    """What was counted of one pod."""
+    """A pod, with what was counted of it."""
 
     __slots__ = ("placed", "queue", "refused")
 
@@ -36,7 +36,7 @@ class PodChanges:
     def __len__(self) -> int:
         return len(self._noted)
 
-    def look(self, uid: PodUid) -> PodRecord | None:
+    def notice(self, uid: PodUid) -> PodRecord | None:
         """Notice what has become of one pod. Cost: O(1)."""
         view = self._view()
         record = view.pod(uid)
@@ -53,24 +53,25 @@ class PodChanges:
                 self._refuse(record, noted)
         return record
 
-    def look_at_all(self, uids: Iterable[PodUid]) -> None:
+    def notice_all(self, uids: Iterable[PodUid]) -> None:
+        """Notice what has become of several pods."""
         for uid in uids:
-            self.look(uid)
+            self.notice(uid)
 
-    def look_for_gone(self) -> None:
+    def notice_deleted(self) -> None:
         """Notice everything that is gone; after a list. Cost: O(pods)."""
         view = self._view()
         for uid in [each for each in self._noted if view.pod(each) is None]:
             self._leave(uid)
 
     def check_some(self) -> None:
-        """Look for some that no event told of; again and again that is a round over all."""
+        """Notice what has become of some that no event told of. Repeated calls are a round over all."""
         some = list(islice(self._round, CHECKED_AT_ONCE))
         if not some:
             self._round = iter(list(self._noted))
         for uid in some:
             if uid in self._noted:
-                self.look(uid)
+                self.notice(uid)
 
     def _place(self, record: PodRecord, noted: _Noted, *, counted: bool) -> None:
         queue = self._view().queue_of(record)

@@ -44,11 +44,11 @@ class YuniKornSeries:
         """Notice what an event has changed. The ledger has applied it. Cost: O(1), but for a whole list."""
         match event:
             case on.PodObserved(pod) | on.PodOffered(pod) | on.PodRead(pod):
-                self._look(pod.uid)
+                self._notice(pod.uid)
             case on.PodDeleted(uid) | on.PodBound(uid):
-                self._look(uid)
+                self._notice(uid)
             case on.PodsListed():
-                self._pods.look_for_gone()
+                self._pods.notice_deleted()
             case on.ObjectObserved() | on.ObjectDeleted() | on.ObjectsListed():
                 self._nodes.learned(event)
             case on.PreemptionTried(uid):
@@ -61,17 +61,17 @@ class YuniKornSeries:
             case _:
                 pass
 
-    def _look(self, uid: PodUid) -> None:
-        record = self._pods.look(uid)
+    def _notice(self, uid: PodUid) -> None:
+        record = self._pods.notice(uid)
         if record is not None and record.membership.application is not None:
-            self._applications.look(record.membership.application)
+            self._applications.notice(record.membership.application)
 
     # -- when asked ----------------------------------------------------------------------------------------
 
     def refresh(self) -> Iterator[None]:
         """Count what is not counted as it changes, with pauses. The texts of queues are fresh."""
         view = self._view()
-        yield from self._applications.look_at_known()
+        yield from self._applications.notice_known()
         shown = {queue.path for queue in self._texts.queues}
         yield from self._standing.refresh(view, shown.__contains__)
         yield from self.nodes.refresh(view)

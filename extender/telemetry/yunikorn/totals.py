@@ -7,7 +7,7 @@ from core.queues.queue import Queue
 from core.queues.tree import QueueTree
 from extender.telemetry.yunikorn.families import OTHER
 
-DYNAMIC_KEPT = 2_000
+DYNAMIC_APART = 2_000
 """Dynamic queues whose ended applications are kept apart, those that are gone included (METRIC-16)."""
 
 
@@ -35,13 +35,13 @@ class Totals:
 
         ``path``: of its leaf, or `OTHER`; ``configured``: the document has that leaf.
         """
-        self.ended_in.setdefault(self._kept(path, configured=configured), Counter())[how] += 1
+        self.ended_in.setdefault(self._label_of(path, configured=configured), Counter())[how] += 1
 
-    def _kept(self, path: str, *, configured: bool) -> str:
+    def _label_of(self, path: str, *, configured: bool) -> str:
         """The path, or `OTHER` for one too many: counts are never forgotten."""
         if configured or path in self.ended_in or path == OTHER:
             return path
-        if self.dynamic >= DYNAMIC_KEPT:
+        if self.dynamic >= DYNAMIC_APART:
             return OTHER
         self.dynamic += 1
         return path

@@ -32,4 +32,4 @@ def _rows() -> Iterator[tuple[str, str, str, str]]:
             name = f"{family.name}_total" if family.type == "counter" else family.name
             yield code(name), family.type, codes(labels), sentence(family.documentation)
     for each in TEXT_FAMILIES:
-        yield code(each.name), each.kind, codes(each.labels), sentence(each.words)
+        yield code(each.name), each.kind, codes(each.labels), sentence(each.meaning)

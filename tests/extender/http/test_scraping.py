@@ -1,4 +1,4 @@
-"""What a scrape is answered: the type of the text, and a body that is packed at most once."""
+"""Answers to scrapes: the type of the text, and a body that is packed at most once."""
 
 import zlib
 
@@ -38,7 +38,7 @@ class Fixed:
     ],
 )
 @pytest.mark.rule("REST-23")
-def test_who_takes_gzip(accepted: list[str], takes: bool) -> None:
+def test_which_clients_take_gzip(accepted: list[str], takes: bool) -> None:
     assert takes_gzip(accepted) is takes
 
 
@@ -52,12 +52,12 @@ async def test_a_packed_text_decodes_once(gzipped: bool) -> None:
     async with TestClient(TestServer(app)) as server, client:
         headers = {"Accept-Encoding": "gzip" if gzipped else "identity"}
         async with client.get(server.make_url("/ws/v1/metrics"), headers=headers) as response:
-            body, told = await response.read(), response.headers
-    assert told["Content-Type"].startswith("text/plain; version=0.0.4")
-    assert "Access-Control-Allow-Origin" not in told
+            body, answered = await response.read(), response.headers
+    assert answered["Content-Type"].startswith("text/plain; version=0.0.4")
+    assert "Access-Control-Allow-Origin" not in answered
     if gzipped:
-        assert told["Content-Encoding"] == "gzip"
+        assert answered["Content-Encoding"] == "gzip"
         unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
         assert (unpacker.decompress(body), unpacker.eof, unpacker.unused_data) == (TEXT, True, b"")
     else:
-        assert ("Content-Encoding" in told, body) == (False, TEXT)
+        assert ("Content-Encoding" in answered, body) == (False, TEXT)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from extender.telemetry.watch_series import QUIET, Staleness, staleness, told_of
+from extender.telemetry.watch_series import QUIET, Staleness, stale_text, staleness
 
 BEGAN, NOW = 100.0, 10_000.0
 
@@ -24,7 +24,7 @@ def test_how_stale_a_watch_is(error: str, heard: float | None, seconds: float) -
 
 def test_those_that_are_not_up_are_named_with_the_time_and_the_error() -> None:
     watches = [Staleness("pods", 65.0, "no route"), Staleness("nodes", 5.0), Staleness("namespaces", 0.0)]
-    assert told_of(watches, now=86_465.0) == (
+    assert stale_text(watches, now=86_465.0) == (
         "nodes since 1970-01-02T00:01:00Z; pods since 1970-01-02T00:00:00Z (no route)"
     )
-    assert told_of([Staleness("pods", 0.0)], now=86_465.0) == ""
+    assert stale_text([Staleness("pods", 0.0)], now=86_465.0) == ""

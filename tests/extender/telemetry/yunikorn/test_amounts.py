@@ -48,7 +48,7 @@ def play(cluster: Watched, step: Step) -> None:
             pass
 
 
-def told(read: Read, path: str) -> dict[str, dict[str, int]]:
+def read_amounts(read: Read, path: str) -> dict[str, dict[str, int]]:
     """The amounts of a queue by state, zeros left out."""
     found: dict[str, dict[str, int]] = {}
     for each in read.labels("yunikorn_queue_resource"):
@@ -59,7 +59,7 @@ def told(read: Read, path: str) -> dict[str, dict[str, int]]:
 
 
 def shown(cluster: Watched, path: str) -> dict[str, dict[str, int]]:
-    """The same as REST tells it."""
+    """The amounts of a queue as REST shows them."""
     view = cluster.ledger.view
     queue = view.tree.get(path)
     assert queue is not None
@@ -83,7 +83,7 @@ def test_random_histories(history: list[Step]) -> None:
         play(cluster, step)
         read = cluster.read()
         for queue in cluster.ledger.view.tree:
-            assert told(read, queue.path) == shown(cluster, queue.path)
+            assert read_amounts(read, queue.path) == shown(cluster, queue.path)
 
 
 @pytest.mark.rule("METRIC-1")

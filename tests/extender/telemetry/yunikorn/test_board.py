@@ -9,12 +9,15 @@ from tests.extender.telemetry.yunikorn.reading import Read, Watched
 
 
 class Query(NamedTuple):
-    """One panel. ``series``: the name that is asked for; ``labels``: what is matched; ``by``: its legend."""
+    """A panel of the board."""
 
     panel: str
     promql: str
+    #: Name that is asked for.
     series: str
+    #: Labels that are matched.
     labels: dict[str, str]
+    #: Label of the legend.
     by: str
 
 

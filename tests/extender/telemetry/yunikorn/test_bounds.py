@@ -8,7 +8,7 @@ import pytest
 from core.resource import Resource
 from extender.telemetry.metrics import Exported, Metrics
 from extender.telemetry.shown import QUEUES_SHOWN, RESOURCES_SHOWN
-from extender.telemetry.yunikorn.totals import DYNAMIC_KEPT, Totals
+from extender.telemetry.yunikorn.totals import DYNAMIC_APART, Totals
 from tests.builders import make_queue, make_tree
 from tests.extender.telemetry.yunikorn.reading import Watched, read
 
@@ -45,7 +45,7 @@ def test_names_of_resources_are_bounded_and_those_of_nodes_come_first() -> None:
 
 
 @pytest.mark.rule("METRIC-16")
-def test_queues_are_bounded_and_their_number_is_told() -> None:
+def test_queues_are_bounded_and_their_number_is_reported() -> None:
     cluster = Watched(*(make_queue(f"root.q{place}") for place in range(HOSTILE)))
     found = cluster.read()
     shown = {each["queue"] for each in found.labels("yunikorn_queue_resource")}
@@ -64,8 +64,8 @@ def test_dynamic_queues_take_no_series_from_configured_ones() -> None:
     totals = Totals()
     for queue in list(tree):
         totals.end(queue.path, "completed", configured=not queue.dynamic)
-    assert len(totals.ended_in) == DYNAMIC_KEPT + 11 + 1
-    assert totals.ended_in["other"]["completed"] == HOSTILE - DYNAMIC_KEPT
+    assert len(totals.ended_in) == DYNAMIC_APART + 11 + 1
+    assert totals.ended_in["other"]["completed"] == HOSTILE - DYNAMIC_APART
     assert totals.ended_in["root.configured9"]["completed"] == 1
 
 

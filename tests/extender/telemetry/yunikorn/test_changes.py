@@ -1,4 +1,4 @@
-"""What is counted when pods and applications come, run, are rejected, and end."""
+"""Counts of what happens when pods and applications come, run, are rejected, and end."""
 
 import pytest
 
@@ -186,7 +186,7 @@ def test_attempts_and_slices_are_timed() -> None:
     assert (read.of(sorting, level="queue"), read.of(sorting, level="app")) == (1, 0)
 
 
-def test_nothing_is_kept_of_what_is_gone() -> None:
+def test_nothing_stays_of_what_was_deleted() -> None:
     cluster = watched()
     for place in range(50):
         cluster.place(f"p{place}", app=f"app-{place}")

@@ -15,7 +15,7 @@ EVER = ["completed", "failed", "rejected"]
 
 
 class Row(NamedTuple):
-    """One family as the specification has it. ``values``: those of the label that is fixed."""
+    """A family as the specification has it. ``values``: those of the label that is fixed."""
 
     rule: str
     name: str

@@ -1,4 +1,4 @@
-"""What Prometheus' own checker says of an exposition, where it is installed (`promtool`)."""
+"""Verdict of Prometheus' own checker on an exposition, where it is installed (`promtool`)."""
 
 import os
 import shutil
