@@ -2,9 +2,9 @@
 
 Pods come and go in five queues, half of them behind Paddock's gate. Gangs come together, a queue with a
 guarantee has pods of another evicted, tenants give up waiting pods, and the maxima are edited.
-Fails where the observer sees a quota broken, the audit finds drift, a pod is never served, or a soak of
-more than a minute saw no gate opened, no gang or no eviction. Memory and stalls are printed and not
-judged: they belong to the machine.
+The soak fails if the observer sees a quota broken, the audit finds drift, or a pod is never served. A soak
+of more than a minute also fails if it saw no gate opened, no gang or no eviction. Memory and stalls are
+printed and not judged: they belong to the machine.
 """
 
 import argparse

@@ -92,5 +92,5 @@ class Journal:
 
 @lru_cache(_SHARED)
 def _shared(text: str) -> str:
-    """One object for all equal texts of late."""
+    """Return one object for all equal texts among the recent ones."""
     return text

@@ -46,7 +46,7 @@ def test_a_long_text_is_cut() -> None:
 
 @pytest.mark.parametrize("text", ["d" * 200, "d" * TEXT, "\N{CIRCLED DIGIT ONE}" * TEXT])
 def test_stories_take_no_more_than_the_limit(text: str) -> None:
-    """The one that is being told stays, however little is allowed."""
+    """The one that is being written stays, however little is allowed."""
     limit = 20_000
     journal = Journal(limit=limit)
     for at in range(200):
@@ -57,21 +57,21 @@ def test_stories_take_no_more_than_the_limit(text: str) -> None:
         assert all(line.detail for line in journal.story(PodUid(name)))
 
 
-def _tell(journal: Journal, start: int, pods: int, told: int) -> None:
+def _tell(journal: Journal, start: int, pods: int, lines: int) -> None:
     for pod in range(start, start + pods):
-        for at in range(told):
+        for at in range(lines):
             journal.note(PodUid(f"uid-{pod:036}"), "filter: QuotaExceeded", f"{pod} {at} max vcore=2", now=at)
 
 
-@pytest.mark.parametrize(("pods", "told"), [(2_000, LINES), (6_000, 4)], ids=["many lines", "few lines"])
-def test_the_memory_that_is_counted_is_what_is_used(pods: int, told: int) -> None:
+@pytest.mark.parametrize(("pods", "lines"), [(2_000, LINES), (6_000, 4)], ids=["many lines", "few lines"])
+def test_the_memory_that_is_counted_is_what_is_used(pods: int, lines: int) -> None:
     """A tenth of the pods that are remembered, with as much of the limit; a second round adds nothing."""
     journal = Journal(pods=PODS // 10, limit=BYTES // 10)
     tracemalloc.start()
     try:
-        _tell(journal, 0, pods, told)
+        _tell(journal, 0, pods, lines)
         first, _ = tracemalloc.get_traced_memory()
-        _tell(journal, pods, pods, told)
+        _tell(journal, pods, pods, lines)
         second, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -27,7 +27,7 @@ MAX = {"a": 4, "b": None}
 
 @dataclass(frozen=True)
 class Change:
-    """One change of the cluster."""
+    """A change of the cluster."""
 
     #: ``submit``, ``end`` or ``resize``.
     kind: str

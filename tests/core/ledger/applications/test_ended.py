@@ -31,7 +31,7 @@ def ended(ledger: Ledger, app: str) -> bool:
 
 @pytest.mark.rule("APP-5")
 @pytest.mark.parametrize("said", ["groups", "user", "id", "queue"])
-def test_those_that_say_very_much_are_forgotten_first_come_first_gone(said: str) -> None:
+def test_those_that_say_very_much_are_forgotten_oldest_first(said: str) -> None:
     ledger = make_ledger(make_queue("root.a"))
     count = TERMINATED_TEXT // LONG + 2
     for at in range(count):
@@ -51,7 +51,7 @@ def test_those_that_say_very_much_are_forgotten_first_come_first_gone(said: str)
 
 
 def test_the_memory_of_those_that_say_little() -> None:
-    """What ends after `TERMINATED_KEPT` takes the place of the oldest."""
+    """An application that ends after `TERMINATED_KEPT` others takes the place of the oldest."""
     ledger = make_ledger(make_queue("root.a"))
     tenth = TERMINATED_KEPT // 10
     tracemalloc.start()
