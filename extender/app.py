@@ -25,6 +25,7 @@ from extender.host.garbage_collector import spare_no_more, spare_what_lives
 from extender.host.user_groups import HostGroups
 from extender.http.connections import Connections
 from extender.http.door import Door
+from extender.http.guarding import Neighbours
 from extender.http.health import Admin, admin_app
 from extender.http.server import Address, MutualTls, listen, verbs_app
 from extender.kube.connection.client import ApiClient, connect
@@ -175,7 +176,8 @@ class App:
         """Serve until cancelled. Raises `StartError` for a first configuration that is refused."""
         runners = [await listen(self._verbs_app(), self._options.verbs, tls=self._options.tls)]
         try:
-            admin = admin_app(self._admin(), self._door("admin"))
+            neighbours = Neighbours(hosts=lambda: self.configuration.settings.rest_hosts)
+            admin = admin_app(self._admin(), self._door("admin"), neighbours)
             runners.append(await listen(admin, self._options.admin))
             await self._work()
         finally:

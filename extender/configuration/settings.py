@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from core import durations
 from core.errors import PaddockError
 from core.ledger.settings import LedgerSettings, PreemptionSettings
+from extender.wire.host_names import host_names_from
 from extender.wire.names import is_namespace_name, is_object_name
 from extender.wire.placeholder import DEFAULT_PARTS, PlaceholderSettings, TemplateParts, template_parts_from
 from extender.wire.service_keys import (
@@ -63,6 +64,10 @@ def _names(value: Any) -> frozenset[str]:
     return found
 
 
+def _hosts(value: Any) -> frozenset[str]:
+    return host_names_from(value if isinstance(value, str) else ",".join(value))
+
+
 def _lease(value: Any) -> str:
     text = str(value)
     namespace, _, name = text.partition("/")
@@ -92,6 +97,7 @@ Names = Annotated[frozenset[str], BeforeValidator(_names)]
 Switch = Annotated[bool, BeforeValidator(lambda value: switch_of(str(value)))]
 Count = Annotated[int, BeforeValidator(_count)]
 Id = Annotated[int, BeforeValidator(lambda value: int64_of(str(value)))]
+Hosts = Annotated[frozenset[str], BeforeValidator(_hosts)]
 LeaseName = Annotated[str, BeforeValidator(_lease)]
 NodeSelection = Annotated[str, _one_of(*NODE_SELECTIONS)]
 VictimSum = Annotated[str, _one_of("minimal", "yunikorn")]
@@ -147,6 +153,7 @@ class Settings(BaseModel):
     placeholder_run_as_user: Id = Field(default=0, alias=PLACEHOLDER_USER)
     placeholder_run_as_group: Id = Field(default=0, alias=PLACEHOLDER_GROUP)
     placeholder_fs_group: Id = Field(default=0, alias=PLACEHOLDER_FS_GROUP)
+    rest_hosts: Hosts = Field(default=frozenset(), alias="paddock.rest.hosts")
 
     @property
     def ledger(self) -> LedgerSettings:

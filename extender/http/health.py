@@ -9,6 +9,7 @@ import msgspec
 from aiohttp import web
 
 from extender.http.door import DOOR, Door, guard
+from extender.http.guarding import Neighbours, add_security_headers, loopback_guard
 from extender.http.intake import BodyLimits
 from extender.http.scraping import Scraped, scrape_handler
 
@@ -36,11 +37,17 @@ class Admin:
     validate: Callable[[bytes], Mapping[str, Any]]
 
 
-def admin_app(admin: Admin, door: Door | None = None) -> web.Application:
+def admin_app(
+    admin: Admin, door: Door | None = None, neighbours: Neighbours | None = None
+) -> web.Application:
     """``/livez``, ``/readyz[?verbose]``, ``/metrics``, ``/debug/pods/NAMESPACE/NAME``, ``/debug/audit``,
-    ``/debug/preemptions``, ``/ws/v1/metrics``, ``POST /ws/v1/validate-conf``."""
+    ``/debug/preemptions``, ``/ws/v1/metrics``, ``POST /ws/v1/validate-conf``.
+
+    Loopback alone is answered, and ``neighbours``.
+    """
     door = door or Door()
-    app = web.Application(middlewares=[guard(door)])
+    app = web.Application(middlewares=[guard(door), loopback_guard(neighbours or Neighbours())])
+    app.on_response_prepare.append(add_security_headers)
     app[DOOR] = door
 
     async def livez(_request: web.Request) -> web.Response:

@@ -1,5 +1,6 @@
 """F-4 on the whole server: without a document it waits, and one that is lost stays in force."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -137,3 +138,20 @@ async def test_config_maps_that_it_may_not_read_are_named_with_the_error(server:
     server.api.fail_next(403, path="configmaps", times=10**6)
     server.start()
     await server.until_shown("/readyz", "no configuration yet (configmap yunikorn-", "403 Forbidden")
+
+
+async def test_another_name_of_the_admin_port_is_answered_while_it_is_listed(server: Server) -> None:
+    async def status(host: str) -> int:
+        url, headers = f"http://127.0.0.1:{server.admin}/readyz", {"Host": host}
+        async with server.session.get(url, headers=headers) as response:
+            assert response.headers["X-Content-Type-Options"] == "nosniff"
+            return response.status
+
+    server.configure(document())
+    await server.started()
+    assert [await status("localhost:1"), await status("paddock.example:80")] == [200, 403]
+    server.configure(document(), paddock__rest__hosts="paddock.example")
+    async with asyncio.timeout(5):
+        while await status("paddock.example:80") == 403:  # noqa: ASYNC110 a reload has no event here
+            await asyncio.sleep(0.01)
+    assert await status("evil.example") == 403

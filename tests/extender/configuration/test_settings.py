@@ -240,3 +240,11 @@ def test_what_placeholders_are_made_of_holds_until_a_restart() -> None:
     assert held == ("service.placeholderFsGroup", *keys[:1], keys[2], keys[1])
     assert settings.placeholders == Settings().placeholders
     assert settings.gang_max_pods == 4
+
+
+def test_hosts_of_the_admin_port_are_names_without_ports() -> None:
+    found = settings_from({"paddock.rest.hosts": "UI.example:9889, [::2]"}, {})
+    assert found.rest_hosts == {"ui.example", "::2"}
+    assert settings_from({}, {"rest_hosts": "10.0.0.7"}).rest_hosts == {"10.0.0.7"}
+    with pytest.raises(SettingsError, match=r"paddock\.rest\.hosts: must be host names"):
+        settings_from({"paddock.rest.hosts": "https://ui.example"}, {})

@@ -263,7 +263,9 @@ async def test_the_admin_port_has_the_same_guards() -> None:
                 async with client.post(path, data=payload, headers=headers) as response:
                     assert response.status == status
             reader, writer = await asyncio.open_connection("127.0.0.1", listener.addresses[0][1])
-            writer.write(b"POST /ws/v1/validate-conf HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")
+            writer.write(
+                b"POST /ws/v1/validate-conf HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc"
+            )
             assert (await asyncio.wait_for(reader.readline(), 5)).split()[1] == b"408"
             writer.close()
             reader, writer = await asyncio.open_connection("127.0.0.1", listener.addresses[0][1])
