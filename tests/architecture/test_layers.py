@@ -33,6 +33,7 @@ ROWS: dict[str, int] = {
     "extender.queueconfig": 7,
     "extender.views": 7,
     "extender.checking": 8,
+    "extender.identity": 8,
     "extender.host": 9,
     "extender.engine": 8,
     "extender.verbs": 8,

@@ -1,0 +1,104 @@
+"""Delegated authentication and authorization: reviews by the API server, remembered and paced.
+
+A token is remembered by its SHA-256 alone. A review that fails is not remembered and lets no caller in.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from extender.identity.caller import Access, AuthenticatedUser
+from extender.identity.pace import Pace
+from extender.identity.refusals import NotAllowed, NotAuthenticated, ReviewFailed, TooManyReviews
+from extender.identity.reviews import Reviews
+from extender.identity.verdicts import Key, ReviewVerdict, Verdicts
+
+AUDIENCE = "paddock"
+API_SERVER = ""
+"""The audience of tokens for the API server itself."""
+
+Review = Callable[[], Awaitable[AuthenticatedUser | None]]
+
+
+class Delegation:
+    """Who calls, and whether they may, as the API server says.
+
+    ``clock``: seconds that never go back; ``accepts_api_server``: whether tokens for the API server are
+    accepted besides those for `AUDIENCE`, asked at each review.
+    """
+
+    def __init__(
+        self,
+        reviews: Reviews,
+        *,
+        clock: Callable[[], float],
+        accepts_api_server: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._reviews = reviews
+        self._clock = clock
+        self._accepts_api_server = accepts_api_server
+        self._verdicts = Verdicts(clock)
+        self._pace = Pace(clock)
+        self._under_way: dict[Key, asyncio.Task[ReviewVerdict | None]] = {}
+
+    async def authenticate(self, token: str) -> AuthenticatedUser:
+        """Whose token it is.
+
+        Raises `NotAuthenticated`, `TooManyReviews` or `ReviewFailed`.
+        """
+        audiences = (AUDIENCE, API_SERVER) if self._accepts_api_server() else (AUDIENCE,)
+        key = f"token for {len(audiences)}", hashlib.sha256(token.encode()).digest()
+
+        async def review() -> AuthenticatedUser | None:
+            for audience in audiences:
+                if user := await self._reviews.user_of(token, audience):
+                    return user
+            return None
+
+        known = self._verdicts.was_accepted(key)
+        user = await self._reviewed(key, review, reviews=len(audiences), known=known)
+        if user is None:
+            raise NotAuthenticated
+        return user
+
+    async def authorize(self, user: AuthenticatedUser, access: Access) -> None:
+        """Return if the user may. Raises `NotAllowed`, `TooManyReviews` or `ReviewFailed`.
+
+        ``user``: authenticated already, so it is no stranger.
+        """
+        key = "access", hashlib.sha256(msgspec.json.encode([type(access).__name__, user, access])).digest()
+
+        async def review() -> AuthenticatedUser | None:
+            return user if await self._reviews.allows(user, access) else None
+
+        if await self._reviewed(key, review, reviews=1, known=True) is None:
+            raise NotAllowed
+
+    async def _reviewed(
+        self, key: Key, review: Review, *, reviews: int, known: bool
+    ) -> AuthenticatedUser | None:
+        verdict = self._verdicts.current(key) or await self._shared(key, review, reviews, known=known)
+        if verdict is None:
+            raise ReviewFailed
+        return verdict.user
+
+    async def _shared(self, key: Key, review: Review, reviews: int, *, known: bool) -> ReviewVerdict | None:
+        """The verdict of a review that all wait for who ask the same meanwhile; None if it failed."""
+        task = self._under_way.get(key)
+        if task is None:
+            if not self._pace.take(reviews, known=known):
+                raise TooManyReviews
+            task = self._under_way[key] = asyncio.create_task(self._review(key, review))
+            task.add_done_callback(lambda _: self._under_way.pop(key, None))
+        # One that hangs up must not end the review of others.
+        return await asyncio.shield(task)
+
+    async def _review(self, key: Key, review: Review) -> ReviewVerdict | None:
+        begun = self._clock()
+        try:
+            user = await review()
+        except ReviewFailed:
+            return None
+        return self._verdicts.add(key, user, begun=begun)
