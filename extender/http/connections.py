@@ -91,6 +91,12 @@ class Connections:
         self._in_head.pop(transport, None)
         self._answered.pop(transport, None)
 
+    def close_idle(self) -> None:
+        """Close those that wait for a request of which nothing has come."""
+        for transport in list(self._idle):
+            self.lost(transport)
+            transport.abort()
+
     def end(self) -> None:
         if self._sweep is not None:
             self._sweep.cancel()
