@@ -18,10 +18,11 @@ from extender.identity.refusals import (
     TooManyReviews,
 )
 from extender.identity.reviews import Reviews
+from extender.kube.connection.api import ServerError
 from extender.kube.connection.client import ApiClient
 from tests.extender.fake_api import FakeApi
 from tests.extender.fake_objects import JSON_TYPE, Request
-from tests.extender.identity.played_reviews import API_SERVER, PlayedReviews
+from tests.extender.identity.played_reviews import API_SERVER, TOKEN_REVIEWS, PlayedReviews
 
 METRICS = PathAccess("/ws/v1/metrics", "get")
 
@@ -258,20 +259,24 @@ async def test_an_api_server_that_is_away_gives_no_verdict_and_none_is_remembere
 # -- tokens stay secret ------------------------------------------------------------------------------------
 
 
-async def test_no_error_says_the_token(broken: Stage) -> None:
+async def test_no_error_says_the_token(api: FakeApi, client: ApiClient) -> None:
     """Also where the API server repeats it, and where a traceback is written."""
 
     async def echo(request: Request) -> web.Response:
-        return web.Response(status=500, body=request.body, content_type=JSON_TYPE)
+        return web.Response(status=500, text=f"cannot read {request.body.decode()}")
 
-    broken.api.break_next(echo, path="reviews", times=10**6)
+    api.break_next(echo, path="reviews", times=10**6)
     # Not as one text, since a traceback shows the lines of this file.
     token = "-".join(("s3", "cret"))
+    with pytest.raises(ServerError, match=token):
+        await client.post(TOKEN_REVIEWS, json.dumps({"token": token}).encode())
+    failures: list[str] = []
     with pytest.raises(ReviewFailed) as caught:
-        await broken.delegation.authenticate(token)
+        await Reviews(client, lambda *failed: failures.extend(failed)).user_of(token, "paddock")
     written = "".join(traceback.format_exception(caught.value))
+    assert failures == ["tokenreviews", "ServerError"]
     assert "ReviewFailed" in written
-    assert token not in f"{written}{caught.value.args}{broken.failures}"
+    assert token not in f"{written}{caught.value.args}"
 
 
 async def test_no_token_is_remembered(stage: Stage) -> None:
