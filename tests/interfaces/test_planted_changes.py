@@ -146,7 +146,9 @@ def other_default(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def key_without_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(SERVICE_KEYS, "event.maxStreams")  # type: ignore[arg-type]
+    # A copy: putting the key back into the table itself would move it to its end.
+    others = {name: key for name, key in SERVICE_KEYS.items() if name != "event.maxStreams"}
+    monkeypatch.setattr("tests.interfaces.settings.SERVICE_KEYS", others)
 
 
 PLANTED = [
