@@ -19,7 +19,7 @@ USER = web.RequestKey("user", AuthenticatedUser)
 """Where a handler finds who calls."""
 
 AccessOf = Callable[[web.Request], Access]
-"""What a request asks for. Raises `AccessRefused` for what has no name in RBAC."""
+"""The right that a request needs. Raises `AccessRefused` for what has no name in RBAC."""
 
 
 def delegated_guard(

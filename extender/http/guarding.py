@@ -1,7 +1,7 @@
 """Headers of every answer, and the guard of the listener that asks for no login.
 
-A browser on a machine with a port-forward runs pages of everybody. What is refused here is what such a page
-can send: another Host (DNS rebinding), a foreign Origin, a form, an image or a script of another site.
+A browser on a machine with a port-forward runs pages of other sites. Everything that such a page can send is
+refused: another Host (DNS rebinding), a foreign Origin, a form, an image or a script of another site.
 """
 
 from collections.abc import Callable, Collection
@@ -25,7 +25,7 @@ def _none_listed() -> Collection[str]:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Who may speak to loopback by another name, asked at each request.
+    """Names and origins that may reach loopback besides its own, asked at each request.
 
     ``hosts``: further names of the Host header, as `host_name_from` writes them; ``origins``: such as
     ``https://ui.example:8443``.

@@ -23,7 +23,7 @@ Review = Callable[[], Awaitable[AuthenticatedUser | None]]
 
 
 class Delegation:
-    """Who calls, and whether they may, as the API server says.
+    """Callers and their rights, as the API server knows them.
 
     ``clock``: seconds that never go back; ``accepts_api_server``: whether tokens for the API server are
     accepted besides those for `AUDIENCE`, asked at each review.
@@ -44,7 +44,7 @@ class Delegation:
         self._under_way: dict[Key, asyncio.Task[ReviewVerdict | None]] = {}
 
     async def authenticate(self, token: str) -> AuthenticatedUser:
-        """Whose token it is.
+        """Find the user of a token.
 
         Raises `NotAuthenticated`, `TooManyReviews` or `ReviewFailed`.
         """

@@ -8,34 +8,34 @@ class AccessRefused(PaddockError):
 
     status = 403
     retry_after: int | None = None
-    words = "the request is refused"
+    message = "the request is refused"
 
     def __init__(self) -> None:
-        super().__init__(self.words)
+        super().__init__(self.message)
 
 
 class NotAuthenticated(AccessRefused):
     """No credentials, or some that the API server does not accept."""
 
     status = 401
-    words = "credentials are missing or not accepted"
+    message = "credentials are missing or not accepted"
 
 
 class NotAllowed(AccessRefused):
     """A known caller without the right."""
 
-    words = "the caller may not do this"
+    message = "the caller may not do this"
 
 
 class TooManyReviews(AccessRefused):
     """More reviews are wanted than are sent."""
 
     status, retry_after = 429, 1
-    words = "too many callers are being reviewed"
+    message = "too many callers are being reviewed"
 
 
 class ReviewFailed(AccessRefused):
     """The API server gave no verdict, which never lets a caller in."""
 
     status, retry_after = 503, 1
-    words = "the API server gave no verdict on the caller"
+    message = "the API server gave no verdict on the caller"

@@ -1,7 +1,7 @@
 """TokenReview and SubjectAccessReview: one question to the API server each, and its verdict.
 
-Nothing is remembered here. A token is in the body of its review and nowhere else: no error carries the text
-of another, since a server may echo what it was sent.
+Nothing is remembered here. A token is in the body of its review and nowhere else.
+No error carries the text of another, since a server may echo a token.
 """
 
 from collections.abc import Callable
@@ -19,15 +19,17 @@ REVIEWED_WITHIN = 5.0
 """Seconds for one review."""
 
 Failed = Callable[[str, str], None]
-"""Told of a review without a verdict: its kind, and the class of the error."""
+"""Callback for a review without a verdict: its kind, and the class of the error."""
 
 T = TypeVar("T", bound=msgspec.Struct)
 
 
 class Poster(Protocol):
-    """What reviews need of a client."""
+    """The part of a client that reviews need."""
 
-    async def post(self, path: str, body: bytes, *, timeout: float) -> bytes: ...
+    async def post(self, path: str, body: bytes, *, timeout: float) -> bytes:
+        """POST, answered by a body. Raises PaddockError."""
+        ...
 
 
 class _User(msgspec.Struct):
@@ -64,7 +66,7 @@ class Reviews:
         self._failed = failed
 
     async def user_of(self, token: str, audience: str) -> AuthenticatedUser | None:
-        """Whose token it is, None if it is not accepted for the audience. Raises `ReviewFailed`.
+        """Find the user of a token, None if it is not accepted for the audience. Raises `ReviewFailed`.
 
         ``audience``: empty for the API server's own.
         """
@@ -77,7 +79,7 @@ class Reviews:
         return _user_from(status.user or _User())
 
     async def allows(self, user: AuthenticatedUser, access: Access) -> bool:
-        """Whether the user has the right. Raises `ReviewFailed`."""
+        """Ask for a right of the user. Raises `ReviewFailed`."""
         spec = {
             "user": user.name,
             "uid": user.uid,

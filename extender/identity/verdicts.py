@@ -46,6 +46,7 @@ class Verdicts:
         return found is not None and found.user is not None
 
     def add(self, key: Key, user: AuthenticatedUser | None, *, begun: float) -> ReviewVerdict:
+        """Remember a verdict from the moment in which its review began. ``user``: None for a refusal."""
         verdict = ReviewVerdict(user, begun + (REFUSED_FOR if user is None else ACCEPTED_FOR))
         self._by_key.pop(key, None)
         self._by_key[key] = verdict

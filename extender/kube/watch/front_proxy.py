@@ -16,7 +16,7 @@ from extender.kube.connection.api import ObjectMeta, Transport
 from extender.kube.watch.reflector import Reflector, Reporter
 
 Offer = Callable[[FrontProxy | None], None]
-"""Told of each change; None: no connection is the proxy's."""
+"""Callback for each change; None: no connection is the proxy's."""
 
 
 class _WireConfigMap(msgspec.Struct, frozen=True):

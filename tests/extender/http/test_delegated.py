@@ -81,8 +81,11 @@ async def test_a_caller_with_the_right_is_answered_and_known(stage: Stage) -> No
 )
 async def test_whoever_is_not_known_learns_nothing(stage: Stage, headers: list[tuple[str, str]]) -> None:
     status, text, found = await stage.ask(headers)
-    words = "credentials are missing or not accepted"
-    assert (status, json.loads(text)) == (401, {"status_code": 401, "message": words, "description": words})
+    message = "credentials are missing or not accepted"
+    assert (status, json.loads(text)) == (
+        401,
+        {"status_code": 401, "message": message, "description": message},
+    )
     assert text.endswith("\n")
     assert (found["WWW-Authenticate"], found["Content-Type"]) == ("Bearer", "application/json; charset=UTF-8")
     assert stage.reached == []
@@ -112,7 +115,7 @@ async def test_a_token_in_the_url_is_no_login(stage: Stage) -> None:
     ],
 )
 async def test_a_right_counts_for_its_path_and_method_alone(stage: Stage, method: str, path: str) -> None:
-    """What does not exist is refused alike, so that nothing is learnt of paths."""
+    """Paths that do not exist are refused alike, so that nothing is learnt of paths."""
     assert (await stage.ask(GOOD, path, method))[0] == 403
     assert stage.reached == []
 
@@ -130,7 +133,7 @@ async def test_a_path_that_no_rule_can_name_is_refused_without_a_review(stage: S
     assert stage.played.count("SubjectAccessReview") == 0
 
 
-async def test_a_flood_is_told_to_wait(stage: Stage) -> None:
+async def test_a_flood_is_asked_to_wait(stage: Stage) -> None:
     found = [await stage.ask({"Authorization": f"Bearer guess-{number}"}) for number in range(12)]
     assert [status for status, _, _ in found] == [401] * 8 + [429] * 4
     assert found[-1][2]["Retry-After"] == "1"
@@ -139,7 +142,7 @@ async def test_a_flood_is_told_to_wait(stage: Stage) -> None:
     assert (await stage.ask(GOOD))[0] == 200
 
 
-async def test_without_the_api_server_only_who_is_remembered_is_answered(stage: Stage) -> None:
+async def test_without_the_api_server_only_remembered_callers_are_answered(stage: Stage) -> None:
     assert (await stage.ask(GOOD))[0] == 200
     await stage.api.stop()
     assert (await stage.ask(GOOD))[0] == 200

@@ -14,7 +14,7 @@ SECRET = "who waits for what"
 
 
 class Loopback:
-    """A guarded listener; ``hosts`` and ``origins``: the neighbours it knows; ``read``: bodies it took."""
+    """A guarded listener. ``hosts``, ``origins``: its neighbours; ``read``: bodies that it took."""
 
     def __init__(self) -> None:
         self.hosts: set[str] = set()

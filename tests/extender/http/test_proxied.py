@@ -78,7 +78,7 @@ def presenting(certificate: str) -> ssl.SSLContext:
 
 
 async def asked(url: str, certificate: str, headers: dict[str, str] | None = None) -> str:
-    """Whom a new connection is taken for; "refused" if there is none."""
+    """The user that a new connection is taken for; "refused" if there is none."""
     try:
         async with (
             aiohttp.ClientSession() as session,
@@ -89,7 +89,7 @@ async def asked(url: str, certificate: str, headers: dict[str, str] | None = Non
         return "refused"
 
 
-async def test_the_proxy_says_who_its_user_is() -> None:
+async def test_the_proxy_names_its_user() -> None:
     async with staged() as (_, url):
         assert await asked(url, "proxy-old") == "admin"
 
@@ -104,13 +104,13 @@ async def test_the_proxy_says_who_its_user_is() -> None:
         ("proxy-new", "refused"),
     ],
 )
-async def test_others_are_not_whom_they_say(certificate: str, taken_for: str) -> None:
+async def test_others_are_not_taken_for_the_user_they_name(certificate: str, taken_for: str) -> None:
     """No certificate, a name not allowed, two names, one for servers, one of another authority."""
     async with staged() as (_, url):
         assert await asked(url, certificate) == taken_for
 
 
-async def test_before_the_config_map_is_read_nobody_is_believed() -> None:
+async def test_before_the_config_map_is_read_no_caller_is_believed() -> None:
     async with staged() as (stage, url):
         stage.users.follow(None)
         assert await asked(url, "proxy-old") == "refused"
@@ -161,7 +161,7 @@ def test_a_rotated_authority_on_the_loop_of_production(check: Callable[[], objec
 
 
 async def test_a_request_under_way_during_a_rotation_is_not_believed() -> None:
-    """Its connection began with an authority that does not count any more."""
+    """The connection began with an authority that does not count any more."""
     async with staged() as (stage, url):
         begun = asyncio.Event()
         rotated = asyncio.Event()

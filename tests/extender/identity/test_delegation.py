@@ -28,7 +28,7 @@ METRICS = PathAccess("/ws/v1/metrics", "get")
 
 
 class Stage:
-    """A delegation to the fake API server; ``now``: its clock; ``failures``: reviews without a verdict."""
+    """A delegation to the fake API server. ``now``: its clock; ``failures``: reviews without a verdict."""
 
     def __init__(self, api: FakeApi, client: ApiClient) -> None:
         self.api = api
@@ -72,7 +72,7 @@ async def test_a_token_is_its_user_s(stage: Stage) -> None:
     assert stage.played.asked == [("TokenReview", {"token": "good", "audiences": ["paddock"]})]
 
 
-async def test_an_unknown_token_is_nobody_s(stage: Stage) -> None:
+async def test_an_unknown_token_has_no_user(stage: Stage) -> None:
     with pytest.raises(NotAuthenticated):
         await stage.delegation.authenticate("expired")
 
@@ -160,7 +160,7 @@ async def test_what_is_allowed_and_denied_is_denied(broken: Stage) -> None:
 # -- for how long ------------------------------------------------------------------------------------------
 
 
-async def test_who_was_accepted_is_believed_for_a_minute(stage: Stage) -> None:
+async def test_an_accepted_caller_is_believed_for_a_minute(stage: Stage) -> None:
     await stage.delegation.authenticate("good")
     stage.played.users.clear()
     stage.now += 59.9
@@ -170,7 +170,7 @@ async def test_who_was_accepted_is_believed_for_a_minute(stage: Stage) -> None:
     assert isinstance(await stage.refusal("good"), NotAuthenticated)
 
 
-async def test_who_was_refused_is_asked_about_again_after_ten_seconds(stage: Stage) -> None:
+async def test_a_refused_token_is_reviewed_again_after_ten_seconds(stage: Stage) -> None:
     assert isinstance(await stage.refusal("late"), NotAuthenticated)
     stage.played.users["late"] = ("u", "paddock")
     stage.now += 9.9
@@ -180,7 +180,7 @@ async def test_who_was_refused_is_asked_about_again_after_ten_seconds(stage: Sta
     assert await stage.refusal("late") is None
 
 
-async def test_those_who_ask_the_same_at_once_share_one_review(stage: Stage) -> None:
+async def test_equal_questions_at_once_share_one_review(stage: Stage) -> None:
     users = await asyncio.gather(*(stage.delegation.authenticate("good") for _ in range(50)))
     assert {user.name for user in users} == {"prometheus"}
     assert stage.played.count("TokenReview") == 1

@@ -1,4 +1,4 @@
-"""Whom the headers of the API server's proxy name, and which ConfigMap says whom to believe."""
+"""Users in headers of the API server's proxy, and the ConfigMap that says which to believe."""
 
 import json
 from typing import Any
@@ -113,7 +113,7 @@ def test_without_names_users_must_have_another_authority(shared: str) -> None:
         {"requestheader_group_headers": "{}"},
     ],
 )
-def test_what_does_not_say_whom_to_believe(changed: dict[str, Any]) -> None:
+def test_a_config_map_that_names_no_proxy(changed: dict[str, Any]) -> None:
     with pytest.raises(BadFrontProxy):
         front_proxy_from(data(**changed))
 

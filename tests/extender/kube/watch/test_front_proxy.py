@@ -71,7 +71,7 @@ async def test_the_config_map_is_followed_and_no_other(stage: Stage) -> None:
     assert stage.authorities() == ["first", "second"]
 
 
-async def test_one_that_is_gone_is_nobody(stage: Stage) -> None:
+async def test_a_config_map_that_vanished_is_no_proxy(stage: Stage) -> None:
     await until(lambda: stage.api.watching == 1)
     stage.api.delete(CONFIG_MAPS, NAME)
     await until(lambda: len(stage.offered) == 2)
@@ -80,7 +80,7 @@ async def test_one_that_is_gone_is_nobody(stage: Stage) -> None:
     assert stage.authorities() == ["first", None, "again"]
 
 
-async def test_one_that_was_deleted_while_nobody_watched_is_nobody(stage: Stage) -> None:
+async def test_a_config_map_deleted_between_two_watches_is_no_proxy(stage: Stage) -> None:
     await until(lambda: stage.api.watching == 1)
     await stage.api.stop()
     stage.api.delete(CONFIG_MAPS, NAME)
@@ -89,7 +89,7 @@ async def test_one_that_was_deleted_while_nobody_watched_is_nobody(stage: Stage)
     await until(lambda: stage.authorities()[-1:] == [None])
 
 
-async def test_one_that_cannot_be_used_is_nobody_and_reported(stage: Stage) -> None:
+async def test_a_config_map_that_cannot_be_used_is_no_proxy_and_reported(stage: Stage) -> None:
     await until(lambda: stage.api.watching == 1)
     stage.write("second", requestheader_username_headers="X-Remote-User")
     await until(lambda: len(stage.offered) == 2)
