@@ -1,7 +1,7 @@
 """Headers of every answer, and the guard of the listener that asks for no login.
 
-A browser on a machine with a port-forward runs pages of other sites. Everything that such a page can send is
-refused: another Host (DNS rebinding), a foreign Origin, a form, an image or a script of another site.
+A browser on a machine with a port-forward runs pages of other sites. Requests of such a page are refused.
+They have another Host (DNS rebinding) or a foreign Origin, or come from a form, an image or a script.
 """
 
 from collections.abc import Callable, Collection
