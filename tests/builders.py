@@ -180,9 +180,9 @@ def woken(ledger: Ledger, *, now: float, slices: int = 50) -> list[str]:
     """The uids woken by passes at ``now``, run as long as one is wanted, in that order."""
     uids: list[str] = []
     for _ in range(slices):
-        if not ledger.view.pass_wanted:
+        if not ledger.view.cycle_wanted:
             return uids
-        effects = ledger.apply(on.PassDue(), now=now)
+        effects = ledger.apply(on.CycleDue(), now=now)
         uids += [effect.uid for effect in effects if isinstance(effect, WakePod)]
     raise AssertionError(f"a pass is still wanted after {slices} slices")
 

@@ -70,6 +70,6 @@ def _with_the_others(group: Group, admitted: Admitted, uid: PodUid, node: NodeNa
 
     What was lost in a restart is made good: calls that come without anybody's leave wait too.
     """
-    if group.rests_until is not None and not has_come(group.rests_until, now=now):
+    if group.backs_off_until is not None and not has_come(group.backs_off_until, now=now):
         return Faulted(f"the members of pod group {group.key.name} have just waited in vain")
     return BindWaits((*admitted.events, BindCalled(uid, node, waits=True)))

@@ -249,7 +249,7 @@ class ActingEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class PassDue:
+class CycleDue:
     """Room has appeared a moment ago: see who can be woken."""
 
 
@@ -349,7 +349,7 @@ Event = (
     | GroupsResolved
     | ActingBegan
     | ActingEnded
-    | PassDue
+    | CycleDue
     | TimePassed
     | OffersDue
     | CleanerDue

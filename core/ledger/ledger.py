@@ -148,8 +148,8 @@ class Ledger:
                 yield from take_over(self._state)
             case on.ActingEnded():
                 stand_by(self._state)
-            case on.PassDue():
-                yield from self._on_pass_due()
+            case on.CycleDue():
+                yield from self._on_cycle_due()
             case on.TimePassed():
                 yield from self._on_time_passed()
             case on.OffersDue():
@@ -264,8 +264,8 @@ class Ledger:
             case on.GateToldNot():
                 forget_told(record)
 
-    def _on_pass_due(self) -> Rounds:
-        """One slice of a pass over the waiting asks; `LedgerView.pass_wanted` says whether more is left."""
+    def _on_cycle_due(self) -> Rounds:
+        """One slice of a pass over the waiting asks; `LedgerView.cycle_wanted` says whether more is left."""
         state = self._state
         if self._cycle is None:
             if state.cycle.freed:

@@ -62,7 +62,7 @@ def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
     people = not (held and holds_now and holds_as_much(old, new))
     move_charge(state, record, old, new, people=people)
     app_id = record.membership.application
-    if state.cycle.passing and app_id is not None:
+    if state.cycle.running and app_id is not None:
         for each in (old, new):
             if each is not None and each.queue is not None:
                 note_moved(state, each.queue, app_id)

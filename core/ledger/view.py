@@ -72,9 +72,9 @@ class LedgerView:
         return bool(pods.listed and cluster.nodes_listed and cluster.namespaces_listed and self.generation)
 
     @property
-    def pass_wanted(self) -> bool:
+    def cycle_wanted(self) -> bool:
         """Whether a pass over the waiting asks should run soon, or go on."""
-        return self._state.cycle.freed or self._state.cycle.due or self._state.cycle.passing
+        return self._state.cycle.freed or self._state.cycle.due or self._state.cycle.running
 
     @property
     def cycle(self) -> CycleRequest:
@@ -266,7 +266,7 @@ class LedgerView:
     @property
     def all_wait(self) -> bool:
         """True while every pending ask may get the capacity that is free, not only fresh asks."""
-        return self._state.cycle.freed or self._state.cycle.passing
+        return self._state.cycle.freed or self._state.cycle.running
 
     def others_may_fit(self, uid: PodUid) -> bool:
         """Whether others are pending that nobody has looked at since room appeared, or since they came."""

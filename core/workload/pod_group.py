@@ -134,7 +134,7 @@ class Group:
     #: Attempts in a row that failed because no member came.
     ignored: int = 0
     #: Time before which there is no other attempt, in seconds; None for no back-off.
-    rests_until: float | None = None
+    backs_off_until: float | None = None
     #: Time since which some members are on nodes and not enough, in seconds; None while it is not degraded.
     degraded_since: float | None = None
     #: True if it was open when the turns of its members were timed last. Derived.

@@ -78,7 +78,7 @@ class Background:
             for kind, call in planned:
                 if kind != _REPORTING:
                     self._timed(kind, call)
-            if not engine.view.cycle.passing:
+            if not engine.view.cycle.running:
                 break
         return [*self.cpu.get(_SLICE, ())]
 
@@ -215,7 +215,7 @@ def _waited(calls: Sequence[Span], slices: Sequence[Span]) -> list[float]:
 
 async def _until_still(wired: Rig) -> None:
     until = time.monotonic() + 10
-    while wired.engine.view.pass_wanted:
+    while wired.engine.view.cycle_wanted:
         assert time.monotonic() < until, "the first pass does not end"
         await asyncio.sleep(0.01)
 

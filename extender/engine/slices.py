@@ -57,9 +57,9 @@ class Slices:
 
     def wake(self, *, now: float) -> None:
         """Plan a pass if one is wanted; to be called after every event. Passes are coalesced."""
-        if self._view().pass_wanted and not self._pass_planned:
+        if self._view().cycle_wanted and not self._pass_planned:
             self._pass_planned = True
-            if self._view().cycle.passing:
+            if self._view().cycle.running:
                 self._give_way(self._run_pass)
             else:
                 self._later(max(0.0, self._passed_at + PASSES_APART - now), self._run_pass)
@@ -93,8 +93,8 @@ class Slices:
         self._pass_planned = False
         if self._view().synced:
             self._passed_at = self._clock()
-            self._learn(on.PassDue())
-            if not self._view().cycle.passing:
+            self._learn(on.CycleDue())
+            if not self._view().cycle.running:
                 self._passed_since = True
                 self._report_later(REPORT_DELAY)
 

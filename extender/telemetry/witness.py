@@ -76,7 +76,7 @@ class DecisionWitness:
         """
         self._metrics.yunikorn.learned(event)
         match event:
-            case on.PassDue():
+            case on.CycleDue():
                 if self._clock is not None:
                     self._metrics.yunikorn.calls.sliced(max(0.0, self._clock() - now))
             case on.PodObserved(pod):

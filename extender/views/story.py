@@ -108,8 +108,8 @@ def _progress(view: LedgerView, record: PodRecord) -> Mapping[str, Any]:
     }
     if group.wait_until is not None:
         shown["waitsUntil"] = _stamp(group.wait_until)
-    if group.rests_until is not None:
-        shown["restsUntil"] = _stamp(group.rests_until)
+    if group.backs_off_until is not None:
+        shown["restsUntil"] = _stamp(group.backs_off_until)
     return shown
 
 

@@ -39,8 +39,8 @@ def cluster(count: int = NODES) -> Ledger:
     for at in range(count):
         node = replace(make_node(f"n{at}", cpu=4000), labels={"kubernetes.io/hostname": f"n{at}"})
         ledger.apply(on.ObjectObserved(on.NODES, node), now=START)
-    while ledger.view.pass_wanted:
-        ledger.apply(on.PassDue(), now=START)
+    while ledger.view.cycle_wanted:
+        ledger.apply(on.CycleDue(), now=START)
     return ledger
 
 
@@ -56,8 +56,8 @@ def _explained(ledger: Ledger, uid: PodUid) -> object:
 def slices(ledger: Ledger, now: float) -> int:
     """The work of the slice that did most, of all that are wanted."""
     most = 0
-    while ledger.view.pass_wanted:
-        most = max(most, effort(lambda: ledger.apply(on.PassDue(), now=now)))
+    while ledger.view.cycle_wanted:
+        most = max(most, effort(lambda: ledger.apply(on.CycleDue(), now=now)))
     return most
 
 

@@ -154,7 +154,7 @@ class Slices(World):
         """With something in between, until none is wanted."""
         left = MOST_BETWEEN
         for _ in range(MOST_SLICES):
-            if not self.ledger.view.pass_wanted:
+            if not self.ledger.view.cycle_wanted:
                 return
             self.slice()
             for _ in range(min(left, self.chance.choice((0, 0, 1, 1, 2, 3)))):
@@ -165,9 +165,9 @@ class Slices(World):
     def slice(self) -> None:
         live, view = self.ledger.view, self.view()
         if not self.plan.again:
-            self.note_fitting(view, begins=not live.cycle.passing)
+            self.note_fitting(view, begins=not live.cycle.running)
         before = set(live.turns)
-        self.ledger.apply(on.PassDue(), now=self.now)
+        self.ledger.apply(on.CycleDue(), now=self.now)
         given = [(uid, turn.node) for uid, turn in live.turns.items() if uid not in before]
         over = not (live.all_wait or any(live.is_in_demand(uid) for uid in live.waiting))
         if given and not self.plan.again:
@@ -186,12 +186,12 @@ class Slices(World):
     def quiet(self) -> None:
         """Nothing comes between any more: passes over all give what the walk gives, and then nothing."""
         self.step(("reload", 0))
-        while self.ledger.view.pass_wanted:
+        while self.ledger.view.cycle_wanted:
             view, before = self.view(), set(self.ledger.view.turns)
-            starts = not self.ledger.view.cycle.passing
-            self.ledger.apply(on.PassDue(), now=self.now)
-            while self.ledger.view.cycle.passing:
-                self.ledger.apply(on.PassDue(), now=self.now)
+            starts = not self.ledger.view.cycle.running
+            self.ledger.apply(on.CycleDue(), now=self.now)
+            while self.ledger.view.cycle.running:
+                self.ledger.apply(on.CycleDue(), now=self.now)
             given = [(uid, turn.node) for uid, turn in self.ledger.view.turns.items() if uid not in before]
             self.note("quiet", given)
             if starts and given != (expected := walked(view)):

@@ -325,10 +325,10 @@ class Cycle:
         record = state.pods.records.get(uid)
         if record is None or state.pending.waits_at.get(uid) != seat or uid in state.turns.of:
             return None
-        if record.admission.rests_until is not None and not has_come(
-            record.admission.rests_until, now=state.now
+        if record.admission.backs_off_until is not None and not has_come(
+            record.admission.backs_off_until, now=state.now
         ):
-            look_again(state, record.admission.rests_until)
+            look_again(state, record.admission.backs_off_until)
             return RequeueReason.BACK_OFF
         if record.admission.passed_over or record.admission.overlooked > FORGIVEN:
             late.append((seat.rank, seat))

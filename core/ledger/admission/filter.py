@@ -60,7 +60,7 @@ def _note_call(state: State, record: PodRecord) -> None:
     state.turns.asked_at = state.now
     note_tried(record, now=state.now)
     _end_waits(state, record)
-    if state.cycle.passing and (record.admission.passed_over or record.admission.rests_until is not None):
+    if state.cycle.running and (record.admission.passed_over or record.admission.backs_off_until is not None):
         # It is back in its rank, which the pass that goes on has gone past.
         look_anew(state, record.uid)
     restore_rank(record)

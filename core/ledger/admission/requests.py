@@ -33,7 +33,7 @@ def request_cycle_for_node(state: State, node: NodeName) -> None:
     """
     if node in state.reservations.of or state.cycle.group_nowhere or state.gangs.elsewhere:
         request_cycle(state, CycleReason.CAPACITY_FREED)
-    elif state.cycle.passing and node:
+    elif state.cycle.running and node:
         state.cycle.freed_nodes[node] = None
     elif state.cycle.nowhere and _takes_one(state, node):
         request_cycle(state, CycleReason.CAPACITY_FREED)
@@ -73,7 +73,7 @@ def begin_cycle(state: State) -> None:
         _forget_findings(state)
     _count_begun(state, list(state.cycle.reasons))
     state.cycle.freed = state.cycle.due = False
-    state.cycle.passing = True
+    state.cycle.running = True
 
 
 def extend_cycle(state: State) -> bool:
@@ -106,7 +106,7 @@ def note_requeue(state: State, asks: RequeuedAsks, reason: RequeueReason) -> Non
 
 def end_cycle(state: State, nowhere: set[Kind]) -> None:
     """Note that a cycle is over. ``nowhere``: kinds of asks that no node has capacity for."""
-    state.cycle.passing = False
+    state.cycle.running = False
     state.cycle.nowhere = nowhere
     freed, state.cycle.freed_nodes = state.cycle.freed_nodes, {}
     for node in freed:
@@ -120,7 +120,7 @@ def note_group_nowhere(state: State) -> None:
 
 def abandon_cycle(state: State) -> None:
     """Note that the cycle which runs, if one does, is not continued."""
-    state.cycle.passing = False
+    state.cycle.running = False
 
 
 def note_overdue(state: State, *, left: bool) -> None:

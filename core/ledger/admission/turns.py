@@ -84,7 +84,7 @@ def _retime_pod_group(state: State, uid: PodUid) -> None:
 
 def note_moved(state: State, leaf: QueuePath, app: AppId) -> None:
     """Something was counted in or out, so that the pass that goes on must put both in order anew."""
-    if state.cycle.passing:
+    if state.cycle.running:
         state.turns.moved.setdefault(leaf, {})[app] = None
 
 
@@ -208,13 +208,17 @@ def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> Non
         if record.uid not in state.preemption.offers:
             let_go(state, record)
         doublings = min(record.admission.overlooked - FORGIVEN - 1, _MOST_DOUBLINGS)
-        record.admission.rests_until = state.now + min(LONGEST_REST, FIRST_REST * 2.0**doublings)
-        request_cycle_at(state, record.admission.rests_until)
+        record.admission.backs_off_until = state.now + min(LONGEST_REST, FIRST_REST * 2.0**doublings)
+        request_cycle_at(state, record.admission.backs_off_until)
 
 
 def restore_rank(record: PodRecord) -> None:
     """Forget the turns of an ask that came to nothing: it goes by its rank again."""
-    record.admission.overlooked, record.admission.passed_over, record.admission.rests_until = 0, False, None
+    record.admission.overlooked, record.admission.passed_over, record.admission.backs_off_until = (
+        0,
+        False,
+        None,
+    )
 
 
 def end_passing_over(record: PodRecord) -> None:
@@ -261,8 +265,8 @@ def turns_leave_no_node(state: State, record: PodRecord) -> bool:
 
 def _is_unchecked(state: State, record: PodRecord) -> bool:
     """True for an ask that no cycle has checked as it is now, or that the running one is to check again."""
-    is_back = record.admission.passed_over or record.admission.rests_until is not None
-    again = record.admission.reservation is not None or (state.cycle.passing and is_back)
+    is_back = record.admission.passed_over or record.admission.backs_off_until is not None
+    again = record.admission.reservation is not None or (state.cycle.running and is_back)
     return record.uid in state.turns.fresh or again
 
 

@@ -43,7 +43,12 @@ def list_missing(state: State, application: Application, gang_progress: GangProg
 
 def create_missing(state: State, application: Application, gang_progress: GangProgress) -> None:
     first, gang = originator_of(state, application), application.gang
-    if gang is None or not gang_progress.missing or not state.acts or gang_progress.rests_until is not None:
+    if (
+        gang is None
+        or not gang_progress.missing
+        or not state.acts
+        or gang_progress.backs_off_until is not None
+    ):
         return
     if first is None:
         gang_progress.missing.clear()
@@ -85,7 +90,7 @@ def note_created(state: State, event: on.PlaceholderCreated) -> None:
                 try_again(state, gang_progress, SHOWN_WITHIN)
         case CreationOutcome.FAILED:
             gang_progress.missing[event.name] = group
-            gang_progress.rests_until = state.now + AGAIN
+            gang_progress.backs_off_until = state.now + AGAIN
         case CreationOutcome.REFUSED if gang_progress.phase is GangPhase.RESERVING:
             _fail_creation(state, application, gang_progress, event.why)
         case _:

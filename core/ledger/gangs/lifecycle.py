@@ -184,8 +184,10 @@ def gangs_due(state: State) -> Rounds:
         if (gang_progress := application.gang_progress) is None:
             continue
         touch_gang(state, app_id)
-        if gang_progress.rests_until is not None and has_come(gang_progress.rests_until, now=state.now):
-            gang_progress.rests_until = None
+        if gang_progress.backs_off_until is not None and has_come(
+            gang_progress.backs_off_until, now=state.now
+        ):
+            gang_progress.backs_off_until = None
         if gang_progress.retry_at is not None and has_come(gang_progress.retry_at, now=state.now):
             _repeat(state, application, gang_progress)
     yield from check_slots(state)

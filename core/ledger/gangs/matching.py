@@ -58,8 +58,8 @@ def close(state: State, gang_progress: GangProgress) -> None:
 
 def line_up(state: State, application: Application, gang_progress: GangProgress) -> None:
     """A gang whose members may find placeholders takes its place in line."""
-    if gang_progress.rests_until is not None and has_come(gang_progress.rests_until, now=state.now):
-        gang_progress.rests_until = None
+    if gang_progress.backs_off_until is not None and has_come(gang_progress.backs_off_until, now=state.now):
+        gang_progress.backs_off_until = None
     ranks = [each.wanting.first() for each in gang_progress.groups.values() if each.wanting and each.held]
     if not ranks or application.id in state.gangs.in_line or not _may_take_over(state, gang_progress):
         return
@@ -69,7 +69,7 @@ def line_up(state: State, application: Application, gang_progress: GangProgress)
 
 
 def _may_take_over(state: State, gang_progress: GangProgress) -> bool:
-    return state.acts and gang_progress.phase is GangPhase.STARTED and gang_progress.rests_until is None
+    return state.acts and gang_progress.phase is GangPhase.STARTED and gang_progress.backs_off_until is None
 
 
 def link_next(state: State) -> bool:

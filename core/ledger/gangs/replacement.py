@@ -107,7 +107,7 @@ def unlink(state: State, member: PodRecord, slot: Slot) -> None:
         _give_back(state, holder)
     touch(state, member)
     if gang_progress is not None and member.membership.application is not None:
-        gang_progress.rests_until = state.now + AGAIN
+        gang_progress.backs_off_until = state.now + AGAIN
         touch_gang(state, member.membership.application)
 
 

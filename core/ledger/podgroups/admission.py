@@ -81,8 +81,8 @@ class PodGroupAdmission:
         """Turns for as many as it needs, and then for whoever else of it fits."""
         state = self._state
         if not may_begin(state, group):
-            if group.rests_until is not None and rests(state, group):
-                look_again(state, group.rests_until)
+            if group.backs_off_until is not None and rests(state, group):
+                look_again(state, group.backs_off_until)
             yield 1, []
             return
         needed = group.min_available - group.held - len(has_turns(state, group))

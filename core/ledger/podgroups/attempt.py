@@ -136,7 +136,7 @@ def _let_go(state: State, group: Group) -> None:
         request_cycle(state, CycleReason.GROUP_CHANGED)
     if group.attempts:
         _end_attempt(group, AttemptEvent.OPENED)
-    group.timeouts, group.ignored, group.rests_until = 0, 0, None
+    group.timeouts, group.ignored, group.backs_off_until = 0, 0, None
     if group.phase is not GroupPhase.STARTED:
         group.move(GroupEvent.OPENED)
 
@@ -217,8 +217,8 @@ def give_up(state: State, group: Group, why: str) -> None:
 
 
 def back_off(state: State, group: Group, seconds: float) -> None:
-    group.rests_until = state.now + seconds
-    request_cycle_at(state, group.rests_until)
+    group.backs_off_until = state.now + seconds
+    request_cycle_at(state, group.backs_off_until)
 
 
 def found_no_place(state: State, record: PodRecord, group: Group) -> None:

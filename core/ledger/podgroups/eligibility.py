@@ -50,7 +50,7 @@ def _is_covered(state: State, group: Group) -> bool:
 
 
 def rests(state: State, group: Group) -> bool:
-    return group.rests_until is not None and not has_come(group.rests_until, now=state.now)
+    return group.backs_off_until is not None and not has_come(group.backs_off_until, now=state.now)
 
 
 def is_alone(state: State, group: Group) -> bool:

@@ -45,7 +45,7 @@ def _expire_attempt(state: State, group: Group, *, late: bool) -> None:
 
 def _drop_strays(state: State) -> None:
     """Turns that a pass gave to some members before it was broken off."""
-    if state.cycle.passing:
+    if state.cycle.running:
         return
     for uid in list(state.turns.of):
         record = state.pods.records[uid]

@@ -142,7 +142,7 @@ class Admission:
     #: True if other asks go first once.
     passed_over: bool = False
     #: Time at which it may have a turn again, in seconds; None for at once.
-    rests_until: float | None = None
+    backs_off_until: float | None = None
     #: Time at which it was woken last, in seconds; None if never.
     woken_at: float | None = None
     #: True while a wake-up is being written.

@@ -142,7 +142,7 @@ class CycleRequest:
     #: True if an ask waits for a cycle.
     due: bool = False
     #: True while a cycle goes on.
-    passing: bool = False
+    running: bool = False
     #: Kinds of asks that cycles found no node for.
     nowhere: set[Kind] = field(default_factory=set)
     #: True if a pod group was not admitted since a member found no node.

@@ -65,7 +65,7 @@ class GangProgress:
     #: Time at which failed calls are repeated, in seconds; None if none failed.
     retry_at: float | None = None
     #: Time before which nothing new is begun, in seconds; None for no back-off.
-    rests_until: float | None = None
+    backs_off_until: float | None = None
     #: Time at which the outcome is written on the originator once more, in seconds; None for never.
     note_at: float | None = None
     #: Pods that wait for the gang.
@@ -88,7 +88,7 @@ class GangProgress:
     @property
     def due_next(self) -> float | None:
         """When it is to be looked at again."""
-        moments = (self.due, self.retry_at, self.rests_until, self.note_at)
+        moments = (self.due, self.retry_at, self.backs_off_until, self.note_at)
         return min((each for each in moments if each is not None), default=None)
 
     @property

@@ -64,7 +64,7 @@ def test_a_victim_that_is_on_its_way_out_is_not_evicted_again_and_the_node_is_no
     assert took_over(ledger) == []
     effects = [
         *ledger.apply(on.PodDeleted(VICTIM.uid), now=START + 21),
-        *ledger.apply(on.PassDue(), now=START + 21),
+        *ledger.apply(on.CycleDue(), now=START + 21),
     ]
     assert [effect.node for effect in effects if isinstance(effect, NominateNode)] == ["n1"]
 
@@ -164,13 +164,13 @@ def test_nobody_rests_because_another_instance_was_asked() -> None:
     woken(ledger, now=START)
     failed = replace(ASK, unscheduled="0/2 nodes are available: 2 node(s) didn't have free ports", version=2)
     ledger.apply(on.PodObserved(failed), now=START)
-    assert (record.admission.overlooked, record.admission.passed_over, record.admission.rests_until) == (
+    assert (record.admission.overlooked, record.admission.passed_over, record.admission.backs_off_until) == (
         2,
         True,
         START + 2,
     )
     took_over(ledger)
-    assert (record.admission.overlooked, record.admission.passed_over, record.admission.rests_until) == (
+    assert (record.admission.overlooked, record.admission.passed_over, record.admission.backs_off_until) == (
         0,
         False,
         None,

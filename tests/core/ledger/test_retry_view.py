@@ -95,7 +95,7 @@ def test_a_retry_changes_no_index_and_requests_no_cycle(ledger: Ledger) -> None:
     own = of_pod, its_timer, f".timers.heaps[{int(TimerKind.RESERVATION)}]", ".now", ".turns.asked_at"
     assert {path for path in paths if not path.startswith(own)} == set()
     assert f"{of_pod}.running_since" in paths
-    assert not ledger.view.pass_wanted
+    assert not ledger.view.cycle_wanted
 
 
 def test_a_retry_begins_the_time_of_the_reservation_anew(ledger: Ledger) -> None:

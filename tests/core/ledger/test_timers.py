@@ -52,14 +52,14 @@ def asks(ledger: Ledger, cpu: int, *, created: float, gates: tuple[str, ...] = (
 def slices(ledger: Ledger) -> list[int]:
     """The effort of each slice of the passes that are wanted."""
     found = []
-    while ledger.view.pass_wanted:
-        found.append(effort(lambda: ledger.apply(on.PassDue(), now=START)))
+    while ledger.view.cycle_wanted:
+        found.append(effort(lambda: ledger.apply(on.CycleDue(), now=START)))
     return found
 
 
 def run_passes(ledger: Ledger, *, at: float = 0.0) -> None:
-    while ledger.view.pass_wanted:
-        ledger.apply(on.PassDue(), now=START + at)
+    while ledger.view.cycle_wanted:
+        ledger.apply(on.CycleDue(), now=START + at)
 
 
 def test_no_slice_of_a_pass_is_much_longer_than_the_others() -> None:
@@ -95,7 +95,7 @@ def test_an_ask_that_comes_of_age_is_not_looked_at_where_a_node_has_room_for_it(
     ledger.apply(on.PodObserved(make_pod("small", created=START)), now=START)
     run_passes(ledger)
     ledger.apply(on.TimePassed(), now=START + KEPT_AFTER)
-    assert not ledger.view.pass_wanted
+    assert not ledger.view.cycle_wanted
     assert ledger.view.next_due() is None
 
 
@@ -105,7 +105,7 @@ def test_one_that_no_node_has_room_for_is() -> None:
     ledger.apply(on.PodObserved(make_pod("large", cpu=60_000, created=START)), now=START)
     run_passes(ledger)
     ledger.apply(on.TimePassed(), now=START + KEPT_AFTER)
-    assert ledger.view.pass_wanted
+    assert ledger.view.cycle_wanted
 
 
 def test_one_that_a_node_had_room_for_is_when_kube_scheduler_finds_none_after_all() -> None:
@@ -113,7 +113,7 @@ def test_one_that_a_node_had_room_for_is_when_kube_scheduler_finds_none_after_al
     ledger = make_ledger(make_queue("root.a"), nodes=2)
     ledger.apply(on.PodObserved(make_pod("large", cpu=60_000, created=START)), now=START)
     tick(ledger, KEPT_AFTER)
-    assert not ledger.view.pass_wanted
+    assert not ledger.view.cycle_wanted
     for name in ("n1", "n2"):
         runs = make_pod(f"on-{name}", cpu=60_000, node=name, app="other")
         ledger.apply(on.PodObserved(runs), now=START + KEPT_AFTER)

@@ -22,7 +22,7 @@ def gated(rig: Rig, count: int) -> None:
 def rounds(rig: Rig) -> list[int]:
     """Run what is planned, a round of the loop at a time, while a pass goes on; gates opened in each."""
     found = []
-    while rig.engine.view.pass_wanted:
+    while rig.engine.view.cycle_wanted:
         before, planned = len(rig.effects), rig.planned[:]
         del rig.planned[: len(planned)]
         for call in planned:

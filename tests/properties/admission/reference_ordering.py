@@ -121,7 +121,7 @@ def view_of(ledger: Ledger, document: PartitionSpec, *, now: float) -> View:
             or (record.admission.noted if record.admission.reservation else ""),
             held=bool(record.node or record.admission.reservation or turn),
             late=record.admission.passed_over or record.admission.overlooked > 1,
-            rests=record.admission.rests_until is not None and record.admission.rests_until > now,
+            rests=record.admission.backs_off_until is not None and record.admission.backs_off_until > now,
         )
     apps = {app.id: App(app.id, app.state, app.submitted, app.let_in) for app in ledger.view.applications()}
     return View({spec.path: spec for spec in document.queues}, dict(ledger.view.nodes), apps, pods)

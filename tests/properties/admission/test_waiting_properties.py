@@ -92,8 +92,8 @@ def test_no_gate_stays_shut_when_everything_fits(
     document: PartitionSpec, asks: list[Step], order: list[int]
 ) -> None:
     world = in_which_all_fit(document, asks, order, gates=(OWN_GATE,))
-    while world.ledger.view.pass_wanted:
-        world.ledger.apply(on.PassDue(), now=world.now)
+    while world.ledger.view.cycle_wanted:
+        world.ledger.apply(on.CycleDue(), now=world.now)
     assert all(world.ledger.view.has_turn(uid) for uid in world.pending), world.told()
 
 

@@ -190,12 +190,12 @@ class World:
                 assert self.ledger.view.has_turn(uid) or self.lacks_room(uid), (uid, self.told())
 
     def run_passes(self) -> None:
-        while self.ledger.view.pass_wanted:
+        while self.ledger.view.cycle_wanted:
             view = view_of(self.ledger, self.document, now=self.now)
             expected, before = walked(view), set(self.ledger.view.turns)
-            self.ledger.apply(on.PassDue(), now=self.now)
-            while self.ledger.view.cycle.passing:
-                self.ledger.apply(on.PassDue(), now=self.now)
+            self.ledger.apply(on.CycleDue(), now=self.now)
+            while self.ledger.view.cycle.running:
+                self.ledger.apply(on.CycleDue(), now=self.now)
             given = [(uid, turn.node) for uid, turn in self.ledger.view.turns.items() if uid not in before]
             assert given == expected, self.told()
             self.given.update({uid: self.ledger.view.generation for uid, _ in given})

@@ -190,7 +190,7 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     on.QuotaReclaimed: (uids, st.sampled_from(["root.p", "root.a"]), chosen),
     on.PreemptionTried: (uids,),
     on.GroupsResolved: (st.sampled_from(USERS), st.none() | st.just(("team",))),
-    on.PassDue: (),
+    on.CycleDue: (),
     on.TimePassed: (),
     on.OffersDue: (),
     on.CleanerDue: (),

@@ -56,7 +56,7 @@ class Cluster:
             case ("answer", at, outcome):
                 self._answer(UIDS[at], outcome)
             case ("pass",):
-                self.ledger.apply(on.PassDue(), now=self.now)
+                self.ledger.apply(on.CycleDue(), now=self.now)
             case ("configure", document):
                 configure(self.ledger, document, self.now)
             case ("wait", seconds):

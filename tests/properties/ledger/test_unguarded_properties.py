@@ -64,9 +64,9 @@ class World:
 
     def run_passes(self) -> None:
         for _ in range(200):
-            if not self.ledger.view.pass_wanted:
+            if not self.ledger.view.cycle_wanted:
                 return
-            self.tell(on.PassDue())
+            self.tell(on.CycleDue())
         raise AssertionError("passes without end")
 
     def carry_out(self, effects: tuple[Effect, ...]) -> None:

@@ -60,7 +60,7 @@ def test_back_off_begins_with_the_request_after_the_last_allowed() -> None:
     """kube-scheduler never asks for what no node could take, so the ledger looks by itself."""
     ledger = ledger_with(1)
     created(ledger, "large-0", "large-1", cpu=5000)
-    assert ledger.view.pass_wanted
+    assert ledger.view.cycle_wanted
     woken(ledger, now=START)
     assert backs_off_until(ledger) == START + 30
 

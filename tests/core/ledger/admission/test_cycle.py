@@ -23,8 +23,8 @@ def test_a_pass_leaves_nothing_to_the_garbage_collector() -> None:
     gc.collect()
     gc.disable()
     try:
-        effects = ledger.apply(on.PassDue(), now=START)
-        assert (len(effects), ledger.view.pass_wanted) == (2, False)
+        effects = ledger.apply(on.CycleDue(), now=START)
+        assert (len(effects), ledger.view.cycle_wanted) == (2, False)
         assert [each for each in gc.get_objects() if isinstance(each, Branch)] == []
     finally:
         gc.enable()
@@ -46,8 +46,8 @@ def test_turns_used_while_the_pass_goes_on_are_not_counted_twice(
         for at in range(count):
             pod = make_pod(f"{app}{at}", app=app, queue=queue, priority=priority, gates=(OWN_GATE,))
             ledger.apply(on.PodObserved(pod), now=START)
-    while ledger.view.pass_wanted:
-        ledger.apply(on.PassDue(), now=START)
+    while ledger.view.cycle_wanted:
+        ledger.apply(on.CycleDue(), now=START)
         for uid in list(ledger.view.turns):
             assert isinstance(filtered(ledger, uid, now=START), Admitted)
             ledger.apply(on.PodBound(uid, NodeName("n1")), now=START)
@@ -65,9 +65,9 @@ def test_an_application_that_goes_while_its_leaf_is_put_in_order(monkeypatch: py
         ledger.apply(on.PodObserved(make_pod(name, app=name, gates=(OWN_GATE,))), now=START)
     for name in names[:-1]:
         for _ in range(4):
-            ledger.apply(on.PassDue(), now=START)
+            ledger.apply(on.CycleDue(), now=START)
         ledger.apply(on.PodDeleted(PodUid(f"uid-{name}")), now=START)
         ledger.apply(on.TimePassed(), now=START + 31)
-    while ledger.view.pass_wanted:
-        ledger.apply(on.PassDue(), now=START + 31)
+    while ledger.view.cycle_wanted:
+        ledger.apply(on.CycleDue(), now=START + 31)
     assert list(ledger.view.turns) == ["uid-p7"]

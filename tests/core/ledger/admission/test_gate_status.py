@@ -19,8 +19,8 @@ def gated(ledger: Ledger, name: str, **facts: object) -> tuple[Effect, ...]:
 
 def passed(ledger: Ledger, *, now: float = START) -> tuple[Effect, ...]:
     effects: list[Effect] = []
-    while ledger.view.pass_wanted:
-        effects += ledger.apply(on.PassDue(), now=now)
+    while ledger.view.cycle_wanted:
+        effects += ledger.apply(on.CycleDue(), now=now)
     return tuple(effects)
 
 
@@ -105,7 +105,7 @@ def test_a_turn_lasts_while_everybody_who_waits_has_one() -> None:
     first, late = PodUid("uid-first"), START + 2 * ledger.view.settings.turn_lease
     ledger.apply(on.TimePassed(), now=late)
     assert ledger.view.has_turn(first)
-    assert not ledger.view.pass_wanted
+    assert not ledger.view.cycle_wanted
     assert ledger.view.next_due() is None
     gated(ledger, "second")
     ledger.apply(on.TimePassed(), now=late)

@@ -197,9 +197,9 @@ def test_a_node_that_becomes_fit_is_room() -> None:
     woken(ledger, now=START)
     first = make_pod("first", gates=("paddock.dev/queue",))
     ledger.apply(on.PodObserved(first), now=START)
-    assert ledger.apply(on.PassDue(), now=START) == ()
+    assert ledger.apply(on.CycleDue(), now=START) == ()
     ledger.apply(on.ObjectObserved(on.NODES, replace(make_node(), version=2)), now=START)
-    (opened,) = ledger.apply(on.PassDue(), now=START)
+    (opened,) = ledger.apply(on.CycleDue(), now=START)
     assert getattr(opened, "uid", "") == first.uid
 
 
@@ -211,7 +211,7 @@ def test_two_turns_are_not_counted_on_the_same_room() -> None:
     gates = ("paddock.dev/queue",)
     for name in ("one", "two", "three"):
         ledger.apply(on.PodObserved(make_pod(name, cpu=2000, app=name, gates=gates)), now=START)
-    effects = ledger.apply(on.PassDue(), now=START)
+    effects = ledger.apply(on.CycleDue(), now=START)
     assert len([each for each in effects if isinstance(each, OpenGate)]) == 2
 
 
@@ -343,14 +343,14 @@ def test_an_application_rests_when_so_many_of_its_asks_found_no_node(
         woken(ledger, now=START)
     small = make_pod("small", cpu=500, app="job", gates=gates)
     ledger.apply(on.PodObserved(small), now=START)
-    opened = [getattr(effect, "uid", "") for effect in ledger.apply(on.PassDue(), now=START)]
+    opened = [getattr(effect, "uid", "") for effect in ledger.apply(on.CycleDue(), now=START)]
     assert opened == ([] if rests else [small.uid])
     if rests:
         assert ledger.view.next_due() == START + 10
         ledger.apply(on.PodDeleted(PodUid("uid-large0")), now=START + 1)
         ledger.apply(on.PodDeleted(PodUid("uid-large1")), now=START + 1)
         ledger.apply(on.PodDeleted(PodUid("uid-large2")), now=START + 1)
-        assert ledger.apply(on.PassDue(), now=START + 1) == ()
+        assert ledger.apply(on.CycleDue(), now=START + 1) == ()
         ledger.apply(on.TimePassed(), now=START + 10)
-        (effect,) = ledger.apply(on.PassDue(), now=START + 10)
+        (effect,) = ledger.apply(on.CycleDue(), now=START + 10)
         assert getattr(effect, "uid", "") == small.uid

@@ -82,7 +82,7 @@ def test_a_group_that_rests_beside_an_ask() -> None:
     find_no_node(ledger, "p", "q", "r", at=START, pod_group=group)
     find_no_node(ledger, "s", at=START, app="other")
     (known,) = ledger.view.pod_groups()
-    rest = known.rests_until
+    rest = known.backs_off_until
     assert rest is not None
     assert rest > START + 2.5
     time_passes(ledger, until=START + 2)

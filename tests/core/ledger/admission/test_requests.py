@@ -49,13 +49,13 @@ def test_the_earliest_time_requests_one_cycle_when_it_has_come() -> None:
 
 def test_a_cycle_counts_once_under_each_reason_for_which_it_was_requested() -> None:
     ledger = make_ledger(make_queue("root.a"))
-    ledger.apply(on.PassDue(), now=START)
+    ledger.apply(on.CycleDue(), now=START)
     before = dict(ledger.view.cycle.begun)
     for name in ("n2", "n3"):
         ledger.apply(on.ObjectObserved(on.NODES, make_node(name)), now=START)
     ledger.apply(on.PodObserved(make_pod("one", queue="root.a", node="n2")), now=START)
     ledger.apply(on.PodDeleted(make_pod("one").uid), now=START)
-    ledger.apply(on.PassDue(), now=START)
+    ledger.apply(on.CycleDue(), now=START)
     begun = ledger.view.cycle.begun
     assert {reason: begun[reason] - before.get(reason, 0) for reason in begun} == {
         **dict.fromkeys(before, 0),

@@ -77,10 +77,10 @@ def tick(ledger: Ledger, at: float) -> None:
 def test_room_that_appears_wakes_as_many_as_fit(free_room: Callable[[Ledger], None]) -> None:
     ledger = full()
     uids = refused(ledger, *(f"p{at}" for at in range(6)))
-    assert not ledger.view.pass_wanted
+    assert not ledger.view.cycle_wanted
     free_room(ledger)
     assert woken(ledger, now=START) == uids[:4]
-    assert not ledger.view.pass_wanted
+    assert not ledger.view.cycle_wanted
 
 
 def _uids(ledger: Ledger) -> frozenset[PodUid]:
@@ -108,9 +108,9 @@ def test_a_wake_up_names_the_pod_and_a_new_token() -> None:
     ledger = full()
     refused(ledger, "p")
     free(ledger)
-    (first,) = ledger.apply(on.PassDue(), now=START)
+    (first,) = ledger.apply(on.CycleDue(), now=START)
     tick(ledger, 2)
-    (second,) = ledger.apply(on.PassDue(), now=START + 2)
+    (second,) = ledger.apply(on.CycleDue(), now=START + 2)
     assert isinstance(first, WakePod)
     assert isinstance(second, WakePod)
     assert (first.uid, first.namespace, first.name) == ("uid-p", "default", "p")
@@ -311,8 +311,8 @@ def crowd(*, parent_cores: int = 2 * MANY) -> tuple[Ledger, list[str]]:
 def slice_of(ledger: Ledger, *, now: float = START) -> list[str]:
     """The uids that the next slice wakes which wakes any."""
     found: list[str] = []
-    while ledger.view.pass_wanted and not found:
-        found = [effect.uid for effect in ledger.apply(on.PassDue(), now=now) if isinstance(effect, WakePod)]
+    while ledger.view.cycle_wanted and not found:
+        found = [effect.uid for effect in ledger.apply(on.CycleDue(), now=now) if isinstance(effect, WakePod)]
     return found
 
 
@@ -321,9 +321,9 @@ def test_a_long_pass_runs_in_slices_and_ends() -> None:
     first = slice_of(ledger)
     assert first == uids[: len(first)]
     assert 0 < len(first) < MANY / 2
-    assert ledger.view.cycle.passing
+    assert ledger.view.cycle.running
     assert [*first, *woken(ledger, now=START)] == uids
-    assert not ledger.view.pass_wanted
+    assert not ledger.view.cycle_wanted
 
 
 def test_a_long_pass_gives_the_room_once() -> None:
@@ -389,7 +389,7 @@ def test_a_state_aware_leaf_lets_in_nobody_while_one_has_a_turn() -> None:
     opened = []
     for name in ("one", "two"):
         ledger.apply(on.PodObserved(make_pod(name, app=name, gates=gates)), now=START)
-        opened.append([getattr(effect, "uid", "") for effect in ledger.apply(on.PassDue(), now=START)])
+        opened.append([getattr(effect, "uid", "") for effect in ledger.apply(on.CycleDue(), now=START)])
     assert opened == [["uid-one"], []]
     filtered(ledger, "uid-one", now=START)
-    assert [getattr(effect, "uid", "") for effect in ledger.apply(on.PassDue(), now=START)] == []
+    assert [getattr(effect, "uid", "") for effect in ledger.apply(on.CycleDue(), now=START)] == []

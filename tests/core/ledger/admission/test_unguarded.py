@@ -60,8 +60,8 @@ def show(ledger: Ledger, pod: PodFacts, *, now: float = START) -> list[Effect]:
 
 def passed(ledger: Ledger, *, now: float = START) -> list[Effect]:
     effects: list[Effect] = []
-    while ledger.view.pass_wanted:
-        effects += ledger.apply(on.PassDue(), now=now)
+    while ledger.view.cycle_wanted:
+        effects += ledger.apply(on.CycleDue(), now=now)
     return effects
 
 

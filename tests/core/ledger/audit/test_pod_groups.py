@@ -76,7 +76,7 @@ def test_no_field_of_a_group_is_forgotten() -> None:
             "wait_until",
             "timeouts",
             "ignored",
-            "rests_until",
+            "backs_off_until",
         ),
         *("degraded_since", "complete_since", "warned"),
     }

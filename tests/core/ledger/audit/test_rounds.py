@@ -57,7 +57,7 @@ TOLD = {
     "preemption.reclaims",
     "cluster.node_set",
     "pods.arrivals",
-    "cycle.passing",
+    "cycle.running",
     "turns.moved",
     "config.resolver",
     "config.node_sort",

@@ -69,8 +69,8 @@ class GangPlay:
 
     def tell(self, event: on.Event) -> None:
         self._run(self.ledger.apply(event, now=self.now))
-        while self.ledger.view.pass_wanted:
-            self._run(self.ledger.apply(on.PassDue(), now=self.now))
+        while self.ledger.view.cycle_wanted:
+            self._run(self.ledger.apply(on.CycleDue(), now=self.now))
 
     # -- what one asks about it ------------------------------------------------------------------------------
 

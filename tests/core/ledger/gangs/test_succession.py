@@ -63,8 +63,8 @@ class Pair:
     def _passed(self, event: on.Event) -> list[Effect]:
         now = self.world.now
         effects = [*self.standby.apply(event, now=now)]
-        while self.standby.view.pass_wanted:
-            effects += self.standby.apply(on.PassDue(), now=now)
+        while self.standby.view.cycle_wanted:
+            effects += self.standby.apply(on.CycleDue(), now=now)
         return effects
 
 

@@ -51,8 +51,8 @@ def on_node(at: int, number: int, cpu: int) -> PodFacts:
 def passed(ledger: Ledger, *, at: float = 0.0) -> list[Effect]:
     """All passes that are wanted by then, and what they ask for."""
     effects: list[Effect] = list(ledger.apply(on.TimePassed(), now=START + at))
-    while ledger.view.pass_wanted:
-        effects += ledger.apply(on.PassDue(), now=START + at)
+    while ledger.view.cycle_wanted:
+        effects += ledger.apply(on.CycleDue(), now=START + at)
     return effects
 
 

@@ -40,7 +40,7 @@ def test_the_last_member_wakes_all(gated: bool) -> None:
         seen(ledger, name, gates=gates)
         if not gated:
             filtered(ledger, f"uid-{name}", now=START)
-    effects = ledger.apply(on.PassDue(), now=START + 0.02)
+    effects = ledger.apply(on.CycleDue(), now=START + 0.02)
     kind = OpenGate if gated else WakePod
     assert [each.uid for each in effects if isinstance(each, kind)] == named("p", "q", "r")
 
@@ -64,7 +64,7 @@ def test_one_that_has_its_turn_while_the_others_are_sought_must_wait() -> None:
     ledger = make_ledger(make_queue("root.a"), nodes=1)
     for at in range(40):
         seen(ledger, f"p{at}", least=40)
-    ledger.apply(on.PassDue(), now=START)
+    ledger.apply(on.CycleDue(), now=START)
     early = [uid for uid in group_of(ledger).phases if ledger.view.has_turn(uid)]
     assert 0 < len(early) < 40
     verdict = filtered(ledger, early[0], now=START)
@@ -79,7 +79,7 @@ def test_turns_of_a_group_that_is_broken_off_are_taken_back() -> None:
     ledger = make_ledger(A)
     for at in range(40):
         seen(ledger, f"p{at}", least=40)
-    ledger.apply(on.PassDue(), now=START)
+    ledger.apply(on.CycleDue(), now=START)
     assert ledger.view.turns
     ledger.apply(on.Configured(make_partition(A), ledger.view.settings), now=START)
     passed(ledger, START)
@@ -91,12 +91,12 @@ def test_when_nobody_comes_the_room_goes_to_others_and_the_group_rests() -> None
     ring(ledger, "p", "q", "r")
     assert ledger.view.next_due() == START + 2
     passed(ledger, START + 2)
-    assert (len(ledger.view.turns), group_of(ledger).rests_until) == (0, START + 4)
+    assert (len(ledger.view.turns), group_of(ledger).backs_off_until) == (0, START + 4)
     passed(ledger, START + 4)
     woken(ledger, now=START + 4)
     assert len(ledger.view.turns) == 3
     passed(ledger, START + 6)
-    assert group_of(ledger).rests_until == START + 10
+    assert group_of(ledger).backs_off_until == START + 10
 
 
 # -- waiting in bind -----------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def test_the_time_runs_from_the_first_that_waits() -> None:
     assert [(name, reason) for name, reason, _ in told(effects)] == [("p", "PodGroupTimeout")]
     group = group_of(ledger)
     rest = rest_of(PodUid("uid-p"), 1)
-    assert (group.timeouts, group.rests_until, len(ledger.view.turns)) == (1, START + 13 + rest, 0)
+    assert (group.timeouts, group.backs_off_until, len(ledger.view.turns)) == (1, START + 13 + rest, 0)
     assert usage(ledger, "root.a") == (0, 0, 3000)
     assert code(ledger, "p") is Code.WAITING_FOR_TURN
 
