@@ -30,12 +30,12 @@ WAIT_PER_MEMBER = 1.0
 BEFORE_DEADLINE = 5.0
 """Seconds that are left of a bind call's own time when its group is given up: a Binding takes some too."""
 
-FIRST_REST = 5.0
-LONGEST_REST = 300.0
+FIRST_BACK_OFF = 5.0
+LONGEST_BACK_OFF = 300.0
 """Seconds that a group rests when its members waited in vain, once and at most."""
 
-SHORT_REST = 2.0
-LONGEST_SHORT_REST = 60.0
+SHORT_BACK_OFF = 2.0
+LONGEST_SHORT_BACK_OFF = 60.0
 """The same when none of its members has come to filter."""
 
 
@@ -243,18 +243,18 @@ def wait_of(members: int, *, deadline: float, own: float | None = None) -> float
     return min(wanted, max(deadline - BEFORE_DEADLINE, deadline / 2))
 
 
-def rest_of(uid: PodUid, timeouts: int) -> float:
+def back_off_of(uid: PodUid, timeouts: int) -> float:
     """Seconds that a group rests after so many waits in vain in a row.
 
     Spread by a hash of its uid, so that two groups that starved each other do not come back together.
     """
-    doubled = min(LONGEST_REST, FIRST_REST * 2.0 ** min(timeouts - 1, 10))
+    doubled = min(LONGEST_BACK_OFF, FIRST_BACK_OFF * 2.0 ** min(timeouts - 1, 10))
     return doubled * (0.5 + (crc32(uid.encode()) % 1001) / 1000)
 
 
-def short_rest_of(ignored: int) -> float:
+def short_back_off_of(ignored: int) -> float:
     """Seconds that a group rests of which none has come, so many times in a row."""
-    return min(LONGEST_SHORT_REST, SHORT_REST * 2.0 ** min(ignored - 1, 5))
+    return min(LONGEST_SHORT_BACK_OFF, SHORT_BACK_OFF * 2.0 ** min(ignored - 1, 5))
 
 
 STANDINGS = ("incomplete", "waiting", "coming", "open", "degraded")

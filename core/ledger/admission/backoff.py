@@ -1,7 +1,7 @@
 """Applications that rest because no node takes their asks (``application.unschedasks.backoff``, CYC-4)."""
 
 from core.instants import has_come
-from core.ledger.admission.requests import look_again, request_cycle_at
+from core.ledger.admission.requests import request_cycle_at, request_recheck
 from core.ledger.state.state import State
 from core.queues.queue import Queue
 from core.workload.application import Application
@@ -11,7 +11,7 @@ def is_left_out(state: State, application: Application) -> bool:
     """Whether a pass does not look at it, as it rests."""
     if not backs_off(state, application) or application.backs_off_until is None:
         return False
-    look_again(state, application.backs_off_until)
+    request_recheck(state, application.backs_off_until)
     return True
 
 

@@ -17,7 +17,7 @@ from core.ledger.admission.gate_opening import charge_opened
 from core.ledger.admission.order.application_queue import ApplicationQueue
 from core.ledger.admission.order.ordering import Branch, Ordering
 from core.ledger.admission.order.state_aware import lets_in
-from core.ledger.admission.requests import extend_cycle, look_again, note_requeue
+from core.ledger.admission.requests import extend_cycle, note_requeue, request_recheck
 from core.ledger.admission.reserved_first import serve_reserved
 from core.ledger.admission.turns import FORGIVEN, clear_fresh, end_passing_over, give_turn, wake_deferred
 from core.ledger.effects import NominateNode, OpenGate, WakePod
@@ -103,7 +103,7 @@ class Cycle:
         """Kinds of asks that no node has room for, as found so far; cycles over fresh asks add to them."""
         return self._nowhere_before | self._nowhere
 
-    def _may_rest(self, path: QueuePath) -> bool:
+    def _may_back_off(self, path: QueuePath) -> bool:
         leaf = self._state.config.tree.get(path)
         return leaf is not None and leaf.properties.unscheduled_backoff > 0
 
@@ -167,7 +167,7 @@ class Cycle:
         state, key = self._state, seat.key
         if state.pending.waits_at.get(seat.rank[-1]) != seat:
             return
-        if self._may_rest(key.queue):
+        if self._may_back_off(key.queue):
             indexes[key.queue] = state.pending.waiting[key.queue]
         else:
             indexes.setdefault(key.queue, PendingIndex()).add(key.app, (key.size, key.constraints), seat.rank)
@@ -328,7 +328,7 @@ class Cycle:
         if record.admission.backs_off_until is not None and not has_come(
             record.admission.backs_off_until, now=state.now
         ):
-            look_again(state, record.admission.backs_off_until)
+            request_recheck(state, record.admission.backs_off_until)
             return RequeueReason.BACK_OFF
         if record.admission.passed_over or record.admission.overlooked > FORGIVEN:
             late.append((seat.rank, seat))

@@ -7,7 +7,7 @@ from core.ledger.state.timer_heap import set_no_later, take_due
 from core.ledger.state.timers import ONLY_ONE, TimerKind
 from core.workload.pending_index import Kind
 
-LOOKS_APART = 0.5
+RECHECKS_APART = 0.5
 """Seconds, at least, from a cycle to the one for those that it left out."""
 
 COMPARED_AT_MOST = 500
@@ -53,12 +53,12 @@ def request_cycle_at(state: State, moment: float) -> None:
     set_no_later(state, TimerKind.CYCLE, ONLY_ONE, moment)
 
 
-def look_again(state: State, moment: float) -> None:
+def request_recheck(state: State, moment: float) -> None:
     """Request a cycle for an ask, a pod group or an application whose back-off ends at ``moment``.
 
     The running cycle left it out. Many are checked together, so the next cycle is at least a while off.
     """
-    request_cycle_at(state, max(moment, state.now + LOOKS_APART))
+    request_cycle_at(state, max(moment, state.now + RECHECKS_APART))
 
 
 def note_time(state: State) -> None:

@@ -35,10 +35,10 @@ from core.workload.promises import Promises
 WAKES_APART = 1.0
 """Seconds between two wake-ups of one ask, at least."""
 
-LONGEST_REST = 60.0
+LONGEST_BACK_OFF = 60.0
 """Seconds, at most, that an ask rests which could not be placed with its turn."""
 
-FIRST_REST = 2.0
+FIRST_BACK_OFF = 2.0
 _MOST_DOUBLINGS = 5
 
 EXPIRED_AT_ONCE = 50
@@ -208,7 +208,7 @@ def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> Non
         if record.uid not in state.preemption.offers:
             let_go(state, record)
         doublings = min(record.admission.overlooked - FORGIVEN - 1, _MOST_DOUBLINGS)
-        record.admission.backs_off_until = state.now + min(LONGEST_REST, FIRST_REST * 2.0**doublings)
+        record.admission.backs_off_until = state.now + min(LONGEST_BACK_OFF, FIRST_BACK_OFF * 2.0**doublings)
         request_cycle_at(state, record.admission.backs_off_until)
 
 

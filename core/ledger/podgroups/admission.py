@@ -6,12 +6,12 @@ so that the last one is counted beside the first; when one finds none, all give 
 
 from collections.abc import Iterator
 
-from core.ledger.admission.requests import look_again, note_group_nowhere, request_cycle
+from core.ledger.admission.requests import note_group_nowhere, request_cycle, request_recheck
 from core.ledger.admission.turns import end_turn, set_turn, wake
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.node_reservation.reservation import node_for
 from core.ledger.podgroups.attempt import begin_attempt
-from core.ledger.podgroups.eligibility import candidates, may_begin, rests
+from core.ledger.podgroups.eligibility import candidates, is_backing_off, may_begin
 from core.ledger.podgroups.membership import has_turns, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason, WaitingKey
@@ -81,8 +81,8 @@ class PodGroupAdmission:
         """Turns for as many as it needs, and then for whoever else of it fits."""
         state = self._state
         if not may_begin(state, group):
-            if group.backs_off_until is not None and rests(state, group):
-                look_again(state, group.backs_off_until)
+            if group.backs_off_until is not None and is_backing_off(state, group):
+                request_recheck(state, group.backs_off_until)
             yield 1, []
             return
         needed = group.min_available - group.held - len(has_turns(state, group))

@@ -24,7 +24,7 @@ from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds, touch
 from core.ledger.usage.reservations import give_back
-from core.workload.pod_group import HOLDING, PLACED, Group, MemberPhase, rest_of
+from core.workload.pod_group import HOLDING, PLACED, Group, MemberPhase, back_off_of
 from core.workload.pod_group_phase import AttemptEvent, AttemptPhase, GroupEvent, GroupPhase
 
 LEFT = "a member was deleted"
@@ -211,7 +211,7 @@ def give_up(state: State, group: Group, why: str) -> None:
         return
     group.timeouts += 1
     state.podgroups.numbers.timeouts += 1
-    back_off(state, group, rest_of(group.first.uid, group.timeouts))
+    back_off(state, group, back_off_of(group.first.uid, group.timeouts))
     _post(state, group, "PodGroupTimeout", f"{why}; tried again later")
     fail(state, group, why)
 

@@ -18,7 +18,7 @@ def may_begin(state: State, group: Group) -> bool:
     Turns hold room, so groups that all have theirs start side by side. Where the ledger cannot tell whether
     nodes take the members, and where part of a group is on nodes already, one goes at a time.
     """
-    if not group.complete or group.open or rests(state, group):
+    if not group.complete or group.open or is_backing_off(state, group):
         return False
     if group.attempts:
         return True
@@ -29,7 +29,7 @@ def may_begin(state: State, group: Group) -> bool:
         other = state.podgroups.known[key]
         if other is group:
             continue
-        goes_first = other.urgent and not group.urgent and other.complete and not rests(state, other)
+        goes_first = other.urgent and not group.urgent and other.complete and not is_backing_off(state, other)
         under_way = other.attempts and (alone or is_alone(state, other))
         if (goes_first or under_way) and _share_nodes(state, group, other):
             return False
@@ -49,7 +49,7 @@ def _is_covered(state: State, group: Group) -> bool:
     return True
 
 
-def rests(state: State, group: Group) -> bool:
+def is_backing_off(state: State, group: Group) -> bool:
     return group.backs_off_until is not None and not has_come(group.backs_off_until, now=state.now)
 
 

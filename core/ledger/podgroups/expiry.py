@@ -9,7 +9,7 @@ from core.ledger.state.state import State
 from core.ledger.state.timer_heap import take_due
 from core.ledger.state.timers import TimerKind
 from core.ledger.touched import Rounds
-from core.workload.pod_group import Group, short_rest_of
+from core.workload.pod_group import Group, short_back_off_of
 from core.workload.pod_group_phase import AttemptPhase
 
 
@@ -39,7 +39,7 @@ def _expire_attempt(state: State, group: Group, *, late: bool) -> None:
         return
     if has_turns(state, group):
         group.ignored += 1
-        back_off(state, group, short_rest_of(group.ignored))
+        back_off(state, group, short_back_off_of(group.ignored))
     fail(state, group, "none of its members came")
 
 

@@ -9,7 +9,7 @@ import pytest
 from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
-from core.workload.pod_group import rest_of, wait_of
+from core.workload.pod_group import back_off_of, wait_of
 from extender.configuration.settings import Settings
 from extender.verbs.faults import CallFault, DeadlinePassed
 from tests.builders import make_queue, usage
@@ -237,7 +237,7 @@ def test_the_ledger_waits_by_the_deadline_of_the_verb() -> None:
 def test_rests_double_up_to_five_minutes_and_are_spread_by_the_uid() -> None:
     uids = [PodUid(f"uid-{number}") for number in range(500)]
     for timeouts, usual in [(1, 5.0), (2, 10.0), (3, 20.0), (7, 300.0), (10_000, 300.0)]:
-        rests = [rest_of(uid, timeouts) for uid in uids]
+        rests = [back_off_of(uid, timeouts) for uid in uids]
         assert usual * 0.5 <= min(rests) < usual * 0.55
         assert usual * 1.45 < max(rests) <= usual * 1.5
-        assert rests == [rest_of(uid, timeouts) for uid in uids]
+        assert rests == [back_off_of(uid, timeouts) for uid in uids]

@@ -133,7 +133,7 @@ RULE_ENTRIES: dict[str, Entry] = {
         "core.ledger.podgroups.admission:PodGroupAdmission.groups_under_way", "COS-5"
     ),
     "pod_group_wait": Entry("core.workload.pod_group:wait_of", "COS-6"),
-    "pod_group_back_off": Entry("core.workload.pod_group:rest_of", "COS-6"),
+    "pod_group_back_off": Entry("core.workload.pod_group:back_off_of", "COS-6"),
     "binding": Entry("core.decisions.binding:decide_binding", "COS-5"),
     # guarantees and laws of preemption
     "remaining_guarantee": Entry("core.queues.guarantees:remaining", "DIV-8 DIV-11 LAW-4 PRE-8"),

@@ -13,7 +13,7 @@ from core.ledger.ledger import Ledger
 from core.reasons import Code
 from core.workload.gangs.gang import PodGroup
 from core.workload.pod import OWN_GATE
-from core.workload.pod_group import rest_of, standing_of_group
+from core.workload.pod_group import back_off_of, standing_of_group
 from core.workload.pod_group_phase import GroupPhase
 from tests.builders import (
     START,
@@ -126,7 +126,7 @@ def test_the_time_runs_from_the_first_that_waits() -> None:
     assert [each.uid for each in effects if isinstance(each, EndWait)] == named("p", "q")
     assert [(name, reason) for name, reason, _ in told(effects)] == [("p", "PodGroupTimeout")]
     group = group_of(ledger)
-    rest = rest_of(PodUid("uid-p"), 1)
+    rest = back_off_of(PodUid("uid-p"), 1)
     assert (group.timeouts, group.backs_off_until, len(ledger.view.turns)) == (1, START + 13 + rest, 0)
     assert usage(ledger, "root.a") == (0, 0, 3000)
     assert code(ledger, "p") is Code.WAITING_FOR_TURN
