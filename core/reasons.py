@@ -1,7 +1,7 @@
 """Why a pod waits: the public refusal codes, and the text that kube-scheduler is given for one.
 
 A text is written to the pod's status and any change of it wakes the pod again, so it names the limit
-and never a usage (CONTRACT-6.4), and it is *sticky*: see `said_next`.
+and never a usage (CONTRACT-6.4), and it is *sticky*: see `next_sent`.
 """
 
 import re
@@ -54,7 +54,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SentRefusal:
     """What an ask was told last.
 
     ``text``: the text sent; ``code`` and ``generation``: the refusal it stands for and the configuration in
@@ -71,7 +71,7 @@ class Said:
 _OURS = re.compile(rf"\b({'|'.join(Code)}): ")
 
 
-def tells_of_refusal(text: str) -> bool:
+def contains_refusal(text: str) -> bool:
     """Whether a text of kube-scheduler, in which it counts what stood in the way, has one of ours in it."""
     return _OURS.search(text) is not None
 
@@ -93,7 +93,7 @@ def contradicts_turn(text: str) -> bool:
     return bool(named) and all(_JUDGED_HERE.fullmatch(each) for each in named.split(", "))
 
 
-def said_next(last: Said | None, refusal: Refusal, *, generation: int, now: float) -> Said:
+def next_sent(last: SentRefusal | None, refusal: Refusal, *, generation: int, now: float) -> SentRefusal:
     """What to tell an ask that is refused now (DESIGN-3, "sticky").
 
     The text sent last stays while its code holds under the same configuration. Another code, or the same
@@ -101,15 +101,15 @@ def said_next(last: Said | None, refusal: Refusal, *, generation: int, now: floa
     a turn is replaced at once.
     """
     if last is None:
-        return Said(refusal.text, refusal.code, generation)
+        return SentRefusal(refusal.text, refusal.code, generation)
     reason = (refusal.code, generation)
     if last.code is Code.WAITING_FOR_TURN and refusal.code is not Code.WAITING_FOR_TURN:
         # A wait for a turn is over within moments, and its text would hide what is amiss after that.
-        return Said(refusal.text, refusal.code, generation)
+        return SentRefusal(refusal.text, refusal.code, generation)
     if reason == (last.code, last.generation):
         return last if last.rival is None else replace(last, rival=None, rival_since=0.0)
     if last.rival != reason:
         return replace(last, rival=reason, rival_since=now)
     if not has_come(last.rival_since + CODE_SETTLES, now=now):
         return last
-    return Said(refusal.text, refusal.code, generation)
+    return SentRefusal(refusal.text, refusal.code, generation)

@@ -23,7 +23,7 @@ from core.ledger.retry_view import RetryView, retry_view
 from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 from core.queues.quota_check import Extra, negated
-from core.reasons import Code, Refusal, said_next
+from core.reasons import Code, Refusal, next_sent
 from core.resource import Resource, Tally
 from core.workload.application import Application
 
@@ -69,8 +69,8 @@ def decide_admission(
         refusal = NODE_RESERVED if names and len(besides) == len(names) else None
     if refusal is None:
         return Admitted((PodAdmitted(uid, record.facts.version, called=in_turn),), besides)
-    said = said_next(record.admission.said, refusal, generation=view.generation, now=now)
-    return Refused(refusal, said, (PodRefused(uid, refusal, said, called=in_turn),))
+    sent = next_sent(record.admission.sent, refusal, generation=view.generation, now=now)
+    return Refused(refusal, sent, (PodRefused(uid, refusal, sent, called=in_turn),))
 
 
 def refusal_of(

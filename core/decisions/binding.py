@@ -16,7 +16,7 @@ from core.ledger.events import BindCalled, BindFailed, PodRefused
 from core.ledger.gangs.index import is_promised, slot_node
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import LedgerView
-from core.reasons import said_next
+from core.reasons import next_sent
 from core.workload.pod_group import Group
 
 
@@ -59,9 +59,9 @@ def _overtaken(view: LedgerView, record: PodRecord, *, now: float) -> Refused | 
     refusal = view.room.excess(queue.chain, application.claimant, record.facts.size)
     if refusal is None:
         return None
-    said = said_next(record.admission.said, refusal, generation=view.generation, now=now)
+    sent = next_sent(record.admission.sent, refusal, generation=view.generation, now=now)
     return Refused(
-        refusal, said, (PodRefused(record.uid, refusal, said), BindFailed(record.uid, certain=True))
+        refusal, sent, (PodRefused(record.uid, refusal, sent), BindFailed(record.uid, certain=True))
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from core.decisions.preemption.receipts import Plan
 from core.ids import NodeName
 from core.ledger.events import Event
-from core.reasons import Refusal, Said
+from core.reasons import Refusal, SentRefusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,10 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The pod must wait. ``said``: the text it is sent; ``events``: what the ledger is to remember."""
+    """The pod must wait. ``sent``: the text it is sent; ``events``: what the ledger is to remember."""
 
     refusal: Refusal
-    said: Said
+    sent: SentRefusal
     events: tuple[Event, ...]
 
 

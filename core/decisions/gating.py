@@ -5,7 +5,7 @@ from core.ids import PodUid
 from core.ledger.events import GateHeld
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import LedgerView
-from core.reasons import Code, Refusal, said_next
+from core.reasons import Code, Refusal, next_sent
 
 NOWHERE = Refusal(Code.UNSCHEDULABLE, "no node has room for it")
 
@@ -16,10 +16,10 @@ def decide_gate(view: LedgerView, uid: PodUid, *, now: float) -> GateHeld | None
     waits = record is not None and record.is_ask and record.is_gated
     if record is None or not waits or record.admission.opening or view.has_turn(uid):
         return None
-    said = said_next(record.admission.said, why_gated(view, record), generation=view.generation, now=now)
-    if said == record.admission.said and record.admission.gate_told == said.text:
+    sent = next_sent(record.admission.sent, why_gated(view, record), generation=view.generation, now=now)
+    if sent == record.admission.sent and record.admission.gate_reported == sent.text:
         return None
-    return GateHeld(uid, said)
+    return GateHeld(uid, sent)
 
 
 def why_gated(view: LedgerView, record: PodRecord) -> Refusal:

@@ -28,7 +28,12 @@ _EVICTIONS = {
 _CREATIONS = {Answer.DONE: CreationOutcome.DONE, Answer.REFUSED: CreationOutcome.REFUSED}
 
 Outcome = (
-    on.PodWoken | on.NodeNominated | on.RecordWritten | on.PodEvicted | on.PlaceholderCreated | on.GateToldNot
+    on.PodWoken
+    | on.NodeNominated
+    | on.RecordWritten
+    | on.PodEvicted
+    | on.PlaceholderCreated
+    | on.GateReportFailed
 )
 
 
@@ -53,7 +58,7 @@ def outcome_of(effect: Effect, reached: Answer, *, why: str = "", certain: bool 
             created = _CREATIONS.get(reached, CreationOutcome.FAILED)
             return on.PlaceholderCreated(effect.app, effect.name, created, why)
         case SetCondition():
-            return None if done else on.GateToldNot(effect.uid)
+            return None if done else on.GateReportFailed(effect.uid)
         case PostEvent() | LookUpGroups() | EndWait() | MarkFailed():
             return None
         case _:

@@ -27,7 +27,7 @@ from core.ledger.outcomes import (
 )
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import PartitionSpec
-from core.reasons import Refusal, Said
+from core.reasons import Refusal, SentRefusal
 from core.workload.pod import PodFacts
 
 
@@ -123,14 +123,14 @@ class PodAdmitted:
 
 @dataclass(frozen=True, slots=True)
 class PodRefused:
-    """A pod was refused. ``said``: what it was told (sticky), which may differ from ``refusal``'s text.
+    """A pod was refused. ``sent``: what it was told (sticky), which may differ from ``refusal``'s text.
 
     ``called``: as for `PodAdmitted`.
     """
 
     uid: PodUid
     refusal: Refusal
-    said: Said
+    sent: SentRefusal
     called: bool = False
 
 
@@ -216,14 +216,14 @@ class PlaceholderCreated:
 
 @dataclass(frozen=True, slots=True)
 class GateHeld:
-    """A pod at our gate must wait on. ``said``: what it is to be told (sticky)."""
+    """A pod at our gate must wait on. ``sent``: what it is to be told (sticky)."""
 
     uid: PodUid
-    said: Said
+    sent: SentRefusal
 
 
 @dataclass(frozen=True, slots=True)
-class GateToldNot:
+class GateReportFailed:
     """What a pod at our gate was to be told could not be written."""
 
     uid: PodUid
@@ -345,7 +345,7 @@ Event = (
     | PlanCommitted
     | QuotaReclaimed
     | GateHeld
-    | GateToldNot
+    | GateReportFailed
     | GroupsResolved
     | ActingBegan
     | ActingEnded

@@ -13,7 +13,7 @@ from core.ledger.admission.bind import note_bind
 from core.ledger.admission.cycle import Cycle
 from core.ledger.admission.filter import note_filter
 from core.ledger.admission.gate_opening import note_woken
-from core.ledger.admission.gate_status import forget_told, tell_why
+from core.ledger.admission.gate_status import forget_report, report_hold
 from core.ledger.admission.requests import abandon_cycle, begin_cycle, clear_overdue, end_cycle, request_cycle
 from core.ledger.admission.turns import expire_turns, time_leases
 from core.ledger.admission.unguarded import report_unguarded
@@ -130,7 +130,7 @@ class Ledger:
                 tell_all_later(self._state)
             case on.PodWoken():
                 note_woken(self._state, event)
-            case on.GateHeld() | on.GateToldNot():
+            case on.GateHeld() | on.GateReportFailed():
                 self._on_gate(event)
             case on.NodeNominated():
                 yield from self._on_nominated(event)
@@ -254,15 +254,15 @@ class Ledger:
 
     # -- time ----------------------------------------------------------------------------------------
 
-    def _on_gate(self, event: on.GateHeld | on.GateToldNot) -> None:
+    def _on_gate(self, event: on.GateHeld | on.GateReportFailed) -> None:
         record = self._state.pods.records.get(event.uid)
         if record is None:
             return
         match event:
-            case on.GateHeld(_, said):
-                tell_why(self._state, record, said)
-            case on.GateToldNot():
-                forget_told(record)
+            case on.GateHeld(_, sent):
+                report_hold(self._state, record, sent)
+            case on.GateReportFailed():
+                forget_report(record)
 
     def _on_cycle_due(self) -> Rounds:
         """One slice of a pass over the waiting asks; `LedgerView.cycle_wanted` says whether more is left."""

@@ -49,7 +49,7 @@ class PodFacts:
     ``nominated``: ``status.nominatedNodeName``; ``unscheduled``: message of PodScheduled=False, or empty;
     ``identity``: who submits it (ID-1); ``claims``: number of ResourceClaims, whose devices no size has;
     ``starts_at_once``: it has the tag ``application.stateaware.disable`` (SORT-8); ``constraints``: on nodes;
-    ``gate_told``: what its condition `ADMITTED` says of why its gate is shut; ``reserved_node``: node
+    ``gate_reported``: what its condition `ADMITTED` says of why its gate is shut; ``reserved_node``: node
     kept for it, as written on it (DESIGN-4); ``asks_filter``: kube-scheduler calls filter for
     it, which it does not where markers of ours leave that out (DESIGN-6); ``gate_opened``: its
     annotation `GATE_OPENED` says that Paddock removed its gate.
@@ -93,7 +93,7 @@ class PodFacts:
     claims: int = 0
     starts_at_once: bool = False
     constraints: Constraints = ANYWHERE
-    gate_told: str = ""
+    gate_reported: str = ""
     reserved_node: NodeName = NO_NODE
     asks_filter: bool = True
     gate_opened: bool = False

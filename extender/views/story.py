@@ -50,7 +50,7 @@ def story_of(view: LedgerView, journal: Journal, namespace: str, name: str) -> M
         "size": _amounts(record.facts.size),
         "notCounted": _not_counted(record.facts.claims),
         "gang": _gang(view, record),
-        "told": record.admission.said.text if record.admission.said and record.admission.refused else "",
+        "told": record.admission.sent.text if record.admission.sent and record.admission.refused else "",
         "verdict": _verdict(explain(view, record)),
         "story": [
             {"at": _stamp(line.at), "what": line.what, "detail": line.detail, "times": line.times}

@@ -113,7 +113,7 @@ def pod_from(pod: WirePod) -> PodFacts:
         identity=identity_from(annotations.get(USER_INFO)),
         claims=len(spec.resource_claims or ()),
         constraints=constraints,
-        gate_told=_refused_by(status, ADMITTED),
+        gate_reported=_refused_by(status, ADMITTED),
         reserved_node=NodeName(annotations.get(RESERVED_NODE, "")),
         asks_filter=asks_filter(markers),
         gate_opened=GATE_OPENED in annotations,

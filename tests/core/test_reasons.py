@@ -4,7 +4,15 @@ import pytest
 
 from core.ledger import events as on
 from core.ledger.settings import LedgerSettings
-from core.reasons import CODE_SETTLES, Code, Refusal, Said, contradicts_turn, said_next, tells_of_refusal
+from core.reasons import (
+    CODE_SETTLES,
+    Code,
+    Refusal,
+    SentRefusal,
+    contains_refusal,
+    contradicts_turn,
+    next_sent,
+)
 from tests.builders import START, filtered, make_ledger, make_partition, make_pod, make_queue
 
 QUOTA = Refusal(Code.QUOTA_EXCEEDED, "root.a", "max vcore=2")
@@ -13,11 +21,11 @@ UNPLACED = Refusal(Code.PLACEMENT_FAILED, "no queue root.a")
 DRAINING = Refusal(Code.QUEUE_DRAINING, "root.a")
 
 
-def told(*refusals: tuple[float, Refusal], generation: int = 1, last: Said | None = None) -> list[str]:
+def told(*refusals: tuple[float, Refusal], generation: int = 1, last: SentRefusal | None = None) -> list[str]:
     """The texts sent at each attempt."""
     texts = []
     for now, refusal in refusals:
-        last = said_next(last, refusal, generation=generation, now=now)
+        last = next_sent(last, refusal, generation=generation, now=now)
         texts.append(last.text)
     return texts
 
@@ -72,7 +80,7 @@ def test_a_flapping_code_never_changes_the_text() -> None:
 
 def test_a_new_document_changes_the_text_when_it_has_held_for_30_s() -> None:
     raised = Refusal(Code.QUOTA_EXCEEDED, "root.a", "max vcore=4")
-    last = said_next(None, QUOTA, generation=1, now=0.0)
+    last = next_sent(None, QUOTA, generation=1, now=0.0)
     attempts = [(10.0, raised), (39.0, raised), (40.0, raised)]
     assert told(*attempts, generation=2, last=last) == [QUOTA.text, QUOTA.text, raised.text]
 
@@ -84,7 +92,7 @@ def test_a_text_never_shows_usage() -> None:
     for at in range(6):
         ledger.apply(on.PodObserved(make_pod(f"p{at}", cpu=700)), now=START)
         verdict = filtered(ledger, f"uid-p{at}", now=START)
-        texts |= {verdict.said.text} if hasattr(verdict, "said") else set()
+        texts |= {verdict.sent.text} if hasattr(verdict, "sent") else set()
     assert texts == {"QuotaExceeded: root.a max vcore=2"}
 
 
@@ -101,11 +109,11 @@ def test_being_admitted_breaks_the_30_s() -> None:
     filtered(ledger, pod.uid, now=START + 4)
     record = ledger.view.pod(pod.uid)
     assert record is not None
-    assert record.admission.said is not None
-    assert (record.admission.refused, record.admission.said.rival) == (False, None)
+    assert record.admission.sent is not None
+    assert (record.admission.refused, record.admission.sent.rival) == (False, None)
     ledger.apply(lowered, now=START + 5)
     filtered(ledger, pod.uid, now=START + 2 + CODE_SETTLES + 1)
-    assert record.admission.said.text == "QuotaExceeded: root.a max vcore=1"
+    assert record.admission.sent.text == "QuotaExceeded: root.a max vcore=1"
 
 
 @pytest.mark.parametrize(
@@ -143,4 +151,4 @@ def test_other_texts_contradict_no_turn(text: str) -> None:
     ],
 )
 def test_our_texts_are_known_within_those_of_kube_scheduler(text: str, ours: bool) -> None:
-    assert tells_of_refusal(text) is ours
+    assert contains_refusal(text) is ours

@@ -3,24 +3,24 @@
 from dataclasses import replace
 
 from core.ledger.pods.record import PodRecord
-from core.reasons import Said
+from core.reasons import SentRefusal
 
 
-def note_refused(record: PodRecord, said: Said) -> None:
+def note_refused(record: PodRecord, sent: SentRefusal) -> None:
     """Note the refusal that filter or bind answered with."""
-    record.admission.said, record.admission.refused, record.admission.let_through = said, True, False
+    record.admission.sent, record.admission.refused, record.admission.let_through = sent, True, False
 
 
 def note_admitted(record: PodRecord) -> None:
     """Note that filter admitted a pod. The text of its last refusal is remembered, its rival is not."""
     record.admission.refused, record.admission.let_through = False, True
-    if record.admission.said is not None:
-        record.admission.said = replace(record.admission.said, rival=None)
+    if record.admission.sent is not None:
+        record.admission.sent = replace(record.admission.sent, rival=None)
 
 
-def note_held(record: PodRecord, said: Said) -> None:
+def note_held(record: PodRecord, sent: SentRefusal) -> None:
     """Note why Paddock's gate holds a pod."""
-    record.admission.said = said
+    record.admission.sent = sent
 
 
 def believe_refused(record: PodRecord) -> None:

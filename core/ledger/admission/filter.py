@@ -40,14 +40,14 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
             if called:
                 _note_call(state, record)
             _reserve(state, record, version, called=called)
-        case on.PodRefused(_, _, said, called):
+        case on.PodRefused(_, _, sent, called):
             if called:
                 _note_call(state, record)
                 if _give_up(state, record):
                     # It is pending again, and what is refused is noted of a pending pod.
                     touch(state, record)
                     yield
-            note_refused(record, said)
+            note_refused(record, sent)
             note_offered_others(record)
             _note_refusal(state, record, event.refusal)
     if record.pod_group is not None or record.gang.slot is not None:

@@ -8,31 +8,31 @@ from core.ledger.effects import SetCondition
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
-from core.reasons import Said
+from core.reasons import SentRefusal
 from core.workload.pod import ADMITTED
 
 OPENED = "its turn has come"
 
 
-def tell_why(state: State, record: PodRecord, said: Said) -> None:
+def report_hold(state: State, record: PodRecord, sent: SentRefusal) -> None:
     """Write why a pod waits, if that is not what it says already."""
     if not record.is_gated or record.admission.opening or record.uid in state.turns.of:
         return
-    note_held(record, said)
-    if said.text not in (record.admission.gate_told, record.facts.gate_told):
-        _write(state, record, False, said.code.value, said.text)
-    record.admission.gate_told = said.text
+    note_held(record, sent)
+    if sent.text not in (record.admission.gate_reported, record.facts.gate_reported):
+        _write(state, record, False, sent.code.value, sent.text)
+    record.admission.gate_reported = sent.text
 
 
-def forget_told(record: PodRecord) -> None:
+def forget_report(record: PodRecord) -> None:
     """Note that the condition of a pod was not written."""
-    record.admission.gate_told = ""
+    record.admission.gate_reported = ""
 
 
-def tell_opened(state: State, record: PodRecord) -> None:
+def report_opened(state: State, record: PodRecord) -> None:
     """Its gate is being opened."""
-    if record.admission.gate_told or record.facts.gate_told:
-        record.admission.gate_told = ""
+    if record.admission.gate_reported or record.facts.gate_reported:
+        record.admission.gate_reported = ""
         _write(state, record, True, "Admitted", OPENED)
 
 

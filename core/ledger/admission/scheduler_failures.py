@@ -12,7 +12,7 @@ from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.usage.reservations import expect_on, shorten
-from core.reasons import contradicts_turn, tells_of_refusal
+from core.reasons import contains_refusal, contradicts_turn
 from core.workload.pod import PodFacts
 
 FAILED_ELSEWHERE = 2.0
@@ -22,7 +22,7 @@ FAILED_ELSEWHERE = 2.0
 def note_refusal(state: State, record: PodRecord, facts: PodFacts) -> None:
     """A former life of this process refused it, or the instance that acts: nothing but a wake-up of ours
     makes kube-scheduler try it again."""
-    if record.admission.said is None and not record.admission.refused and tells_of_refusal(facts.unscheduled):
+    if record.admission.sent is None and not record.admission.refused and contains_refusal(facts.unscheduled):
         believe_refused(record)
         request_cycle(state, CycleReason.POD_ARRIVED)
 
@@ -31,7 +31,7 @@ def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
     """A failure text that is new and not our refusal says that no node takes an ask that we let through, or
     whose turn it is."""
     text = facts.unscheduled
-    ours = record.admission.said is not None and record.admission.said.text in text
+    ours = record.admission.sent is not None and record.admission.sent.text in text
     if not text or text == record.facts.unscheduled or ours:
         return
     if record.admission.reservation is not None and facts.version > record.admission.reservation.version:

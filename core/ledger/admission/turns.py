@@ -9,7 +9,7 @@ from itertools import islice
 
 from core.ids import AppId, NodeName, PodUid, QueuePath
 from core.instants import has_come
-from core.ledger.admission.gate_status import begin_opening, tell_opened
+from core.ledger.admission.gate_status import begin_opening, report_opened
 from core.ledger.admission.requests import (
     note_overdue,
     note_time,
@@ -102,7 +102,7 @@ def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
     record.admission.woken_at, record.admission.waking = state.now, True
     if gated:
         _note_opening(state, record)
-        tell_opened(state, record)
+        report_opened(state, record)
         return (OpenGate(facts.uid, facts.namespace, facts.name),)
     return (WakePod(facts.uid, facts.namespace, facts.name, token=str(int(state.now * 1000))),)
 

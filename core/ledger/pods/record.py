@@ -7,7 +7,7 @@ from typing import NamedTuple
 from core.ids import NO_NODE, NO_POD, AppId, NodeName, PodUid, QueuePath
 from core.ledger.outcomes import EvictionOutcome
 from core.queues.users.identity import Identity
-from core.reasons import Said
+from core.reasons import SentRefusal
 from core.resource import Resource
 from core.workload.ask import Rank, Reservation
 from core.workload.daemon_set import DaemonSetKey
@@ -132,7 +132,7 @@ class Admission:
     #: Node on which its turn was counted, while its size is reserved; empty for none.
     noted: NodeName = NO_NODE
     #: Refusal that it was sent last (sticky); None if none was.
-    said: Said | None = None
+    sent: SentRefusal | None = None
     #: True if a refusal of Paddock was the last answer it got.
     refused: bool = False
     #: True if the last answer of filter admitted it.
@@ -148,7 +148,7 @@ class Admission:
     #: True while a wake-up is being written.
     waking: bool = False
     #: Text last written about why its gate is shut; empty for none.
-    gate_told: str = ""
+    gate_reported: str = ""
     #: True if the removal of its gate was requested and not refused, so the gate may be open (F-2).
     opening: bool = False
     #: True once it was filed to be reported as never admitted (F-7).

@@ -61,7 +61,7 @@ def test_three_pods_in_a_queue_for_two(ledger: Ledger) -> None:
     assert usage(ledger, "root.p.x") == (0, 2000, 1000)
     refused = verdicts[2]
     assert isinstance(refused, Refused)
-    assert refused.said.text == "QuotaExceeded: root.p.x max vcore=2"
+    assert refused.sent.text == "QuotaExceeded: root.p.x max vcore=2"
 
 
 @pytest.mark.rule("QUO-8")
@@ -218,7 +218,7 @@ def test_a_bind_call_without_a_reservation_may_be_refused(ledger: Ledger) -> Non
     pod = observed(ledger, cpu=2500)
     verdict = bind_called(ledger, pod.uid, now=START)
     assert isinstance(verdict, Refused)
-    assert verdict.said.text == "QuotaExceeded: root.p.x max vcore=2"
+    assert verdict.sent.text == "QuotaExceeded: root.p.x max vcore=2"
     assert ledger.view.use_of(N1) is None
     assert len(ledger.view.waiting) == 1, "it waits for room as after a filter call"
 

@@ -75,7 +75,7 @@ CREATED = make_placeholder()
             Answer.GONE,
             on.PlaceholderCreated(CREATED.app, CREATED.name, CreationOutcome.FAILED, "no"),
         ),
-        (SetCondition(*PLACE, "K", True, "R", "m"), Answer.GONE, on.GateToldNot(UID)),
+        (SetCondition(*PLACE, "K", True, "R", "m"), Answer.GONE, on.GateReportFailed(UID)),
         (SetCondition(*PLACE, "K", True, "R", "m"), Answer.DONE, None),
         (MarkFailed(*PLACE, "R", "m"), Answer.FAILED, None),
         (PostEvent("Pod", "default", "p", UID, "R", "m"), Answer.FAILED, None),

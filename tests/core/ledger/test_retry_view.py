@@ -163,7 +163,7 @@ def summary(answer: object) -> tuple[object, ...]:
     match answer:
         case Admitted(_, besides):
             return "admitted", besides
-        case Refused(refusal, said):
-            return refusal.code, refusal, said
+        case Refused(refusal, sent):
+            return refusal.code, refusal, sent
         case _:
             return (answer,)

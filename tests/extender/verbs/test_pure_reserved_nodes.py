@@ -78,8 +78,8 @@ def test_the_code_is_that_of_the_decision(rig: Rig) -> None:
     rig.filter("p", nodes=["n1"])
     record = rig.engine.view.pod(make_pod("p").uid)
     assert record is not None
-    assert record.admission.said is not None
-    assert record.admission.said.code is Code.NODE_RESERVED
+    assert record.admission.sent is not None
+    assert record.admission.sent.code is Code.NODE_RESERVED
 
 
 @pytest.mark.rule("DESIGN-6")

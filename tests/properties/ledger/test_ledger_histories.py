@@ -20,7 +20,7 @@ from core.ledger.outcomes import (
     RecordPurpose,
     RemovalPurpose,
 )
-from core.reasons import Code, Refusal, Said
+from core.reasons import Code, Refusal, SentRefusal
 from core.workload.budget import BudgetFacts
 from core.workload.daemon_set import Controller, DaemonSetFacts, DaemonSetKey
 from core.workload.gangs.gang import GroupSource, Misdefined, PodGroup
@@ -114,7 +114,7 @@ def any_node() -> st.SearchStrategy[NodeFacts]:
 
 
 REFUSAL = Refusal(Code.QUOTA_EXCEEDED, "root.p", "max vcore=3")
-SAID = Said(REFUSAL.text, REFUSAL.code, 1)
+SAID = SentRefusal(REFUSAL.text, REFUSAL.code, 1)
 
 some_pod = any_pod().map(named)
 plans = st.sampled_from(["1-a", "2-b"])
@@ -184,7 +184,7 @@ EVENTS: dict[type, tuple[st.SearchStrategy[Any], ...]] = {
     ),
     on.PlaceholderCreated: (apps, placeholders, st.sampled_from(CreationOutcome)),
     on.GateHeld: (uids, st.just(SAID)),
-    on.GateToldNot: (uids,),
+    on.GateReportFailed: (uids,),
     on.PlanOffered: (uids, plans, nodes, chosen),
     on.PlanCommitted: (uids, plans, nodes, chosen),
     on.QuotaReclaimed: (uids, st.sampled_from(["root.p", "root.a"]), chosen),

@@ -83,10 +83,10 @@ def test_what_is_written_there_already_is_not_written_again() -> None:
     ledger = make_ledger(A)
     ledger.apply(on.PodObserved(make_pod("running", node="n1")), now=START)
     text = "QuotaExceeded: root.a max vcore=1"
-    gated(ledger, "before", gate_told=text)
+    gated(ledger, "before", gate_reported=text)
     gated(ledger, "fresh")
     assert told(ledger) == [f"fresh: {text}"]
-    ledger.apply(on.GateToldNot(PodUid("uid-fresh")), now=START)
+    ledger.apply(on.GateReportFailed(PodUid("uid-fresh")), now=START)
     assert told(ledger) == [f"fresh: {text}"]
 
 

@@ -130,7 +130,7 @@ def test_the_application_is_rejected_and_its_pods_are_told_why() -> None:
     assert application(ledger).state is AppState.REJECTED
     verdict = filtered(ledger, "uid-p1", now=START)
     assert isinstance(verdict, Refused)
-    assert verdict.said.text == text
+    assert verdict.sent.text == text
     record = ledger.view.pod(PodUid("uid-p2"))
     assert record is not None
     assert explain(ledger.view, record).refusal == verdict.refusal

@@ -12,7 +12,7 @@ from core.ledger import events as on
 from core.ledger.effects import Effect
 from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord
-from core.reasons import Code, Said
+from core.reasons import Code, SentRefusal
 from core.workload.gangs.phase import GangPhase
 from core.workload.nodes.affinity import Constraints
 from core.workload.pod import OWN_GATE, REPLACES, RESERVED_NODE
@@ -289,7 +289,7 @@ def test_what_kube_scheduler_tried_before_the_room_was_there_says_nothing() -> N
 
 
 def _refused_node() -> tuple[object, object]:
-    return NODE_RESERVED, Said(NODE_RESERVED.text, NODE_RESERVED.code, 1)
+    return NODE_RESERVED, SentRefusal(NODE_RESERVED.text, NODE_RESERVED.code, 1)
 
 
 @pytest.mark.rule("GANG-12")

@@ -13,7 +13,7 @@ from core.ledger.effects import Effect
 from core.ledger.gangs import matching
 from core.ledger.gangs.matching import COUNTED_FOR
 from core.ledger.outcomes import Purpose
-from core.reasons import Said
+from core.reasons import SentRefusal
 from core.workload.pod import OWN_GATE, REPLACES
 from tests.builders import make_gang, make_ledger, make_node, make_queue
 from tests.core.ledger.gangs.play import GangPlay
@@ -232,8 +232,8 @@ def test_an_instance_that_takes_over_begins_no_more_than_the_one_before() -> Non
 def offered_others(cluster: Cluster, uid: str) -> None:
     """kube-scheduler tries a pod, and does not offer the node that is its own."""
     cluster.tell(on.FilterCalled(PodUid(uid)))
-    said = Said(NODE_RESERVED.text, NODE_RESERVED.code, 1)
-    cluster.tell(on.PodRefused(PodUid(uid), NODE_RESERVED, said))
+    sent = SentRefusal(NODE_RESERVED.text, NODE_RESERVED.code, 1)
+    cluster.tell(on.PodRefused(PodUid(uid), NODE_RESERVED, sent))
 
 
 @pytest.mark.rule("GANG-12")

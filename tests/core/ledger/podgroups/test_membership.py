@@ -129,7 +129,7 @@ def test_the_refusal_names_what_is_asked_for_and_never_how_many_there_are() -> N
     second = filtered(ledger, "uid-p", now=START)
     assert isinstance(first, Refused)
     assert isinstance(second, Refused)
-    assert first.said.text == second.said.text == "GangIncomplete: pod group default/g min-available=3"
+    assert first.sent.text == second.sent.text == "GangIncomplete: pod group default/g min-available=3"
 
 
 @pytest.mark.rule("COS-1")

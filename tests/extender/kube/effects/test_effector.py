@@ -96,7 +96,7 @@ async def test_a_condition_is_merged_into_the_status(bench: Bench) -> None:
         "reason": "QuotaExceeded",
         "message": "m" * 1000,
     }
-    assert bench.learned[-1] == on.GateToldNot(PodUid("uid-p"))
+    assert bench.learned[-1] == on.GateReportFailed(PodUid("uid-p"))
 
 
 async def test_an_event_as_it_is_written(bench: Bench) -> None:

@@ -7,7 +7,7 @@ from core.ledger import events as on
 from core.ledger.ledger import Ledger
 from core.ledger.state.state import State
 from core.queues.users.limits import Claimant
-from core.reasons import Code, Refusal, Said
+from core.reasons import Code, Refusal, SentRefusal
 from core.resource import Resource
 from tests.builders import (
     AGENTS,
@@ -43,7 +43,7 @@ def busy_ledger() -> Ledger:
         on.PodAdmitted(PodUid("uid-reserved"), 1),
         on.PodOffered(make_pod("provisional")),
         on.PodObserved(make_pod("waiting")),
-        on.PodRefused(PodUid("uid-waiting"), refusal, Said("text", Code.QUOTA_EXCEEDED, 1)),
+        on.PodRefused(PodUid("uid-waiting"), refusal, SentRefusal("text", Code.QUOTA_EXCEEDED, 1)),
         on.PodObserved(make_pod("ungated", asks_filter=False)),
         on.PodObserved(make_pod("member", app="gang", gang=make_gang(3), task_group="g")),
         on.PodObserved(make_pod("tg-1", app="gang", placeholder=True, task_group="g", node="n2")),
