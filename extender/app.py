@@ -12,7 +12,7 @@ from typing import Any
 from watchfiles import awatch
 
 from core.ledger import events as on
-from core.ledger.effects import EndWait, LookUpGroups, PostEvent
+from core.ledger.effects import EndWait, PostEvent, ResolveGroups
 from core.queues.tree import over_max
 from extender.checking.verdict import validation_of
 from extender.configuration.missing_notice import MissingNotice
@@ -277,7 +277,7 @@ class App:
     # -- running -----------------------------------------------------------------------------------------
 
     def _perform(self, effect: Any) -> None:
-        if isinstance(effect, LookUpGroups):
+        if isinstance(effect, ResolveGroups):
             self._host_groups.look_up(effect.user)
         elif isinstance(effect, EndWait):
             self._bind_verb.waits.end(effect.uid, effect.why)

@@ -27,7 +27,7 @@ from core.reasons import Code, Refusal, next_sent
 from core.resource import Resource, Tally
 from core.workload.application import Application
 
-GONE = Faulted("pod is gone")
+POD_DELETED = Faulted("pod is gone")
 NODE_RESERVED = Refusal(Code.NODE_RESERVED, "kept for another pod")
 """The text for nodes that are kept; the same for all, as kube-scheduler counts texts."""
 
@@ -53,7 +53,7 @@ def decide_admission(
     """
     record = view.pod(uid)
     if record is None or record.facts.deleting:
-        return GONE
+        return POD_DELETED
     if record.node:
         return Faulted(f"pod is already bound to {record.node}")
     if not record.membership.managed:
@@ -150,7 +150,7 @@ def decide_preemption(view: LedgerView, uid: PodUid, offer: Callable[[], Offered
     """
     record = view.pod(uid)
     if record is None or record.facts.deleting or record.node:
-        return GONE if record is None or record.facts.deleting else Faulted("pod is already bound")
+        return POD_DELETED if record is None or record.facts.deleting else Faulted("pod is already bound")
     if not record.membership.managed:
         return Ignored()
     if view.unopened(record) is not None or record.bypasses:

@@ -9,11 +9,11 @@ from core.ledger.effects import (
     Effect,
     EndWait,
     EvictPod,
-    LookUpGroups,
     MarkFailed,
     NominateNode,
     OpenGate,
     PostEvent,
+    ResolveGroups,
     SetCondition,
     WakePod,
     WriteRecord,
@@ -22,7 +22,7 @@ from core.ledger.outcomes import Answer, CreationOutcome, EvictionOutcome
 
 _EVICTIONS = {
     Answer.DONE: EvictionOutcome.DONE,
-    Answer.GONE: EvictionOutcome.GONE,
+    Answer.NOT_FOUND: EvictionOutcome.NOT_FOUND,
     Answer.BUDGET: EvictionOutcome.BUDGET,
 }
 _CREATIONS = {Answer.DONE: CreationOutcome.DONE, Answer.REFUSED: CreationOutcome.REFUSED}
@@ -59,7 +59,7 @@ def outcome_of(effect: Effect, reached: Answer, *, why: str = "", certain: bool 
             return on.PlaceholderCreated(effect.app, effect.name, created, why)
         case SetCondition():
             return None if done else on.GateReportFailed(effect.uid)
-        case PostEvent() | LookUpGroups() | EndWait() | MarkFailed():
+        case PostEvent() | ResolveGroups() | EndWait() | MarkFailed():
             return None
         case _:
             assert_never(effect)

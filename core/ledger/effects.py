@@ -74,7 +74,7 @@ class EndWait:
 
 
 @dataclass(frozen=True, slots=True)
-class LookUpGroups:
+class ResolveGroups:
     """Find the groups of a user where the partition's resolver has them (ID-4). Needs no Lease."""
 
     user: str
@@ -177,7 +177,7 @@ Effect = (
     | DeletePod
     | CreatePlaceholder
     | PostEvent
-    | LookUpGroups
+    | ResolveGroups
     | EndWait
     | MarkFailed
     | SetCondition

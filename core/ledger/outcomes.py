@@ -41,7 +41,7 @@ class Answer(Enum):
 
     DONE = "done"
     """The API server has done it, or has begun it."""
-    GONE = "gone"
+    NOT_FOUND = "gone"
     """The object is not there any more, or another one has its name."""
     BUDGET = "budget"
     """A PodDisruptionBudget does not allow it now."""
@@ -58,7 +58,7 @@ class EvictionOutcome(Enum):
     """The API server has begun it; the watch tells when the pod is gone."""
     BUDGET = "budget"
     """A PodDisruptionBudget does not allow it now."""
-    GONE = "gone"
+    NOT_FOUND = "gone"
     """The pod is not there any more, or another one has its name."""
     FAILED = "failed"
     """It was not asked for, was refused, or nobody knows: the watch will tell."""

@@ -145,7 +145,7 @@ class LedgerView:
         uids = self._state.pods.by_name.get((namespace, name))
         return self._state.pods.records.get(uids[-1]) if uids else None
 
-    def is_gone(self, uid: PodUid) -> bool:
+    def was_deleted(self, uid: PodUid) -> bool:
         """Whether the pod was deleted, or became terminal, in the last ten minutes."""
         return uid in self._state.pods.gone
 

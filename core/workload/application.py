@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from core.ids import NO_POD, AppId, PodUid, QueuePath
-from core.queues.users.identity import NOBODY, Identity
+from core.queues.users.identity import UNKNOWN_IDENTITY, Identity
 from core.queues.users.limits import Claimant
 from core.reasons import Refusal
 from core.resource import Tally
@@ -44,7 +44,7 @@ class Application:
     id: AppId
     requested: str
     namespace: str = ""
-    identity: Identity = NOBODY
+    identity: Identity = UNKNOWN_IDENTITY
     groups: tuple[str, ...] | None = None
     group: str = ""
     submitted: float = 0.0

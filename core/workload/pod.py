@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from core.ids import NO_NODE, NO_POD, NodeName, PodUid
-from core.queues.users.identity import NOBODY, Identity
+from core.queues.users.identity import UNKNOWN_IDENTITY, Identity
 from core.resource import Limit, Resource
 from core.workload.daemon_set import Controller
 from core.workload.gangs.gang import Gang, Misdefined, PodGroup
@@ -89,7 +89,7 @@ class PodFacts:
     gates: tuple[str, ...] = ()
     nominated: NodeName = NO_NODE
     unscheduled: str = ""
-    identity: Identity = NOBODY
+    identity: Identity = UNKNOWN_IDENTITY
     claims: int = 0
     starts_at_once: bool = False
     constraints: Constraints = ANYWHERE

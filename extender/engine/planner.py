@@ -9,7 +9,7 @@ from typing import Protocol
 
 from core.decisions.decision import Offered
 from core.decisions.preemption.due_order import DueOrder
-from core.decisions.preemption.eligibility import barred, tried_lately
+from core.decisions.preemption.eligibility import tried_recently, why_not_eligible
 from core.decisions.preemption.judging import Breach, check_laws, outdated
 from core.decisions.preemption.planning import Outcome, Planning, plan_preemption
 from core.decisions.preemption.quota_reclaim import plan_reclaim
@@ -164,7 +164,7 @@ class Planner:
         leaf = view.queue_of(record) if record is not None else None
         if record is None or leaf is None or uid in view.offers:
             return None
-        if barred(view, record, leaf, now=now) or tried_lately(record, now=now):
+        if why_not_eligible(view, record, leaf, now=now) or tried_recently(record, now=now):
             return None
         if not (record.facts.complex or self._goes_first(leaf)):
             # The tick plans for those first, and then for it too.

@@ -18,7 +18,7 @@ from core.errors import PaddockError
 from core.ids import NodeName
 from core.ledger import events as on
 from core.ledger.audit.drift import Drift
-from core.ledger.effects import Effect, EndWait, LookUpGroups, PostEvent
+from core.ledger.effects import Effect, EndWait, PostEvent, ResolveGroups
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import LedgerView
 from core.workload.budget import BudgetFacts
@@ -186,7 +186,7 @@ class Life:
             world = self._world
             made = self.configuration.settings.placeholders
             act(effect, world.api, world.budgets, world.onlooker, self.engine.learn, placeholders=made)
-            if not isinstance(effect, LookUpGroups):
+            if not isinstance(effect, ResolveGroups):
                 self._done(effect)
         return True
 

@@ -176,7 +176,7 @@ def _gang_families(view: LedgerView, numbers: LedgerNumbers) -> Iterator[Metric]
     yield timed_out
     for name, meaning, count in (
         ("paddock_gang_creations_refused", "Gangs whose placeholders were refused", tally.refused),
-        ("paddock_gang_takeovers", "Members that took a placeholder over", tally.taken_over),
+        ("paddock_gang_takeovers", "Members that took a placeholder over", tally.replaced),
         ("paddock_gang_takeovers_cancelled", "Take-overs that came to nothing", tally.cancelled),
     ):
         yield CounterMetricFamily(name, meaning, count)

@@ -22,7 +22,7 @@ from extender.views.story import described
 _EVICTED = {
     EvictionOutcome.DONE: "eviction begun",
     EvictionOutcome.BUDGET: "not evicted: a disruption budget forbids it",
-    EvictionOutcome.GONE: "not evicted: gone already",
+    EvictionOutcome.NOT_FOUND: "not evicted: gone already",
     EvictionOutcome.FAILED: "not evicted",
 }
 

@@ -138,7 +138,7 @@ class BindVerb:
         record = engine.view.pod(uid)
         if record is not None and record.is_confirmed and not why_unbindable(record.facts, request):
             return record.facts
-        if engine.view.is_gone(uid):
+        if engine.view.was_deleted(uid):
             raise CallFault("pod is gone")
         facts = await self._binder.read_pod(request.namespace, request.name, within=within)
         why = why_unbindable(facts, request)

@@ -259,7 +259,7 @@ class World(Cluster):
     def _evict(self, uid: PodUid, preemptor: PodUid, purpose: RemovalPurpose, *, reached: bool) -> None:
         outcome = EvictionOutcome.DONE if reached else EvictionOutcome.FAILED
         if uid not in self.pods:
-            outcome = EvictionOutcome.GONE
+            outcome = EvictionOutcome.NOT_FOUND
         if outcome is EvictionOutcome.DONE and not self.pods[uid].deleting:
             self.say(f"{uid} is evicted for {preemptor}")
             self.leave(uid)

@@ -11,10 +11,10 @@ from core.ledger.effects import (
     DeletePod,
     Effect,
     EvictPod,
-    LookUpGroups,
     MarkFailed,
     NominateNode,
     OpenGate,
+    ResolveGroups,
     WakePod,
     WriteRecord,
 )
@@ -239,7 +239,7 @@ class Paddock:
 
     def _perform(self, effect: Effect) -> None:
         match effect:
-            case LookUpGroups(user):
+            case ResolveGroups(user):
                 self.engine.learn(on.GroupsResolved(user, ()))
                 return
             case OpenGate(uid) | WakePod(uid):

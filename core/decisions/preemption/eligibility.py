@@ -10,10 +10,10 @@ from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 
 
-def barred(view: LedgerView, record: PodRecord, queue: Queue, *, now: float) -> NoPlan | None:
+def why_not_eligible(view: LedgerView, record: PodRecord, queue: Queue, *, now: float) -> NoPlan | None:
     """What keeps an ask from preempting to reach a guarantee, in the order of PRE-1 and PRE-5, or None.
 
-    That it tried lately is a matter for whoever asks often: see `tried_lately`.
+    That it tried lately is a matter for whoever asks often: see `tried_recently`.
     """
     uid, facts = record.uid, record.facts
     if not view.preempts:
@@ -41,13 +41,13 @@ def held_back(view: LedgerView, record: PodRecord, queue: Queue, *, now: float) 
     return NoPlan(record.uid, Stop.HELD_BACK, "inVain", text)
 
 
-def tried_lately(record: PodRecord, *, now: float) -> NoPlan | None:
+def tried_recently(record: PodRecord, *, now: float) -> NoPlan | None:
     """Whether the last attempt is less than 15 s ago (PRE-5)."""
     if record.preemption.tried_at is None or has_come(record.preemption.tried_at + TRIES_APART, now=now):
         return None
     return NoPlan(
         record.uid,
-        Stop.TRIED_LATELY,
+        Stop.TRIED_RECENTLY,
         "PRE-5",
         f"tried {max(0.0, now - record.preemption.tried_at):.0f} s ago",
     )

@@ -9,7 +9,13 @@ from heapq import heappop, heappush
 
 from core.decisions.preemption import laws
 from core.decisions.preemption.case import Case, case_of
-from core.decisions.preemption.eligibility import barred, held_back, is_in_back_off, is_pending, limited
+from core.decisions.preemption.eligibility import (
+    held_back,
+    is_in_back_off,
+    is_pending,
+    limited,
+    why_not_eligible,
+)
 from core.decisions.preemption.judging import check_laws, outdated, receipt_of
 from core.decisions.preemption.receipts import SHOWN, Kind, NodeTally, NoPlan, Plan, Stop, Victim
 from core.decisions.preemption.search import (
@@ -105,7 +111,7 @@ class Planning:
             held = held_back(view, record, leaf, now=self._now)
             return held or plan_required_node(view, record, leaf)
         no = (
-            barred(view, record, leaf, now=self._now)
+            why_not_eligible(view, record, leaf, now=self._now)
             or limited(view, record, leaf)
             or self._too_complex(record)
         )

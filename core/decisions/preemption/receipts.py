@@ -27,7 +27,7 @@ class Stop(StrEnum):
     NEVER_PREEMPTS = "NeverPreempts"
     TRIGGERED = "AlreadyTriggered"
     TOO_YOUNG = "TooYoung"
-    TRIED_LATELY = "TriedLately"
+    TRIED_RECENTLY = "TriedLately"
     HELD_BACK = "HeldBack"
     LIMITED = "Limited"
     BACKS_OFF = "BacksOff"

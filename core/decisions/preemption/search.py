@@ -19,7 +19,7 @@ from core.resource import Resource
 from core.workload.nodes.affinity import ANYWHERE, why_not
 from core.workload.nodes.node import Evictable, NodeFacts, Rung
 
-_NOBODY = (0.0, 0, PodUid(""))
+_NO_ORIGINATOR = (0.0, 0, PodUid(""))
 """In place of the originator of an application that has placeholders only."""
 
 
@@ -179,7 +179,7 @@ def candidates_in(
     """The pods of leaves, wherever they run: as a victim, or None for one that may not go. ``but``: uids left
     out. Those of the application that came last are the first, whatever names are."""
     applications = [
-        (application.originator or _NOBODY, app_id, application, leaf)
+        (application.originator or _NO_ORIGINATOR, app_id, application, leaf)
         for leaf in leaves
         for app_id in leaf.applications
         if (application := view.application(app_id)) is not None

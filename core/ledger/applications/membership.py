@@ -12,7 +12,7 @@ from core.ledger.podgroups.membership import warn_of_labels
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
 from core.ledger.state.state import State
-from core.queues.users.identity import NOBODY
+from core.queues.users.identity import UNKNOWN_IDENTITY
 from core.workload.application import Application, application_id
 from core.workload.pod import PodFacts
 from core.workload.states import AppState, Move
@@ -144,7 +144,7 @@ def _host_of(state: State, record: PodRecord, own: AppId) -> AppId:
     if own in state.applications.known or not state.config.settings.shares_applications:
         return own
     host = state.applications.guests.get(own)
-    if host is not None or user in ("", NOBODY.user):
+    if host is not None or user in ("", UNKNOWN_IDENTITY.user):
         return host or own
     same = [each for each in _others(state, own) if state.applications.known[each].identity.user == user]
     return min(same, default=own)

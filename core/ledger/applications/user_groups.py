@@ -1,7 +1,7 @@
 """Which groups of its user count for an application (ID-4 to ID-6)."""
 
 from core.ids import AppId
-from core.ledger.effects import LookUpGroups
+from core.ledger.effects import ResolveGroups
 from core.ledger.state.applications import Resolved
 from core.ledger.state.outbox import emit
 from core.ledger.state.state import State
@@ -38,9 +38,9 @@ def _resolved(state: State, application: Application, *, forced: bool) -> Refusa
     user = application.identity.user
     known = state.applications.resolved.get(user)
     if known is None:
-        if user not in state.applications.looking_up:
-            state.applications.looking_up.add(user)
-            emit(state, LookUpGroups(user))
+        if user not in state.applications.resolving:
+            state.applications.resolving.add(user)
+            emit(state, ResolveGroups(user))
         return refusal_of_groups(user, None, answered=False)
     refusal = None if forced else refusal_of_groups(user, known.groups, answered=True)
     if refusal is not None:
@@ -52,7 +52,7 @@ def _resolved(state: State, application: Application, *, forced: bool) -> Refusa
 
 def learn_groups(state: State, user: str, groups: tuple[str, ...] | None) -> list[AppId]:
     """Note what a resolver answered. The applications that waited for it are to be placed."""
-    state.applications.looking_up.discard(user)
+    state.applications.resolving.discard(user)
     known = state.applications.resolved[user] = Resolved(groups, state.now)
     set_timer(state, TimerKind.USER_GROUPS, user, known.until)
     return _waiting_for(state, user)

@@ -12,7 +12,7 @@ from core.ledger.gangs.index import awaits_gang, gang_progress_of, progress_of, 
 from core.ledger.gangs.matching import clear_line
 from core.ledger.gangs.open_slots import call_member
 from core.ledger.gangs.release import AGAIN, delete, forget_release, left_over, release
-from core.ledger.gangs.reports import count_taken_over
+from core.ledger.gangs.reports import count_replaced
 from core.ledger.node_reservation.reservation import believe_nomination, take_back
 from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord, Slot
@@ -124,7 +124,7 @@ def note_placed(state: State, record: PodRecord) -> Rounds:
     progress = progress_of(state, record)
     slots.drop_slot(record)
     believe_nomination(record, NO_NODE)
-    count_taken_over(state)
+    count_replaced(state)
     if progress is not None:
         progress.replaced += 1
     holder = state.pods.records.get(slot.placeholder)

@@ -64,9 +64,9 @@ def count_timed_out(state: State, style: GangStyle) -> None:
     state.gangs.tally.timed_out[style.value] = state.gangs.tally.timed_out.get(style.value, 0) + 1
 
 
-def count_taken_over(state: State) -> None:
+def count_replaced(state: State) -> None:
     """Count a placeholder that a member has replaced."""
-    state.gangs.tally.taken_over += 1
+    state.gangs.tally.replaced += 1
 
 
 def count_cancelled(state: State) -> None:

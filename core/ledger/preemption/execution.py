@@ -190,7 +190,7 @@ def note_eviction(state: State, event: on.PodEvicted) -> None:
         send_off(state, event.preemptor)
         return
     match event.outcome:
-        case EvictionOutcome.DONE | EvictionOutcome.GONE:
+        case EvictionOutcome.DONE | EvictionOutcome.NOT_FOUND:
             record.preemption.eviction = event.outcome
             send_off(state, record.preemption.preempted_for or event.preemptor)
         case EvictionOutcome.BUDGET | EvictionOutcome.FAILED:

@@ -64,6 +64,6 @@ class Applications:
     #: Answers of the resolver that are still used, by user.
     resolved: dict[str, Resolved] = field(default_factory=dict)
     #: Users that the resolver was asked about and has not answered.
-    looking_up: set[str] = field(default_factory=set)
+    resolving: set[str] = field(default_factory=set)
     #: Numbers of reports.
     tally: IdentityTally = field(default_factory=IdentityTally)

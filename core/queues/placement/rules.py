@@ -10,7 +10,7 @@ from core.queues.placement.filters import USER_NAME, passes
 from core.queues.queue import Queue
 from core.queues.spec import RuleSpec
 from core.queues.users.access import may_submit
-from core.queues.users.identity import NOBODY
+from core.queues.users.identity import UNKNOWN_IDENTITY
 from core.reasons import Code, Refusal
 
 IMPLICIT = (RuleSpec("provided"),)
@@ -37,8 +37,8 @@ class PlacementRequest:
     """
 
     requested: str = ""
-    user: str = NOBODY.user
-    groups: tuple[str, ...] = (NOBODY.user,)
+    user: str = UNKNOWN_IDENTITY.user
+    groups: tuple[str, ...] = (UNKNOWN_IDENTITY.user,)
     tags: Mapping[str, str] = field(default_factory=dict)
     forced: bool = False
     restored: bool = False

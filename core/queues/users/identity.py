@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass
 
-_NOBODY = "nobody"
+_UNKNOWN_USER = "nobody"
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
     """``groups``: as the pod gave them; empty when it gave none."""
 
-    user: str = _NOBODY
+    user: str = _UNKNOWN_USER
     groups: tuple[str, ...] = ()
 
 
 NO_GROUP = "nogroup"
 """The group of one whose groups are not known, and who runs already (ID-6)."""
 
-NOBODY = Identity()
+UNKNOWN_IDENTITY = Identity()
 """Whoever says nothing of himself."""

@@ -102,7 +102,7 @@ class GangTally:
     """What has become of gangs since the process began.
 
     ``started`` and ``seconds``: how many came together, and how long that took them in all; ``timed_out``: by
-    style; ``refused``: whose placeholders the API server did not take; ``taken_over`` and ``cancelled``:
+    style; ``refused``: whose placeholders the API server did not take; ``replaced`` and ``cancelled``:
     take-overs that were completed, and that came to nothing.
     """
 
@@ -110,7 +110,7 @@ class GangTally:
     seconds: float = 0.0
     timed_out: dict[str, int] = field(default_factory=dict)
     refused: int = 0
-    taken_over: int = 0
+    replaced: int = 0
     cancelled: int = 0
 
 

@@ -95,14 +95,14 @@ async def test_a_pod_is_evicted_and_only_this_one(cluster: Cluster) -> None:
         await cluster.add_nodes(1)
         pod = await running(cluster, stand.pods, "victim", grace=1)
         hand.perform(evict(pod, uid="uid-of-its-predecessor"))
-        assert await hand.ended("uid-of-its-predecessor") is EvictionOutcome.GONE
+        assert await hand.ended("uid-of-its-predecessor") is EvictionOutcome.NOT_FOUND
         assert leaving(stand.pods, "victim") is False
         hand.perform(evict(pod))
         assert await hand.ended(uid_of(pod)) is EvictionOutcome.DONE
         await stand.pods.until(lambda: leaving(stand.pods, "victim") is not False, "it leaves")
         await stand.pods.until(lambda: leaving(stand.pods, "victim") is None, "it is gone")
         hand.perform(evict(pod))
-        assert await hand.ended(uid_of(pod)) is EvictionOutcome.GONE
+        assert await hand.ended(uid_of(pod)) is EvictionOutcome.NOT_FOUND
         assert hand.outcomes == {("EvictPod", "done"): 1, ("EvictPod", "object gone"): 2}
         await stand.audited()
 
@@ -204,7 +204,7 @@ async def test_a_deletion_asks_no_budget_and_at_once_knows_no_grace(cluster: Clu
                 purpose=Purpose.REPLACEMENT,
             )
         )
-        assert await hand.ended("uid-of-its-predecessor") is EvictionOutcome.GONE
+        assert await hand.ended("uid-of-its-predecessor") is EvictionOutcome.NOT_FOUND
         hand.perform(
             DeletePod(
                 PodUid(uid_of(pod)),

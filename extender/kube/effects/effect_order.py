@@ -5,8 +5,8 @@ from core.ledger.effects import (
     CreatePlaceholder,
     DeletePod,
     Effect,
-    LookUpGroups,
     PostEvent,
+    ResolveGroups,
     SetCondition,
     WriteRecord,
 )
@@ -15,7 +15,7 @@ from core.ledger.effects import (
 def pod_of(effect: Effect) -> object:
     """The pod that an effect writes to, or none; by its name where it has no uid yet."""
     match effect:
-        case PostEvent() | LookUpGroups():
+        case PostEvent() | ResolveGroups():
             return NO_POD
         case CreatePlaceholder():
             return effect.namespace, effect.name
@@ -29,7 +29,7 @@ def is_quiet(effect: Effect) -> bool:
 
 def key_of(effect: Effect) -> object:
     """What a later effect replaces. Of records of one pod each is written: they may have other keys."""
-    if isinstance(effect, PostEvent | LookUpGroups | WriteRecord):
+    if isinstance(effect, PostEvent | ResolveGroups | WriteRecord):
         return effect
     if isinstance(effect, DeletePod):
         # Each owner that asks for a deletion waits for its own outcome.

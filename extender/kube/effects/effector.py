@@ -17,11 +17,11 @@ from core.ledger.effects import (
     Effect,
     EndWait,
     EvictPod,
-    LookUpGroups,
     MarkFailed,
     NominateNode,
     OpenGate,
     PostEvent,
+    ResolveGroups,
     SetCondition,
     WakePod,
     WriteRecord,
@@ -88,7 +88,7 @@ _GONE = "object gone"
 _BUDGET = "budget"
 _REFUSED = "refused"
 
-_ANSWERS = {_DONE: Answer.DONE, _GONE: Answer.GONE, _BUDGET: Answer.BUDGET, _REFUSED: Answer.REFUSED}
+_ANSWERS = {_DONE: Answer.DONE, _GONE: Answer.NOT_FOUND, _BUDGET: Answer.BUDGET, _REFUSED: Answer.REFUSED}
 
 Count = Callable[[str, str], None]
 Report = Callable[[str, str, str, str], None]
@@ -259,7 +259,7 @@ class Effector:
         return False
 
     def _report_failure(self, effect: Effect, why: str) -> None:
-        if isinstance(effect, LookUpGroups | EndWait):
+        if isinstance(effect, ResolveGroups | EndWait):
             return
         kind, now = type(effect).__name__, asyncio.get_running_loop().time()
         if now >= self._reported.get(kind, 0.0):
@@ -294,7 +294,7 @@ class Effector:
             case MarkFailed():
                 path = pod_path(effect.namespace, effect.name) + "/status"
                 await self._client.patch(path, failed_body(effect))
-            case LookUpGroups() | EndWait():
+            case ResolveGroups() | EndWait():
                 raise AssertionError("not asked of the API server")
             case _:
                 assert_never(effect)

@@ -16,11 +16,11 @@ from core.ledger.effects import (
     Effect,
     EndWait,
     EvictPod,
-    LookUpGroups,
     MarkFailed,
     NominateNode,
     OpenGate,
     PostEvent,
+    ResolveGroups,
     SetCondition,
     WakePod,
     WriteRecord,
@@ -52,7 +52,7 @@ def act(
 ) -> None:
     """Carry an effect out and tell how it ended."""
     match effect:
-        case LookUpGroups(user):
+        case ResolveGroups(user):
             # A run must not depend on the host it runs on.
             learn(on.GroupsResolved(user, (user,)))
         case PostEvent() | EndWait():
@@ -76,7 +76,7 @@ def _answer(
             return delete(effect, pod, api, onlooker)
         case _:
             if pod is None:
-                return Answer.GONE
+                return Answer.NOT_FOUND
             _change(effect, api, pod)
             return Answer.DONE
 

@@ -37,7 +37,7 @@ def evict(
 ) -> Answer:
     """``pod``: the one that is meant, None when it is gone."""
     if pod is None:
-        return Answer.GONE
+        return Answer.NOT_FOUND
     preemptor = _known(api, wanted.preemptor)
     objection = budgets.objection(pod)
     if objection:
@@ -53,7 +53,7 @@ def evict(
 def delete(wanted: DeletePod, pod: Pod | None, api: PlayedApi, onlooker: EvictionObserver) -> Answer:
     """Whatever budgets say. A pod of the scenario is a victim; any other is a placeholder, which is none."""
     if pod is None:
-        return Answer.GONE
+        return Answer.NOT_FOUND
     is_victim = pod.entry is not None
     if is_victim and not (pod.deleting or pod.terminal):
         onlooker.evicted(pod, _known(api, wanted.preemptor), wanted.why)

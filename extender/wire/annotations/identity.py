@@ -2,7 +2,7 @@
 
 import json
 
-from core.queues.users.identity import NOBODY, Identity
+from core.queues.users.identity import UNKNOWN_IDENTITY, Identity
 
 LONGEST = 256 * 1024
 
@@ -10,17 +10,17 @@ LONGEST = 256 * 1024
 def identity_from(annotation: str | None) -> Identity:
     """``{"user": text, "groups": [text]}``. Without a user it is nobody, with the groups listed."""
     if not annotation or len(annotation) > LONGEST:
-        return NOBODY
+        return UNKNOWN_IDENTITY
     try:
         read = json.loads(annotation)
     except (ValueError, RecursionError):
-        return NOBODY
+        return UNKNOWN_IDENTITY
     if not isinstance(read, dict):
-        return NOBODY
+        return UNKNOWN_IDENTITY
     user, groups = read.get("user"), read.get("groups")
     if not isinstance(user, str | None) or not _are_texts(groups):
-        return NOBODY
-    return Identity(user or NOBODY.user, tuple(groups or ()))
+        return UNKNOWN_IDENTITY
+    return Identity(user or UNKNOWN_IDENTITY.user, tuple(groups or ()))
 
 
 def _are_texts(groups: object) -> bool:

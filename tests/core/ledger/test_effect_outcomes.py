@@ -12,11 +12,11 @@ from core.ledger.effects import (
     Effect,
     EndWait,
     EvictPod,
-    LookUpGroups,
     MarkFailed,
     NominateNode,
     OpenGate,
     PostEvent,
+    ResolveGroups,
     SetCondition,
     WakePod,
     WriteRecord,
@@ -39,7 +39,7 @@ CREATED = make_placeholder()
     ("effect", "reached", "outcome"),
     [
         (WakePod(*PLACE, "1"), Answer.DONE, on.PodWoken(UID, reached=True)),
-        (OpenGate(*PLACE), Answer.GONE, on.PodWoken(UID, reached=False)),
+        (OpenGate(*PLACE), Answer.NOT_FOUND, on.PodWoken(UID, reached=False)),
         (
             NominateNode(*PLACE, N1, Purpose.REPLACEMENT),
             Answer.DONE,
@@ -57,8 +57,8 @@ CREATED = make_placeholder()
         ),
         (
             DeletePod(*PLACE, purpose=Purpose.REPLACEMENT),
-            Answer.GONE,
-            on.PodEvicted(UID, EvictionOutcome.GONE, Purpose.REPLACEMENT),
+            Answer.NOT_FOUND,
+            on.PodEvicted(UID, EvictionOutcome.NOT_FOUND, Purpose.REPLACEMENT),
         ),
         (
             DeletePod(*PLACE, purpose=Purpose.VICTIM),
@@ -72,14 +72,14 @@ CREATED = make_placeholder()
         ),
         (
             CREATED,
-            Answer.GONE,
+            Answer.NOT_FOUND,
             on.PlaceholderCreated(CREATED.app, CREATED.name, CreationOutcome.FAILED, "no"),
         ),
-        (SetCondition(*PLACE, "K", True, "R", "m"), Answer.GONE, on.GateReportFailed(UID)),
+        (SetCondition(*PLACE, "K", True, "R", "m"), Answer.NOT_FOUND, on.GateReportFailed(UID)),
         (SetCondition(*PLACE, "K", True, "R", "m"), Answer.DONE, None),
         (MarkFailed(*PLACE, "R", "m"), Answer.FAILED, None),
         (PostEvent("Pod", "default", "p", UID, "R", "m"), Answer.FAILED, None),
-        (LookUpGroups("u"), Answer.DONE, None),
+        (ResolveGroups("u"), Answer.DONE, None),
         (EndWait(UID), Answer.DONE, None),
     ],
     ids=lambda each: type(each).__name__ if not isinstance(each, Answer) else each.value,
@@ -171,10 +171,10 @@ def test_an_eviction_that_a_restart_repeats_goes_on_with_the_plan() -> None:
         restarted.apply(on.PodObserved(pod), now=START)
     effects = restarted.apply(on.PodsListed(frozenset({ASK.uid, VICTIM.uid})), now=START)
     (again,) = [each for each in effects if isinstance(each, EvictPod)]
-    end(restarted, again, Answer.GONE)
+    end(restarted, again, Answer.NOT_FOUND)
     record = restarted.view.pod(VICTIM.uid)
     assert record is not None
-    assert record.preemption.eviction is EvictionOutcome.GONE
+    assert record.preemption.eviction is EvictionOutcome.NOT_FOUND
     assert dict(restarted.view.kept) == {"n1": "uid-ask"}
 
 

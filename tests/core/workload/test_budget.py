@@ -110,7 +110,7 @@ def test_what_a_list_lacks_is_gone() -> None:
     assert ledger.view.budgets == known(kept)
 
 
-@pytest.mark.parametrize("outcome", [EvictionOutcome.DONE, EvictionOutcome.GONE])
+@pytest.mark.parametrize("outcome", [EvictionOutcome.DONE, EvictionOutcome.NOT_FOUND])
 def test_the_end_of_an_eviction_is_kept(outcome: EvictionOutcome) -> None:
     ledger: Ledger = make_ledger(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod("p", node="n1")), now=START)

@@ -155,7 +155,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "within": Entry("core.resource.comparisons:within", "PRE-6"),
     # plans of preemption
     "preemption_answer": Entry("core.decisions.admission:decide_preemption", "CONTRACT-3.2"),
-    "barred_from_preemption": Entry("core.decisions.preemption.eligibility:barred", "PRE-5"),
+    "barred_from_preemption": Entry("core.decisions.preemption.eligibility:why_not_eligible", "PRE-5"),
     "first_attempt": Entry("core.ledger.preemption.attempts:_first_try", "DIV-11 LAW-4 PRE-5 PRE-20"),
     "next_ask_to_plan_for": Entry("core.decisions.preemption.due_order:DueOrder.first", "F-14"),
     "opted_out": Entry("core.decisions.preemption.case:is_opted_out", "LAW-1 PRE-4 PRE-15"),

@@ -10,7 +10,7 @@ import pytest
 from core.ids import RECOVERY_QUEUE, PodUid
 from core.ledger import events as on
 from core.ledger.applications.index import NAMESPACE_AWAITED
-from core.ledger.effects import Effect, LookUpGroups, MarkFailed, PostEvent
+from core.ledger.effects import Effect, MarkFailed, PostEvent, ResolveGroups
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import LimitSpec, QueueSpec, RuleSpec
@@ -83,7 +83,7 @@ def test_the_resolver_is_asked_once_and_the_application_placed_when_it_has_answe
     ledger = make_ledger()
     partition = replace(make_partition(), resolver="os", queues=(closed, staff))
     ledger.apply(on.Configured(partition, LedgerSettings()), now=START)
-    assert observe(ledger, "one", identity=Identity("alice")) == (LookUpGroups("alice"),)
+    assert observe(ledger, "one", identity=Identity("alice")) == (ResolveGroups("alice"),)
     assert observe(ledger, "two", identity=Identity("alice")) == ()
     refusal = application(ledger, "app-one").refusal
     assert refusal is not None
@@ -101,13 +101,13 @@ def test_an_answer_is_used_for_five_minutes_and_a_failure_for_half_of_one() -> N
     assert observe(ledger, "two", now=START + 299, identity=Identity("alice")) == ()
     ledger.apply(on.TimePassed(), now=START + 300)
     late = observe(ledger, "three", now=START + 300, identity=Identity("alice"))
-    assert late == (LookUpGroups("alice"),)
+    assert late == (ResolveGroups("alice"),)
     observe(ledger, "lost", identity=Identity("bob"))
     ledger.apply(on.GroupsResolved("bob", None), now=START)
     refusal = application(ledger, "app-lost").refusal
     assert refusal is not None
     assert refusal.text == "PlacementFailed: the groups of user bob are not known"
-    assert LookUpGroups("bob") in ledger.apply(on.TimePassed(), now=START + 30)
+    assert ResolveGroups("bob") in ledger.apply(on.TimePassed(), now=START + 30)
 
 
 @pytest.mark.rule("ID-5")

@@ -10,7 +10,7 @@ from core.decisions.decision import Admitted, Refused
 from core.ids import RECOVERY_QUEUE, PodUid
 from core.ledger import events as on
 from core.ledger.applications.forced import FORCED
-from core.ledger.effects import DeletePod, Effect, LookUpGroups, PostEvent
+from core.ledger.effects import DeletePod, Effect, PostEvent, ResolveGroups
 from core.ledger.ledger import Ledger
 from core.ledger.settings import LedgerSettings
 from core.queues.spec import QueueSpec
@@ -148,7 +148,7 @@ def test_groups_that_are_not_known_are_assumed_for_what_runs_only() -> None:
     ledger.apply(on.Configured(partition, LedgerSettings()), now=START)
     alice = Identity("alice")
     effects = told(ledger, make_pod("forced", node="n1", identity=alice))
-    assert [each for each in effects if isinstance(each, LookUpGroups)]
+    assert [each for each in effects if isinstance(each, ResolveGroups)]
     ledger.apply(on.GroupsResolved("alice", None), now=START)
     assert usage(ledger, "root.a") == (1000, 0, 0)
     told(ledger, make_pod("waits", identity=alice))

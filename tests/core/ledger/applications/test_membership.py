@@ -16,7 +16,7 @@ from core.workload.pod import NamespaceFacts, PodFacts
 from extender.views.yunikorn_views import application_view, group_view, user_view
 from tests.builders import START, drifts, filtered, make_gang, make_ledger, make_pod, make_queue, usage
 
-ALICE, BOB, NOBODY = Identity("alice", ("dev",)), Identity("bob", ("ops",)), Identity()
+ALICE, BOB, UNKNOWN = Identity("alice", ("dev",)), Identity("bob", ("ops",)), Identity()
 SHARED = LedgerSettings(shares_applications=True)
 
 
@@ -121,7 +121,7 @@ def test_ids_that_are_cut_alike_are_of_their_namespaces() -> None:
     [
         (SHARED, ALICE, True),
         (SHARED, BOB, False),
-        (SHARED, NOBODY, False),
+        (SHARED, UNKNOWN, False),
         (LedgerSettings(), ALICE, False),
     ],
     ids=["the same user", "another", "nobody", "never"],
@@ -186,7 +186,7 @@ def test_it_is_the_same_after_a_restart_in_whatever_order_the_namespaces_come(
     pods = [
         make_pod("a", queue="root.a", node="n1", identity=ALICE, created=1.0),
         make_pod("b", namespace="other", queue="root.b", node="n1", identity=BOB, created=2.0),
-        make_pod("c", namespace="third", queue="root.b", identity=NOBODY, created=3.0),
+        make_pod("c", namespace="third", queue="root.b", identity=UNKNOWN, created=3.0),
     ]
     found = set()
     for order in permutations(pods):

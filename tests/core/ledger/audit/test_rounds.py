@@ -64,7 +64,7 @@ TOLD = {
     "config.preempts",
     "config.quota_preempts",
     "applications.resolved",
-    "applications.looking_up",
+    "applications.resolving",
     "outbox",
     "cycle.due",
     "cycle.reasons",

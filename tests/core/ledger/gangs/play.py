@@ -133,7 +133,7 @@ class GangPlay:
                 self._create_placeholder(effect, reached=reached)
             case do.DeletePod(uid):
                 known = reached and uid in self.pods
-                outcome = EvictionOutcome.DONE if known else EvictionOutcome.GONE
+                outcome = EvictionOutcome.DONE if known else EvictionOutcome.NOT_FOUND
                 ended = outcome if reached else EvictionOutcome.FAILED
                 self.tell(on.PodEvicted(uid, ended, effect.purpose))
                 if known:

@@ -153,7 +153,7 @@ def test_it_is_forgotten_after_30_s_without_a_watch_event(ledger: Ledger) -> Non
     assert usage(ledger, "root.a") == PENDING
     ledger.apply(on.TimePassed(), now=START + 30.0)
     assert usage(ledger, "root.a") == NOTHING
-    assert not ledger.view.is_gone(UID), "it may still come"
+    assert not ledger.view.was_deleted(UID), "it may still come"
 
 
 @pytest.mark.parametrize("version", [1, 2, 3], ids=["older", "the same", "newer"])
@@ -200,10 +200,10 @@ def test_a_deleted_uid_is_remembered_for_10_minutes(ledger: Ledger) -> None:
         ledger.apply(on.TimePassed(), now=START + at)
         offer(ledger, at)
         observe(ledger, at)
-        assert ledger.view.is_gone(UID)
+        assert ledger.view.was_deleted(UID)
         assert filtered(ledger, UID, now=START + at) == Faulted("pod is gone")
     ledger.apply(on.TimePassed(), now=START + 600)
-    assert not ledger.view.is_gone(UID)
+    assert not ledger.view.was_deleted(UID)
 
 
 @pytest.mark.parametrize("event", [on.PodDeleted(UID), on.PodObserved(make_pod(terminal=True))])
@@ -211,7 +211,7 @@ def test_the_end_of_a_pod_nobody_knew_is_remembered(ledger: Ledger, event: on.Ev
     ledger.apply(event, now=START)
     offer(ledger)
     assert ledger.view.pod(UID) is None
-    assert ledger.view.is_gone(UID)
+    assert ledger.view.was_deleted(UID)
 
 
 def test_a_terminal_pod_in_a_body_is_not_learned(ledger: Ledger) -> None:
@@ -224,7 +224,7 @@ def test_what_a_list_lacks_is_gone(ledger: Ledger) -> None:
     observe(ledger)
     ledger.apply(on.PodsListed(frozenset({kept.uid})), now=START)
     assert usage(ledger, "root.a") == PENDING
-    assert ledger.view.is_gone(UID)
+    assert ledger.view.was_deleted(UID)
 
 
 # -- two pods of one uid or one name ------------------------------

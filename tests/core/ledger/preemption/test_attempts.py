@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.decisions.preemption.eligibility import barred
+from core.decisions.preemption.eligibility import why_not_eligible
 from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.preemption.attempts import ATTEMPTS_PER_LEAF, PUT_OFF, REQUIRED_APART
@@ -112,6 +112,6 @@ def test_three_plans_are_carried_out_for_an_ask_at_most() -> None:
     leaf = view.queue_of(record)
     assert leaf is not None
     record.preemption.plans = PLANS_AT_MOST - 1
-    assert barred(view, record, leaf, now=LATER) is None
+    assert why_not_eligible(view, record, leaf, now=LATER) is None
     record.preemption.plans = PLANS_AT_MOST
-    assert barred(view, record, leaf, now=LATER) is not None
+    assert why_not_eligible(view, record, leaf, now=LATER) is not None

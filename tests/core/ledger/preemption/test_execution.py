@@ -144,7 +144,7 @@ def test_nor_does_one_that_goes_when_the_others_are_marked(how: str) -> None:
     assert plan.asked() == ["x-one"]
     name = "x-one" if how == "while it is asked" else "y-two"
     plan.tell(on.PodDeleted(PodUid(f"uid-{name}")))
-    plan.answer("x-one", EvictionOutcome.GONE)
+    plan.answer("x-one", EvictionOutcome.NOT_FOUND)
     if how == "while it is asked":
         assert plan.asked() == ["y-two"]
         plan.answer("y-two")

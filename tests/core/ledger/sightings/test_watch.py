@@ -105,7 +105,7 @@ def test_a_pod_that_was_deleted_is_there_again(ledger: Ledger) -> None:
     ledger.apply(on.PodDeleted(UID), now=START)
     relist(ledger, make_pod(version=7, node="n1"))
     assert held(ledger) == ALLOCATED
-    assert not ledger.view.is_gone(UID)
+    assert not ledger.view.was_deleted(UID)
 
 
 def test_a_tombstone_stands_against_a_watch_and_a_body(ledger: Ledger) -> None:
@@ -212,7 +212,7 @@ def test_a_pod_that_came_before_is_gone(ledger: Ledger) -> None:
     offer(ledger, version=FAR)
     relist(ledger)
     assert held(ledger) == NOTHING
-    assert ledger.view.is_gone(UID)
+    assert ledger.view.was_deleted(UID)
 
 
 def test_each_request_of_a_list_counts_anew(ledger: Ledger) -> None:

@@ -74,14 +74,14 @@ async def test_another_pod_of_the_name_is_left_alone(bench: Bench, make: Make) -
     bench.api.apply(PODS, pod_body("p"))
     await tried(bench, make(uid="uid-of-its-predecessor"))
     assert bench.api.find(PODS, "p") is not None
-    assert bench.learned == [told(EvictionOutcome.GONE, "uid-of-its-predecessor")]
+    assert bench.learned == [told(EvictionOutcome.NOT_FOUND, "uid-of-its-predecessor")]
     assert bench.outcomes.keys() == {(type(make()).__name__, "object gone")}
 
 
 @pytest.mark.parametrize("make", [evict, delete])
 async def test_a_pod_that_is_gone(bench: Bench, make: Make) -> None:
     await tried(bench, make())
-    assert bench.learned == [told(EvictionOutcome.GONE)]
+    assert bench.learned == [told(EvictionOutcome.NOT_FOUND)]
 
 
 async def test_a_budget_that_forbids_it_is_an_answer(bench: Bench) -> None:
@@ -154,7 +154,7 @@ async def test_a_lost_reply_is_not_taken_for_a_second_victim(bench: Bench) -> No
     assert [each.json["deleteOptions"] for each in bench.writes("POST")] == [
         {"preconditions": {"uid": "uid-p"}}
     ] * 2
-    assert bench.learned == [told(EvictionOutcome.GONE)]
+    assert bench.learned == [told(EvictionOutcome.NOT_FOUND)]
 
 
 @pytest.mark.parametrize("make", [evict, delete])
