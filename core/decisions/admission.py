@@ -63,9 +63,9 @@ def decide_admission(
         promised, view = holds_otherwise(record), retry_view(view, record)
     refusal = None if promised else refusal_of(view, record, in_turn=in_turn)
     besides: tuple[NodeName, ...] = ()
-    if refusal is None and (view.kept or view.slots):
+    if refusal is None and (view.reserved_nodes or view.slots):
         names = offered()
-        besides = kept_from(view, uid, names)
+        besides = held_for_others(view, uid, names)
         refusal = NODE_RESERVED if names and len(besides) == len(names) else None
     if refusal is None:
         return Admitted((PodAdmitted(uid, record.facts.version, called=in_turn),), besides)
@@ -93,7 +93,7 @@ def refusal_of(
     if record.bypasses:
         extra = _without_bypassed(queue, application, record)
     found = (
-        view.room.refusal(queue.chain, application.claimant, size, extra=extra, with_root=with_root),
+        view.quota_check.refusal(queue.chain, application.claimant, size, extra=extra, with_root=with_root),
         refusal_of_gang_pod(view, record),
         refusal_of_group(view, record, queue),
     )
@@ -124,10 +124,10 @@ def _may_go(view: LedgerView, record: PodRecord) -> bool:
     return group is None or group.attempts
 
 
-def kept_from(view: LedgerView, uid: PodUid, names: Iterable[NodeName]) -> tuple[NodeName, ...]:
+def held_for_others(view: LedgerView, uid: PodUid, names: Iterable[NodeName]) -> tuple[NodeName, ...]:
     """Those of the nodes that are kept for other asks, and those with no room beside what members of gangs
     take over there. Not the only one that a pod may run on (RNP-1)."""
-    kept, record = view.kept, view.pod(uid)
+    reserved, record = view.reserved_nodes, view.pod(uid)
     if record is None:
         return ()
     own = slot_node(record)
@@ -137,7 +137,7 @@ def kept_from(view: LedgerView, uid: PodUid, names: Iterable[NodeName]) -> tuple
     return tuple(
         name
         for name in names
-        if (kept.get(name, uid) != uid and name != needed)
+        if (reserved.get(name, uid) != uid and name != needed)
         or (name in view.slots and not view.has_room_beside(record, name))
     )
 

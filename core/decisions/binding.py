@@ -56,7 +56,7 @@ def _overtaken(view: LedgerView, record: PodRecord, *, now: float) -> Refused | 
     holds_more = is_promised(record) and not (record.placement.binding or slot_node(record))
     if not holds_more or application is None or queue is None:
         return None
-    refusal = view.room.excess(queue.chain, application.claimant, record.facts.size)
+    refusal = view.quota_check.excess(queue.chain, application.claimant, record.facts.size)
     if refusal is None:
         return None
     sent = next_sent(record.admission.sent, refusal, generation=view.generation, now=now)

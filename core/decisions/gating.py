@@ -30,4 +30,4 @@ def why_gated(view: LedgerView, record: PodRecord) -> Refusal:
     refusal = refusal_of(view, record)
     if refusal is not None:
         return refusal
-    return NODE_RESERVED if view.kept_could_take(record) else NOWHERE
+    return NODE_RESERVED if view.reserved_node_could_take(record) else NOWHERE

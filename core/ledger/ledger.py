@@ -31,7 +31,7 @@ from core.ledger.audit.rounds import audit_steps
 from core.ledger.cluster.objects import learn_object
 from core.ledger.effects import Effect
 from core.ledger.gangs.creation import note_created
-from core.ledger.gangs.lifecycle import advance_all, gangs_due, seek_again
+from core.ledger.gangs.lifecycle import advance_all, gangs_due, retry_members_elsewhere
 from core.ledger.gangs.outcomes import note_member_nominated, note_member_written, note_released
 from core.ledger.gangs.replacement import note_placed
 from core.ledger.gangs.reports import note_phase_written
@@ -54,7 +54,7 @@ from core.ledger.preemption.execution import (
 from core.ledger.preemption.in_vain import forgive
 from core.ledger.preemption.offers import drop_offers, spare_withdrawn
 from core.ledger.preemption.quota_reclaim import find_reclaims, note_terms, terms_now
-from core.ledger.preemption.victims import expire_kept
+from core.ledger.preemption.victims import expire_node_reservations
 from core.ledger.recovery import stand_by, take_over
 from core.ledger.settle import settle_touched
 from core.ledger.sightings.doubts import expire_doubts
@@ -269,7 +269,7 @@ class Ledger:
         state = self._state
         if self._cycle is None:
             if state.cycle.freed:
-                yield from seek_again(state)
+                yield from retry_members_elsewhere(state)
             self._cycle = Cycle(state, fresh_only=not state.cycle.freed)
             begin_cycle(state)
         wakes = yield from self._cycle.slice()
@@ -291,7 +291,7 @@ class Ledger:
         yield from gangs_due(state)
         yield from expire_groups(state)
         drop_offers(state)
-        expire_kept(state)
+        expire_node_reservations(state)
         yield
         find_due(state)
         find_reclaims(state)

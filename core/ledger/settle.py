@@ -7,7 +7,7 @@ from core.ledger.admission.unguarded import file_unguarded, forget_unguarded, no
 from core.ledger.applications.lifecycle import note_room
 from core.ledger.charge import charge_of
 from core.ledger.gangs.index import file, unfile
-from core.ledger.node_reservation.reservation import let_go
+from core.ledger.node_reservation.reservation import release_node
 from core.ledger.podgroups.membership import note_member
 from core.ledger.pods.record import Charge, Held, PodRecord
 from core.ledger.preemption.quota_reclaim import note_growth
@@ -40,7 +40,7 @@ def _settle(state: State, record: PodRecord) -> None:
     file(state, record)
     file_unguarded(state, record)
     if record.node_reservation.node and not record.is_ask:
-        let_go(state, record)
+        release_node(state, record)
 
 
 def _discharge(state: State, record: PodRecord) -> None:
@@ -48,9 +48,9 @@ def _discharge(state: State, record: PodRecord) -> None:
     _recharge(state, record, None)
     file_ask(state, record, None)
     unfile(state, record)
-    forget_unguarded(state, record.uid, gone=True)
+    forget_unguarded(state, record.uid, deleted=True)
     forget_wake_up(state, record.uid)
-    let_go(state, record, gone=True)
+    release_node(state, record, deleted=True)
 
 
 def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:

@@ -11,7 +11,7 @@ from core.ledger.admission.pending import lines_beside
 from core.ledger.admission.turns import turns_leave_no_node
 from core.ledger.applications.shared_ids import Identities
 from core.ledger.gangs.index import awaits_gang
-from core.ledger.node_reservation.reservation import kept_could_take
+from core.ledger.node_reservation.reservation import reserved_node_could_take
 from core.ledger.podgroups.membership import group_of, unopened
 from core.ledger.pods.record import Charge, PodRecord
 from core.ledger.preemption.in_vain import waiting_queues, waits_until
@@ -117,9 +117,9 @@ class LedgerView:
         return self._state.usage.free_capacity.ranked(self._state.config.node_sort, self._state.cluster.nodes)
 
     @property
-    def room(self) -> QuotaCheck:
+    def quota_check(self) -> QuotaCheck:
         """What decides whether an ask fits, besides its queues."""
-        return self._state.room
+        return self._state.quota_check
 
     @property
     def book(self) -> UsageBook:
@@ -318,7 +318,7 @@ class LedgerView:
         return self._state.pending.waits_at
 
     @property
-    def kept(self) -> Mapping[NodeName, PodUid]:
+    def reserved_nodes(self) -> Mapping[NodeName, PodUid]:
         """Nodes that are kept for an ask; only to be read."""
         return self._state.reservations.of
 
@@ -343,9 +343,9 @@ class LedgerView:
         """True while a pod must wait for its gang, so that it is no ask yet (GANG-9, GANG-10)."""
         return awaits_gang(self._state, record)
 
-    def kept_could_take(self, record: PodRecord) -> bool:
+    def reserved_node_could_take(self, record: PodRecord) -> bool:
         """Whether some node that is kept for another ask has room for this one."""
-        return kept_could_take(self._state, record)
+        return reserved_node_could_take(self._state, record)
 
     @property
     def turns(self) -> Mapping[PodUid, Turn]:

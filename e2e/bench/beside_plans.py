@@ -73,7 +73,7 @@ async def _plan(here: Rig, rng: random.Random) -> int:
         here.engine.pass_time()
         while here.engine.planner.wanted:  # noqa: ASYNC110 - nobody tells when it is done
             await asyncio.sleep(0.001)
-        found += ask.uid in here.engine.view.kept.values()
+        found += ask.uid in here.engine.view.reserved_nodes.values()
         here.engine.learn(on.PodDeleted(ask.uid))
     return found
 

@@ -20,7 +20,7 @@ from core.decisions.decision import Admitted
 from core.ids import AppId, NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.admission import cycle as turn_pass
-from core.ledger.node_reservation import search as seeking
+from core.ledger.node_reservation import search as node_search
 from core.queues.spec import LimitSpec, PartitionSpec
 from core.resource import Limit
 from core.workload.nodes.node import NodeFacts
@@ -320,7 +320,7 @@ def sliced(units: int, *, again: bool) -> Iterator[None]:
         # A commit from before walks began anew knows no bound for it.
         patch.object(turn_pass, "OVER_AGAIN", 10**6 if again else 0, create=True),
         # The reference ordering knows of no nodes that are kept.
-        patch.object(seeking, "KEPT_AFTER", 10**6),
+        patch.object(node_search, "RESERVED_AFTER", 10**6),
     ):
         yield
 

@@ -27,9 +27,9 @@ def hold(view: LedgerView, record: PodRecord, application: Application, queue: Q
         return _waits(queue)
     if view.backs_off(application) or may_back_off(view, record, queue):
         return _waits(queue)
-    kept_back = _kept_back(view, application, queue)
-    if kept_back is not None:
-        return kept_back
+    held = _state_aware_hold(view, application, queue)
+    if held is not None:
+        return held
     if view.turns and _turns_leave_no_room(view, record, application, queue):
         return _waits(queue)
     if not view.others_may_fit(record.uid):
@@ -46,7 +46,7 @@ def hold(view: LedgerView, record: PodRecord, application: Application, queue: Q
 def _turns_leave_no_room(view: LedgerView, record: PodRecord, application: Application, queue: Queue) -> bool:
     """Whether it fits only where others are expected."""
     claimant, size = application.claimant, record.facts.size
-    return view.room.refusal(
+    return view.quota_check.refusal(
         queue.chain, claimant, size, extra=view.given
     ) is not None or view.turns_leave_no_node(record)
 
@@ -55,7 +55,7 @@ def _waits(queue: Queue) -> Refusal:
     return Refusal(Code.WAITING_FOR_TURN, queue.path)
 
 
-def _kept_back(view: LedgerView, application: Application, queue: Queue) -> Refusal | None:
+def _state_aware_hold(view: LedgerView, application: Application, queue: Queue) -> Refusal | None:
     """A ``stateaware`` leaf lets in one application after the other (SORT-8); a pass chooses which."""
     if (
         queue.properties.sort_policy is not SortPolicy.STATE_AWARE

@@ -58,7 +58,7 @@ def limited(view: LedgerView, record: PodRecord, queue: Queue) -> NoPlan | None:
     application = view.application(record.membership.application) if record.membership.application else None
     if application is None or is_promised(record):
         return None
-    refusal = view.room.personal_refusal(queue.chain, application.claimant, record.facts.size)
+    refusal = view.quota_check.personal_refusal(queue.chain, application.claimant, record.facts.size)
     return None if refusal is None else NoPlan(record.uid, Stop.LIMITED, "CYC-5", refusal.text)
 
 

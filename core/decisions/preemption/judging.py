@@ -44,8 +44,8 @@ def check_laws(view: LedgerView, plan: Plan) -> tuple[Breach, ...]:
     case = case_of(view, record, leaf)
     found = [
         Breach(finding.law, uid, finding.text)
-        for uid, finding, kept in _findings(view, case, plan.victims)
-        if not kept
+        for uid, finding, holds in _findings(view, case, plan.victims)
+        if not holds
     ]
     here = [each for each in plan.victims if each.node == plan.node]
     others = [each for each in plan.victims if each.node != plan.node]
@@ -67,7 +67,7 @@ def outdated(view: LedgerView, plan: Plan) -> str:
         return f"node {plan.node} is gone"
     if plan.kind is Kind.REQUIRED_NODE and record.daemon.required_node != plan.node:
         return "no DaemonSet has made it for this node"
-    if view.kept.get(plan.node, plan.uid) != plan.uid:
+    if view.reserved_nodes.get(plan.node, plan.uid) != plan.uid:
         return f"node {plan.node} is kept for another"
     for victim in plan.victims:
         running = view.pod(victim.uid)
@@ -115,15 +115,15 @@ def _findings(view: LedgerView, case: Case, victims: Sequence[Victim]) -> Iterat
         if leaf is None:
             yield victim.uid, Finding("LAW-5", f"queue {victim.queue} is gone"), False
             continue
-        for finding, kept in _of_victim(view, case, usage, victim, leaf):
-            yield victim.uid, finding, kept
+        for finding, holds in _of_victim(view, case, usage, victim, leaf):
+            yield victim.uid, finding, holds
         usage.remove(leaf, victim.size)
         usage.place(case.leaf, victim.size)
         gone.remove(leaf, victim.size)
     rest = remaining(gone, case.leaf, case.leaf)
-    kept = laws.is_below_guarantee(rest, case.wanted, may_exceed=case.settings.may_exceed_guarantee)
+    holds = laws.is_below_guarantee(rest, case.wanted, may_exceed=case.settings.may_exceed_guarantee)
     text = f"wants {numbers(case.wanted)}, left to its guarantee with victims gone: {numbers(rest)}"
-    yield None, Finding("LAW-4", text), kept
+    yield None, Finding("LAW-4", text), holds
 
 
 def _of_victim(

@@ -167,7 +167,7 @@ class Planning:
             node = view.nodes.get(name)
             if node is None or not fits(case.free_on(view, name), case.wanted):
                 continue
-            if not (self._is_kept(name) or why_unfit(case, node, given=given)):
+            if not (self._is_reserved(name) or why_unfit(case, node, given=given)):
                 return name
         return None
 
@@ -206,7 +206,7 @@ class Planning:
             return self._lose(name, "has room")
         if not may_suffice(open_, use.evictable, short, self._hardest):
             return self._lose(name, "too few may go")
-        if self._is_kept(name):
+        if self._is_reserved(name):
             return self._lose(name, "kept for another")
         unfit = why_unfit(case, node, given=self._candidates is not None)
         if unfit:
@@ -276,9 +276,9 @@ class Planning:
 
     # -- notes --------------------------------------------------------------------------------------------
 
-    def _is_kept(self, name: NodeName) -> bool:
+    def _is_reserved(self, name: NodeName) -> bool:
         """For another ask (PRE-12)."""
-        return self._view.kept.get(name, self._uid) != self._uid
+        return self._view.reserved_nodes.get(name, self._uid) != self._uid
 
     def _lose(self, name: NodeName, reason: str) -> Picked | None:
         self._nodes.lose(name, reason)

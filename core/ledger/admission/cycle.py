@@ -21,9 +21,9 @@ from core.ledger.admission.requests import extend_cycle, note_requeue, request_r
 from core.ledger.admission.reserved_first import serve_reserved
 from core.ledger.admission.turns import FORGIVEN, clear_fresh, end_passing_over, give_turn, wake_deferred
 from core.ledger.effects import NominateNode, OpenGate, WakePod
-from core.ledger.gangs.lifecycle import seek_again
-from core.ledger.node_reservation.reservation import kept_could_take, node_for
-from core.ledger.node_reservation.search import come_of_age, may_seek, seek, take_aged
+from core.ledger.gangs.lifecycle import retry_members_elsewhere
+from core.ledger.node_reservation.reservation import node_for, reserved_node_could_take
+from core.ledger.node_reservation.search import come_of_age, may_search, search_node, take_aged
 from core.ledger.podgroups.admission import TURN, Effects, PodGroupAdmission, Steps, has_leave
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
@@ -63,7 +63,7 @@ class Cycle:
         self._nowhere: set[Kind] = set()
         self._nowhere_before = set(state.cycle.nowhere) if fresh_only else set()
         self._searches = 0
-        self._seeker: PodRecord | None = None
+        self._searching_for: PodRecord | None = None
         self._work = 0
         self._may_repeat = OVER_AGAIN
         self._overtaken = False
@@ -144,7 +144,7 @@ class Cycle:
         if extend_cycle(self._state):
             # Whatever found no room may have it now.
             self._fresh_only, self._nowhere_before, self._nowhere = False, set(), set()
-            yield from ((0, []) for _ in seek_again(self._state))
+            yield from ((0, []) for _ in retry_members_elsewhere(self._state))
         self._note_fresh()
         self._pod_groups = PodGroupAdmission(self._state)
 
@@ -195,12 +195,12 @@ class Cycle:
                 before = room.work
                 work, woken = self._step(leaf, late)
                 yield work + (room.work - before) // _LOOKS_PER_UNIT, woken
-                if self._pod_groups.wanted is not None or self._seeker is not None:
+                if self._pod_groups.wanted is not None or self._searching_for is not None:
                     yield from self._beside()
 
-    def _seek(self, record: PodRecord) -> Steps:
+    def _search_node(self, record: PodRecord) -> Steps:
         """Look for a node to reserve."""
-        steps = seek(self._state, record)
+        steps = search_node(self._state, record)
         while True:
             before = self._state.usage.free_capacity.work
             if next(steps, True):
@@ -211,9 +211,9 @@ class Cycle:
         """Handle the results of the ask checked last: turns for its pod group, or a search for a node."""
         if self._pod_groups.wanted is not None and not self._is_overtaken():
             yield from self._pod_groups.admit_wanted_group()
-        if self._seeker is not None:
-            yield from self._seek(self._seeker)
-            self._seeker = None
+        if self._searching_for is not None:
+            yield from self._search_node(self._searching_for)
+            self._searching_for = None
 
     def _step(self, leaf: Branch, late: list[tuple[Rank, Seat]]) -> tuple[int, Effects]:
         """Look at the next ask of a leaf: give it a turn, or leave out all that are like it."""
@@ -240,7 +240,7 @@ class Cycle:
             return 1, []
         app_queue.advance()
         record, node = found
-        if not record.facts.asks_filter and kept_could_take(self._state, record):
+        if not record.facts.asks_filter and reserved_node_could_take(self._state, record):
             note_requeue(self._state, (app_queue.app_id, line.kind), RequeueReason.RESERVED_FOR_ANOTHER)
             return 1, []
         return TURN, list(give_turn(self._state, record, seat, node))
@@ -268,7 +268,7 @@ class Cycle:
             return record, node
         reason = self._why_none(seat.key)
         if reason is RequeueReason.NO_NODE:
-            self._note_seeker(record)
+            self._note_search(record)
         return reason
 
     def _why_none(self, key: WaitingKey) -> RequeueReason:
@@ -289,11 +289,11 @@ class Cycle:
                 app_queue.advance()
         return 1
 
-    def _note_seeker(self, record: PodRecord) -> None:
+    def _note_search(self, record: PodRecord) -> None:
         """Note an ask that fits on no node: one may be reserved for it."""
-        if self._searches < SEARCHES and may_seek(self._state, record):
+        if self._searches < SEARCHES and may_search(self._state, record):
             self._searches += 1
-            self._seeker = record
+            self._searching_for = record
 
     def _leave_out(self, leaf: Branch, app_queue: ApplicationQueue, reason: RequeueReason) -> None:
         """Skip all asks of the application's first line."""

@@ -23,7 +23,7 @@ NATIVE_TTL = 5.0
 """Seconds that room is held, at most, for a member of one of Kubernetes' own PodGroups, which kube-scheduler
 may try as a group again and again without placing it (DESIGN-3)."""
 
-_KEEPS_TURN = (Code.NODE_RESERVED, Code.WAITING_FOR_TURN)
+_TURN_STANDS = (Code.NODE_RESERVED, Code.WAITING_FOR_TURN)
 
 
 def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRefused) -> Rounds:
@@ -97,7 +97,7 @@ def _note_refusal(state: State, record: PodRecord, refusal: Refusal) -> None:
     Not one that was offered kept nodes only: kube-scheduler has not seen all of them yet; nor one whose group
     is just being given its turns.
     """
-    if refusal.code not in _KEEPS_TURN:
+    if refusal.code not in _TURN_STANDS:
         end_turn(state, record.uid)
     elif record.uid in state.turns.of:
         time_lease(state, record)

@@ -13,7 +13,7 @@ from core.ledger.state.admission import Seat, WaitingKey
 from core.ledger.state.state import State
 from core.workload.nodes.affinity import admits
 
-_KEPT = 4
+_RESERVED = 4
 """Units of work that one of them costs; see `core.ledger.admission.cycle`."""
 
 
@@ -22,11 +22,11 @@ def serve_reserved(state: State, node_for: Callable[[WaitingKey], NodeName | Non
 
     ``node_for``: the node on which the cycle would count such an ask; None for none yet.
     """
-    kept = sorted((state.pods.records[uid].rank, name) for name, uid in state.reservations.of.items())
-    for rank, name in kept:
+    reserved = sorted((state.pods.records[uid].rank, name) for name, uid in state.reservations.of.items())
+    for rank, name in reserved:
         record, seat = state.pods.records.get(rank[-1]), state.pending.waits_at.get(rank[-1])
         if record is not None and record.is_unguarded and record.node_reservation.node == name:
-            yield _KEPT, _tend_unguarded(state, record, name)
+            yield _RESERVED, _tend_unguarded(state, record, name)
         held = record.node_reservation.node if record is not None else NO_NODE
         if record is None or seat is None or held != name or record.uid in state.turns.of:
             continue
@@ -37,7 +37,7 @@ def serve_reserved(state: State, node_for: Callable[[WaitingKey], NodeName | Non
                 undo(state, record)
                 yield 0, []
             continue
-        yield _KEPT, []
+        yield _RESERVED, []
         leave, there = has_leave(state, seat.key), state.cluster.nodes.get(name)
         open_to_it = there is not None and admits(there, seat.key.constraints)
         if leave and open_to_it and state.usage.free_capacity.has(name, seat.key.size):

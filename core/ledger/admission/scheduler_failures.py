@@ -5,7 +5,7 @@ from core.ledger.admission.answers import believe_refused
 from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import return_turn
 from core.ledger.gangs.slots import note_tried
-from core.ledger.node_reservation.reservation import let_go
+from core.ledger.node_reservation.reservation import release_node
 from core.ledger.podgroups.attempt import found_no_place
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
@@ -52,7 +52,7 @@ def _note_failure_unguarded(state: State, record: PodRecord) -> None:
     """Its quota stays charged (F-2), but the node on which it was expected is for everybody."""
     expect_on(record, NO_NODE)
     if not record.preemption.triggered:
-        let_go(state, record)
+        release_node(state, record)
 
 
 def _may_predate_turn(state: State, record: PodRecord, text: str) -> bool:

@@ -18,7 +18,7 @@ from core.ledger.admission.requests import (
     request_cycle_for_node,
 )
 from core.ledger.effects import OpenGate, WakePod
-from core.ledger.node_reservation.reservation import let_go
+from core.ledger.node_reservation.reservation import release_node
 from core.ledger.podgroups.membership import group_of, retime_group, unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason, Seat, Turn
@@ -206,7 +206,7 @@ def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> Non
     record.admission.passed_over = True
     if record.admission.overlooked > FORGIVEN:
         if record.uid not in state.preemption.offers:
-            let_go(state, record)
+            release_node(state, record)
         doublings = min(record.admission.overlooked - FORGIVEN - 1, _MOST_DOUBLINGS)
         record.admission.backs_off_until = state.now + min(LONGEST_BACK_OFF, FIRST_BACK_OFF * 2.0**doublings)
         request_cycle_at(state, record.admission.backs_off_until)

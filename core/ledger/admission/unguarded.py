@@ -41,7 +41,7 @@ def file_unguarded(state: State, record: PodRecord) -> None:
         set_timer(state, TimerKind.UNPLACED, uid, state.now + UNPLACED_AFTER)
 
 
-def forget_unguarded(state: State, uid: PodUid, *, gone: bool = False) -> None:
+def forget_unguarded(state: State, uid: PodUid, *, deleted: bool = False) -> None:
     """Drop a pod that is placed, or no ask any more. A bypass is reported all the same while the pod lives.
 
     An instance that stands by reports none, and the one that acts does so before it could take over.
@@ -49,7 +49,7 @@ def forget_unguarded(state: State, uid: PodUid, *, gone: bool = False) -> None:
     if uid in state.unguarded.placing:
         _end_placing(state, uid)
     state.unguarded.unplaced.pop(uid, None)
-    if (gone or not state.acts) and uid in state.unguarded.bypasses:
+    if (deleted or not state.acts) and uid in state.unguarded.bypasses:
         _end_bypass(state, uid)
 
 

@@ -14,7 +14,7 @@ from core.ledger.applications.rejection import MARKED_APART, rejection_of
 from core.ledger.audit.drift import Claims, Step, compare, compare_each
 from core.ledger.gangs.matching import line_due
 from core.ledger.gangs.slots import check_at
-from core.ledger.node_reservation.reservation import kept_until
+from core.ledger.node_reservation.reservation import reserved_until
 from core.ledger.podgroups.deadlines import deadline_of, degraded_until, lease_end_of
 from core.ledger.podgroups.membership import unopened
 from core.ledger.state.state import State
@@ -122,7 +122,7 @@ def _reservation_ends(state: State, uid: PodUid) -> float | None:
 def _node_reservation_ends(state: State, uid: PodUid) -> float | None:
     record = state.pods.records.get(uid)
     holds = record is not None and state.reservations.of.get(record.node_reservation.node) == uid
-    return kept_until(record) if record is not None and holds else None
+    return reserved_until(record) if record is not None and holds else None
 
 
 def _offer_ends(state: State, uid: PodUid) -> float | None:

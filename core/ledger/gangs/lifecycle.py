@@ -171,7 +171,7 @@ def _look_at_stirred(state: State) -> Rounds:
         arm(state, application, gang_progress)
 
 
-def seek_again(state: State) -> Rounds:
+def retry_members_elsewhere(state: State) -> Rounds:
     """Room has become free: members that no node took come before asks that wait for their turn (APP-18)."""
     touch_elsewhere(state)
     yield from advance_all(state)

@@ -11,7 +11,7 @@ from core.ledger.gangs.due import take_unchecked_nodes
 from core.ledger.gangs.index import progress_of
 from core.ledger.gangs.reports import count_cancelled
 from core.ledger.gangs.slots import call_again_at, late_at, time_slot
-from core.ledger.node_reservation.reservation import nominate, note_kept, take_back
+from core.ledger.node_reservation.reservation import nominate, note_reserved_node, take_back
 from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord, Slot
 from core.ledger.pods.reports import write
@@ -95,9 +95,9 @@ def _cancel(state: State, member: PodRecord, slot: Slot) -> None:
     take_back(state, member)
     is_free = slot.node in state.cluster.nodes and slot.node not in state.reservations.of
     if is_free and not member.node_reservation.node and member.admission.reservation is None:
-        note_kept(state, member, slot.node)
-    kept = member.node_reservation.node
-    purpose = Purpose.NODE_RESERVATION if kept else Purpose.WITHDRAWAL
-    write(state, member, purpose, (RESERVED_NODE, kept or None), (REPLACES, None))
+        note_reserved_node(state, member, slot.node)
+    reserved = member.node_reservation.node
+    purpose = Purpose.NODE_RESERVATION if reserved else Purpose.WITHDRAWAL
+    write(state, member, purpose, (RESERVED_NODE, reserved or None), (REPLACES, None))
     touch(state, member)
     request_cycle(state, CycleReason.GROUP_CHANGED)

@@ -21,7 +21,7 @@ from core.ledger.state.timers import TimerKind
 from core.workload.nodes.affinity import admits
 from core.workload.pod import RESERVED_NODE, TRIGGERED
 
-KEPT_AT_MOST = 7200.0
+RESERVED_AT_MOST = 7200.0
 """Seconds after which a node is given up on which the room did not come together (CYC-2)."""
 
 
@@ -29,14 +29,14 @@ NOMINATED_AT_MOST = 5
 """Nominations of one ask to one kept node; kube-scheduler may clear one (DESIGN-4)."""
 
 
-def keep(state: State, record: PodRecord, node: NodeName) -> None:
+def reserve_node(state: State, record: PodRecord, node: NodeName) -> None:
     """From now on a node is there for one ask only. It must not be kept already, nor the ask have another."""
-    note_kept(state, record, node)
+    note_reserved_node(state, record, node)
     write(state, record, Purpose.NODE_RESERVATION, (RESERVED_NODE, str(node)))
 
 
-def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
-    """The node is there for everybody again, if one is kept. ``gone``: nothing can be written on the pod.
+def release_node(state: State, record: PodRecord, *, deleted: bool = False) -> None:
+    """The node is there for everybody again, if one is kept. ``deleted``: nothing can be written on the pod.
 
     A plan that was carried out for the ask is over with it, and an offer is withdrawn, of which nothing is
     written.
@@ -46,9 +46,9 @@ def let_go(state: State, record: PodRecord, *, gone: bool = False) -> None:
     _release(state, record)
     end_plan(record)
     request_cycle(state, CycleReason.CAPACITY_FREED)
-    if not withdraw_offer(state, record) and not gone:
+    if not withdraw_offer(state, record) and not deleted:
         _withdraw(state, record)
-    if not (gone or record.node):
+    if not (deleted or record.node):
         take_back(state, record)
 
 
@@ -91,21 +91,21 @@ def remember(state: State, record: PodRecord) -> None:
     if not node:
         return
     if record.is_ask and node not in state.reservations.of:
-        note_kept(state, record, node)
+        note_reserved_node(state, record, node)
         remember_plan(record)
         record.node_reservation.nominated = node if record.facts.nominated == node else NO_NODE
     else:
         _withdraw(state, record)
 
 
-def kept_until(record: PodRecord) -> float:
+def reserved_until(record: PodRecord) -> float:
     """The latest moment to which a node is kept for an ask (CYC-2)."""
-    return record.node_reservation.since + KEPT_AT_MOST
+    return record.node_reservation.since + RESERVED_AT_MOST
 
 
 def still_helps(state: State, record: PodRecord) -> bool:
     """Whether the node that is kept for an ask is one that may take it once pods have left it."""
-    if has_come(kept_until(record), now=state.now):
+    if has_come(reserved_until(record), now=state.now):
         return False
     node = state.cluster.nodes.get(record.node_reservation.node)
     if node is None or not admits(node, record.facts.constraints):
@@ -114,7 +114,7 @@ def still_helps(state: State, record: PodRecord) -> bool:
     return all(node.allocatable.get(name) >= amount for name, amount in size.items() if amount)
 
 
-def kept_could_take(state: State, record: PodRecord) -> bool:
+def reserved_node_could_take(state: State, record: PodRecord) -> bool:
     """Whether some node that is kept for another ask has room for this one."""
     facts = record.facts
     return any(
@@ -147,11 +147,11 @@ def note_nominated(state: State, event: on.NodeNominated) -> None:
         record.node_reservation.nominated = NO_NODE
 
 
-def note_kept(state: State, record: PodRecord, node: NodeName) -> None:
-    """As `keep`; what is written on the ask says more than that."""
+def note_reserved_node(state: State, record: PodRecord, node: NodeName) -> None:
+    """As `reserve_node`; what is written on the ask says more than that."""
     record.node_reservation.node, record.node_reservation.since = node, state.now
     state.reservations.of[node] = record.uid
-    set_timer(state, TimerKind.NODE_RESERVATION, record.uid, kept_until(record))
+    set_timer(state, TimerKind.NODE_RESERVATION, record.uid, reserved_until(record))
 
 
 def _release(state: State, record: PodRecord) -> None:

@@ -13,7 +13,7 @@ from core.ids import NodeName, PodUid
 from core.instants import has_come
 from core.ledger import events as on
 from core.ledger.admission.requests import note_overdue, request_cycle
-from core.ledger.node_reservation.reservation import keep, let_go, node_for
+from core.ledger.node_reservation.reservation import node_for, release_node, reserve_node
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
@@ -25,7 +25,7 @@ from core.workload.nodes.node import NodeFacts, NodeUse
 from core.workload.pending_index import Kind
 from core.workload.pod import RESERVED_NODE
 
-KEPT_AFTER = 2.0
+RESERVED_AFTER = 2.0
 """Seconds that an ask has waited before a node is kept for it."""
 
 AGED_AT_ONCE = 200
@@ -34,7 +34,7 @@ AGED_AT_ONCE = 200
 WORK_AT_ONCE = 3_000
 """Units of work, about, that are spent in one go on whether nodes have room for those."""
 
-SOUGHT_APART = 10.0
+SEARCHES_APART = 10.0
 """Seconds between two searches in vain for one ask."""
 
 _UNUSED = NodeUse()
@@ -47,7 +47,7 @@ class Candidate(NamedTuple):
     name: NodeName
 
 
-def may_seek(state: State, record: PodRecord) -> bool:
+def may_search(state: State, record: PodRecord) -> bool:
     """Whether to search for a node to reserve for an ask now. One that is too young is checked again later.
 
     The ask belongs to no pod group that waits for members: the cycle leaves such asks to their group.
@@ -56,17 +56,17 @@ def may_seek(state: State, record: PodRecord) -> bool:
         return False
     if record.node_reservation.node or 2 * len(state.reservations.of) >= len(state.cluster.nodes):
         return False
-    if not has_come(record.facts.created + KEPT_AFTER, now=state.now):
+    if not has_come(record.facts.created + RESERVED_AFTER, now=state.now):
         await_age(state, record)
         return False
-    return record.node_reservation.sought_at is None or has_come(
-        record.node_reservation.sought_at + SOUGHT_APART, now=state.now
+    return record.node_reservation.searched_at is None or has_come(
+        record.node_reservation.searched_at + SEARCHES_APART, now=state.now
     )
 
 
 def await_age(state: State, record: PodRecord) -> None:
     """See that an ask is looked at when it is old enough, should it still wait then."""
-    due = max(state.now, record.facts.created + KEPT_AFTER)
+    due = max(state.now, record.facts.created + RESERVED_AFTER)
     state.reservations.young[record.uid] = due
     set_no_later(state, TimerKind.AGE, ONLY_ONE, due)
 
@@ -127,9 +127,9 @@ def note_reservation_written(state: State, event: on.RecordWritten) -> None:
         return
     node = record.node_reservation.node
     if node and (RESERVED_NODE, node) in event.entries:
-        let_go(state, record)
+        release_node(state, record)
         # Not again at once: an instance that stands by would seek without end.
-        record.node_reservation.sought_at = state.now
+        record.node_reservation.searched_at = state.now
 
 
 def _finds_node(state: State, uid: PodUid, found: dict[tuple[Kind, NodeName], bool]) -> bool:
@@ -147,9 +147,9 @@ def _finds_node(state: State, uid: PodUid, found: dict[tuple[Kind, NodeName], bo
     return found[what]
 
 
-def seek(state: State, record: PodRecord) -> Iterator[bool]:
+def search_node(state: State, record: PodRecord) -> Iterator[bool]:
     """Keep a node for an ask, if there is one; a step for each node."""
-    record.node_reservation.sought_at = state.now
+    record.node_reservation.searched_at = state.now
     found: list[Candidate] = []
     size = record.facts.size
     together = dict.fromkeys(size.names(), 0)
@@ -161,7 +161,7 @@ def seek(state: State, record: PodRecord) -> Iterator[bool]:
             for each in together:
                 together[each] += max(0, free.get(each, 0))
     if found and all(together[name] >= amount for name, amount in size.items()):
-        _keep(state, record, min(found).name)
+        _reserve(state, record, min(found).name)
 
 
 def left_on(free: Mapping[str, int], size: Resource) -> float:
@@ -181,7 +181,7 @@ def _takes(state: State, node: NodeFacts, record: PodRecord) -> bool:
     return state.usage.free_capacity.admits(node, record.facts.constraints)
 
 
-def _keep(state: State, record: PodRecord, name: NodeName) -> None:
+def _reserve(state: State, record: PodRecord, name: NodeName) -> None:
     """What has changed during the search is looked at again."""
     waits = record.uid in state.pending.waits_at and record.uid not in state.turns.of
     if (
@@ -190,5 +190,5 @@ def _keep(state: State, record: PodRecord, name: NodeName) -> None:
         and name in state.cluster.nodes
         and name not in state.reservations.of
     ):
-        record.node_reservation.sought_at = None
-        keep(state, record, name)
+        record.node_reservation.searched_at = None
+        reserve_node(state, record, name)

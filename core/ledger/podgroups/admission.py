@@ -142,4 +142,4 @@ def has_leave(state: State, key: WaitingKey, *, with_root: bool = True) -> bool:
     if leaf is None or application is None:
         return False
     extra, claimant = state.turns.given, application.claimant
-    return state.room.refusal(leaf.chain, claimant, key.size, extra=extra, with_root=with_root) is None
+    return state.quota_check.refusal(leaf.chain, claimant, key.size, extra=extra, with_root=with_root) is None

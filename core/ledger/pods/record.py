@@ -180,7 +180,7 @@ class NodeReservation:
     #: Time since which it is reserved, in seconds.
     since: float = 0.0
     #: Time of the last search that found none, in seconds; None if there was none.
-    sought_at: float | None = None
+    searched_at: float | None = None
     #: Node to which Paddock nominated it; empty for none.
     nominated: NodeName = NO_NODE
     #: Number of nominations.

@@ -10,7 +10,7 @@ from typing import assert_never
 from core.ids import NO_POD, PodUid, QueuePath
 from core.ledger import events as on
 from core.ledger.effects import DeletePod, EvictPod
-from core.ledger.node_reservation.reservation import let_go, note_kept
+from core.ledger.node_reservation.reservation import note_reserved_node, release_node
 from core.ledger.node_reservation.search import note_reservation_written
 from core.ledger.outcomes import EvictionOutcome, Purpose
 from core.ledger.pods.record import PodRecord
@@ -67,8 +67,8 @@ def _commit(state: State, record: PodRecord, plan: Offer) -> None:
         # Its node is reserved already.
         note_taken(state, record)
     elif record.node_reservation.node != plan.node or record.uid in state.preemption.offers:
-        let_go(state, record)
-        note_kept(state, record, plan.node)
+        release_node(state, record)
+        note_reserved_node(state, record, plan.node)
     trigger(state, record, plan.plan)
     for victim, why in running(state, plan.victims):
         mark(state, victim, record.uid, why)

@@ -6,7 +6,7 @@ seconds, or as soon as its ask needs it no more.
 """
 
 from core.ids import PodUid
-from core.ledger.node_reservation.reservation import let_go, note_kept
+from core.ledger.node_reservation.reservation import note_reserved_node, release_node
 from core.ledger.pods.record import PodRecord
 from core.ledger.preemption.plans import note_offered, take_withdrawn
 from core.ledger.preemption.victims import mark, running, unmark
@@ -26,8 +26,8 @@ def offer(state: State, record: PodRecord, plan: Offer) -> None:
     ):
         return
     # Also the same node: what was written of it is taken off, as the offer may be withdrawn.
-    let_go(state, record)
-    note_kept(state, record, plan.node)
+    release_node(state, record)
+    note_reserved_node(state, record, plan.node)
     note_offered(state, record, plan)
     for victim, why in running(state, plan.victims):
         mark(state, victim, record.uid, why, stage=Stage.OFFERED)
@@ -37,7 +37,7 @@ def drop_offers(state: State) -> None:
     """Withdraw the offers that were not taken in time, in the order in which they were made."""
     over = set(take_due(state, TimerKind.OFFER))
     for uid in [each for each in state.preemption.offers if each in over]:
-        let_go(state, state.pods.records[uid])
+        release_node(state, state.pods.records[uid])
 
 
 def spare_withdrawn(state: State) -> None:

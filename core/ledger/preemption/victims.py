@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from core.ids import NO_POD, PodUid, QueuePath
 from core.ledger import events as on
-from core.ledger.node_reservation.reservation import let_go, note_kept
+from core.ledger.node_reservation.reservation import note_reserved_node, release_node
 from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post, write
@@ -96,7 +96,7 @@ def spare(state: State, record: PodRecord) -> None:
 def undo(state: State, record: PodRecord) -> None:
     """The room that was made for an ask is lost, or was not made: it may try again."""
     end_plan(record)
-    let_go(state, record)
+    release_node(state, record)
     touch(state, record)
     spare_who_stay(state, record.uid)
 
@@ -119,7 +119,7 @@ def _stage_of(state: State, victim: PodRecord) -> Stage | None:
     return state.preemption.victims.get(victim.preemption.preempted_for or NO_POD, {}).get(victim.uid)
 
 
-def expire_kept(state: State) -> None:
+def expire_node_reservations(state: State) -> None:
     """Nodes on which the room has not come together for too long are for everybody again (CYC-2)."""
     for uid in sorted(take_due(state, TimerKind.NODE_RESERVATION)):
         undo(state, state.pods.records[uid])
@@ -127,7 +127,7 @@ def expire_kept(state: State) -> None:
 
 def write_plan(state: State, record: PodRecord) -> None:
     """On the ask: which node is kept, and by which plan."""
-    note_kept(state, record, record.node_reservation.node)
+    note_reserved_node(state, record, record.node_reservation.node)
     write(
         state,
         record,

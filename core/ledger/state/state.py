@@ -64,6 +64,6 @@ class State:
         return self.applications.known.get(app_id) if app_id is not None else None
 
     @property
-    def room(self) -> QuotaCheck:
+    def quota_check(self) -> QuotaCheck:
         """What decides whether an ask fits, besides its queues."""
         return QuotaCheck(self.config.limits, self.usage.book)

@@ -129,7 +129,7 @@ def test_a_plan_and_its_node_are_one_write_whose_failure_ends_both() -> None:
     ledger, written = planned()
     assert [key for key, _ in written.entries] == [RESERVED_NODE, TRIGGERED]
     end(ledger, written, Answer.FAILED)
-    assert (dict(ledger.view.kept), victims(ledger)) == ({}, [])
+    assert (dict(ledger.view.reserved_nodes), victims(ledger)) == ({}, [])
 
 
 @pytest.mark.parametrize("purpose", [Purpose.WITHDRAWAL, Purpose.LABELS, Purpose.GANG_PHASE])
@@ -140,7 +140,7 @@ def test_keys_in_a_write_say_nothing_of_who_asked_for_it(purpose: Purpose, reach
     for uid in (ASK.uid, VICTIM.uid):
         event = on.RecordWritten(uid, entries, reached, purpose)  # type: ignore[arg-type]
         assert ledger.apply(event, now=START) == ()
-    assert (dict(ledger.view.kept), victims(ledger)) == ({"n1": "uid-ask"}, ["uid-victim"])
+    assert (dict(ledger.view.reserved_nodes), victims(ledger)) == ({"n1": "uid-ask"}, ["uid-victim"])
 
 
 def test_a_link_and_its_node_are_one_write_of_one_owner() -> None:
@@ -175,7 +175,7 @@ def test_an_eviction_that_a_restart_repeats_goes_on_with_the_plan() -> None:
     record = restarted.view.pod(VICTIM.uid)
     assert record is not None
     assert record.preemption.eviction is EvictionOutcome.NOT_FOUND
-    assert dict(restarted.view.kept) == {"n1": "uid-ask"}
+    assert dict(restarted.view.reserved_nodes) == {"n1": "uid-ask"}
 
 
 def test_a_deletion_that_a_failover_repeats_is_repeated_again_when_it_fails() -> None:
@@ -200,7 +200,7 @@ def test_the_late_outcome_of_a_former_plan_leaves_the_plan_of_today_alone(reache
     end(ledger, former, Answer.FAILED)
     written = commit(ledger, "2-uid-ask")
     assert [each for each in end(ledger, former, reached) if isinstance(each, WriteRecord)] == []
-    assert (dict(ledger.view.kept), victims(ledger)) == ({"n1": "uid-ask"}, ["uid-victim"])
+    assert (dict(ledger.view.reserved_nodes), victims(ledger)) == ({"n1": "uid-ask"}, ["uid-victim"])
     marks = [each for each in end(ledger, written, Answer.DONE) if isinstance(each, WriteRecord)]
     assert [(each.uid, each.purpose) for each in marks] == [(VICTIM.uid, Purpose.VICTIM)]
 

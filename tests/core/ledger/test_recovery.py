@@ -40,7 +40,7 @@ def took_over(ledger: Ledger) -> list[Effect]:
 
 
 def kept(ledger: Ledger) -> dict[str, str]:
-    return dict(ledger.view.kept)
+    return dict(ledger.view.reserved_nodes)
 
 
 def victims(ledger: Ledger) -> list[str]:
@@ -196,7 +196,7 @@ def test_a_node_that_could_not_be_kept_is_not_sought_again_at_once(instance: str
     ledger.apply(
         on.RecordWritten(ASK.uid, ((RESERVED_NODE, "n1"),), reached, Purpose.NODE_RESERVATION), now=START
     )
-    assert record.node_reservation.sought_at == (None if reached else START)
+    assert record.node_reservation.searched_at == (None if reached else START)
 
 
 @pytest.mark.parametrize("how", [on.PodObserved, on.PodOffered])

@@ -8,7 +8,7 @@ from core.ledger import events as on
 from core.ledger.admission.cycle import WORK_PER_SLICE
 from core.ledger.admission.turns import EXPIRED_AT_ONCE
 from core.ledger.ledger import Ledger
-from core.ledger.node_reservation.search import AGED_AT_ONCE, KEPT_AFTER
+from core.ledger.node_reservation.search import AGED_AT_ONCE, RESERVED_AFTER
 from core.workload.gangs.gang import PodGroup
 from core.workload.pod import OWN_GATE
 from tests.builders import START, filtered, make_ledger, make_node, make_pod, make_queue
@@ -66,9 +66,9 @@ def test_no_slice_of_a_pass_is_much_longer_than_the_others() -> None:
     """Over asks that fit, and over those that a node is sought for."""
     ledger = hierarchy()
     asks(ledger, 1000, created=START, gates=(OWN_GATE,))
-    asks(ledger, LARGE, created=START - KEPT_AFTER, gates=(OWN_GATE,))
+    asks(ledger, LARGE, created=START - RESERVED_AFTER, gates=(OWN_GATE,))
     found = slices(ledger)
-    assert len(ledger.view.kept) > 0
+    assert len(ledger.view.reserved_nodes) > 0
     assert len(ledger.view.turns) > 50
     assert len(found) > 20
     assert max(found) < 2 * statistics.median(found)
@@ -94,7 +94,7 @@ def test_an_ask_that_comes_of_age_is_not_looked_at_where_a_node_has_room_for_it(
     ledger = make_ledger(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod("small", created=START)), now=START)
     run_passes(ledger)
-    ledger.apply(on.TimePassed(), now=START + KEPT_AFTER)
+    ledger.apply(on.TimePassed(), now=START + RESERVED_AFTER)
     assert not ledger.view.cycle_wanted
     assert ledger.view.next_due() is None
 
@@ -104,7 +104,7 @@ def test_one_that_no_node_has_room_for_is() -> None:
     ledger.apply(on.PodObserved(make_pod("runs", cpu=60_000, node="n1", app="other")), now=START)
     ledger.apply(on.PodObserved(make_pod("large", cpu=60_000, created=START)), now=START)
     run_passes(ledger)
-    ledger.apply(on.TimePassed(), now=START + KEPT_AFTER)
+    ledger.apply(on.TimePassed(), now=START + RESERVED_AFTER)
     assert ledger.view.cycle_wanted
 
 
@@ -112,18 +112,18 @@ def test_one_that_a_node_had_room_for_is_when_kube_scheduler_finds_none_after_al
     """Two nodes of 100 cores with 40 free each: the room comes together, and on neither it is there."""
     ledger = make_ledger(make_queue("root.a"), nodes=2)
     ledger.apply(on.PodObserved(make_pod("large", cpu=60_000, created=START)), now=START)
-    tick(ledger, KEPT_AFTER)
+    tick(ledger, RESERVED_AFTER)
     assert not ledger.view.cycle_wanted
     for name in ("n1", "n2"):
         runs = make_pod(f"on-{name}", cpu=60_000, node=name, app="other")
-        ledger.apply(on.PodObserved(runs), now=START + KEPT_AFTER)
-    filtered(ledger, PodUid("uid-large"), now=START + KEPT_AFTER)
+        ledger.apply(on.PodObserved(runs), now=START + RESERVED_AFTER)
+    filtered(ledger, PodUid("uid-large"), now=START + RESERVED_AFTER)
     failed = make_pod("large", cpu=60_000, created=START, version=9, unscheduled="0/2 nodes: too little cpu")
-    ledger.apply(on.PodObserved(failed), now=START + KEPT_AFTER)
+    ledger.apply(on.PodObserved(failed), now=START + RESERVED_AFTER)
     for moment in range(3, 12):
         tick(ledger, float(moment))
         run_passes(ledger, at=float(moment))
-    assert list(ledger.view.kept.values()) == [PodUid("uid-large")]
+    assert list(ledger.view.reserved_nodes.values()) == [PodUid("uid-large")]
 
 
 def tick(ledger: Ledger, at: float) -> None:
@@ -134,10 +134,10 @@ def test_many_come_of_age_some_at_a_time() -> None:
     ledger = make_ledger(make_queue("root.a"), nodes=0)
     for number in range(AGED_AT_ONCE + 1):
         ledger.apply(on.PodObserved(make_pod(f"p{number}", created=START)), now=START)
-    tick(ledger, KEPT_AFTER)
+    tick(ledger, RESERVED_AFTER)
     assert ledger.view.cycle.overdue
-    assert ledger.view.next_due() == START + KEPT_AFTER
-    tick(ledger, KEPT_AFTER)
+    assert ledger.view.next_due() == START + RESERVED_AFTER
+    tick(ledger, RESERVED_AFTER)
     assert not ledger.view.cycle.overdue
     assert ledger.view.next_due() is None
 

@@ -91,7 +91,7 @@ def test_a_record_that_cannot_be_written_ends_the_plan(which: str) -> None:
         stage.learn(written(second, reached=False))
     assert evictions(stage) == []
     view = stage.rig.engine.view
-    assert view.kept == {}
+    assert view.reserved_nodes == {}
     victim, ask = view.pod(PodUid("uid-v1")), view.pod(PodUid("uid-ask"))
     assert victim is not None
     assert ask is not None
@@ -110,7 +110,7 @@ def test_a_victim_that_may_not_go_is_spared_and_the_ask_tries_again(outcome: Evi
     assert entries[PodUid("uid-v1")] == {PREEMPTED_FOR: None}
     record = stage.rig.engine.view.pod(PodUid("uid-ask"))
     assert record is not None
-    assert (record.preemption.triggered, record.preemption.plans, stage.rig.engine.view.kept) == (
+    assert (record.preemption.triggered, record.preemption.plans, stage.rig.engine.view.reserved_nodes) == (
         "",
         0,
         {},

@@ -90,7 +90,7 @@ def test_an_offer_is_committed_when_its_first_victim_is_seen_to_go() -> None:
     (record,) = [each for each in stage.rig.effects if isinstance(each, WriteRecord)]
     assert record.uid == ask.uid
     assert dict(record.entries)[TRIGGERED]
-    assert stage.rig.engine.view.kept == {"n1": "uid-ask"}
+    assert stage.rig.engine.view.reserved_nodes == {"n1": "uid-ask"}
     stage.learn(written(record, reached=True))
     stage.learn(on.PodDeleted(PodUid("uid-v1")))
     stage.rig.run_planned()
@@ -193,5 +193,5 @@ def test_several_offers_stand_at_once_and_none_names_the_victim_of_another() -> 
     assert {node: [each["UID"] for each in named["Pods"]] for node, named in answer.items()} == {
         "n2": ["uid-w"]
     }
-    assert stage.rig.engine.view.kept == {"n1": "uid-ask", "n2": "uid-next"}
+    assert stage.rig.engine.view.reserved_nodes == {"n1": "uid-ask", "n2": "uid-next"}
     assert stage.rig.audit() == ()

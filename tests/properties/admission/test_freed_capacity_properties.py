@@ -107,7 +107,7 @@ class Played:
         )
         if cap is not None and used + pod.facts.size.get("vcore") > cap * 1000:
             return False
-        reserved = self.cluster.paddock.life.view.kept
+        reserved = self.cluster.paddock.life.view.reserved_nodes
         names = [name for name in self.cluster.api.nodes if reserved.get(NodeName(name), pod.uid) == pod.uid]
         return any(self._free_on(name).covers(pod.facts.size) for name in names)
 

@@ -203,7 +203,7 @@ class History:
         cap = queue.max.get("vcore") if queue.max is not None and pod.facts.app_id else None
         if cap is not None and wanted.get("vcore") > cap:
             return False
-        kept = self.cluster.paddock.life.view.kept
+        kept = self.cluster.paddock.life.view.reserved_nodes
         names = [name for name in self.cluster.api.nodes if kept.get(NodeName(name), pod.uid) == pod.uid]
         return any(self._free_on(name).covers(pod.facts.size) for name in names)
 

@@ -92,9 +92,9 @@ RULE_ENTRIES: dict[str, Entry] = {
     "usage_of_node": Entry("core.workload.nodes.ranking:usage_of", "NODE-2"),
     "best_node_with_room": Entry("core.workload.nodes.free_capacity:FreeCapacity.tightest", "GANG-11 PRE-22"),
     "why_not_on_node": Entry("core.workload.nodes.affinity:why_not", "FORMAT-6"),
-    "may_reserve_node": Entry("core.ledger.node_reservation.search:may_seek", "CYC-2 CYC-6"),
-    "reserved_nodes": Entry("core.decisions.admission:kept_from", "PRE-22"),
-    "end_of_node_reservation": Entry("core.ledger.node_reservation.reservation:kept_until", "PRE-22"),
+    "may_reserve_node": Entry("core.ledger.node_reservation.search:may_search", "CYC-2 CYC-6"),
+    "reserved_nodes": Entry("core.decisions.admission:held_for_others", "PRE-22"),
+    "end_of_node_reservation": Entry("core.ledger.node_reservation.reservation:reserved_until", "PRE-22"),
     "node_is_nominated": Entry("core.ledger.node_reservation.reservation:nominate", "PRE-22"),
     # gangs
     "gang_of_pod": Entry("core.ledger.gangs.definition:gang_of", "POD-8 POD-12"),

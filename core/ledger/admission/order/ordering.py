@@ -55,8 +55,8 @@ class Branch:
         "_fair_max",
         "_filed",
         "_found",
+        "_held_back",
         "_index",
-        "_kept_back",
         "_keys",
         "_others",
         "_priority",
@@ -83,7 +83,7 @@ class Branch:
         self._app_queues: dict[AppId, ApplicationQueue] = {}
         self._filed = 0
         self._candidates: frozenset[AppId] | None = None
-        self._kept_back: list[ApplicationQueue] = []
+        self._held_back: list[ApplicationQueue] = []
         self._settled = False
         self._fair_max: Limit | None = None
         self._priority: int | None = None
@@ -221,11 +221,11 @@ class Branch:
                     return app_queue
                 heappop(self._keys)
                 if counts:
-                    self._kept_back.append(app_queue)
+                    self._held_back.append(app_queue)
                 elif filed == app_queue.filed and self._was_let_in(app_queue):
                     # Nothing of it fits: who is let in instead has its place in the order.
                     self._let_in_next()
-            if self._settled or not self._kept_back:
+            if self._settled or not self._held_back:
                 return None
             self._let_in_next()
 
@@ -238,9 +238,9 @@ class Branch:
 
     def _let_in_next(self) -> None:
         """Nothing fits of those that a ``stateaware`` leaf let in: others take their place (CYC-7)."""
-        applications, kept_back = self._state.applications.known, self._kept_back
-        self._kept_back = []
-        for app_queue in kept_back:
+        applications, held_back = self._state.applications.known, self._held_back
+        self._held_back = []
+        for app_queue in held_back:
             application = applications.get(app_queue.app_id)
             if application is not None:
                 self._file(application, app_queue)

@@ -64,7 +64,7 @@ def test_a_node_that_is_kept_for_another_ask_takes_no_part() -> None:
     world.asks("other", "root.b")
     for name, victims in (("other", {"n2-0"}), ("ask", {"n1-0"})):
         reserved_on(world.ledger, name, "n1")
-        assert world.ledger.view.kept == {"n1": name}
+        assert world.ledger.view.reserved_nodes == {"n1": name}
         assert world.victims() == victims
         reserved_on(world.ledger, name, "")
 

@@ -219,7 +219,7 @@ def test_room_that_a_member_does_not_take_is_given_back(tried: bool, patience: i
     assert world.counts() == [(1, 0, 1)]
     assert world.ledger.view.gang_tally.cancelled == 1
     assert world.pods[PodUid("uid-m1")].replaces == ""
-    assert world.ledger.view.kept == {"n1": "uid-m1"}
+    assert world.ledger.view.reserved_nodes == {"n1": "uid-m1"}
     assert world.admitted("uid-m1")
 
 

@@ -68,5 +68,5 @@ def test_a_member_says_of_itself_which_node_is_kept_for_it_after_a_take_over_tha
     world.tell(on.PodsListed(frozenset(world.pods)))
     assert world.ledger.view.slots == {"n1": {"uid-m2"}}
     world.wait(UNTRIED_AT_MOST + 1)
-    assert world.ledger.view.kept == {"n2": "uid-m2"}
+    assert world.ledger.view.reserved_nodes == {"n2": "uid-m2"}
     assert world.pods[PodUid("uid-m2")].reserved_node == "n2"

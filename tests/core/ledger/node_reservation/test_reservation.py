@@ -10,8 +10,8 @@ from core.ids import NodeName, PodUid
 from core.ledger import events as on
 from core.ledger.effects import Effect, NominateNode, OpenGate, WriteRecord
 from core.ledger.ledger import Ledger
-from core.ledger.node_reservation.reservation import KEPT_AT_MOST
-from core.ledger.node_reservation.search import KEPT_AFTER, left_on
+from core.ledger.node_reservation.reservation import RESERVED_AT_MOST
+from core.ledger.node_reservation.search import RESERVED_AFTER, left_on
 from core.ledger.outcomes import Purpose
 from core.ledger.settings import LedgerSettings
 from core.reasons import Code
@@ -30,7 +30,7 @@ from tests.builders import (
     record_of,
 )
 
-AGED = START - KEPT_AFTER
+AGED = START - RESERVED_AFTER
 LARGE = make_pod("large", cpu=3000, app="large", created=AGED)
 
 
@@ -57,7 +57,7 @@ def passed(ledger: Ledger, *, at: float = 0.0) -> list[Effect]:
 
 
 def kept(ledger: Ledger) -> dict[str, str]:
-    return {str(node): str(uid) for node, uid in ledger.view.kept.items()}
+    return {str(node): str(uid) for node, uid in ledger.view.reserved_nodes.items()}
 
 
 def written(effects: list[Effect]) -> list[tuple[str, str | None]]:
@@ -85,9 +85,9 @@ def test_a_node_is_kept_once_the_ask_is_two_seconds_old() -> None:
     ledger = cluster(3000, 3000, 3000)
     ledger.apply(on.PodObserved(replace(LARGE, created=START)), now=START)
     assert passed(ledger) == []
-    assert ledger.view.next_due() == START + KEPT_AFTER
-    assert passed(ledger, at=KEPT_AFTER - 0.01) == []
-    assert written(passed(ledger, at=KEPT_AFTER)) == [("uid-large", "n1")]
+    assert ledger.view.next_due() == START + RESERVED_AFTER
+    assert passed(ledger, at=RESERVED_AFTER - 0.01) == []
+    assert written(passed(ledger, at=RESERVED_AFTER)) == [("uid-large", "n1")]
 
 
 @pytest.mark.rule("CYC-6")
@@ -273,11 +273,11 @@ def test_the_ask_is_nominated_when_there_is_room_and_not_before() -> None:
 @pytest.mark.rule("CYC-2")
 def test_a_node_is_given_up_after_two_hours() -> None:
     ledger = keeping()
-    ledger.apply(on.PodDeleted(PodUid("uid-s2-0")), now=START + KEPT_AT_MOST - 1)
-    passed(ledger, at=KEPT_AT_MOST - 1)
+    ledger.apply(on.PodDeleted(PodUid("uid-s2-0")), now=START + RESERVED_AT_MOST - 1)
+    passed(ledger, at=RESERVED_AT_MOST - 1)
     assert "n1" in kept(ledger)
-    ledger.apply(on.PodDeleted(PodUid("uid-s3-0")), now=START + KEPT_AT_MOST)
-    assert ("uid-large", None) in written(passed(ledger, at=KEPT_AT_MOST))
+    ledger.apply(on.PodDeleted(PodUid("uid-s3-0")), now=START + RESERVED_AT_MOST)
+    assert ("uid-large", None) in written(passed(ledger, at=RESERVED_AT_MOST))
 
 
 @pytest.mark.rule("CYC-2")

@@ -61,7 +61,7 @@ class Plan:
 
     @property
     def ledger_kept(self) -> dict[str, str]:
-        return dict(self.ledger.view.kept)
+        return dict(self.ledger.view.reserved_nodes)
 
 
 def test_without_budgets_all_go_at_once() -> None:

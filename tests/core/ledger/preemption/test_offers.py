@@ -58,7 +58,7 @@ class Offering(World):
 
     def stands_for_nobody(self) -> bool:
         counted = [self.counted(path) for path in ("root", "root.a", "root.b")]
-        return counted == [(0, 0)] * 3 and not self.ledger.view.kept and drifts(self.ledger) == []
+        return counted == [(0, 0)] * 3 and not self.ledger.view.reserved_nodes and drifts(self.ledger) == []
 
 
 @pytest.mark.rule("F-12")
@@ -67,7 +67,7 @@ def test_an_offer_counts_as_a_triggered_ask_preempting_victims_and_a_kept_node()
     plan = world.offer(ONE)
     assert world.counted("root.a") == (1, 0)
     assert world.counted("root.b") == (0, 1)
-    assert world.ledger.view.kept == {plan.node: ONE}
+    assert world.ledger.view.reserved_nodes == {plan.node: ONE}
     assert world.written() == [], "a restart loses it: nothing says so on any object"
     assert drifts(world.ledger) == []
 
@@ -156,7 +156,7 @@ def test_an_offer_is_committed_when_its_first_victim_goes() -> None:
     assert world.written() == [ONE]
     world.tell(on.TimePassed(), now=LATER + OFFERED_FOR)
     assert world.counted("root.a") == (1, 0)
-    assert world.ledger.view.kept == {plan.node: ONE}
+    assert world.ledger.view.reserved_nodes == {plan.node: ONE}
     asking = world.ledger.view.pod(ONE)
     assert asking is not None
     assert asking.preemption.plans == 1
@@ -173,11 +173,11 @@ def test_a_node_kept_for_an_ask_so_far_is_given_up_for_that_of_its_offer() -> No
     """Also on the ask itself: after a restart nothing would be kept for it on either."""
     world = Offering()
     reserved_on(world.ledger, ONE, "n1")
-    assert world.ledger.view.kept == {"n1": ONE}
+    assert world.ledger.view.reserved_nodes == {"n1": ONE}
     plan = world.offer(ONE)
     (*_, last) = [each for each in world.effects if isinstance(each, WriteRecord)]
     assert dict(last.entries) == {RESERVED_NODE: None, TRIGGERED: None}
-    assert world.ledger.view.kept == {plan.node: ONE}
+    assert world.ledger.view.reserved_nodes == {plan.node: ONE}
 
 
 @pytest.mark.rule("F-12")
@@ -191,7 +191,7 @@ def test_room_elsewhere_gives_the_ask_its_turn_and_leaves_the_offer_standing() -
     assert turn is not None
     assert turn.node == "n3"
     assert ONE in world.ledger.view.offers
-    assert world.ledger.view.kept == {plan.node: ONE}
+    assert world.ledger.view.reserved_nodes == {plan.node: ONE}
     world.shown(world.facts[ONE], node=NodeName("n3"))
     assert world.stands_for_nobody()
 
@@ -207,4 +207,4 @@ def test_a_turn_that_came_to_nothing_leaves_the_offer_standing() -> None:
     world.shown(world.facts[ONE], unscheduled="0/3 nodes are available: 3 node(s) had no ports.")
     assert not world.ledger.view.has_turn(ONE)
     assert ONE in world.ledger.view.offers
-    assert world.ledger.view.kept == {plan.node: ONE}
+    assert world.ledger.view.reserved_nodes == {plan.node: ONE}
