@@ -2,33 +2,55 @@
 
 import re
 
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-_NUMBER = r"(?:\d+\.?\d*|\.\d+)"
+_NANOSECONDS = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "μs": 1_000,
+    "ms": 1_000_000,
+    "s": 1_000_000_000,
+    "m": 60_000_000_000,
+    "h": 3_600_000_000_000,
+}
+_NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _UNIT = "ns|us|µs|μs|ms|s|m|h"
-_DURATION = re.compile(rf"(?:{_NUMBER}(?:{_UNIT}))+", re.ASCII)
-_PART = re.compile(rf"({_NUMBER})({_UNIT})", re.ASCII)
+_DURATION = re.compile(rf"(?:{_NUMBER}(?:{_UNIT}))+")
+_PART = re.compile(rf"([0-9]*)\.?([0-9]*)({_UNIT})")
 _LONGEST = 100
 """Characters: longer ones overflow, or say nothing more; and the pattern's cost stays bounded."""
 
-_MOST = 2**63 / 1e9
+_MOST = 2**63 - 1
+_FRACTION_DIGITS = 18
+"""Digits after a point that can count; with more, Go's own arithmetic drops the rest."""
+
+
+def nanoseconds_of(text: str) -> int:
+    """A Go duration such as ``1m30s`` in whole nanoseconds, cut towards 0. Raises ValueError."""
+    if text in ("0", "+0", "-0"):
+        return 0
+    sign, digits = (-1, text[1:]) if text[:1] == "-" else (1, text.removeprefix("+"))
+    if len(text) > _LONGEST or not _DURATION.fullmatch(digits):
+        raise ValueError("must be a duration such as 30s, 500ms or 1m30s")
+    nanoseconds = sum(_part(*part) for part in _PART.findall(digits))
+    if nanoseconds > _MOST + (sign < 0):
+        raise ValueError("is longer than a duration can be")
+    return sign * nanoseconds
+
+
+def _part(whole: str, fraction: str, unit: str) -> int:
+    size, fraction = _NANOSECONDS[unit], fraction[:_FRACTION_DIGITS]
+    # A fraction is multiplied in 64-bit floats, as Go does, so that both cut off the same.
+    return int(whole or "0") * size + int(float(fraction or "0") * (size / 10.0 ** len(fraction)))
 
 
 def seconds_of(text: str) -> float:
-    """A Go duration such as ``1m30s`` or ``-1.5h`` in seconds. Raises ValueError."""
-    if text in ("0", "+0", "-0"):
-        return 0.0
-    sign, digits = (-1.0, text[1:]) if text[:1] == "-" else (1.0, text.removeprefix("+"))
-    if len(text) > _LONGEST or not _DURATION.fullmatch(digits):
-        raise ValueError("must be a duration such as 30s, 500ms or 1m30s")
-    seconds = sum(float(amount) * _SECONDS[unit] for amount, unit in _PART.findall(digits))
-    if seconds >= _MOST:
-        raise ValueError("is longer than a duration can be")
-    return sign * seconds
+    """`nanoseconds_of` in seconds, so a duration below a nanosecond is 0 (C7). Raises ValueError."""
+    return nanoseconds_of(text) / 1e9
 
 
 def duration_text(seconds: float) -> str:
     """As Go prints it: ``30s``, ``1m30s``, ``1h0m0s``, ``1.5s``, ``250ms``, ``0s``."""
-    nanoseconds = round(abs(seconds) * 1e9)
+    nanoseconds = min(round(abs(seconds) * 1e9), _MOST)
     sign = "-" if seconds < 0 and nanoseconds else ""
     if nanoseconds == 0:
         return "0s"

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from core.errors import QuantityError
+from core.white_space import trimmed
 
 INT64_MAX: Final = 2**63 - 1
 INT64_MIN: Final = -(2**63)
@@ -62,7 +63,7 @@ def queue_amount(resource: str, text: str) -> int:
     ``cpu`` included. Raises ``QuantityError`` for a sign, a fraction, a suffix the document does not know,
     ``m`` on anything but ``vcore``, an amount above the signed 64-bit range, and a text over 256 characters.
     """
-    match = _QUEUE_TEXT.fullmatch(_bounded(text).strip())
+    match = _QUEUE_TEXT.fullmatch(trimmed(_bounded(text)))
     if match is None:
         raise QuantityError(
             text, "must be a whole number with an optional suffix k, M, G, T, P, E or Ki to Ei"

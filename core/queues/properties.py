@@ -23,8 +23,10 @@ DEFAULT_DELAY = 30.0
 
 _INT32 = range(-(2**31), 2**31)
 _UINT64 = range(2**64)
-_INTEGER = re.compile(r"[+-]?[0-9]{1,40}", re.ASCII)
-_DIGITS = re.compile(r"[0-9]{1,40}", re.ASCII)
+_INTEGER = re.compile(r"([+-]?)([0-9]+)")
+_DIGITS = re.compile(r"()([0-9]+)")
+_MOST_DIGITS = 20
+"""Digits after the zeros in front, of which there may be any number (C6): 64 bits need no more."""
 
 Known = TypeVar("Known")
 
@@ -157,9 +159,11 @@ def _uint64(text: str) -> int:
 
 
 def _within(text: str, pattern: re.Pattern[str], allowed: range) -> int:
-    if not pattern.fullmatch(text) or int(text) not in allowed:
+    found = pattern.fullmatch(text)
+    digits = found[2].lstrip("0") if found else ""
+    if found is None or len(digits) > _MOST_DIGITS or int(found[1] + (digits or "0")) not in allowed:
         raise ValueError("is not a number of that size")
-    return int(text)
+    return int(found[1] + (digits or "0"))
 
 
 def _positive(text: str) -> float:

@@ -1,6 +1,7 @@
 """A Kubernetes manifest to the configuration that its ConfigMaps make. No I/O, and no opinion on values.
 
-A manifest is one object, a List of them, or a stream of both, in YAML or JSON.
+A manifest is one object, a List of them, or a stream of both, in YAML or JSON. So are the values of
+YuniKorn's Helm chart, and the entries of a ConfigMap alone.
 """
 
 import re
@@ -21,7 +22,12 @@ from extender.queueconfig.problems import ConfigError, Problem, path_text, shown
 MOST_OBJECTS = 100
 """Documents of a stream that may hold ConfigMaps."""
 
-_MAY_BE_ONE = re.compile(rb"""^(?:[ \t]*\{|["']?kind["']?[ \t]*:)""", re.MULTILINE)
+HELM_KEY = "yunikornDefaults"
+"""Key of the chart's values that holds the entries of ``yunikorn-defaults``."""
+
+_MAY_BE_ONE = re.compile(
+    rb"""^(?:[ \t]*\{|["']?(?:kind|yunikornDefaults|[A-Za-z0-9._-]{1,253}\.yaml)["']?[ \t]*:)""", re.MULTILINE
+)
 _BETWEEN = re.compile(rb"^---(?=\s|\Z)", re.MULTILINE)
 _HALVES = ("data", "binaryData")
 _NO_TEXT = re.compile(
@@ -32,7 +38,10 @@ _NO_TEXT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class EntryPlace:
-    """Where an entry of a ConfigMap stands: its half, ``data`` or ``binaryData``, and the line of its key."""
+    """Where an entry of a ConfigMap stands, and the line of its key.
+
+    ``half``: ``data`` or ``binaryData``, `HELM_KEY` in the chart's values, empty for an entry alone.
+    """
 
     half: str
     key: str
@@ -40,7 +49,7 @@ class EntryPlace:
 
     @property
     def path(self) -> str:
-        return path_text((self.half, self.key))
+        return path_text((self.half, self.key) if self.half else (self.key,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +70,17 @@ def manifest_from(text: bytes) -> Manifest | None:
     if not _MAY_BE_ONE.search(text):
         return None
     first = read_document(text)
-    if not isinstance(first.top, MapValue) or "kind" not in first.top or "partitions" in first.top:
+    if not isinstance(first.top, MapValue) or "partitions" in first.top:
         return None
-    is_stream = _BETWEEN.search(text) is not None
-    defaults, configs = _chosen(list(_of_stream(text) if is_stream else _within(first, 0)))
+    if "kind" in first.top:
+        is_stream = _BETWEEN.search(text) is not None
+        defaults, configs = _chosen(list(_of_stream(text) if is_stream else _within(first, 0)))
+    elif HELM_KEY in first.top:
+        defaults, configs = _ConfigMap(first.top, 0, tuple(first.repeated), (HELM_KEY,)), None
+    elif any(key.endswith(".yaml") for key in first.top):
+        defaults, configs = None, _ConfigMap(_wrapped(first.top), 0, tuple(first.repeated), ("",))
+    else:
+        return None
     both = [config_map for config_map in (defaults, configs) if config_map is not None]
     return Manifest(
         flatten(defaults.data() if defaults else None, configs.data() if configs else None),
@@ -97,11 +113,17 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _ConfigMap:
-    """One ConfigMap. ``above``: lines of the stream before its document; ``repeated``: keys there."""
+    """One ConfigMap, or what stands for one.
+
+    ``above``: lines of the stream before its document.
+    ``repeated``: keys that occur twice there.
+    ``halves``: keys of ``body`` that hold entries.
+    """
 
     body: MapValue
     above: int
     repeated: tuple[Problem, ...]
+    halves: tuple[str, ...] = _HALVES
 
     @property
     def name(self) -> str:
@@ -109,7 +131,7 @@ class _ConfigMap:
         return str(metadata.get("name")) if isinstance(metadata, MapValue) else ""
 
     def entries(self) -> Iterator[_Entry]:
-        for half in _HALVES:
+        for half in self.halves:
             values = self.body.get(half)
             if isinstance(values, MapValue):
                 for key, value in values.items():
@@ -117,7 +139,7 @@ class _ConfigMap:
 
     def problems(self) -> Iterator[Problem]:
         yield from self.repeated
-        for half in _HALVES:
+        for half in self.halves:
             if not isinstance(self.body.get(half), MapValue | None):
                 line = self.above + self.body.lines[half]
                 yield Problem(half, "SRC-1", "must be a mapping of keys to texts", line)
@@ -125,11 +147,20 @@ class _ConfigMap:
             yield from entry.problems()
 
     def data(self) -> ConfigMapData:
-        halves: dict[str, dict[str, str]] = {half: {} for half in _HALVES}
+        data: dict[str, str] = {}
+        packed: dict[str, str] = {}
         for entry in self.entries():
             if isinstance(entry.value, str | None):
-                halves[entry.place.half][entry.place.key] = str(entry.value or "")
-        return ConfigMapData(halves["data"], halves["binaryData"])
+                into = packed if entry.place.half == "binaryData" else data
+                into[entry.place.key] = str(entry.value or "")
+        return ConfigMapData(data, packed)
+
+
+def _wrapped(entries: MapValue) -> MapValue:
+    """Entries that stand alone, as the half without a name."""
+    body = MapValue()
+    body[""], body.lines[""] = entries, 1
+    return body
 
 
 def _chosen(found: list[_ConfigMap]) -> tuple[_ConfigMap | None, _ConfigMap | None]:

@@ -180,13 +180,15 @@ class LiveConfiguration:
                 source, losses, f"{source.shown} empties {flat.document_key}" if emptied else ""
             )
         unchanged = (maps.defaults, maps.configs) == (self._offered.defaults, self._offered.configs)
-        if emptied or (losses and unchanged):
+        if losses and unchanged:
             return
         if self._frozen:
             self.ignored = True
             return
+        # Also if nothing comes of them now: what is lost later goes back to what was said last.
         self._offered = maps
-        self._take(flat, source)
+        if not emptied:
+            self._take(flat, source)
 
     @property
     def _has_document(self) -> bool:

@@ -5,7 +5,7 @@ a null becomes None. What a text means as a number or a switch is the schema's q
 """
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import yaml
@@ -78,8 +78,11 @@ def read_document(text: str | bytes) -> Document:
     """
     builder = _Builder()
     try:
-        for event in yaml.parse(_decoded(text), Loader=_LOADER):
+        decoded = _decoded(text)
+        events = yaml.parse(decoded, Loader=_LOADER)
+        for event in events:
             if isinstance(event, yaml.DocumentEndEvent):
+                _refuse_directive(decoded, events, event)
                 break
             builder.take(event)
     except yaml.MarkedYAMLError as error:
@@ -90,6 +93,18 @@ def read_document(text: str | bytes) -> Document:
         message = f"not valid YAML: {getattr(error, 'reason', error)}; remove what is not text"
         raise _refusal(message) from error
     return Document(builder.top, builder.repeated)
+
+
+def _refuse_directive(text: str, events: Iterator[yaml.Event], end: yaml.DocumentEndEvent) -> None:
+    """Refuse a ``%YAML`` or ``%TAG`` that cuts the document off: it has no ``---`` after it (C9)."""
+    mark = end.end_mark
+    if end.explicit or mark is None or text[mark.index : mark.index + 1] != "%":
+        return
+    try:
+        next(events, None)
+    except yaml.MarkedYAMLError as error:
+        message = "a line that begins with % ends the document, and what follows would not be read; remove it"
+        raise _refusal(message, line=mark.line + 1) from error
 
 
 def line_of(top: Value, at: Location) -> int | None:

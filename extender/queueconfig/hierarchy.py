@@ -29,6 +29,11 @@ class QueueNode:
         """A queue with children is a parent whatever ``parent`` says, and so is the root (Q-1, CFG-6)."""
         return not (self.is_root or self.section.parent or self.children)
 
+    @property
+    def says_parent(self) -> bool:
+        """True if the document itself calls it a parent. Some checks of YuniKorn ask only for that (C1)."""
+        return self.is_root or self.section.parent
+
     def with_descendants(self) -> Iterator["QueueNode"]:
         """This queue and all below it, parents first, in document order."""
         waiting = [self]

@@ -29,6 +29,8 @@ MAX_PATHS = 16 * 1024 * 1024
 """Characters of all queue paths together: deep below long names each queue repeats thousands."""
 MAX_MISTAKES = 20_000
 """Mistakes of shape that are told apart; telling more costs a kilobyte each."""
+MAX_LEFT_OUT = 100
+"""Values of a wrong type that do not hide other problems; each finding is held against all of them."""
 
 SECTIONS: dict[str, type[schema.Section]] = {
     "partitions": schema.PartitionSection,
@@ -55,30 +57,39 @@ _SHAPES = {
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A document of the right shape, and what was wrong that does not stop further checks."""
+    """A document of the right shape, and what was wrong that does not stop further checks.
+
+    ``left_out``: places of values that could not be read and are missing in ``document``.
+    """
 
     document: schema.QueuesDocument
     problems: tuple[Problem, ...]
     top: Value
+    left_out: tuple[Location, ...] = ()
 
     def located(self, findings: Iterable[DocumentFinding]) -> Iterator[Problem]:
-        """What the rules find, with the paths and lines of this document."""
-        return (_problem(finding, self.top) for finding in findings)
+        """What the rules find, with the paths and lines of this document.
+
+        What may be found only because a value was left out is left out, too.
+        """
+        return (_problem(finding, self.top) for finding in findings if not self._follows(finding.at))
+
+    def _follows(self, at: Location) -> bool:
+        return any(place[: len(at)] == at[: len(place)] for place in self.left_out)
 
 
 def parse(text: str | bytes) -> Parsed:
     """Read ``text`` by CFG-1 to CFG-3; an empty document has no partitions.
 
-    Unknown and repeated keys are reported in the result and left out of it, so that one misspelt key does
-    not hide the other problems. Raises `ConfigError` when a value has the wrong type: rules cannot judge
-    what could not be read.
+    Unknown and repeated keys, and values of a wrong type, are reported in the result and left out of it.
+    So they do not hide other problems. Raises `ConfigError` when an item of a list has the wrong type.
     """
     read = read_document(text)
     top = MapValue() if read.top is None else read.top
     _drop_null_items(top)
     _refuse_too_many_queues(top)
-    document, unknown = _without_unknown_keys(top, read.repeated)
-    return Parsed(document, (*read.repeated, *unknown), top)
+    document, mistakes, left_out = _without_mistakes(top, read.repeated)
+    return Parsed(document, (*read.repeated, *mistakes), top, left_out)
 
 
 def _drop_null_items(top: Value) -> None:
@@ -121,30 +132,38 @@ def _refusal(message: str) -> ConfigError:
     return ConfigError((Problem("", "CFG-2", message),))
 
 
-def _without_unknown_keys(
+def _without_mistakes(
     top: Value, repeated: Sequence[Problem]
-) -> tuple[schema.QueuesDocument, tuple[Problem, ...]]:
+) -> tuple[schema.QueuesDocument, tuple[Problem, ...], tuple[Location, ...]]:
+    """The document, what is wrong with its shape, and where values of a wrong type stood."""
     try:
-        return schema.QueuesDocument.model_validate(top), ()
+        return schema.QueuesDocument.model_validate(top), (), ()
     except ValidationError as error:
         if error.error_count() > MAX_MISTAKES:
             what = f"{error.error_count()} keys that are unknown or values of another kind than expected"
             raise _refusal(f"{what}; give a queue document") from None
         details = error.errors(include_url=False, include_context=False)
     problems = tuple(_problem(_finding(detail), top) for detail in details[: MAX_REPORTED + 1])
-    if any(detail["type"] != "extra_forbidden" for detail in details):
+    unread = tuple(detail["loc"] for detail in details if detail["type"] != "extra_forbidden")
+    if len(unread) > MAX_LEFT_OUT or not all(at and isinstance(at[-1], str) for at in unread):
         raise ConfigError(reported((*repeated, *problems)))
     for detail in details:
         _remove(top, detail["loc"])
-    return schema.QueuesDocument.model_validate(top), problems
+    try:
+        return schema.QueuesDocument.model_validate(top), problems, unread
+    except ValidationError:
+        raise ConfigError(reported((*repeated, *problems))) from None
 
 
 def _remove(top: Any, at: Location) -> None:
     *path, key = at
     for step in path:
-        top = top[step]
-    # An anchored mapping is reported once per alias and is one object.
-    top.pop(key, None)
+        # An anchored mapping is reported once per alias and is one object.
+        if not isinstance(top, MapValue | ListValue):
+            return
+        top = top[step] if isinstance(step, int) else top.get(step)
+    if isinstance(top, MapValue):
+        top.pop(str(key), None)
 
 
 def _problem(finding: DocumentFinding, top: Value) -> Problem:

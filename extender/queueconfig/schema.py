@@ -133,6 +133,12 @@ class ChildTemplate(Section):
     properties: TextMap = Field(default_factory=dict)
     resources: Annotated[Resources, BeforeValidator(_mapping)] = Resources()
 
+    @property
+    def is_empty(self) -> bool:
+        """True if it says nothing, and so is no template (TPL-1). Zeros are something."""
+        maps = (self.properties, self.resources.guaranteed or {}, self.resources.max or {})
+        return not self.maxapplications and not any(k and v for each in maps for k, v in each.items())
+
 
 class QueueSection(Section):
     """No template and an empty one are the same (TPL-1); None keeps a large document small."""

@@ -66,7 +66,7 @@ def _queue_spec(queue: QueueNode, more_limits: list[LimitEntry] | tuple[()], zer
         submit_acl=section.submitacl,
         admin_acl=section.adminacl,
         limits=tuple(_limit(entry) for entry in section.limits or more_limits),
-        template=_template(section.childtemplate, zero_blocks),
+        template=None if queue.is_leaf else _template(section.childtemplate, zero_blocks),
     )
 
 
@@ -81,14 +81,12 @@ def _limit(entry: LimitEntry) -> LimitSpec:
 
 
 def _template(template: ChildTemplate | None, zero_blocks: bool) -> TemplateSpec | None:
-    """None when nothing is left of it (TPL-1)."""
-    if template is None:
+    """None for an empty one (TPL-1). One of nothing but zeros sets nothing and still is one (C3)."""
+    if template is None or template.is_empty:
         return None
     maximum = _maximum(template.resources.max, zero_blocks)
     guaranteed = _defined(template.resources.guaranteed)
     properties = {key: value for key, value in template.properties.items() if key and value}
-    if not (maximum or guaranteed or properties or template.maxapplications):
-        return None
     return TemplateSpec(
         None if maximum is None else Limit.of(maximum),
         guaranteed,

@@ -20,6 +20,7 @@ ROWS: dict[str, int] = {
     "core.ids": 1,
     "core.errors": 1,
     "core.instants": 1,
+    "core.white_space": 1,
     "core.durations": 2,
     "core.quantity": 2,
     "core.resource": 2,

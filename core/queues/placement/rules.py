@@ -18,6 +18,7 @@ IMPLICIT = (RuleSpec("provided"),)
 
 _NAME = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}", re.ASCII)
 _PREFIX = "root."
+_RECOVERY = RECOVERY_QUEUE.removeprefix(ROOT)
 _SHOWN = 64
 
 
@@ -140,7 +141,11 @@ class _Walk:
             return Refusal(Code.PLACEMENT_FAILED, f"{above.path} is a leaf and takes no child")
         if above.draining:
             return Refusal(Code.QUEUE_DRAINING, above.path)
-        return Chosen(path, tuple(_levels(above.path, path)))
+        levels = tuple(_levels(above.path, path))
+        if any(level.endswith(_RECOVERY) for level in levels):
+            # No rule makes a queue of that name, at whatever depth (P2).
+            raise _Mistaken(f"{path[:_SHOWN]} cannot be made: {_RECOVERY[1:]} is a name of its own")
+        return Chosen(path, levels)
 
     def _why_not(self, queue: Queue) -> Refusal | None:
         if not self._may_submit(queue):
@@ -213,6 +218,9 @@ class _Walk:
         path = self._path(rule.parent)
         if path is None:
             return None
+        if path == ROOT:
+            # `fixed: root`: what does not begin with "root." gets it in front, as in YuniKorn (P1).
+            path = QueuePath(f"{_PREFIX}{path}")
         queue = self.tree.get(path)
         if queue is not None and queue.is_leaf:
             raise _Mistaken(f"{path[:_SHOWN]} is a leaf and takes no child")

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from core.white_space import trimmed
+
 ANYBODY = "*"
 _USER = re.compile(r"[_a-zA-Z][a-zA-Z0-9_.@-]*[$]?", re.ASCII)
 _GROUP = re.compile(r"[_a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
@@ -29,7 +31,7 @@ def acl_from(text: str) -> Acl:
 
     Names that are none are dropped (ACL-3). The text has passed APPLY-2: two parts at most.
     """
-    if text.strip() == ANYBODY:
+    if trimmed(text) == ANYBODY:
         return Acl(True, frozenset(), frozenset())
     users, _, groups = text.partition(" ")
     return Acl(

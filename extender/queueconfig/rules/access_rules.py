@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from core.white_space import has_more_fields, trimmed
 from extender.queueconfig.hierarchy import PartitionNode, QueueNode
 from extender.queueconfig.problems import DocumentFinding, shown
 
@@ -31,4 +32,4 @@ def _lists(queue: QueueNode) -> tuple[tuple[str, str], ...]:
 
 
 def _has_too_many_fields(text: str) -> bool:
-    return text.strip() not in ("", _ANY) and len(text.split(maxsplit=_MOST_PARTS)) > _MOST_PARTS
+    return trimmed(text) not in ("", _ANY) and has_more_fields(text, _MOST_PARTS)

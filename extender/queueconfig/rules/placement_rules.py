@@ -35,7 +35,7 @@ Chain = Sequence[tuple[Location, PlacementRule]]
 
 def placement(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """Every rule by itself, then where those of fixed parts lead (CFG-28 to CFG-36)."""
-    chains = _chains(partition)
+    chains = rule_chains(partition)
     patterns = _Patterns()
     for chain in chains:
         yield from _names_of_rules(chain)
@@ -49,7 +49,8 @@ def placement(partition: PartitionNode) -> Iterator[DocumentFinding]:
         yield from _static_path(chain, queues)
 
 
-def _chains(partition: PartitionNode) -> list[Chain]:
+def rule_chains(partition: PartitionNode) -> list[Chain]:
+    """Every rule of a partition with its parents, in order."""
     at = (*partition.at, "placementrules")
     return [_chain(rule, (*at, place)) for place, rule in enumerate(partition.section.placementrules)]
 
@@ -141,24 +142,30 @@ def _second_roots(chain: Chain) -> Iterator[DocumentFinding]:
 
 def _static_path(chain: Chain, queues: Mapping[str, QueueNode]) -> Iterator[DocumentFinding]:
     """The end of the path that the fixed rules give is held against the tree (CFG-32 to CFG-36)."""
-    fixed = _fixed(chain)
-    values = [rule.value.lower() for _, rule in fixed]
-    if not values or any(map(_is_qualified, values[1:])):
+    path, dynamic = static_path(chain)
+    if not path:
         return
-    path = ".".join(values if _is_qualified(values[0]) else (ROOT, *values))
     at, rule = chain[0]
-    nearest = _nearest(path, queues)
-    dynamic = len(fixed) < len(chain)
+    nearest = nearest_queue(path, queues)
     if nearest.path != path:
         yield from _beyond_the_tree(path, nearest, rule, at)
-    elif not nearest.is_leaf and not dynamic:
+    elif nearest.says_parent and not dynamic:
         yield DocumentFinding(at, "CFG-32", f"{shown(path)} is a parent queue; name one of its leaves")
     elif nearest.is_leaf and dynamic:
         message = f"{shown(path)} is a leaf, and the next rule names a queue below it; name a parent queue"
         yield DocumentFinding(at, "CFG-33", message)
 
 
-def _nearest(path: str, queues: Mapping[str, QueueNode]) -> QueueNode:
+def static_path(chain: Chain) -> tuple[str, bool]:
+    """The path that the fixed rules of a chain give, empty for none; whether other rules go on below it."""
+    fixed = _fixed(chain)
+    values = [rule.value.lower() for _, rule in fixed]
+    if not values or any(map(_is_qualified, values[1:])):
+        return "", False
+    return ".".join(values if _is_qualified(values[0]) else (ROOT, *values)), len(fixed) < len(chain)
+
+
+def nearest_queue(path: str, queues: Mapping[str, QueueNode]) -> QueueNode:
     """The last queue of the tree on a path. Goes down from the root: a path may have a million parts."""
     nearest = queues[ROOT]
     while nearest.path != path:
@@ -200,7 +207,7 @@ def node_sort(partition: PartitionNode) -> Iterator[DocumentFinding]:
 
 def applied_rules(partition: PartitionNode) -> Iterator[DocumentFinding]:
     """Every rule can be made (APPLY-4)."""
-    for chain in _chains(partition):
+    for chain in rule_chains(partition):
         for at, rule in chain:
             yield from _made(rule, at)
 

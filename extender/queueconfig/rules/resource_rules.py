@@ -20,10 +20,10 @@ def resources(partition: PartitionNode) -> Iterator[DocumentFinding]:
 
 
 def templates(partition: PartitionNode) -> Iterator[DocumentFinding]:
-    """The amounts of child templates are quantities (APPLY-3)."""
+    """The amounts of child templates are quantities (APPLY-3); that of a leaf is never read (TPL-2)."""
     for queue in partition.root.with_descendants():
         template = queue.section.childtemplate
-        if template is None:
+        if template is None or template.is_empty or queue.is_leaf:
             continue
         at = (*queue.at, "childtemplate", "resources")
         for key, texts in (("guaranteed", template.resources.guaranteed), ("max", template.resources.max)):

@@ -48,7 +48,10 @@ def _leaf_parent(rule: PlacementRule) -> _Area:
     kind = rule.name.lower()
     if kind == "provided" or (kind == "tag" and rule.value.lower() != "namespace"):
         return _ANYWHERE
-    return _Area(ROOT, False) if rule.parent is None else _result(rule.parent)
+    if rule.parent is None:
+        return _Area(ROOT, False)
+    above = _result(rule.parent)
+    return _Area(f"{ROOT}.{ROOT}", above.below) if above.path == ROOT and not above.below else above
 
 
 def _result(rule: PlacementRule) -> _Area:

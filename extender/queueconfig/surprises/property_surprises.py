@@ -141,11 +141,9 @@ def _matters(below: known.QueueProperties, key: str) -> bool:
 
 def _keys_of_template(template: ChildTemplate | None, above: frozenset[str]) -> frozenset[str]:
     """An empty template is none, and then the one above is in force (TPL-1, TPL-3)."""
-    if template is None:
+    if template is None or template.is_empty:
         return above
-    keys = frozenset(key for key, value in template.properties.items() if key and value)
-    resources = template.resources
-    return keys if keys or template.maxapplications or resources.max or resources.guaranteed else above
+    return frozenset(key for key, value in template.properties.items() if key and value)
 
 
 # -- offsets -------------------------------------------------------------------------------------------------

@@ -13,7 +13,9 @@ from extender.queueconfig.hierarchy import DEFAULT_PARTITION, PartitionNode, par
 from extender.queueconfig.parsing import parse
 from extender.queueconfig.problems import MAX_REPORTED, ConfigError, DocumentFinding, Location, Problem, shown
 from extender.queueconfig.surprises.access_surprises import acl_names, closed_queues, filters
+from extender.queueconfig.surprises.amount_surprises import amounts
 from extender.queueconfig.surprises.property_surprises import not_taken_over, offsets, properties
+from extender.queueconfig.surprises.rule_surprises import rules
 
 RESOLVERS = ("", "os")
 
@@ -107,11 +109,13 @@ def resolver(partition: PartitionNode) -> Iterator[DocumentFinding]:
 GROUPS = (
     shape,
     zero_max,
+    amounts,
     properties,
     offsets,
     not_taken_over,
     acl_names,
     closed_queues,
     filters,
+    rules,
     resolver,
 )

@@ -44,6 +44,10 @@ def leaf(**values: str) -> QueueProperties:
         ("priority.policy", "fenced", "priority_fence", False),
         ("priority.offset", "+5", "priority_offset", 5),
         ("priority.offset", "-2147483648", "priority_offset", -(2**31)),
+        pytest.param(
+            "priority.offset", "-" + "0" * 9000 + "7", "priority_offset", -7, id="C6 zeros in front"
+        ),
+        ("priority.offset", "1" * 9000, "priority_offset", 0),
         ("priority.offset", "2147483648", "priority_offset", 0),
         ("priority.offset", "3000000000", "priority_offset", 0),
         ("priority.offset", "1_000", "priority_offset", 0),
@@ -55,6 +59,15 @@ def leaf(**values: str) -> QueueProperties:
         ("preemption.policy", "none", "preemption", PreemptionPolicy.DEFAULT),
         ("preemption.delay", "1m30s", "preemption_delay", 90.0),
         ("preemption.delay", "0s", "preemption_delay", 30.0),
+        pytest.param("preemption.delay", "0.9ns", "preemption_delay", 30.0, id="C7 below a nanosecond"),
+        pytest.param(
+            "quota.preemption.delay",
+            "2562047h47m16.854775807s",
+            "quota_preemption_delay",
+            (2**63 - 1) / 1e9,
+            id="C7 the longest",
+        ),
+        ("quota.preemption.delay", "2562047h47m16.854775808s", "quota_preemption_delay", 0.0),
         ("preemption.delay", "-1s", "preemption_delay", 30.0),
         ("preemption.delay", "30", "preemption_delay", 30.0),
         ("quota.preemption.delay", "5m", "quota_preemption_delay", 300.0),

@@ -145,7 +145,7 @@ def test_a_queue_among_many_is_no_more_effort() -> None:
     "text",
     [
         RIGHT.replace(b'"*"', b'" a b"'),
-        RIGHT.replace(b"{name: a", b"{name: a, childtemplate: {resources: {max: {vcore: x}}}"),
+        RIGHT.replace(b"{name: a", b"{name: a, parent: true, childtemplate: {resources: {max: {vcore: x}}}"),
         RIGHT + b"    placementrules: [{name: frobnicate}]\n",
         SURPRISING,
     ],

@@ -164,6 +164,15 @@ def test_a_map_that_had_no_document_cannot_empty_that_of_the_other(built_in: str
     assert (bench.cores, bench.ttl, bench.configuration.missing) == (3, 9.0, "")
 
 
+def test_what_hid_the_other_document_goes_on_hiding_it_when_both_are_deleted() -> None:
+    bench = Bench()
+    bench.offer(None, defaults=queues("1"))
+    bench.offer({"queues.yaml": ""}, defaults=queues("2"))
+    assert bench.cores == 1
+    bench.offer(None, defaults=None)
+    assert bench.cores == 1
+
+
 def test_both_maps_can_be_lost_at_once() -> None:
     bench = Bench()
     bench.offer({TTL: "7s"}, defaults={"queues.yaml": document("3")})

@@ -170,6 +170,9 @@ def test_a_report_that_was_not_cut_does_not_say_so(count: int) -> None:
 
 def test_problems_found_when_applied_do_not_push_out_those_of_a_check() -> None:
     """An answer that leaves APPLY out (SRC-11) must not allow a document because its report was cut."""
-    queues = [f"{{name: a{n}, childtemplate: {{resources: {{max: {{vcore: x}}}}}}}}" for n in range(MANY)]
+    queues = [
+        f"{{name: a{n}, parent: true, childtemplate: {{resources: {{max: {{vcore: x}}}}}}}}"
+        for n in range(MANY)
+    ]
     text = of_tree(*queues, "{name: b, limits: [{users: [u]}]}")
     assert check_document(text)[0].rule == "CFG-19"

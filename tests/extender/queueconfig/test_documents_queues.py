@@ -143,7 +143,7 @@ QUANTITIES = [
     accepts(
         "APPLY-3",
         "of a template",
-        one("childtemplate: {resources: {max: {vcore: 1}}}"),
+        one("parent: true, childtemplate: {resources: {max: {vcore: 1}}}"),
         lambda spec: queue("root.a")(spec).template.max,
         Limit({"vcore": 1000}),
     ),
@@ -180,7 +180,7 @@ BAD_QUANTITIES = [
         rejects(
             "APPLY-3",
             key,
-            one(f"childtemplate: {{resources: {{{key}: {{vcore: -1}}}}}}"),
+            one(f"parent: true, childtemplate: {{resources: {{{key}: {{vcore: -1}}}}}}"),
             f"{FIRST}.childtemplate.resources.{key}.vcore",
             "; write it like",
         )

@@ -53,6 +53,7 @@ def test_what_is_in_force_is_the_last_document_that_won(
         rig.engine, overrides={}, on_refused=lambda *_: None, on_applied=lambda *_: None
     )
     wins: list[str | None] = [None, None]
+    blank = False
     applied: str | None = None
     for maps in history:
         offered = [None if each is None else ConfigMapData(each) for each in maps]
@@ -63,8 +64,10 @@ def test_what_is_in_force_is_the_last_document_that_won(
             wins = texts
         else:
             wins = [text if text is not None else before for text, before in zip(texts, wins, strict=True)]
-        blank = maps[1] is not None and maps[1].get("queues.yaml") is not None and texts[1] is None
         # A blank entry of the second map hides that of the first (SRC-3), unless it had a document before.
+        # It is kept with the rest of a map that is gone or empty.
+        if maps[1] or applied is None:
+            blank = bool(maps[1]) and (maps[1] or {}).get("queues.yaml") is not None and texts[1] is None
         winner = wins[1] if wins[1] is not None or blank else wins[0]
         if winner is not None and winner != "partitions: [":
             applied = winner

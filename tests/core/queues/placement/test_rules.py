@@ -62,6 +62,12 @@ PARENT = (make_queue("root.p", leaf=False), make_queue("root.p.leaf"), make_queu
             "+root.dev +root.dev.alice",
         ),
         (RuleSpec("provided", parent=RuleSpec("fixed", value="nowhere")), {"requested": "root.a"}, "root.a"),
+        pytest.param(
+            RuleSpec("tag", create=True, value="namespace", parent=RuleSpec("fixed", value="root")),
+            {"tags": NAMESPACE},
+            "+root.root +root.root.dev",
+            id="P1 the root as a parent rule",
+        ),
     ],
 )
 def test_what_a_rule_says(rule: RuleSpec, request_: dict[str, object], path: str) -> None:
@@ -97,6 +103,18 @@ def test_a_rule_without_an_answer_leaves_it_to_the_next(rule: RuleSpec, request_
             RuleSpec("user", create=True, parent=RuleSpec("fixed", value="root.a")),
             {},
             "root.a is a leaf and takes no child",
+        ),
+        *(
+            pytest.param(
+                RuleSpec("user", create=True, parent=RuleSpec("tag", create=True, value="t")),
+                {"tags": {"t": named}, "user": user},
+                f"{path} cannot be made: @recovery@ is a name of its own",
+                id=f"P2 {path}",
+            )
+            for named, user, path in (
+                ("root.@recovery@", "alice", "root.@recovery@.alice"),
+                ("root.p", "@recovery@", "root.p.@recovery@"),
+            )
         ),
     ],
 )
