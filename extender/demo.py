@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -38,6 +38,9 @@ from extender.views.story import described, story_of
 DAY = Path(__file__).parent / "simulator" / "two-tenant-day.yaml"
 VERBS = ("filter", "prioritize", "preempt", "bind")
 HOUR = 3_600_000
+_WAITING = "nightly-23"
+"""A pod that is there from the first moment of the day, and waits."""
+
 NOTABLE = frozenset({"evicted", "nominated", "config", "node", "error", "event"})
 
 
@@ -55,7 +58,7 @@ def run_demo(demo: Demo, say: Callable[[str], None]) -> None:
     """Serve, play the day, print what happened, leave the page. Raises OSError for a port that is taken."""
     recording = asyncio.run(_Show(demo, say).run())
     demo.page.write_text(page_of(recording), encoding="utf-8")
-    for line in lines_of(replace(recording, timeline=_told(recording))):
+    for line in lines_of(recording, _told(recording)):
         say(line)
     say("")
     say(f"The whole day as a page: {demo.page}")
@@ -96,7 +99,7 @@ class _Show:
         self._say(f"A played kube-scheduler calls Paddock at http://127.0.0.1:{self._ports['verbs']}/v1.")
         self._say("While the day goes by, in another terminal:")
         self._say(f"  curl -s {admin}/metrics | grep paddock_queue_allocated")
-        self._say(f"  curl -s {admin}/debug/pods/default/report-29   # why does it wait?")
+        self._say(f"  curl -s {admin}/debug/pods/default/{_WAITING}   # why does it wait?")
         self._say("")
 
     # -- the day ---------------------------------------------------------------------------------
@@ -152,6 +155,8 @@ class _Show:
     def _admin(self, metrics: Metrics) -> Admin:
         def story(namespace: str, name: str) -> Mapping[str, Any] | None:
             with self._lock:
+                if self._paddock is None:
+                    return None
                 return story_of(self._engine.view, self._journal, namespace, name)
 
         def exposed(pieces: Callable[[], Iterator[bytes]]) -> Exposition:

@@ -159,9 +159,10 @@ def _remove(top: Any, at: Location) -> None:
     *path, key = at
     for step in path:
         # An anchored mapping is reported once per alias and is one object.
-        if not isinstance(top, MapValue | ListValue):
-            return
-        top = top[step] if isinstance(step, int) else top.get(step)
+        if isinstance(top, MapValue) and isinstance(step, str):
+            top = top.get(step)
+        elif isinstance(top, ListValue) and isinstance(step, int):
+            top = top[step]
     if isinstance(top, MapValue):
         top.pop(str(key), None)
 

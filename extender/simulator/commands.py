@@ -5,6 +5,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from extender.simulator.report.json_report import json_of
@@ -12,7 +13,7 @@ from extender.simulator.report.junit import junit_of
 from extender.simulator.report.page import page_of
 from extender.simulator.report.progress import Progress
 from extender.simulator.report.queue_table import queue_table
-from extender.simulator.report.recording import Recording
+from extender.simulator.report.recording import Happening, Recording
 from extender.simulator.report.timeline import summary, timeline
 from extender.simulator.report.verdict import Outcome, verdict
 from extender.simulator.run import run_scenario
@@ -40,10 +41,11 @@ def simulate(options: argparse.Namespace) -> int:
     return DIFFERENT if recording.differences else OK
 
 
-def lines_of(recording: Recording) -> Iterable[str]:
-    """Everything that ``simulate`` prints for people."""
+def lines_of(recording: Recording, shown: Sequence[Happening] | None = None) -> Iterable[str]:
+    """Everything that ``simulate`` prints for people. ``shown``: lines of the timeline, None for all."""
     colour, width = _looks()
-    yield from timeline(recording, width=width, colour=colour)
+    cut = recording if shown is None else replace(recording, timeline=tuple(shown))
+    yield from timeline(cut, width=width, colour=colour)
     yield ""
     yield from queue_table(recording, width=width, colour=colour)
     yield ""

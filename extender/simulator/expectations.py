@@ -1,6 +1,7 @@
 """What a step expects, compared with what is. Every comparison of the format is here, and nothing else."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -85,8 +86,10 @@ class Expectations:
             yield "placed", _ordered(expect.placed, since.placed)
         if expect.placed_any_order is not None:
             yield "placedAnyOrder", _unordered(expect.placed_any_order, since.placed)
-        if expect.evicted is not None:
+        if isinstance(expect.evicted, tuple):
             yield "evicted", _unordered(expect.evicted, since.evicted)
+        elif expect.evicted is not None:
+            yield "evicted", _counted(expect.evicted, since.evicted)
 
     def _counts(self, expect: Expect) -> "Iterator[Compared]":
         pods = [pod for pod in self._cluster.api.live_pods() if not pod.terminal]
@@ -214,6 +217,20 @@ def _unordered(expected: Sequence[str], actual: Sequence[Pod]) -> tuple[str, str
             return _told(expected, actual)
         left.remove(found)
     return _told(expected, actual) if left else None
+
+
+def _counted(expected: Mapping[str, int], actual: Sequence[Pod]) -> tuple[str, str, str] | None:
+    """Compare numbers by name of the ``submit`` line; a name that is absent counts as 0."""
+    found = Counter(pod.entry.name if pod.entry is not None else pod.full_name for pod in actual)
+    odd = [name for name in sorted({*expected, *found}) if expected.get(name, 0) != found[name]]
+    if not odd:
+        return None
+    about = next((pod.full_name for pod in actual if pod.entry and pod.entry.name == odd[0]), odd[0])
+    return _numbers(expected), _numbers(found), about
+
+
+def _numbers(counts: Mapping[str, int]) -> str:
+    return "{" + ", ".join(f"{name}: {count}" for name, count in sorted(counts.items())) + "}"
 
 
 def _told(expected: Sequence[str], actual: Sequence[Pod]) -> tuple[str, str, str]:

@@ -21,7 +21,7 @@ def test_it_plays_the_day_and_answers_meanwhile(tmp_path: Path) -> None:
         """Why does this report wait? Asked until the pod is there and waits."""
         until = time.monotonic() + 20
         while time.monotonic() < until and not seen:
-            found = re.search(r"http://\S+/debug/pods/default/report-29", "\n".join(lines))
+            found = re.search(r"http://\S+/debug/pods/default/nightly-23", "\n".join(lines))
             if found:
                 try:
                     with urllib.request.urlopen(found[0], timeout=5) as answer:  # noqa: S310
@@ -40,7 +40,48 @@ def test_it_plays_the_day_and_answers_meanwhile(tmp_path: Path) -> None:
     assert "configuration refused" in told
     assert seen
     assert seen[0]["queue"] == "root.tenants.analytics"
-    assert "two tenants" in page.read_text()
+    text = page.read_text()
+    assert "two tenants" in text
+
+
+def test_e7_counts_and_hints_are_right(tmp_path: Path) -> None:
+    lines: list[str] = []
+    page, answers = tmp_path / "page.html", []
+
+    def say(line: str) -> None:
+        """Follow the hint the first time that the day tells something."""
+        lines.append(line)
+        hint = re.search(r"http://\S+/debug/pods/\S+", "\n".join(lines))
+        if line.startswith("00:00") and hint:
+            threading.Thread(target=lambda: answers.append(_status(hint[0]))).start()
+
+    run_demo(Demo(2.0, page, 0, 0), say)
+    refusals = re.search(r"(\d+) refusals", "\n".join(lines))
+    on_page = re.search(r'"refusals":(\d+)', page.read_text())
+    assert refusals is not None
+    assert on_page is not None
+    assert int(refusals[1]) == int(on_page[1]) > 0
+    assert answers == [200]
+
+
+def test_e8_the_page_tells_nothing_of_its_author(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    run_demo(Demo(0.5, page, 0, 0), lambda _: None)
+    assert '"file":"two-tenant-day.yaml"' in page.read_text()
+
+
+def _status(url: str) -> int:
+    """Status of the first answer that is no 404, or of the last try within a second."""
+    until = time.monotonic() + 1.0
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            error.close()
+            if time.monotonic() > until:
+                return error.code
+        time.sleep(0.005)
 
 
 def test_it_says_when_a_port_is_taken(tmp_path: Path) -> None:

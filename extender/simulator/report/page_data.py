@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
+from pathlib import PurePath
 from typing import Any, Final
 
 from extender.simulator.report.json_report import data_of_difference
@@ -35,7 +36,7 @@ def page_data_of(recording: Recording) -> Data:
     lanes = in_tree_order(recording.queues)
     return {
         "name": printable(recording.name),
-        "file": printable(recording.file),
+        "file": printable(_shown_file(recording.file)),
         "end": recording.end,
         "checks": recording.checks,
         "totals": _totals(recording),
@@ -48,6 +49,12 @@ def page_data_of(recording: Recording) -> Data:
         "sizes": [dict(size) for size in sizes.values()],
         "texts": texts.values(),
     }
+
+
+def _shown_file(file: str) -> str:
+    """A path below the folder of the run, as it was given; of any other path the name only."""
+    path = PurePath(file)
+    return path.name if path.is_absolute() or ".." in path.parts else file
 
 
 def _printed(value: Any) -> Any:

@@ -374,5 +374,22 @@ def _plain_names(value: Any) -> tuple[str, ...]:
     return tuple(name for name, _ in _names(value))
 
 
+def _names_or_counts(value: Any) -> tuple[str, ...] | Mapping[str, int]:
+    """A list of names, or a number for each name."""
+    if isinstance(value, ListValue):
+        return _plain_names(value)
+    if not isinstance(value, MapValue):
+        raise wrong("must be a list of names, or a mapping of names to numbers")
+    found: list[Found] = []
+    read = in_range(0, MOST_COUNTED)
+    made = {key: tried(read, below, key, found) or 0 for key, below in value.items()}
+    refuse(found)
+    return made
+
+
+MOST_COUNTED = 10**9
+"""Largest number that a scenario may expect."""
+
 PlainNames = Annotated[tuple[str, ...], PlainValidator(_plain_names)]
 MaybeNames = Annotated[tuple[str, ...] | None, PlainValidator(_plain_names)]
+MaybeNamesOrCounts = Annotated[tuple[str, ...] | Mapping[str, int] | None, PlainValidator(_names_or_counts)]

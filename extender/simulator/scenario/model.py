@@ -22,6 +22,7 @@ from extender.simulator.scenario.cluster_entries import (
     Nodes,
 )
 from extender.simulator.scenario.fields import (
+    MOST_COUNTED,
     OF_WHOLE,
     Duration,
     FreeMappings,
@@ -30,6 +31,7 @@ from extender.simulator.scenario.fields import (
     Line,
     MaybeDuration,
     MaybeNames,
+    MaybeNamesOrCounts,
     MaybeSwitch,
     MaybeText,
     MaybeTexts,
@@ -228,7 +230,7 @@ class ExpectedPod:
     message: Pattern = None
 
 
-Counts = Annotated[Mapping[str, int] | None, mapping(in_range(0, 10**9))]
+Counts = Annotated[Mapping[str, int] | None, mapping(in_range(0, MOST_COUNTED))]
 Objects = Mapping[str, Mapping[str, Any]] | None
 
 
@@ -242,8 +244,8 @@ class Expect:
     placed: MaybeNames = None
     #: Names of the pods that were placed, in any order.
     placed_any_order: MaybeNames = None
-    #: Names of the pods that were evicted.
-    evicted: MaybeNames = None
+    #: Names of the pods that were evicted, or their number by name of their ``submit``. No other was evicted.
+    evicted: MaybeNamesOrCounts = None
     #: Number of running pods by name of their ``submit``.
     running: Counts = None
     #: Number of pending pods by name of their ``submit``.

@@ -72,7 +72,10 @@ def _whole(file: str, message: str) -> ScenarioError:
 
 
 class _Configs:
-    """Makes the text of a queue document of a ``config`` value: the document in place, or the path of one."""
+    """Make the text of a queue document of a ``config`` value: the document in place, or the path of one.
+
+    A text of several lines, as in ``config: |``, is the document itself.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -80,6 +83,8 @@ class _Configs:
     def __call__(self, value: Value) -> str:
         if isinstance(value, MapValue):
             return yaml_of(value)
+        if isinstance(value, str) and "\n" in value:
+            return str(value)
         if isinstance(value, str) and value:
             return self._text_of(str(value))
         raise wrong("must be a queue document, or the path of one")

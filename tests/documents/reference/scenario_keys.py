@@ -58,6 +58,7 @@ class Kind(Enum):
     DURATION = "duration"
     WORDS = "one word"
     NAMES = "list of names"
+    NAMES_OR_COUNTS = "list of names, or numbers by name"
     ENTRIES = "list of entries"
     KEYS = "mapping with keys"
     TEXTS = "texts by name"
@@ -67,7 +68,7 @@ class Kind(Enum):
     AMOUNTS = "quantities by resource, by pod"
     OBJECTS = "mappings by name"
     ANYTHING = "any mapping"
-    CONFIG = "queue document, or a path"
+    CONFIG = "queue document, its text, or a path"
     MEMBER = "member of an object"
 
 
@@ -157,6 +158,8 @@ def _kind(place: str, forms: tuple[str, ...]) -> Kind:
         return Kind.QUANTITY if takes(at, "500m") else Kind.BOUND if takes(at, "10%") else Kind.NUMBER
     if forms == ("counts by name",):
         return Kind.QUANTITIES if takes(at, {"cpu": "500m"}) else Kind.COUNTS
+    if forms == ("names", "counts by name"):
+        return Kind.NAMES_OR_COUNTS
     if "texts by name" in forms:
         return Kind.ANYTHING if "objects by name" in forms else Kind.TEXTS
     return _ONE[forms[0]] if len(forms) == 1 and forms[0] in _ONE else Kind.WORDS

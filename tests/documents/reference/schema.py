@@ -32,6 +32,7 @@ _PLAIN: Mapping[Kind, Schema] = {
         "anyOf": [{"type": "string", "pattern": "^(0|([0-9.]+(ns|us|µs|μs|ms|s|m|h))+)$"}, {"const": 0}]
     },
     Kind.NAMES: {"type": "array", "items": _NAME},
+    Kind.NAMES_OR_COUNTS: {"anyOf": [{"type": "array", "items": _NAME}, _by_name(_WHOLE)]},
     Kind.TEXTS: _by_name(_TEXT),
     Kind.COUNTS: _by_name(_WHOLE),
     Kind.SWITCHES: _by_name(_SWITCH),
