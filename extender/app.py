@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from watchfiles import awatch
+from aiohttp import web
 
 from core.ledger import events as on
 from core.ledger.effects import EndWait, PostEvent, ResolveGroups
@@ -17,21 +17,20 @@ from core.queues.tree import over_max
 from extender.checking.verdict import validation_of
 from extender.configuration.missing_notice import MissingNotice
 from extender.configuration.reload import LiveConfiguration, Source
-from extender.configuration.sources import ConfigMapData
 from extender.engine.engine import CLEAN_EVERY, Engine
 from extender.engine.outward import Outward
 from extender.host.clocks import clock_of_host, steady_clock
 from extender.host.garbage_collector import spare_no_more, spare_what_lives
 from extender.host.user_groups import HostGroups
-from extender.http.connections import Connections
 from extender.http.door import Door
-from extender.http.guarding import Neighbours
-from extender.http.health import Admin, admin_app
-from extender.http.server import Address, MutualTls, listen, verbs_app
+from extender.http.health import Admin, admin_endpoints
+from extender.http.server import Address, MutualTls, verbs_app
 from extender.kube.connection.client import ApiClient, connect
 from extender.kube.effects.effector import Effector
 from extender.kube.leadership import Leadership
-from extender.kube.watch.feeds import ConfigMapFeed, ConfigMapSeen, Feeds
+from extender.kube.watch.feeds import ConfigMapFeed, Feeds
+from extender.listeners import Listeners, Places, listening
+from extender.offers import Offers
 from extender.readiness import Readiness
 from extender.telemetry.exposition import Exposition
 from extender.telemetry.logs import DecisionLog, Logger
@@ -71,10 +70,6 @@ class Options:
     overrides: Mapping[str, Any] = field(default_factory=dict)
 
 
-Offer = tuple[ConfigMapData | None, ConfigMapData | None, Source]
-"""Both ConfigMaps as they are now, and the one that changed."""
-
-
 class StartError(Exception):
     """The configuration found at the start is not usable (SRC-10)."""
 
@@ -90,7 +85,6 @@ class App:
         self._journal = Journal()
         self._configured = asyncio.Event()
         self.synced = asyncio.Event()
-        self._offers: asyncio.Queue[Offer] = asyncio.Queue()
         self.metrics = Metrics(
             lambda: self.engine.view,
             Exported(
@@ -114,6 +108,7 @@ class App:
             on_applied=self._applied,
             on_missing=self._missing,
         )
+        self._offers = Offers(self.configuration, options.namespace)
         self._missing_notice = MissingNotice(
             self._clock, lambda source, message: self._warn_of(source, "ConfigurationMissing", message)
         )
@@ -159,7 +154,7 @@ class App:
             lead=self._leadership,
             waits_for=lambda: self._waits_for,
         )
-        self._config_maps = ConfigMapFeed(client, options.namespace, self._offer_config_maps, self._reporting)
+        self._config_maps = ConfigMapFeed(client, options.namespace, self._offers.offer, self._reporting)
         self._feeds = Feeds(
             client, self.engine.learn, reporter=self._reporting, configured=self._configured.wait
         )
@@ -174,16 +169,11 @@ class App:
 
     async def run(self) -> None:
         """Serve until cancelled. Raises `StartError` for a first configuration that is refused."""
-        runners = [await listen(self._verbs_app(), self._options.verbs, tls=self._options.tls)]
-        try:
-            neighbours = Neighbours(hosts=lambda: self.configuration.settings.rest_hosts)
-            admin = admin_app(self._admin(), self._door("admin"), neighbours)
-            runners.append(await listen(admin, self._options.admin))
-            await self._work()
-        finally:
-            spare_no_more()
-            for runner in runners:
-                await runner.cleanup()
+        async with listening(self._listeners()):
+            try:
+                await self._work()
+            finally:
+                spare_no_more()
 
     async def _work(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -192,7 +182,7 @@ class App:
             group.create_task(self._host_groups.run())
             group.create_task(self._confirming.run())
             group.create_task(self._follow_configuration())
-            group.create_task(self._take_offers())
+            group.create_task(self._offers.take())
             group.create_task(self._feeds.run())
             group.create_task(self._keep_time())
             group.create_task(self._become_ready())
@@ -203,41 +193,13 @@ class App:
         """A verb is being called."""
         self.engine.asked()
 
-    # -- configuration -----------------------------------------------------------------------------------
-
     async def _follow_configuration(self) -> None:
         if self._options.queues is None:
             await self._config_maps.run()
         else:
-            await self._follow_file(self._options.queues)
+            await self._offers.follow_file(self._options.queues)
 
-    async def _follow_file(self, path: Path) -> None:
-        """The folder is watched: editors and mounted ConfigMaps replace the file."""
-        await self._offer_file(path)
-        async for _ in awatch(path.parent, step=100, stop_event=None):
-            await self._offer_file(path)
-
-    async def _offer_file(self, path: Path) -> None:
-        source = Source("File", "", str(path.name))
-        try:
-            text = await asyncio.to_thread(path.read_bytes)
-        except OSError as error:
-            self.configuration.refuse(source, f"{path.name}: {error.strerror}")
-            return
-        self.configuration.offer_file(text, source)
-
-    def _offer_config_maps(
-        self, defaults: ConfigMapData | None, configs: ConfigMapData | None, last: ConfigMapSeen | None
-    ) -> None:
-        source = Source("ConfigMap", self._options.namespace, *((last.name, last.uid) if last else ("", "")))
-        self._offers.put_nowait((defaults, configs, source))
-
-    async def _take_offers(self) -> None:
-        """One after the other; a large document is read in a thread, since the verbs must not wait for it."""
-        while True:
-            defaults, configs, source = await self._offers.get()
-            await asyncio.to_thread(self.configuration.prepare, defaults, configs)
-            self.configuration.offer_config_maps(defaults, configs, source)
+    # -- configuration -----------------------------------------------------------------------------------
 
     def _refused(self, source: Source, message: str) -> None:
         self.metrics.reloads.labels("refused").inc()
@@ -338,7 +300,7 @@ class App:
 
     # -- what the ports show --------------------------------------------------------------------------------
 
-    def _verbs_app(self) -> Any:
+    def _verbs_of(self, door: Door) -> web.Application:
         verbs = self._verbs
         timed = self.metrics.yunikorn.calls.timed_filter(verbs.filter, lambda: verbs.nodes_taken)
         return verbs_app(
@@ -350,14 +312,20 @@ class App:
             },
             measure=self.metrics.measured,
             on_bug=self._on_bug,
-            door=self._door("verbs"),
+            door=door,
         )
-
-    def _door(self, port: str) -> Door:
-        return Door(Connections(closed=lambda why: self._reporting.closed(port, why)))
 
     def _on_bug(self, verb: str, error: BaseException, body: bytes) -> None:
         self._log.error("bug", verb=verb, bytes=len(body), exc_info=error)
+
+    def _listeners(self) -> Listeners:
+        return Listeners(
+            verbs=self._verbs_of,
+            endpoints=admin_endpoints(self._admin()),
+            places=Places(self._options.verbs, self._options.admin, self._options.tls),
+            settings=lambda: self.configuration.settings,
+            closed=self._reporting.closed,
+        )
 
     def _admin(self) -> Admin:
         return Admin(

@@ -1,4 +1,4 @@
-"""The admin port: is it alive, is it ready, what does it measure, and why does this pod wait."""
+"""Endpoints for people and probes: health, metrics, and why a pod waits."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from extender.http.door import DOOR, Door, guard
-from extender.http.guarding import Neighbours, add_security_headers, loopback_guard
+from extender.http.door import DOOR, Door
+from extender.http.endpoints import Endpoint, guarded_app
+from extender.http.guarding import Neighbours, loopback_guard
 from extender.http.intake import BodyLimits
 from extender.http.scraping import Scraped, scrape_handler
 
@@ -21,7 +22,7 @@ _DOCUMENT = BodyLimits(MOST_BYTES, MOST_BYTES)
 
 @dataclass(frozen=True, slots=True)
 class Admin:
-    """What the admin port shows. ``checks``: per condition of readiness, empty or what is amiss;
+    """Contents of these endpoints. ``checks``: per condition of readiness, empty or what is amiss;
     ``notes``: further lines for ``?verbose``; ``metrics``: all, ``yunikorn_metrics``: YuniKorn's alone;
     ``story(namespace, name)``: None for an unknown pod;
     ``audit()``: every difference found;
@@ -40,15 +41,12 @@ class Admin:
 def admin_app(
     admin: Admin, door: Door | None = None, neighbours: Neighbours | None = None
 ) -> web.Application:
-    """``/livez``, ``/readyz[?verbose]``, ``/metrics``, ``/debug/pods/NAMESPACE/NAME``, ``/debug/audit``,
-    ``/debug/preemptions``, ``/ws/v1/metrics``, ``POST /ws/v1/validate-conf``.
+    """`admin_endpoints` for loopback alone, and for ``neighbours``."""
+    return guarded_app(admin_endpoints(admin), door or Door(), loopback_guard(neighbours or Neighbours()))
 
-    Loopback alone is answered, and ``neighbours``.
-    """
-    door = door or Door()
-    app = web.Application(middlewares=[guard(door), loopback_guard(neighbours or Neighbours())])
-    app.on_response_prepare.append(add_security_headers)
-    app[DOOR] = door
+
+def admin_endpoints(admin: Admin) -> tuple[Endpoint, ...]:
+    """Health, metrics, stories, audits, plans, and the verdict on a document."""
 
     async def livez(_request: web.Request) -> web.Response:
         return web.Response(text="ok\n")
@@ -75,18 +73,19 @@ def admin_app(
 
     async def validate(request: web.Request) -> web.Response:
         """A large document takes a second: not on the loop that answers kube-scheduler."""
-        text = await door.intake.body_of(request, _DOCUMENT)
+        text = await request.app[DOOR].intake.body_of(request, _DOCUMENT)
         return web.json_response(await asyncio.to_thread(admin.validate, text))
 
-    app.router.add_post("/ws/v1/validate-conf", validate)
-    app.router.add_get("/debug/audit", audit)
-    app.router.add_get("/debug/preemptions", preemptions)
-    app.router.add_get("/livez", livez)
-    app.router.add_get("/readyz", readyz)
-    app.router.add_get("/metrics", scrape_handler(admin.metrics))
-    app.router.add_get("/ws/v1/metrics", scrape_handler(admin.yunikorn_metrics))
-    app.router.add_get("/debug/pods/{namespace}/{name}", pod)
-    return app
+    return (
+        Endpoint("POST", "/ws/v1/validate-conf", validate),
+        Endpoint("GET", "/debug/audit", audit),
+        Endpoint("GET", "/debug/preemptions", preemptions),
+        Endpoint("GET", "/livez", livez),
+        Endpoint("GET", "/readyz", readyz),
+        Endpoint("GET", "/metrics", scrape_handler(admin.metrics)),
+        Endpoint("GET", "/ws/v1/metrics", scrape_handler(admin.yunikorn_metrics)),
+        Endpoint("GET", "/debug/pods/{namespace}/{name}", pod),
+    )
 
 
 def _verbose(checks: Mapping[str, str], notes: Mapping[str, str]) -> str:

@@ -42,8 +42,10 @@ ROWS: dict[str, int] = {
     "extender.kube": 9,
     "extender.telemetry": 9,
     "extender.simulator": 9,
-    "extender.readiness": 10,
     "extender.app": 10,
+    "extender.listeners": 10,
+    "extender.offers": 10,
+    "extender.readiness": 10,
     "extender.demo": 10,
     "extender.cli": 10,
 }

@@ -1,0 +1,50 @@
+"""Table of endpoints, and an application of them behind the guards of one listener.
+
+Each listener has the same handlers. Listeners differ in their guards, and in the path before a handler's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+from extender.http.door import DOOR, Door, guard
+from extender.http.guarding import add_security_headers
+
+PREFIX = web.AppKey("prefix", str)
+"""Path of a listener below which its endpoints are; empty for none."""
+
+ANY_METHOD = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """``method``: `ANY_METHOD` for all; ``path``: a pattern as aiohttp's router reads it."""
+
+    method: str
+    path: str
+    handler: Handler
+
+
+def guarded_app(
+    endpoints: Sequence[Endpoint], door: Door, *guards: Middleware, prefix: str = ""
+) -> web.Application:
+    """An application that answers what every guard lets through, in their order.
+
+    A handler finds the listener's door at `DOOR`, and its own path by `inner_path`.
+    """
+    app = web.Application(middlewares=[guard(door), *guards])
+    app.on_response_prepare.append(add_security_headers)
+    app[DOOR], app[PREFIX] = door, prefix
+    for each in endpoints:
+        if each.method == "GET":
+            app.router.add_get(f"{prefix}{each.path}", each.handler)
+        else:
+            app.router.add_route(each.method, f"{prefix}{each.path}", each.handler)
+    return app
+
+
+def inner_path(request: web.Request) -> str:
+    """The path of a request as it came, still escaped, without the listener's own part and the query."""
+    return request.raw_path.partition("?")[0].removeprefix(request.app[PREFIX])

@@ -1,0 +1,51 @@
+"""Offers of a configuration: from a file or the ConfigMaps to the process, one after the other."""
+
+import asyncio
+from pathlib import Path
+
+from watchfiles import awatch
+
+from extender.configuration.reload import LiveConfiguration, Source
+from extender.configuration.sources import ConfigMapData
+from extender.kube.watch.feeds import ConfigMapSeen
+
+Offer = tuple[ConfigMapData | None, ConfigMapData | None, Source]
+"""Both ConfigMaps as they are now, and the one that changed."""
+
+
+class Offers:
+    """Documents and settings offered to one configuration. ``namespace``: of the ConfigMaps."""
+
+    def __init__(self, configuration: LiveConfiguration, namespace: str) -> None:
+        self._configuration = configuration
+        self._namespace = namespace
+        self._waiting: asyncio.Queue[Offer] = asyncio.Queue()
+
+    async def follow_file(self, path: Path) -> None:
+        """The folder is watched: editors and mounted ConfigMaps replace the file."""
+        await self._offer_file(path)
+        async for _ in awatch(path.parent, step=100, stop_event=None):
+            await self._offer_file(path)
+
+    def offer(
+        self, defaults: ConfigMapData | None, configs: ConfigMapData | None, last: ConfigMapSeen | None
+    ) -> None:
+        """Both ConfigMaps as they are now; ``last``: the one that changed."""
+        source = Source("ConfigMap", self._namespace, *((last.name, last.uid) if last else ("", "")))
+        self._waiting.put_nowait((defaults, configs, source))
+
+    async def take(self) -> None:
+        """Take one after the other. A large document is read in a thread: the verbs must not wait for it."""
+        while True:
+            defaults, configs, source = await self._waiting.get()
+            await asyncio.to_thread(self._configuration.prepare, defaults, configs)
+            self._configuration.offer_config_maps(defaults, configs, source)
+
+    async def _offer_file(self, path: Path) -> None:
+        source = Source("File", "", str(path.name))
+        try:
+            text = await asyncio.to_thread(path.read_bytes)
+        except OSError as error:
+            self._configuration.refuse(source, f"{path.name}: {error.strerror}")
+            return
+        self._configuration.offer_file(text, source)
