@@ -4,7 +4,7 @@ A handler per event. Each only notes what was told or promised on the pod's reco
 `apply` settles what was touched, which moves every counter. No handler adds or subtracts anything itself.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from core.ids import PodUid
@@ -62,7 +62,7 @@ from core.ledger.sightings.watch import expire_provisional, learn_pods
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.outbox import emit_first, hand_out
 from core.ledger.state.state import State
-from core.ledger.touched import Rounds, touch
+from core.ledger.touched import Rounds, forget_settled, touch
 from core.ledger.usage.counters import recount_people
 from core.ledger.usage.over_max import recount_over_max
 from core.ledger.usage.reservations import expire_reservations
@@ -85,6 +85,7 @@ class Ledger:
         one pod, O(pods) for a list, a document or a namespace.
         """
         self._state.now = now
+        forget_settled(self._state)
         self._run(self._learn(event))
         state = self._state
         if state.gangs.touched or state.gangs.line or state.podgroups.touched or state.preemption.withdrawn:
@@ -92,6 +93,11 @@ class Ledger:
         if state.podgroups.untimed:
             time_groups(state)
         return hand_out(state)
+
+    @property
+    def settled(self) -> Sequence[PodUid]:
+        """Pods whose charge the last event may have changed, some perhaps more than once; only to be read."""
+        return self._state.pods.settled
 
     def _run(self, steps: Rounds) -> None:
         """Settle the pods that were touched, after each step and at the end."""

@@ -27,4 +27,12 @@ def touch_dropped(state: State, record: PodRecord) -> None:
 def take_touched(state: State) -> tuple[PodRecord, bool]:
     """Take off the next pod to settle, of which there must be one. True with a pod that is gone."""
     touched = state.pods.touched
-    return touched.pop(next(iter(touched)))
+    uid = next(iter(touched))
+    state.pods.settled.append(uid)
+    return touched.pop(uid)
+
+
+def forget_settled(state: State) -> None:
+    """An event begins: none is settled yet."""
+    if state.pods.settled:
+        state.pods.settled = []

@@ -40,8 +40,7 @@ from core.workload.pod_group import Group, GroupNumbers
 
 _NOTHING = Tally()
 
-COUNTED_AT_MOST = 500
-"""Applications that are looked at one by one for one answer."""
+COUNTED_AT_MOST = 500  # applications that are looked at one by one for one answer
 
 
 class LedgerView:
@@ -133,6 +132,10 @@ class LedgerView:
     def use_of(self, node: NodeName) -> NodeUse | None:
         """What pods hold on a node, or None when nothing does."""
         return self._state.usage.uses.get(node)
+
+    def nodes_in_use(self) -> Collection[NodeName]:
+        """Names of nodes on which something is held, also of nodes that are not known."""
+        return self._state.usage.uses.keys()
 
     def pods(self) -> Iterator[PodRecord]:
         return iter(self._state.pods.records.values())
@@ -226,12 +229,11 @@ class LedgerView:
 
     def limits_of(self, application: Application, queue: Queue) -> Iterator[tuple[Tracked, LimitSpec]]:
         """What limits its user and group in a queue and above it."""
-        if self._state.config.limits:
-            for each in queue.chain:
-                for tracked in application.claimant.tracked(each.path):
-                    entry = entry_for(self._state.config.limits, tracked)
-                    if entry is not None:
-                        yield tracked, entry
+        for each in queue.chain if self._state.config.limits else ():
+            for tracked in application.claimant.tracked(each.path):
+                entry = entry_for(self._state.config.limits, tracked)
+                if entry is not None:
+                    yield tracked, entry
 
     def waiting_below(self, path: QueuePath) -> Iterator[tuple[Application, Mapping[Kind, Waiting]]]:
         """The applications with something pending in a queue and below, with their asks."""
@@ -244,8 +246,8 @@ class LedgerView:
     @property
     def many_wait(self) -> bool:
         """Whether more applications wait than are counted one by one within a verb."""
-        counts = (len(index.by_application) for index in self._state.pending.waiting.values())
-        return sum(counts) > COUNTED_AT_MOST
+        waiting = self._state.pending.waiting.values()
+        return sum(len(leaf.by_application) for leaf in waiting) > COUNTED_AT_MOST
 
     def backs_off(self, application: Application) -> bool:
         """Whether it rests, since no node took its asks (CYC-4)."""
@@ -284,14 +286,12 @@ class LedgerView:
     def crowds(self, size: Resource, more: Resource) -> bool:
         """Whether that demand and ``more`` exceed, in a name of ``size``, what is left where some may go."""
         state, root = self._state, self._state.config.tree.root
-        open_to_some = self.open_room()
-        if open_to_some is None:
+        if (open_to_some := self.open_room()) is None:
             return False
-        given, beside = state.turns.given.of(root), self.beside_demand(root)
-        demand = self.demand_in(root)
+        given, beside, demand = state.turns.given.of(root), self.beside_demand(root), self.demand_in(root)
         for name, amount in size.items():
-            counted_twice = given.get(name) - beside.get(name)
-            asked = demand.get(name) + state.usage.afloat.get(name) + more.get(name) - counted_twice
+            asked = demand.get(name) + state.usage.afloat.get(name) + more.get(name)
+            asked -= given.get(name) - beside.get(name)  # counted twice
             if amount and asked > sum([left.get(name, 0) for left in open_to_some]):
                 return True
         return False

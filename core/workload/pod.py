@@ -69,7 +69,8 @@ class PodFacts:
     uid of the pod that owns it, if one does (GANG-2); ``pull_secrets``: names; ``markers``: names of ours in
     its requests (DESIGN-6); ``replaces`` and ``gang_noted``: its annotations `REPLACES` and `GANG`;
     ``gang_annotations``: those of the annotations in its task groups that it carries itself (F-16);
-    ``taken_as``: its annotation `APPLICATION`.
+    ``taken_as``: its annotation `APPLICATION`; ``scheduled_at``: when its condition PodScheduled became true,
+    in seconds since the epoch, 0 before that; ``mirror``: it shows a static pod of a kubelet.
     """
 
     uid: PodUid
@@ -121,6 +122,8 @@ class PodFacts:
     gang_noted: str = ""
     gang_annotations: Mapping[str, str] = field(default_factory=dict)
     taken_as: str = ""
+    scheduled_at: float = 0.0
+    mirror: bool = False
 
     @property
     def gated(self) -> bool:

@@ -66,6 +66,8 @@ class Engine:
         now = self.now
         effects = self._ledger.apply(event, now=now)
         self._outward.witness.learned(event, now=now)
+        if self._ledger.settled:
+            self._outward.settled(self._ledger.settled, now)
         for effect in effects:
             self._outward.perform(effect)
         self.planner.wake()

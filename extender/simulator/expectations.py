@@ -9,6 +9,11 @@ from typing import Any
 from core.decisions.gating import why_gated
 from core.ledger.view import LedgerView
 from core.workload.pod import OWN_GATE
+from extender.rest.facts import Facts
+from extender.rest.members import members
+from extender.rest.projection.applications import app_from
+from extender.rest.projection.queues import one_queue
+from extender.rest.projection.usage import one_group, one_user
 from extender.simulator.cluster.api_server import conditions_of
 from extender.simulator.cluster.played_objects import Pod
 from extender.simulator.report.recorder import UNSCHEDULABLE
@@ -16,7 +21,6 @@ from extender.simulator.report.recording import Difference
 from extender.simulator.scenario.model import Expect
 from extender.simulator.scenario.rest_subsets import differences_in
 from extender.simulator.simulation import Cluster
-from extender.views.yunikorn_views import application_view, group_view, queue_view, user_view
 
 NONE = "none"
 
@@ -170,9 +174,13 @@ class Expectations:
             for path, expected, found in differences:
                 yield path, (expected, found, name)
 
+    @property
+    def _facts(self) -> Facts:
+        return Facts(self._view)
+
     def _queue_object(self, name: str) -> Mapping[str, Any] | None:
         queue = self._view.tree.get(name)
-        return queue_view(self._view, queue, subtree=True) if queue is not None else None
+        return members(one_queue(self._facts, queue, subtree=True)) if queue is not None else None
 
     def _application_object(self, name: str) -> Mapping[str, Any] | None:
         """By its id, or by namespace, slash and id; of several the one that was placed."""
@@ -182,13 +190,13 @@ class Expectations:
         if slash and not found:
             found = [each for each in identities.named(own) if each.id.namespace == namespace]
         application = next(iter(found), None) or identities.ended(name)
-        return application_view(self._view, application) if application is not None else None
+        return members(app_from(self._facts, application)) if application is not None else None
 
     def _user_object(self, name: str) -> Mapping[str, Any] | None:
-        return user_view(self._view, name)
+        return members(one_user(self._facts, name))
 
     def _group_object(self, name: str) -> Mapping[str, Any] | None:
-        return group_view(self._view, name)
+        return members(one_group(self._facts, name))
 
 
 Compared = tuple[str, tuple[str, str, str] | None]

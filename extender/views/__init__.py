@@ -1,1 +1,1 @@
-"""Views for people: stories of pods, recent plans, and queues as in YuniKorn's REST interface."""
+"""Views for people: stories of pods, and recent plans."""

@@ -4,6 +4,7 @@ Raises `QuantityError` for an amount that cannot be read, `ValueError` for a tim
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from sys import intern
@@ -63,6 +64,7 @@ GENERATE_APP_ID = DOMAIN + "namespace.generateAppId"
 STATE_AWARE_OFF = "disableStateAware"
 USER_INFO = DOMAIN + "user.info"
 ALLOW_PREEMPTION = DOMAIN + "allow-preemption"
+MIRROR = "kubernetes.io/config.mirror"
 
 LARGEST_SELECTOR = 200
 """Requirements and values of a DaemonSet's selector, which is read at each event of its pods."""
@@ -142,6 +144,8 @@ def pod_from(pod: WirePod) -> PodFacts:
         gang_noted=annotations.get(GANG, ""),
         gang_annotations=carried_from(gang, annotations) if gang is not None else _NO_KEYS,
         taken_as=annotations.get(APPLICATION, ""),
+        scheduled_at=_scheduled_at(status) if spec.node_name else 0.0,
+        mirror=MIRROR in annotations,
     )
 
 
@@ -266,6 +270,15 @@ def _was_preempted(status: PodStatus) -> bool:
 def _one_of_each(labels: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
     """One value for all pods that are labelled alike."""
     return dict(labels)
+
+
+def _scheduled_at(status: PodStatus) -> float:
+    """0 while the condition is absent or its time cannot be read: only answers for people tell it."""
+    for condition in status.conditions or ():
+        if condition.type == "PodScheduled" and condition.status == "True":
+            with suppress(ValueError):
+                return seconds_from(condition.last_transition_time)
+    return 0.0
 
 
 def _refused_by(status: PodStatus, kind: str) -> str:

@@ -33,6 +33,7 @@ ROWS: dict[str, int] = {
     "extender.wire": 7,
     "extender.queueconfig": 7,
     "extender.views": 7,
+    "extender.rest": 7,
     "extender.checking": 8,
     "extender.identity": 8,
     "extender.host": 9,

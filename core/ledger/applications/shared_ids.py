@@ -35,6 +35,10 @@ class Identities:
         """The latest of an id among those that have ended and are still shown (APP-14)."""
         return last_ended(self._state, name)
 
+    def all_ended(self) -> Sequence[Application]:
+        """Those that have ended and are still shown, the latest last (APP-14); only to be read."""
+        return self._state.applications.terminated
+
     def relabelling(self, record: PodRecord) -> str:
         """What is told of a pod whose labels have changed; empty for one whose have not (F-23)."""
         return words_of(self._state, record)

@@ -33,6 +33,8 @@ class Pods:
     #: Pods to settle, in the order in which they were touched first, True with one that is gone.
     #: None between events.
     touched: dict[PodUid, tuple[PodRecord, bool]] = field(default_factory=dict)
+    #: Pods that were settled since the last event began, in order, some perhaps more than once.
+    settled: list[PodUid] = field(default_factory=list)
     #: Pods that cannot be classified yet, by namespace. Derived.
     unclassified: dict[str, set[PodUid]] = field(default_factory=dict)
     #: Time of deletion of pods that were deleted a short while ago, in seconds.

@@ -164,6 +164,7 @@ class PodCondition(Wire, frozen=True):
     status: str = ""
     reason: str = ""
     message: str = ""
+    last_transition_time: str | None = None
 
 
 class ContainerStatus(Wire, frozen=True):

@@ -17,7 +17,8 @@ from core.queues.spec import QueueSpec
 from core.queues.users.identity import Identity
 from core.reasons import Code
 from core.workload.pod import NamespaceFacts, PodFacts
-from extender.views.yunikorn_views import application_view
+from extender.rest.facts import Facts
+from extender.rest.projection.applications import app_from
 from tests.builders import (
     START,
     drifts,
@@ -77,8 +78,8 @@ def test_one_of_the_same_id_is_placed_beside_it_also_when_the_forced_one_is_gone
         "default/app-1": "root.a",
         "default/app-1 (recovered)": RECOVERY_QUEUE,
     }
-    views = [application_view(ledger.view, each) for each in ledger.view.identities.named("app-1")]
-    assert [(each["applicationID"], each["queueName"]) for each in views] == [
+    views = [app_from(Facts(ledger.view), each) for each in ledger.view.identities.named("app-1")]
+    assert [(each.application_id, each.queue_name) for each in views] == [
         ("app-1", "root.a"),
         ("app-1", RECOVERY_QUEUE),
     ]

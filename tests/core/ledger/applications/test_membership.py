@@ -13,7 +13,9 @@ from core.ledger.settings import LedgerSettings
 from core.queues.spec import QueueSpec
 from core.queues.users.identity import Identity
 from core.workload.pod import NamespaceFacts, PodFacts
-from extender.views.yunikorn_views import application_view, group_view, user_view
+from extender.rest.facts import Facts
+from extender.rest.projection.applications import app_from
+from extender.rest.projection.usage import one_group, one_user
 from tests.builders import START, drifts, filtered, make_gang, make_ledger, make_pod, make_queue, usage
 
 ALICE, BOB, UNKNOWN = Identity("alice", ("dev",)), Identity("bob", ("ops",)), Identity()
@@ -161,17 +163,19 @@ def test_what_is_shown_names_the_namespace_where_the_id_alone_would_not_do() -> 
     ledger = ledger_of(make_queue("root.a"))
     told(ledger, make_pod("first", identity=ALICE), make_pod("alone", app="alone", identity=ALICE))
     told(ledger, make_pod("second", namespace="other", identity=ALICE))
-    views = [application_view(ledger.view, each) for each in ledger.view.identities.named("app-1")]
-    assert [(each["applicationID"], each["namespace"]) for each in views] == [
+    facts = Facts(ledger.view)
+    views = [app_from(facts, each) for each in ledger.view.identities.named("app-1")]
+    assert [(each.application_id, each.namespace) for each in views] == [
         ("app-1", "default"),
         ("app-1", "other"),
     ]
     for name in ("first", "second", "alone"):
         filtered(ledger, f"uid-{name}", now=START)
-    view = user_view(ledger.view, "alice")
+    view = one_user(facts, "alice")
     assert view is not None
-    assert view["queues"]["runningApplications"] == ["alone", "default/app-1", "other/app-1"]
-    assert group_view(ledger.view, "dev") is None
+    assert view.queues is not None
+    assert view.queues.running_applications == ("alone", "default/app-1", "other/app-1")
+    assert one_group(facts, "dev") is None
 
 
 # -- after a restart ------------------------------------------------------------------------------------

@@ -1,0 +1,158 @@
+"""Peaks and sums of applications, from what pods count as after each event (REST-7)."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import NamedTuple
+
+from core.ids import AppId, NodeName, PodUid
+from core.ledger.view import LedgerView
+from core.resource import ZERO, Resource, Tally
+from core.workload.application import Application
+from extender.rest.model.applications import ResourceHistory, Usage
+from extender.rest.projection.counting import Counted, counted_as
+from extender.rest.projection.pods import bound_at
+
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+UNKNOWN = "UNKNOWN"
+"""Instance type of a node that has none."""
+
+ENDED = 10_000
+"""Applications that have ended and are remembered, those that ended last."""
+
+
+class Allocated(NamedTuple):
+    """A pod while it is an allocation."""
+
+    app: AppId
+    size: Resource
+    #: Time of its binding, in seconds since 1970; 0 while that is on its way.
+    since: float
+    instance: str
+    placeholder: bool
+    preempted: bool
+
+
+@dataclass(slots=True)
+class Sums:
+    """What is remembered of one application."""
+
+    #: Sizes of its allocations but for placeholders.
+    used: Tally = field(default_factory=Tally)
+    #: Most of each resource.
+    peak: Resource = ZERO
+    #: Amounts times seconds by kind, instance type and resource.
+    usage: Usage = field(default_factory=dict)
+    preempted: Usage = field(default_factory=dict)
+    placeholder: Usage = field(default_factory=dict)
+
+    def end(self, pod: Allocated, *, now: float) -> None:
+        """Add a pod that has ended to the sums of its kind. One that never came to a node has run no time."""
+        if not pod.since:
+            return
+        kind = self.placeholder if pod.placeholder else self.preempted if pod.preempted else self.usage
+        amounts = kind.setdefault(pod.instance, {})
+        seconds = max(0, int(now - pod.since))
+        for name, amount in pod.size.items():
+            amounts[name] = amounts.get(name, 0) + amount * seconds
+
+
+class Allocations:
+    """Memory of what applications used. Cost: O(1) for a pod that was settled."""
+
+    def __init__(self, *, most: int = ENDED) -> None:
+        self._most = most
+        self._pods: dict[PodUid, Allocated] = {}
+        self._live: dict[AppId, Sums] = {}
+        self._ended: OrderedDict[tuple[AppId, float], Sums] = OrderedDict()
+        self._last: Application | None = None
+
+    def settled(self, view: LedgerView, uids: Sequence[PodUid], *, now: float) -> None:
+        """Compare pods with what they were. Applications that have ended since keep what they had."""
+        for uid in uids:
+            old, new = self._pods.get(uid), allocated(view, uid)
+            if old != new:
+                self._move(uid, old, new, now)
+        self._note_ended(view)
+
+    def peak(self, application: Application) -> Resource:
+        found = self._of(application)
+        return found.peak if found is not None else Resource({})
+
+    def history(self, application: Application) -> ResourceHistory:
+        """By instance type and resource, both sorted."""
+        found = self._of(application)
+        if found is None:
+            return ResourceHistory()
+        return ResourceHistory(
+            resource_usage=_sorted(found.usage),
+            preempted_resource=_sorted(found.preempted),
+            placeholder_resource=_sorted(found.placeholder),
+        )
+
+    def _of(self, application: Application) -> Sums | None:
+        """Of several applications of one id, one lives; the others are known by the time of their end."""
+        ended = self._ended.get((application.id, application.since)) if application.ended else None
+        return ended or self._live.get(application.id)
+
+    def _move(self, uid: PodUid, old: Allocated | None, new: Allocated | None, now: float) -> None:
+        if old is not None:
+            self._release(old, new, now)
+        if new is None:
+            del self._pods[uid]
+            return
+        self._pods[uid] = new
+        sums = self._live.setdefault(new.app, Sums())
+        if not new.placeholder:
+            sums.used.add(new.size)
+            sums.peak = sums.peak.largest(sums.used)
+
+    def _release(self, old: Allocated, new: Allocated | None, now: float) -> None:
+        """An allocation has ended, or is another one now, such as after a resize."""
+        sums = self._live.setdefault(old.app, Sums())
+        if not old.placeholder:
+            sums.used.subtract(old.size)
+        if new is None:
+            sums.end(old, now=now)
+
+    def _note_ended(self, view: LedgerView) -> None:
+        """Keep the sums of those that have ended since the last time under the time of their end."""
+        ended = view.identities.all_ended()
+        if not ended or ended[-1] is self._last:
+            return
+        fresh = list(takewhile(lambda each: each is not self._last, reversed(ended)))
+        for application in reversed(fresh):
+            sums = self._live.pop(application.id, None)
+            if sums is not None:
+                self._ended[application.id, application.since] = sums
+                if len(self._ended) > self._most:
+                    self._ended.popitem(last=False)
+        self._last = ended[-1]
+
+
+def allocated(view: LedgerView, uid: PodUid) -> Allocated | None:
+    """None for a pod that is no allocation of an application."""
+    record, charge = view.pod(uid), view.charge_of(uid)
+    if record is None or charge is None or counted_as(charge) is not Counted.ALLOCATION:
+        return None
+    app = record.membership.application
+    if app is None:
+        return None
+    return Allocated(
+        app,
+        charge.size,
+        bound_at(record),
+        instance_of(view, charge.node),
+        record.facts.placeholder,
+        record.preempting,
+    )
+
+
+def instance_of(view: LedgerView, node: NodeName) -> str:
+    known = view.nodes.get(node)
+    return (known.labels.get(INSTANCE_TYPE) if known is not None else None) or UNKNOWN
+
+
+def _sorted(usage: Usage) -> Usage:
+    return {instance: dict(sorted(usage[instance].items())) for instance in sorted(usage)}

@@ -1,0 +1,56 @@
+"""Reasons that pods were given by filter, each once with the number of times (REST-34)."""
+
+from collections import OrderedDict
+
+from core.ids import PodUid
+from core.reasons import Code, Refusal
+from extender.rest.model.applications import LogEntry
+from extender.rest.projection.units import nanoseconds
+
+PODS = 20_000
+"""Pods that are remembered, those heard of last."""
+
+REASONS = 20
+"""Reasons of one pod."""
+
+USER_QUOTA, QUEUE_QUOTA = "Not enough user quota", "Not enough queue quota"
+_QUOTAS = {
+    Code.USER_QUOTA_EXCEEDED: USER_QUOTA,
+    Code.GROUP_QUOTA_EXCEEDED: USER_QUOTA,
+    Code.QUOTA_EXCEEDED: QUEUE_QUOTA,
+}
+
+
+def message_of(refusal: Refusal) -> str:
+    """YuniKorn's text for a quota, else Paddock's own without the bound, which is an amount."""
+    return _QUOTAS.get(refusal.code) or f"{refusal.code}: {refusal.subject}"
+
+
+class Reasons:
+    """By pod and text."""
+
+    def __init__(self, *, pods: int = PODS) -> None:
+        self._pods = pods
+        self._known: OrderedDict[PodUid, OrderedDict[str, tuple[float, int]]] = OrderedDict()
+
+    def note(self, uid: PodUid, refusal: Refusal, *, now: float) -> None:
+        """Once more. The oldest pod, and the oldest reason of a pod, are forgotten."""
+        known = self._known.setdefault(uid, OrderedDict())
+        self._known.move_to_end(uid)
+        message = message_of(refusal)
+        _, times = known.pop(message, (0.0, 0))
+        known[message] = now, times + 1
+        if len(known) > REASONS:
+            known.popitem(last=False)
+        if len(self._known) > self._pods:
+            self._known.popitem(last=False)
+
+    def forget(self, uid: PodUid) -> None:
+        self._known.pop(uid, None)
+
+    def of(self, uid: PodUid) -> tuple[LogEntry, ...]:
+        """The latest last."""
+        return tuple(
+            LogEntry(message=message, last_occurrence=nanoseconds(at), count=times)
+            for message, (at, times) in self._known.get(uid, {}).items()
+        )

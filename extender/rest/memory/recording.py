@@ -1,0 +1,216 @@
+"""Records of what happens to pods and applications, by comparing them with what they were (REST-38).
+
+The ledger says after each event which pods it has settled. What ends by time alone is looked for by
+`pass_time`, among the applications whose state can end so.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from core.ids import AppId, NodeName, PodUid, QueuePath
+from core.ledger.pods.record import PodRecord
+from core.ledger.view import LedgerView
+from core.resource import Resource
+from core.workload.application import Application
+from core.workload.states import AppState
+from extender.rest.memory.records import STATES, of_application, of_node, of_queue
+from extender.rest.model.events import Change, Detail, EventRecord
+from extender.rest.projection.counting import Counted, counted_as
+
+Put = Callable[[EventRecord], None]
+
+RESTLESS = frozenset({AppState.COMPLETING, AppState.STARTING, AppState.FAILING, AppState.RESUMING})
+"""States that may end without a pod of the application."""
+
+
+class KnownPod(NamedTuple):
+    """A pod as it was last."""
+
+    counted: Counted
+    app: AppId | None
+    node: NodeName
+    size: Resource
+    preempted: bool = False
+    #: True for a placeholder that a member takes the place of.
+    replaced: bool = False
+    #: True for a placeholder that is taken back.
+    released: bool = False
+
+
+class KnownApp(NamedTuple):
+    """An application as it was last."""
+
+    #: Number and times of the states that it had, the last ones.
+    states: tuple[tuple[float, AppState], ...]
+    queue: QueuePath | None
+
+
+class Recording:
+    """Makes records and puts them where they are kept."""
+
+    def __init__(self, put: Put) -> None:
+        self._put = put
+        self._pods: dict[PodUid, KnownPod] = {}
+        self._apps: dict[AppId, KnownApp] = {}
+        self._restless: set[AppId] = set()
+
+    def settled(self, view: LedgerView, uids: Sequence[PodUid], *, now: float) -> None:
+        """The applications first, as a pod is of one that is known."""
+        touched = {app for uid in uids for app in self._apps_of(view, uid)}
+        coming = sorted(app for app in touched if view.application(app) is not None)
+        for app in coming:
+            self._look_at_app(view, app, now)
+        for uid in dict.fromkeys(uids):
+            self._look_at_pod(view, uid, now)
+        for app in sorted(touched - set(coming)):
+            self._look_at_app(view, app, now)
+
+    def pass_time(self, view: LedgerView, *, now: float) -> None:
+        """Look at applications whose state may have ended by itself."""
+        for app in sorted(self._restless):
+            self._look_at_app(view, app, now)
+
+    # -- pods ------------------------------------------------------------------------------------------------
+
+    def _apps_of(self, view: LedgerView, uid: PodUid) -> Iterator[AppId]:
+        record, known = view.pod(uid), self._pods.get(uid)
+        for app in (record.membership.application if record else None, known.app if known else None):
+            if app is not None:
+                yield app
+
+    def _look_at_pod(self, view: LedgerView, uid: PodUid, now: float) -> None:
+        old, new = self._pods.get(uid), known_pod(view, uid)
+        if new is None:
+            self._pods.pop(uid, None)
+        else:
+            self._pods[uid] = new
+        if old is not None and _left(old, new):
+            for each in _ended(view, uid, old, now):
+                self._put(each)
+        if new is not None and _came(old, new):
+            for each in _begun(uid, new, now):
+                self._put(each)
+
+    # -- applications ----------------------------------------------------------------------------------------
+
+    def _look_at_app(self, view: LedgerView, app: AppId, now: float) -> None:
+        application, old = view.application(app), self._apps.get(app)
+        if application is None:
+            application = _ended_application(view, app, old)
+        if application is not None:
+            self._tell_application(application, old, now)
+        if view.application(app) is None:
+            self._forget_app(app, old, now)
+        elif application is not None:
+            self._apps[app] = KnownApp(application.states, application.queue)
+            (self._restless.add if application.state in RESTLESS else self._restless.discard)(app)
+
+    def _tell_application(self, application: Application, old: KnownApp | None, now: float) -> None:
+        app = application.id
+        if old is None:
+            self._put(of_application(app, Change.ADD, Detail.APP_NEW, now=now))
+        if application.queue is not None and (old is None or old.queue != application.queue):
+            if old is not None and old.queue is not None:
+                self._put(of_queue(old.queue, Change.REMOVE, Detail.QUEUE_APP, now=now, app=app.name))
+            self._put(of_queue(application.queue, Change.ADD, Detail.QUEUE_APP, now=now, app=app.name))
+        why = application.refusal.text if application.refusal is not None else ""
+        for _, state in _entered(old, application):
+            detail = STATES.get(state)
+            if detail is not None:
+                text = why if state is AppState.REJECTED else ""
+                self._put(of_application(app, Change.SET, detail, now=now, message=text))
+
+    def _forget_app(self, app: AppId, old: KnownApp | None, now: float) -> None:
+        self._restless.discard(app)
+        if old is None:
+            return
+        del self._apps[app]
+        if old.queue is not None:
+            self._put(of_queue(old.queue, Change.REMOVE, Detail.QUEUE_APP, now=now, app=app.name))
+        self._put(of_application(app, Change.REMOVE, Detail.PLAIN, now=now))
+
+
+def known_pod(view: LedgerView, uid: PodUid) -> KnownPod | None:
+    """None for a pod that counts as nothing."""
+    record, charge = view.pod(uid), view.charge_of(uid)
+    counted = counted_as(charge)
+    if record is None or charge is None or counted is None:
+        return None
+    return KnownPod(
+        counted,
+        record.membership.application,
+        charge.node if counted is not Counted.REQUEST else NodeName(""),
+        charge.size,
+        record.preempting,
+        bool(record.gang.yields_to),
+        _is_released(record),
+    )
+
+
+def _is_released(record: PodRecord) -> bool:
+    return record.gang.released and not record.gang.yields_to
+
+
+def _left(old: KnownPod, new: KnownPod | None) -> bool:
+    """Whether what it was has ended. A request that became an allocation has not."""
+    if new is None:
+        return True
+    if old.counted is Counted.REQUEST:
+        return new.counted is Counted.FOREIGN
+    return (old.counted, old.node, old.app) != (new.counted, new.node, new.app)
+
+
+def _came(old: KnownPod | None, new: KnownPod) -> bool:
+    return old is None or (old.counted, old.node, old.app) != (new.counted, new.node, new.app)
+
+
+def _ended(view: LedgerView, uid: PodUid, old: KnownPod, now: float) -> Iterator[EventRecord]:
+    if old.counted is Counted.FOREIGN:
+        yield of_node(old.node, Change.SET, Detail.NODE_OCCUPIED, now=now, pod=uid, size=old.size)
+        return
+    allocated = old.counted is Counted.ALLOCATION
+    if allocated:
+        yield of_node(old.node, Change.REMOVE, Detail.NODE_ALLOCATION, now=now, pod=uid, size=old.size)
+    if old.app is not None:
+        detail = _why_ended(view, old) if allocated else _why_cancelled(old)
+        yield of_application(old.app, Change.REMOVE, detail, now=now, pod=uid, size=old.size)
+
+
+def _why_cancelled(old: KnownPod) -> Detail:
+    return Detail.REQUEST_TIMEOUT if old.released else Detail.REQUEST_CANCEL
+
+
+def _why_ended(view: LedgerView, old: KnownPod) -> Detail:
+    if old.replaced:
+        return Detail.ALLOCATION_REPLACED
+    if old.released:
+        return Detail.ALLOCATION_TIMEOUT
+    if old.preempted:
+        return Detail.ALLOCATION_PREEMPTED
+    return Detail.ALLOCATION_CANCEL if old.node in view.nodes else Detail.ALLOCATION_NODE_REMOVED
+
+
+def _begun(uid: PodUid, new: KnownPod, now: float) -> Iterator[EventRecord]:
+    if new.counted is Counted.FOREIGN:
+        yield of_node(new.node, Change.SET, Detail.NODE_OCCUPIED, now=now, pod=uid, size=new.size)
+    elif new.app is not None and new.counted is Counted.REQUEST:
+        yield of_application(new.app, Change.ADD, Detail.APP_REQUEST, now=now, pod=uid, size=new.size)
+    elif new.app is not None:
+        yield of_application(new.app, Change.ADD, Detail.APP_ALLOCATION, now=now, pod=uid, size=new.size)
+        yield of_node(new.node, Change.ADD, Detail.NODE_ALLOCATION, now=now, pod=uid, size=new.size)
+
+
+def _entered(old: KnownApp | None, application: Application) -> tuple[tuple[float, AppState], ...]:
+    """States that were entered since. Of very many the ledger keeps the last ones."""
+    if old is None:
+        return application.states
+    if old.states and old.states[-1] in application.states:
+        return application.states[len(application.states) - application.states[::-1].index(old.states[-1]) :]
+    return application.states
+
+
+def _ended_application(view: LedgerView, app: AppId, old: KnownApp | None) -> Application | None:
+    """One that has ended since it was known, for the states that it entered last."""
+    if old is None:
+        return None
+    return next((each for each in reversed(view.identities.all_ended()) if each.id == app), None)

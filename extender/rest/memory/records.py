@@ -1,0 +1,99 @@
+"""Records of events, each from one change (REST-38). Values only."""
+
+from core.ids import AppId, NodeName, PodUid, QueuePath
+from core.resource import Resource
+from core.workload.states import AppState
+from extender.rest.model.events import (
+    Change,
+    Detail,
+    EventAmount,
+    EventRecord,
+    EventResource,
+    EventType,
+)
+from extender.rest.projection.units import amounts, nanoseconds
+
+MESSAGE_BYTES = 1024
+
+STATES = {
+    AppState.REJECTED: Detail.APP_REJECTED,
+    AppState.ACCEPTED: Detail.APP_ACCEPTED,
+    AppState.STARTING: Detail.APP_STARTING,
+    AppState.RUNNING: Detail.APP_RUNNING,
+    AppState.COMPLETING: Detail.APP_COMPLETING,
+    AppState.COMPLETED: Detail.APP_COMPLETED,
+    AppState.FAILING: Detail.APP_FAILING,
+    AppState.FAILED: Detail.APP_FAILED,
+    AppState.RESUMING: Detail.APP_RESUMING,
+}
+
+
+def record(
+    kind: EventType,
+    key: str,
+    change: Change,
+    detail: Detail,
+    *,
+    now: float,
+    about: str = "",
+    message: str = "",
+    size: Resource | None = None,
+) -> EventRecord:
+    """``about``: key of another object that takes part; ``size``: amounts, None for none."""
+    return EventRecord(
+        type=int(kind),
+        object_id=key,
+        message=cut(message),
+        timestamp_nano=nanoseconds(now),
+        # Plain numbers: a member is left out only if it is the very 0 of its default.
+        event_change_type=int(change),
+        event_change_detail=int(detail),
+        reference_id=about,
+        resource=resource_of(size),
+    )
+
+
+def resource_of(size: Resource | None) -> EventResource:
+    return EventResource(resources={name: EventAmount(value=each) for name, each in amounts(size).items()})
+
+
+def cut(message: str) -> str:
+    """At most `MESSAGE_BYTES` bytes of UTF-8, and no part of a letter."""
+    encoded = message.encode("utf-8", "replace")
+    return encoded[:MESSAGE_BYTES].decode("utf-8", "ignore") if len(encoded) > MESSAGE_BYTES else message
+
+
+def of_application(
+    app: AppId,
+    change: Change,
+    detail: Detail,
+    *,
+    now: float,
+    pod: PodUid | str = "",
+    message: str = "",
+    size: Resource | None = None,
+) -> EventRecord:
+    kind = EventType.APPLICATION
+    return record(kind, app.name, change, detail, now=now, about=pod, message=message, size=size)
+
+
+def of_node(
+    node: NodeName,
+    change: Change,
+    detail: Detail,
+    *,
+    now: float,
+    pod: str = "",
+    message: str = "",
+    size: Resource | None = None,
+) -> EventRecord:
+    return record(EventType.NODE, node, change, detail, now=now, about=pod, message=message, size=size)
+
+
+def of_queue(queue: QueuePath, change: Change, detail: Detail, *, now: float, app: str = "") -> EventRecord:
+    return record(EventType.QUEUE, queue, change, detail, now=now, about=app)
+
+
+def of_request(uid: PodUid, app: AppId, message: str, *, now: float) -> EventRecord:
+    kind = EventType.REQUEST
+    return record(kind, uid, Change.NONE, Detail.PLAIN, now=now, about=app.name, message=message)

@@ -1,0 +1,62 @@
+"""Records of events, the newest of them, each with a number of its own (REST-12)."""
+
+from collections import deque
+from collections.abc import Iterable
+from itertools import islice
+
+from extender.rest.model.events import EventBatch, EventRecord
+
+CAPACITY = 100_000
+"""Records kept: ``event.ringBufferCapacity``."""
+
+BATCH = 10_000
+"""Records of one answer at most: ``event.RESTResponseSize``."""
+
+
+class EventRing:
+    """Numbers count from 0 in order of arrival. A record does not know its own."""
+
+    def __init__(self, instance: str, *, capacity: int = CAPACITY) -> None:
+        self._instance = instance
+        self._records: deque[EventRecord] = deque(maxlen=capacity)
+        self._next = 0
+
+    @property
+    def following(self) -> int:
+        """Number of the record that comes next."""
+        return self._next
+
+    @property
+    def lowest(self) -> int:
+        """Number of the oldest record that is kept; 0 before the first."""
+        return self._next - len(self._records)
+
+    def add(self, record: EventRecord) -> None:
+        self._records.append(record)
+        self._next += 1
+
+    def resize(self, capacity: int) -> None:
+        """The newest stay."""
+        self._records = deque(self._records, maxlen=capacity)
+
+    def since(self, start: int, *, most: int) -> tuple[EventRecord, ...]:
+        """At most so many from a number on, which is kept or the next. Cost: O(way to the nearer end)."""
+        offset, length = start - self.lowest, len(self._records)
+        count = min(most, length - offset)
+        if offset <= length // 2:
+            return tuple(islice(self._records, offset, offset + count))
+        behind: Iterable[EventRecord] = islice(
+            reversed(self._records), length - offset - count, length - offset
+        )
+        return tuple(behind)[::-1]
+
+    def batch(self, start: int, count: int) -> EventBatch:
+        """Records from a number on. Null if that number is not kept; then the range says what is."""
+        highest = max(0, self._next - 1)
+        kept = self.lowest <= start <= highest and bool(self._records)
+        return EventBatch(
+            instance_uuid=self._instance,
+            lowest_id=self.lowest,
+            highest_id=highest,
+            event_records=self.since(start, most=count) if kept else None,
+        )

@@ -1,0 +1,62 @@
+"""Histories: one sample a minute of the past day (REST-28, REST-29)."""
+
+from collections import deque
+from typing import NamedTuple
+
+from core.ledger.view import LedgerView
+from core.workload.states import AppState
+from extender.rest.model.histories import ApplicationSample, ContainerSample
+from extender.rest.projection.units import nanoseconds
+
+EVERY = 60.0
+"""Seconds between two samples."""
+
+MOST = 1440
+
+
+class Sample(NamedTuple):
+    """Numbers at one minute."""
+
+    #: Time in seconds since 1970.
+    at: float
+    #: Applications that run.
+    applications: int
+    #: Pods of queues on nodes.
+    containers: int
+
+
+class Samples:
+    """The newest samples. Empty until the first minute is over."""
+
+    def __init__(self, *, started: float, most: int = MOST) -> None:
+        self._due = started + EVERY
+        self._kept: deque[Sample] = deque(maxlen=most)
+
+    def pass_time(self, view: LedgerView, *, now: float) -> None:
+        """Take a sample if a minute is over. Of minutes that were missed there is none. Cost: O(running)."""
+        if now < self._due:
+            return
+        self._due += EVERY * (1 + (now - self._due) // EVERY)
+        self._kept.append(sample_of(view, now=now))
+
+    def applications(self) -> tuple[ApplicationSample, ...]:
+        """Oldest first."""
+        return tuple(
+            ApplicationSample(timestamp=nanoseconds(each.at), total_applications=str(each.applications))
+            for each in self._kept
+        )
+
+    def containers(self) -> tuple[ContainerSample, ...]:
+        """Oldest first."""
+        return tuple(
+            ContainerSample(timestamp=nanoseconds(each.at), total_containers=str(each.containers))
+            for each in self._kept
+        )
+
+
+def sample_of(view: LedgerView, *, now: float) -> Sample:
+    """Every pod counts 1 of ``pods``, so the root's counter is the number of pods on nodes."""
+    root = view.tree.root
+    found = (view.application(app_id) for app_id in root.running)
+    running = sum(1 for each in found if each is not None and each.state is AppState.RUNNING)
+    return Sample(now, running, root.allocated.get("pods"))

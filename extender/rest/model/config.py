@@ -1,0 +1,110 @@
+"""Queue document and service keys in force (REST-27). Member names begin with capitals.
+
+``rename`` spells out the members that Go writes otherwise than by capitalising.
+"""
+
+from msgspec import field
+
+from extender.rest.model.answer import Answer, Texts
+
+
+class ConfigResources(Answer, frozen=True, kw_only=True, rename="pascal"):
+    """Quantities of a queue, as written."""
+
+    guaranteed: Texts = field(default_factory=dict)
+    max: Texts = field(default_factory=dict)
+
+
+class ConfigTemplate(Answer, frozen=True, kw_only=True, rename="pascal"):
+    """Template of a queue."""
+
+    max_applications: int = 0
+    properties: Texts = field(default_factory=dict)
+    resources: ConfigResources
+
+
+class ConfigLimit(Answer, frozen=True, kw_only=True, rename="pascal"):
+    """Limit of users and groups."""
+
+    limit: str = ""
+    users: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    max_resources: Texts = field(default_factory=dict)
+    max_applications: int = 0
+
+
+class ConfigQueue(Answer, frozen=True, kw_only=True, rename="pascal"):
+    """Queue of the document."""
+
+    name: str
+    parent: bool = False
+    resources: ConfigResources
+    max_applications: int = 0
+    properties: Texts = field(default_factory=dict)
+    admin_acl: str = field(name="AdminACL", default="")
+    submit_acl: str = field(name="SubmitACL", default="")
+    child_template: ConfigTemplate
+    queues: tuple["ConfigQueue", ...] = ()
+    limits: tuple[ConfigLimit, ...] = ()
+
+
+class ConfigFilter(Answer, frozen=True, kw_only=True, rename="pascal"):
+    """Filter of a placement rule."""
+
+    type: str
+    users: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+
+class ConfigRule(Answer, frozen=True, kw_only=True, rename="pascal"):
+    """Placement rule of the document."""
+
+    name: str
+    create: bool = False
+    filter: ConfigFilter
+    parent: "ConfigRule | None" = None
+    value: str = ""
+
+
+class ConfigPreemption(Answer, frozen=True, kw_only=True, rename="pascal"):
+    """Switches of preemption; null where the document says nothing."""
+
+    enabled: bool | None = None
+    quota_preemption_enabled: bool | None = None
+
+
+class ConfigNodeSort(Answer, frozen=True, kw_only=True, rename="pascal"):
+    """Order of nodes."""
+
+    type: str = ""
+    resource_weights: dict[str, float] = field(default_factory=dict)
+
+
+class ConfigResolver(Answer, frozen=True, kw_only=True):
+    """Source of the groups of users."""
+
+    type: str = ""
+
+
+class ConfigPartition(Answer, frozen=True, kw_only=True, rename="pascal"):
+    """Partition of the document."""
+
+    name: str
+    queues: tuple[ConfigQueue, ...]
+    placement_rules: tuple[ConfigRule, ...] = ()
+    limits: tuple[ConfigLimit, ...] = ()
+    preemption: ConfigPreemption
+    node_sort_policy: ConfigNodeSort
+    user_group_resolver: ConfigResolver
+
+
+class Config(Answer, frozen=True, kw_only=True, rename="pascal"):
+    """The configuration in force."""
+
+    partitions: tuple[ConfigPartition, ...] = ()
+    #: SHA-256 of the document in upper-case hexadecimal digits.
+    checksum: str = ""
+    #: Every key of both ConfigMaps but the document.
+    extra: Texts = field(default_factory=dict)
+    deadlock_detection_enabled: bool
+    deadlock_timeout_seconds: int

@@ -1,0 +1,118 @@
+"""Records of events, alone and in batches (REST-12, REST-13, REST-38)."""
+
+from enum import IntEnum
+
+from msgspec import field
+
+from extender.rest.model.answer import Answer, Nanoseconds
+
+
+class EventType(IntEnum):
+    """Kind of object that a record is about."""
+
+    REQUEST = 1
+    APPLICATION = 2
+    NODE = 3
+    QUEUE = 4
+    USER_GROUP = 5
+
+
+class Change(IntEnum):
+    """What happened to the object."""
+
+    NONE = 0
+    SET = 1
+    ADD = 2
+    REMOVE = 3
+
+
+class Detail(IntEnum):
+    """Number of what happened in particular, as REST-38 lists them."""
+
+    PLAIN = 0
+    REQUEST_CANCEL = 100
+    REQUEST_TIMEOUT = 102
+    APP_ALLOCATION = 200
+    APP_REQUEST = 201
+    APP_REJECTED = 202
+    APP_NEW = 203
+    APP_ACCEPTED = 204
+    APP_STARTING = 205
+    APP_RUNNING = 206
+    APP_COMPLETING = 207
+    APP_COMPLETED = 208
+    APP_FAILING = 209
+    APP_FAILED = 210
+    APP_RESUMING = 211
+    APP_EXPIRED = 212
+    NODE_DECOMMISSION = 300
+    NODE_SCHEDULABLE = 302
+    NODE_ALLOCATION = 303
+    NODE_CAPACITY = 304
+    NODE_OCCUPIED = 305
+    NODE_RESERVATION = 306
+    QUEUE_DYNAMIC = 401
+    QUEUE_TYPE = 402
+    QUEUE_MAX = 403
+    QUEUE_GUARANTEED = 404
+    QUEUE_APP = 405
+    ALLOCATION_CANCEL = 500
+    ALLOCATION_PREEMPTED = 501
+    ALLOCATION_TIMEOUT = 502
+    ALLOCATION_REPLACED = 503
+    ALLOCATION_NODE_REMOVED = 504
+
+
+class EventAmount(Answer, frozen=True, kw_only=True):
+    """One amount of a record."""
+
+    #: Amount in the units of REST-3.
+    value: int = 0
+
+
+class EventResource(Answer, frozen=True, kw_only=True):
+    """Amounts of a record."""
+
+    #: Amounts by resource.
+    resources: dict[str, EventAmount] = field(default_factory=dict)
+
+
+class EventRecord(Answer, frozen=True, kw_only=True):
+    """One event (REST-38). Numbers are those of `EventType`, `Change` and `Detail`."""
+
+    #: Kind of the object.
+    type: int = 0
+    #: Key of the object.
+    object_id: str = field(name="objectID", default="")
+    #: Text about it, at most 1024 bytes.
+    message: str = ""
+    #: Time of the event.
+    timestamp_nano: Nanoseconds = 0
+    #: What happened.
+    event_change_type: int = 0
+    #: What happened in particular.
+    event_change_detail: int = 0
+    #: Key of another object that took part.
+    reference_id: str = field(name="referenceID", default="")
+    #: Amounts; without any there are no resources in it.
+    resource: EventResource
+
+
+class EventBatch(Answer, frozen=True, kw_only=True, rename=None):
+    """Records from an id on (REST-12)."""
+
+    #: Id of this process.
+    instance_uuid: str = field(name="InstanceUUID")
+    #: Id of the oldest record that is remembered.
+    lowest_id: int = field(name="LowestID")
+    #: Id of the newest record.
+    highest_id: int = field(name="HighestID")
+    #: Records in order, null when the id is outside of what is remembered.
+    event_records: tuple[EventRecord, ...] | None = field(name="EventRecords")
+
+
+class StreamHead(Answer, frozen=True, kw_only=True, rename=None):
+    """First line of the event stream (REST-13)."""
+
+    #: Id of this process.
+    instance_uuid: str = field(name="InstanceUUID")

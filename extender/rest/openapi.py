@@ -1,0 +1,93 @@
+"""The interface as OpenAPI 3.1 says it, from the Structs that it is made of."""
+
+import re
+from typing import Any
+
+import msgspec
+
+from extender.rest.model.answer import Answer, Fault
+from extender.rest.model.applications import App
+from extender.rest.model.cluster import Cluster, Partition
+from extender.rest.model.config import Config
+from extender.rest.model.events import EventBatch
+from extender.rest.model.health import Health
+from extender.rest.model.histories import ApplicationSample, ContainerSample
+from extender.rest.model.nodes import Node, NodeUtilizations
+from extender.rest.model.placement import Rule
+from extender.rest.model.queues import Queue
+from extender.rest.model.usage import GroupUsage, UserUsage
+
+_PARTITION = "/ws/v1/partition/:partition"
+
+ANSWERS: dict[str, tuple[type[Answer], bool]] = {
+    "/ws/v1/clusters": (Cluster, True),
+    "/ws/v1/config": (Config, False),
+    "/ws/v1/partitions": (Partition, True),
+    f"{_PARTITION}/placementrules": (Rule, True),
+    f"{_PARTITION}/queues": (Queue, False),
+    f"{_PARTITION}/queue/:queue": (Queue, False),
+    f"{_PARTITION}/queue/:queue/applications": (App, True),
+    f"{_PARTITION}/queue/:queue/applications/:state": (App, True),
+    f"{_PARTITION}/queue/:queue/application/:application": (App, False),
+    f"{_PARTITION}/applications/:state": (App, True),
+    f"{_PARTITION}/application/:application": (App, False),
+    f"{_PARTITION}/nodes": (Node, True),
+    f"{_PARTITION}/node/:node": (Node, False),
+    f"{_PARTITION}/usage/users": (UserUsage, True),
+    f"{_PARTITION}/usage/user/:user": (UserUsage, False),
+    f"{_PARTITION}/usage/groups": (GroupUsage, True),
+    f"{_PARTITION}/usage/group/:group": (GroupUsage, False),
+    "/ws/v1/scheduler/node-utilizations": (NodeUtilizations, True),
+    "/ws/v1/scheduler/healthcheck": (Health, False),
+    "/ws/v1/history/apps": (ApplicationSample, True),
+    "/ws/v1/history/containers": (ContainerSample, True),
+    "/ws/v1/events/batch": (EventBatch, False),
+}
+"""Kind of answer by path, True for a list of it."""
+
+QUERIES: dict[str, tuple[str, ...]] = {
+    f"{_PARTITION}/queue/:queue": ("subtree",),
+    f"{_PARTITION}/queue/:queue/applications/:state": ("status",),
+    f"{_PARTITION}/applications/:state": ("status",),
+    "/ws/v1/events/batch": ("start", "count"),
+}
+"""Query parameters by path."""
+
+_NAME = re.compile(r":(\w+)")
+
+
+def openapi_document(version: str) -> dict[str, Any]:
+    """``version``: of Paddock."""
+    structs = sorted({struct for struct, _ in ANSWERS.values()} | {Fault}, key=lambda each: each.__name__)
+    references, schemas = msgspec.json.schema_components(structs, ref_template="#/components/schemas/{name}")
+    by_struct = dict(zip(structs, references, strict=True))
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Paddock", "version": version},
+        "paths": {
+            _NAME.sub(r"{\1}", path): _path(path, by_struct[struct], by_struct[Fault], many=many)
+            for path, (struct, many) in sorted(ANSWERS.items())
+        },
+        "components": {"schemas": dict(sorted(schemas.items()))},
+    }
+
+
+def _path(path: str, schema: dict[str, Any], fault: dict[str, Any], *, many: bool) -> dict[str, Any]:
+    answer = {"type": "array", "items": schema} if many else schema
+    return {
+        "get": {
+            "parameters": [
+                *(_parameter(name, "path") for name in _NAME.findall(path)),
+                *(_parameter(name, "query") for name in QUERIES.get(path, ())),
+            ],
+            "responses": {"200": _response("Answer", answer), "default": _response("Fault", fault)},
+        }
+    }
+
+
+def _parameter(name: str, place: str) -> dict[str, Any]:
+    return {"name": name, "in": place, "required": place == "path", "schema": {"type": "string"}}
+
+
+def _response(description: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"description": description, "content": {"application/json": {"schema": schema}}}

@@ -1,0 +1,1 @@
+"""Answers made from facts. Pure functions: no clock, no network, everything sorted (REST-25)."""

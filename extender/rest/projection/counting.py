@@ -1,0 +1,78 @@
+"""What a pod counts as: a request, an allocation, a foreign allocation, or nothing (REST-41).
+
+One rule for queues, applications, users and nodes, so that their sums agree. A pod is an allocation from the
+moment its Binding is on its way to a node. While its quota is reserved and no node is known it is a request.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from enum import Enum
+
+from core.ids import PodUid, QueuePath
+from core.ledger.pods.record import Charge, Held
+from core.ledger.view import LedgerView
+from core.queues.queue import Queue
+from core.queues.users.limits import Tracked
+from core.resource import Resource, Tally
+
+
+class Counted(Enum):
+    """What a pod is in answers."""
+
+    REQUEST = "request"
+    ALLOCATION = "allocation"
+    FOREIGN = "foreign"
+
+
+def counted_as(charge: Charge | None) -> Counted | None:
+    """None for a pod that no answer lists, such as one that waits for its gang."""
+    if charge is None:
+        return None
+    if charge.held is Held.OCCUPIED:
+        return Counted.FOREIGN
+    if charge.queue is None:
+        # A member beside its placeholder, whose quota is still the placeholder's (GANG-11).
+        return None
+    return Counted.ALLOCATION if charge.node and charge.held is not Held.PENDING else Counted.REQUEST
+
+
+@dataclass(frozen=True, slots=True)
+class Afloat:
+    """Quota that is reserved for pods without a node: counted as reserved by the ledger, as pending here."""
+
+    #: By queue.
+    queues: defaultdict[QueuePath, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    #: By user or group, and queue.
+    people: defaultdict[Tracked, Tally] = field(default_factory=lambda: defaultdict(Tally))
+
+
+def afloat_of(view: LedgerView) -> Afloat:
+    """Cost: O(pods between filter and bind, and pods that may be placed without a filter call)."""
+    found = Afloat()
+    for uid in sorted({*view.reserved, *view.unguarded.placing, *view.unguarded.unplaced}):
+        charge = view.charge_of(uid)
+        if charge is not None and charge.held is Held.RESERVED and charge.queue and not charge.node:
+            _add(view, found, uid, charge.queue, charge.size)
+    return found
+
+
+def _add(view: LedgerView, found: Afloat, uid: PodUid, path: QueuePath, size: Resource) -> None:
+    leaf, record = view.tree.get(path), view.pod(uid)
+    app_id = record.membership.application if record is not None else None
+    application = view.application(app_id) if app_id is not None else None
+    for queue in leaf.chain if leaf is not None else ():
+        found.queues[queue.path].add(size)
+        for tracked in application.claimant.tracked(queue.path) if application is not None else ():
+            found.people[tracked].add(size)
+
+
+def allocated_in(queue: Queue, afloat: Afloat) -> Resource:
+    """Sizes of a queue's allocations."""
+    held = queue.allocated.as_resource() + queue.reserved.as_resource()
+    return (held - afloat.queues[queue.path]).pruned() if queue.path in afloat.queues else held
+
+
+def pending_in(queue: Queue, afloat: Afloat) -> Resource:
+    """Sizes of a queue's requests."""
+    waiting = queue.pending.as_resource()
+    return waiting + afloat.queues[queue.path] if queue.path in afloat.queues else waiting

@@ -1,0 +1,80 @@
+"""The cluster and its partition from the ledger (REST-5, REST-26)."""
+
+from collections import Counter
+
+from core.queues.spec import NodeSortSpec
+from core.resource import Resource
+from extender.rest.facts import PARTITION, Facts
+from extender.rest.model.cluster import Capacity, Cluster, NodeSorting, Partition
+from extender.rest.projection.applications import (
+    active_applications,
+    completed_applications,
+    rejected_applications,
+)
+from extender.rest.projection.counting import Counted, afloat_of, allocated_in, counted_as
+from extender.rest.projection.nodes import node_names
+from extender.rest.projection.units import amounts, nanoseconds, percentages
+
+CLUSTER = "kubernetes"
+BUILT_IN_WEIGHTS = {"memory": 1.0, "vcore": 1.0}
+
+
+def cluster_from(facts: Facts) -> Cluster:
+    """Versions are Paddock's: a script that branches on YuniKorn's sees that this is none."""
+    process = facts.process
+    build = {
+        "arch": process.arch,
+        "buildDate": process.build_date,
+        "buildVersion": process.version,
+        "paddockVersion": process.version,
+        "rmId": process.cluster_id,
+    }
+    return Cluster(
+        start_time=nanoseconds(process.started),
+        rm_build_information=({name: text for name, text in build.items() if text},),
+        partition=PARTITION,
+        cluster_name=CLUSTER,
+    )
+
+
+def partition_from(facts: Facts) -> Partition:
+    """The only partition."""
+    view = facts.view
+    return Partition(
+        cluster_id=facts.process.cluster_id,
+        name=PARTITION,
+        capacity=capacity_from(facts),
+        node_sorting_policy=sorting_from(view.node_sort),
+        preemption_enabled=view.preempts,
+        quota_preemption_enabled=view.quota_preempts,
+        total_nodes=len(node_names(view)),
+        total_containers=containers(facts),
+        applications=application_counts(facts),
+        state="Active",
+        last_state_transition_time=nanoseconds(facts.config.since),
+    )
+
+
+def capacity_from(facts: Facts) -> Capacity:
+    root = facts.view.tree.root
+    used = allocated_in(root, afloat_of(facts.view))
+    size = root.max.as_resource() if root.max is not None else Resource({})
+    return Capacity(capacity=amounts(size), used_capacity=amounts(used), utilization=percentages(size, used))
+
+
+def sorting_from(sort: NodeSortSpec) -> NodeSorting:
+    weights = sort.weights or BUILT_IN_WEIGHTS
+    return NodeSorting(type=sort.policy, resource_weights=dict(sorted(weights.items())))
+
+
+def containers(facts: Facts) -> int:
+    """Number of allocations. Cost: O(pods)."""
+    charges = (facts.view.charge_of(record.uid) for record in facts.view.pods())
+    return sum(1 for charge in charges if counted_as(charge) is Counted.ALLOCATION)
+
+
+def application_counts(facts: Facts) -> dict[str, int]:
+    """Applications by state, and all of them; ``total`` is there when 0, too."""
+    found = [*active_applications(facts), *completed_applications(facts), *rejected_applications(facts)]
+    counts = Counter(each.state.value for each in found)
+    return {**dict(sorted(counts.items())), "total": len(found)}

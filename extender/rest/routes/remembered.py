@@ -1,0 +1,68 @@
+"""Routes with a memory of their own: histories, events and health (REST-11, REST-12, REST-28, REST-29)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from extender.rest.memory.ring import BATCH, EventRing
+from extender.rest.memory.samples import Samples
+from extender.rest.model.answer import Answer
+from extender.rest.model.health import Health
+from extender.rest.routes.names import whole_number
+from extender.rest.routes.reply import Ask, Refused, bad_request
+from extender.rest.routes.table import Names, Route
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """``samples`` and ``ring``: None where switched off; ``health``: of the last round, None before it."""
+
+    samples: Samples | None
+    ring: EventRing | None
+    health: Callable[[], Health | None]
+    #: Records of one answer at most.
+    batch: Callable[[], int] = lambda: BATCH
+
+
+def memory_routes(memory: Memory) -> tuple[Route, ...]:
+    """These are the leader's: a standby does not answer them itself (REST-43)."""
+    return (
+        Route("/ws/v1/history/apps", lambda _ask, _names: _samples(memory).applications()),
+        Route("/ws/v1/history/containers", lambda _ask, _names: _samples(memory).containers()),
+        Route("/ws/v1/events/batch", lambda ask, names: _batch(memory, ask, names)),
+        Route("/ws/v1/scheduler/healthcheck", lambda _ask, _names: _health(memory)),
+    )
+
+
+def _samples(memory: Memory) -> Samples:
+    if memory.samples is None:
+        raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal metrics collection is not enabled.")
+    return memory.samples
+
+
+def _batch(memory: Memory, ask: Ask, _names: Names) -> Answer:
+    if memory.ring is None:
+        raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, "Event tracking is disabled")
+    count = batch_size(ask, most=memory.batch())
+    return memory.ring.batch(_number(ask, "start", 0), count)
+
+
+def batch_size(ask: Ask, *, most: int) -> int:
+    """As many as wished, at most those; all of them without a wish."""
+    count = _number(ask, "count", most)
+    if count == 0:
+        raise bad_request('0 is not a valid value for "count"')
+    return min(count, most)
+
+
+def _number(ask: Ask, name: str, otherwise: int) -> int:
+    """An empty value is none."""
+    text = ask.query.get(name, "")
+    return whole_number(text) if text else otherwise
+
+
+def _health(memory: Memory) -> Health:
+    found = memory.health()
+    if found is None:
+        raise Refused(HTTPStatus.NOT_FOUND, "Health check is not available")
+    return found

@@ -1,0 +1,48 @@
+"""What a route answers, before anything is encoded or sent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from extender.rest.model.answer import Answer, Fault, fault
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request as it came. ``path``: still escaped; ``query``: decoded, the first of each name."""
+
+    path: str
+    method: str = "GET"
+    query: Mapping[str, str] = field(default_factory=dict)
+    accept: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """An answer that is no JSON."""
+
+    status: int
+    text: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content_type: str = "text/plain; charset=utf-8"
+
+
+Reply = Answer | tuple[Answer, ...] | Fault | Plain
+"""JSON, a list of it, a fault with its own status, or something else."""
+
+
+class Refused(Exception):
+    """A request that is answered by a fault."""
+
+    def __init__(self, status: int, message: str, *, cause: str = "") -> None:
+        super().__init__(message)
+        self.fault = fault(status, message, cause=cause)
+
+
+def not_found(what: str) -> Refused:
+    """``what``: the kind of object, such as Queue."""
+    return Refused(HTTPStatus.NOT_FOUND, f"{what} not found")
+
+
+def bad_request(message: str, *, cause: str = "") -> Refused:
+    return Refused(HTTPStatus.BAD_REQUEST, message, cause=cause)

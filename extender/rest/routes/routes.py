@@ -1,0 +1,51 @@
+"""Routes that the ledger answers, from facts that are taken anew for every request (REST-4)."""
+
+from collections.abc import Callable
+
+from extender.rest.facts import Facts
+from extender.rest.routes import handlers
+from extender.rest.routes.reply import Ask, Plain, Reply
+from extender.rest.routes.table import Names, Route, redirect
+
+_PARTITION = "/ws/v1/partition/:partition"
+
+FromFacts = Callable[[Facts, Ask, Names], Reply]
+
+PATHS: dict[str, FromFacts] = {
+    "/ws/v1/clusters": handlers.clusters,
+    "/ws/v1/config": handlers.config,
+    "/ws/v1/partitions": handlers.partitions,
+    f"{_PARTITION}/placementrules": handlers.placement_rules,
+    f"{_PARTITION}/queues": handlers.queues,
+    f"{_PARTITION}/queue/:queue": handlers.queue,
+    f"{_PARTITION}/queue/:queue/applications": handlers.queue_applications,
+    f"{_PARTITION}/queue/:queue/applications/:state": handlers.queue_applications_by_state,
+    f"{_PARTITION}/queue/:queue/application/:application": handlers.queue_application,
+    f"{_PARTITION}/applications/:state": handlers.partition_applications,
+    f"{_PARTITION}/application/:application": handlers.application,
+    f"{_PARTITION}/nodes": handlers.nodes,
+    f"{_PARTITION}/node/:node": handlers.node,
+    f"{_PARTITION}/usage/users": handlers.users,
+    f"{_PARTITION}/usage/user/:user": handlers.user,
+    f"{_PARTITION}/usage/groups": handlers.groups,
+    f"{_PARTITION}/usage/group/:group": handlers.group,
+    "/ws/v1/scheduler/node-utilizations": handlers.node_utilizations,
+}
+"""What the ledger alone answers. Histories, health, events and the dump have a memory of their own."""
+
+MOVED = {"/ws/v1/fullstatedump": "/debug/fullstatedump", "/ws/v1/stack": "/debug/stack"}
+
+
+def ledger_routes(facts: Callable[[], Facts]) -> tuple[Route, ...]:
+    """``facts``: those of the moment at which it is called."""
+    answered = (Route(path, _on(facts, handler)) for path, handler in PATHS.items())
+    moved = (Route(path, _moved(to)) for path, to in MOVED.items())
+    return (*answered, *moved)
+
+
+def _on(facts: Callable[[], Facts], handler: FromFacts) -> Callable[[Ask, Names], Reply]:
+    return lambda ask, names: handler(facts(), ask, names)
+
+
+def _moved(to: str) -> Callable[[Ask, Names], Plain]:
+    return lambda _ask, _names: redirect(to)

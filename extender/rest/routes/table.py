@@ -1,0 +1,96 @@
+"""Paths and methods, and what is said to those that fit none (REST-4, REST-21)."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from extender.rest.routes.names import decoded_path, is_escaped_right
+from extender.rest.routes.reply import Ask, Plain, Refused, Reply
+
+Names = Mapping[str, str]
+"""Parts of a path by the names in its pattern, decoded once."""
+
+Handler = Callable[[Ask, Names], Reply]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """``pattern``: a path in which a part with a colon stands for any text without a slash."""
+
+    pattern: str
+    handler: Handler
+    method: str = "GET"
+
+    def match(self, path: str) -> dict[str, str] | None:
+        """The names in a path that fits, None for one that does not."""
+        return self._match(path, fold=False)
+
+    def corrected(self, path: str) -> str | None:
+        """The right path for one that differs in letter case or a slash at its end, None for any other."""
+        bare = path.rstrip("/") or "/"
+        names = self._match(bare, fold=True)
+        if names is None:
+            return None
+        parts = [names[each[1:]] if each.startswith(":") else each for each in self.pattern.split("/")]
+        right = "/".join(parts)
+        return right if right != path else None
+
+    def _match(self, path: str, *, fold: bool) -> dict[str, str] | None:
+        wanted, parts = self.pattern.split("/"), path.split("/")
+        if len(wanted) != len(parts):
+            return None
+        names = {}
+        for known, part in zip(wanted, parts, strict=True):
+            if known.startswith(":"):
+                names[known[1:]] = part
+            elif known != part and not (fold and known == part.lower()):
+                return None
+        return names
+
+
+class Router:
+    """Answers every request; those that fit no route by what REST-21 says."""
+
+    def __init__(self, routes: tuple[Route, ...]) -> None:
+        self._routes = routes
+
+    def answer(self, ask: Ask) -> Reply:
+        """The reply of the route; a fault of it as its reply."""
+        if not is_escaped_right(ask.path):
+            return Plain(400, "400 Bad Request")
+        path = decoded_path(ask.path)
+        found = list(self._fitting(path))
+        for route, names in found:
+            if route.method == ask.method:
+                try:
+                    return route.handler(ask, names)
+                except Refused as refused:
+                    return refused.fault
+        if found:
+            return _of_another_method(ask, {route.method for route, _ in found})
+        return self._elsewhere(ask, path)
+
+    def _fitting(self, path: str) -> Iterator[tuple[Route, Names]]:
+        for route in self._routes:
+            names = route.match(path)
+            if names is not None:
+                yield route, names
+
+    def _elsewhere(self, ask: Ask, path: str) -> Plain:
+        """Another spelling of a path that there is, or a path that there is not."""
+        for route in self._routes:
+            right = route.corrected(path) if route.method == ask.method else None
+            if right is not None:
+                return redirect(quote(right, safe="/:@!$&'()*+,;=~-._"), 301 if ask.method == "GET" else 307)
+        return Plain(404, "404 page not found\n")
+
+
+def _of_another_method(ask: Ask, methods: set[str]) -> Plain:
+    allowed = {"Allow": ", ".join(sorted({*methods, "OPTIONS"}))}
+    return Plain(200, "", allowed) if ask.method == "OPTIONS" else Plain(405, "Method Not Allowed\n", allowed)
+
+
+def redirect(to: str, status: int = 301) -> Plain:
+    """With a small link for people."""
+    link = f'<a href="{to}">Moved Permanently</a>.\n\n' if status == 301 else ""
+    return Plain(status, link, {"Location": to}, "text/html; charset=utf-8")

@@ -1,0 +1,216 @@
+"""What each route answers, each fault, and which of two faults is told first."""
+
+import pytest
+
+from core.ids import PodUid
+from core.ledger import events as on
+from core.ledger.ledger import Ledger
+from core.queues.users.identity import Identity
+from core.workload.pod import NamespaceFacts
+from extender.queueconfig.parsing import parse
+from extender.rest.facts import Facts, InForce
+from extender.rest.members import encoded
+from extender.rest.model.answer import Fault, fault
+from extender.rest.model.applications import App
+from extender.rest.model.config import Config
+from extender.rest.model.queues import Queue
+from extender.rest.openapi import ANSWERS
+from extender.rest.routes.reply import Ask, Plain, Reply
+from extender.rest.routes.routes import PATHS, ledger_routes
+from extender.rest.routes.table import Router
+from tests.builders import START, make_ledger, make_pod, make_queue
+
+BASE = "/ws/v1/partition/default"
+ELSEWHERE = "/ws/v1/partition/%5Bmycluster%5Ddefault"
+STATES = "Only following application states are allowed: active"
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    """An application that runs, one that waits, one that is rejected and one that has completed."""
+    made = make_ledger(make_queue("root.a"), make_queue("root.b"))
+    alice = Identity("alice", ())
+    for pod in (
+        make_pod("p", node="n1", identity=alice),
+        make_pod("q", app="app-2"),
+        make_pod("lost", app="app-3", queue="root.no"),
+        make_pod("over", app="app-4", node="n1"),
+    ):
+        made.apply(on.PodObserved(pod), now=START)
+    made.apply(on.PodDeleted(PodUid("uid-over")), now=START)
+    made.apply(on.TimePassed(), now=START + 40)
+    return made
+
+
+@pytest.fixture
+def router(ledger: Ledger) -> Router:
+    config = InForce(document=parse("partitions: []").document, checksum="AB")
+    return Router(ledger_routes(lambda: Facts(ledger.view, config=config)))
+
+
+def ids(reply: Reply) -> list[str]:
+    assert isinstance(reply, tuple)
+    return [each.application_id for each in reply if isinstance(each, App)]
+
+
+@pytest.mark.rule("REST-4", "REST-22")
+@pytest.mark.parametrize("path", sorted(PATHS))
+def test_every_route_answers(router: Router, path: str) -> None:
+    names = {"partition": "default", "queue": "root.a", "state": "active", "application": "app-1"}
+    names |= {"node": "n1", "user": "alice", "group": "dev"}
+    for name, value in names.items():
+        path = path.replace(f":{name}", value)
+    reply = router.answer(Ask(path))
+    if path.endswith("/group/dev"):
+        assert reply == fault(404, "Group not found")
+    else:
+        assert not isinstance(reply, Fault)
+        assert isinstance(reply, Plain) or encoded(reply).endswith(b"\n")
+
+
+@pytest.mark.rule("REST-32", "REST-33")
+@pytest.mark.parametrize(
+    ("path", "query", "found"),
+    [
+        (f"{BASE}/queue/root.a/applications", {}, ["app-1", "app-2"]),
+        (f"{BASE}/queue/root.a/applications", {"status": "nonsense"}, ["app-1", "app-2"]),
+        (f"{BASE}/queue/root/applications", {}, []),
+        (f"{BASE}/queue/ROOT.A/applications/ACTIVE", {"status": "Running"}, ["app-1"]),
+        (f"{BASE}/applications/Active", {"status": ""}, ["app-1", "app-2"]),
+        (f"{BASE}/applications/active", {"status": "accepted"}, ["app-2"]),
+        (f"{BASE}/applications/rejected", {"status": "nonsense"}, ["app-3"]),
+        (f"{BASE}/applications/completed", {}, ["app-4"]),
+    ],
+)
+def test_lists_of_applications(router: Router, path: str, query: dict[str, str], found: list[str]) -> None:
+    assert ids(router.answer(Ask(path, query=query))) == found
+
+
+@pytest.mark.rule("REST-2", "REST-22", "REST-32", "REST-33")
+@pytest.mark.parametrize(
+    ("path", "query", "status", "begins"),
+    [
+        (f"{ELSEWHERE}/queues", {}, 404, "Partition not found"),
+        (f"{ELSEWHERE}/queue/root.%2521", {}, 404, "Partition not found"),
+        (f"{ELSEWHERE}/queue/root.%2521/applications", {}, 400, "invalid queue name"),
+        (f"{ELSEWHERE}/queue/root.a/applications", {}, 404, "Partition not found"),
+        (f"{ELSEWHERE}/queue/%25zz/application/app-1", {}, 400, "invalid URL escape"),
+        (f"{ELSEWHERE}/queue/root.%2521/application/app-1", {}, 404, "Partition not found"),
+        (f"{BASE}/queue/root.%2521/application/app-1", {}, 400, "invalid queue name"),
+        (f"{BASE}/queue/root.no/application/no", {}, 404, "Queue not found"),
+        (f"{BASE}/queue/root.b/application/app-1", {}, 404, "Application not found"),
+        (f"{BASE}/queue/root..a", {}, 400, "invalid queue name"),
+        (f"{BASE}/queue/root.{'x' * 65}", {}, 400, "invalid queue name"),
+        (f"{BASE}/queue/root.{'x' * 64}", {}, 404, "Queue not found"),
+        (f"{BASE}/queue/a", {}, 404, "Queue not found"),
+        (f"{BASE}/queue/root.%2521/applications/nonsense", {}, 400, "invalid queue name"),
+        (f"{BASE}/queue/root.a/applications/rejected", {"status": "x"}, 400, STATES),
+        (f"{BASE}/queue/root.a/applications/active", {"status": "x"}, 400, "Only following active statuses"),
+        (f"{BASE}/applications/running", {"status": "x"}, 400, f"{STATES}, rejected, completed"),
+        (f"{BASE}/applications/active", {"status": "starting"}, 400, "Only following active statuses"),
+        (f"{BASE}/application/app-3", {}, 404, "Application not found"),
+        (f"{BASE}/application/app-4", {}, 404, "Application not found"),
+        (f"{BASE}/node/n9", {}, 404, "Node not found"),
+        (f"{ELSEWHERE}/usage/user/bob", {}, 404, "User not found"),
+        (f"{BASE}/usage/user/1bob", {}, 400, "Invalid user name"),
+        (f"{BASE}/usage/user/a%252Bb", {}, 400, "Invalid user name"),
+        (f"{BASE}/usage/user/a+b", {}, 400, "Invalid user name"),
+        (f"{BASE}/usage/user/%25", {}, 400, "invalid URL escape"),
+        (f"{BASE}/usage/group/a$", {}, 400, "Invalid group name"),
+        (f"{ELSEWHERE}/usage/group/dev", {}, 404, "Group not found"),
+    ],
+)
+def test_faults(router: Router, path: str, query: dict[str, str], status: int, begins: str) -> None:
+    reply = router.answer(Ask(path, query=query))
+    assert isinstance(reply, Fault)
+    assert (reply.status_code, reply.message[: len(begins)]) == (status, begins)
+    assert reply.description == reply.message
+
+
+@pytest.mark.rule("REST-31")
+def test_children_come_with_the_member_subtree_whatever_it_says(router: Router) -> None:
+    for query, count in (({}, 0), ({"subtree": "false"}, 2), ({"subtree": ""}, 2)):
+        reply = router.answer(Ask(f"{BASE}/queue/root", query=query))
+        assert isinstance(reply, Queue)
+        assert len(reply.children) == count
+
+
+@pytest.mark.rule("REST-27")
+@pytest.mark.parametrize(
+    ("accept", "json"),
+    [("application/json", True), ("application/json, */*", False), ("", False), ("*/*", False)],
+)
+def test_the_configuration_is_json_for_exactly_that_wish(router: Router, accept: str, json: bool) -> None:
+    reply = router.answer(Ask("/ws/v1/config", accept=accept))
+    assert isinstance(reply, Config if json else Plain)
+    if isinstance(reply, Plain):
+        assert reply.content_type == "application/x-yaml; charset=UTF-8"
+
+
+@pytest.mark.rule("REST-21")
+@pytest.mark.parametrize(
+    ("method", "path", "status", "header"),
+    [
+        ("GET", "/ws/v1/nothing", 404, {}),
+        ("GET", "/", 404, {}),
+        ("POST", "/ws/v1/nothing", 404, {}),
+        ("POST", "/ws/v1/partitions", 405, {"Allow": "GET, OPTIONS"}),
+        ("HEAD", "/ws/v1/partitions", 405, {"Allow": "GET, OPTIONS"}),
+        ("OPTIONS", "/ws/v1/partitions", 200, {"Allow": "GET, OPTIONS"}),
+        ("OPTIONS", "/ws/v1/nothing", 404, {}),
+        ("GET", "/ws/v1/partitions/", 301, {"Location": "/ws/v1/partitions"}),
+        ("GET", "/WS/v1/Partitions", 301, {"Location": "/ws/v1/partitions"}),
+        ("GET", "/ws/v1/partition/X%20y/Nodes", 301, {"Location": "/ws/v1/partition/X%20y/nodes"}),
+        ("GET", "/ws/v1/fullstatedump", 301, {"Location": "/debug/fullstatedump"}),
+        ("GET", "/ws/v1/stack", 301, {"Location": "/debug/stack"}),
+        ("GET", "/ws/v1/partition/%zz/nodes", 400, {}),
+        ("GET", "/ws/v1/partition/a%2Fb/nodes", 404, {}),
+    ],
+)
+def test_what_the_router_says_itself(
+    router: Router, method: str, path: str, status: int, header: dict[str, str]
+) -> None:
+    reply = router.answer(Ask(path, method))
+    assert isinstance(reply, Plain)
+    assert (reply.status, dict(reply.headers)) == (status, header)
+
+
+@pytest.mark.rule("REST-22")
+def test_a_name_with_a_plus_comes_doubly_escaped(router: Router, ledger: Ledger) -> None:
+    ledger.apply(
+        on.PodObserved(make_pod("c", app="app-5", node="n1", identity=Identity("a@b.c", ()))), now=START
+    )
+    assert not isinstance(router.answer(Ask(f"{BASE}/usage/user/a%2540b.c")), Fault)
+    assert not isinstance(router.answer(Ask(f"{BASE}/usage/user/a%40b.c")), Fault)
+
+
+@pytest.mark.rule("REST-21")
+def test_a_query_that_is_not_known_is_ignored(router: Router) -> None:
+    assert not isinstance(router.answer(Ask("/ws/v1/partitions", query={"x": "y"})), Fault)
+
+
+def test_of_an_id_in_two_namespaces_one_can_be_chosen(router: Router, ledger: Ledger) -> None:
+    ledger.apply(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("other")), now=START)
+    ledger.apply(on.PodObserved(make_pod("r", namespace="other", queue="root.b")), now=START)
+    for namespace in ("default", "other"):
+        reply = router.answer(Ask(f"{BASE}/application/app-1", query={"namespace": namespace}))
+        assert isinstance(reply, App)
+        assert reply.namespace == namespace
+
+
+def test_every_answer_is_of_the_kind_that_is_described(router: Router) -> None:
+    names = {"partition": "default", "queue": "root.a", "state": "active", "application": "app-1"}
+    names |= {"node": "n1", "user": "alice"}
+    for pattern in PATHS:
+        path = pattern
+        for name, value in names.items():
+            path = path.replace(f":{name}", value)
+        reply = router.answer(Ask(path, accept="application/json"))
+        struct, many = ANSWERS[pattern]
+        if isinstance(reply, Fault):
+            assert pattern.endswith("/group/:group")
+        elif many:
+            assert isinstance(reply, tuple)
+            assert {type(each) for each in reply} <= {struct}
+        else:
+            assert isinstance(reply, struct)
