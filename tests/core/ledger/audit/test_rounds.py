@@ -37,6 +37,7 @@ TOLD = {
     "cluster.namespaces_listed",
     "cluster.nodes_listed",
     "pods.gone",
+    "pods.settled",
     "turns.asked_at",
     "podgroups.terms",
     "podgroups.sources",
