@@ -35,14 +35,23 @@ def router() -> Router:
     return Router(memory_routes(Memory(samples, ring_of(9), lambda: health, batch=lambda: 4)))
 
 
-@pytest.mark.rule("REST-2", "REST-11", "REST-12", "REST-28", "REST-29")
+@pytest.mark.rule("REST-2")
 @pytest.mark.parametrize(
     ("path", "status", "message"),
     [
-        ("/ws/v1/history/apps", 500, "Internal metrics collection is not enabled."),
-        ("/ws/v1/history/containers", 500, "Internal metrics collection is not enabled."),
-        (BATCH, 500, "Event tracking is disabled"),
-        ("/ws/v1/scheduler/healthcheck", 404, "Health check is not available"),
+        pytest.param(
+            *("/ws/v1/history/apps", 500, "Internal metrics collection is not enabled."),
+            marks=pytest.mark.rule("REST-28"),
+        ),
+        pytest.param(
+            *("/ws/v1/history/containers", 500, "Internal metrics collection is not enabled."),
+            marks=pytest.mark.rule("REST-29"),
+        ),
+        pytest.param(BATCH, 500, "Event tracking is disabled", marks=pytest.mark.rule("REST-12")),
+        pytest.param(
+            *("/ws/v1/scheduler/healthcheck", 404, "Health check is not available"),
+            marks=pytest.mark.rule("REST-11"),
+        ),
     ],
 )
 def test_what_is_switched_off(path: str, status: int, message: str) -> None:

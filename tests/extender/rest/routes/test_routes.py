@@ -86,7 +86,7 @@ def test_lists_of_applications(router: Router, path: str, query: dict[str, str],
     assert ids(router.answer(Ask(path, query=query))) == found
 
 
-@pytest.mark.rule("REST-2", "REST-22", "REST-32", "REST-33")
+@pytest.mark.rule("REST-2", "REST-22", "REST-33")
 @pytest.mark.parametrize(
     ("path", "query", "status", "begins"),
     [
