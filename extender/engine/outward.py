@@ -27,18 +27,22 @@ def _always() -> bool:
 
 
 def _ignore(_uids: Sequence[PodUid], _now: float) -> None:
-    """Nobody wants to know."""
+    """Do nothing with what was settled."""
 
 
 @dataclass(slots=True)
 class Outward:
-    """What the engine needs of the world outside. ``later(seconds, call)`` calls back on the same thread;
-    ``acts()``: whether effects on our own account are carried out by this instance; ``settled(uids, now)`` is
-    told after each event whose pods have perhaps other charges now."""
+    """The world outside, as far as the engine needs it."""
 
+    #: Time in seconds since 1970; never goes back.
     clock: Callable[[], float]
+    #: Calls back after so many seconds, on the same thread.
     later: Callable[[float, Callable[[], None]], object]
+    #: Carries out an effect.
     perform: Callable[[Effect], None]
+    #: Receives everything decided and learned.
     witness: Witness
+    #: True while this instance carries out effects on its own account.
     acts: Callable[[], bool] = _always
+    #: Receives the pods whose charge an event may have changed, and the time.
     settled: Callable[[Sequence[PodUid], float], None] = _ignore

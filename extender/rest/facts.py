@@ -1,4 +1,4 @@
-"""What answers are made from: the ledger's view, what is remembered beside it, and facts of the process."""
+"""Facts that answers are made from: the ledger's view, memory beside it, and facts of the process."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ PARTITION = "default"
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """What does not change while the process lives."""
+    """Facts that do not change while the process lives."""
 
     #: Time at which it began, in seconds since 1970.
     started: float = 0.0
@@ -67,12 +67,15 @@ class NoPast:
     """Memory of a process that has just begun."""
 
     def peak(self, application: Application) -> Resource:  # noqa: ARG002 - nothing is known of any
+        """Nothing."""
         return Resource({})
 
     def history(self, application: Application) -> ResourceHistory:  # noqa: ARG002
+        """No sums."""
         return ResourceHistory()
 
     def reasons(self, uid: PodUid) -> tuple[LogEntry, ...]:  # noqa: ARG002
+        """No reasons."""
         return ()
 
 

@@ -19,10 +19,10 @@ _ENCODER = msgspec.json.Encoder()
 
 
 class _Member(NamedTuple):
-    """One member of a Struct."""
+    """Member of a Struct."""
 
     name: str
-    #: Its name in JSON, with quotes and colon.
+    #: Name in JSON, with quotes and colon.
     key: bytes
     default: object
     #: Type of the empty collection that stands for its default; None if there is no such.
@@ -30,7 +30,7 @@ class _Member(NamedTuple):
 
 
 def pieces(answer: Answer | tuple[Answer, ...]) -> Iterator[bytes]:
-    """The same bytes as `members.encoded`, in order. Each step encodes at most some `ROWS` rows."""
+    """Yield the bytes of `members.encoded`, in order. Each step encodes at most some `ROWS` rows."""
     buffer, rows = bytearray(), 0
     for part, weight in _parts(answer):
         buffer += part

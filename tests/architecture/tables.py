@@ -45,7 +45,7 @@ class Tables:
     behind_view: tuple[str, ...]
     #: Words that no module or folder is called.
     banned: tuple[str, ...]
-    #: Phrases, and places in full, in which such a word means something else.
+    #: Phrases in which such a word means something else.
     other_meanings: tuple[str, ...]
     #: Modules and folders with such a word in their names.
     misnamed: frozenset[str]

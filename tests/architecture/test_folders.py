@@ -125,11 +125,6 @@ def test_a_word_may_mean_something_else_in_a_phrase() -> None:
     assert name_faults(["core.rest_walk"], ["rest"], other_meanings=["rest_subsets"]) != []
 
 
-def test_a_place_in_full_may_have_another_meaning() -> None:
-    assert name_faults(["extender.rest.model"], ["rest"], other_meanings=["extender.rest"]) == []
-    assert name_faults(["core.rest"], ["rest"], other_meanings=["extender.rest"]) != []
-
-
 def test_a_name_is_excepted_no_longer_than_needed() -> None:
     assert name_faults(["core.walk"], ["walk"], ["core.walk"]) == []
     assert name_faults(["core.sidewalk"], ["walk"], ["core.walk"]) == [

@@ -36,7 +36,7 @@ class Identities:
         return last_ended(self._state, name)
 
     def all_ended(self) -> Sequence[Application]:
-        """Those that have ended and are still shown, the latest last (APP-14); only to be read."""
+        """Applications that have ended and are still shown, the latest last (APP-14); only to be read."""
         return self._state.applications.terminated
 
     def relabelling(self, record: PodRecord) -> str:

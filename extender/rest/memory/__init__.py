@@ -1,1 +1,1 @@
-"""What the ledger does not keep: histories, events and reasons. Bounded, lost with the process."""
+"""Memory beside the ledger: histories, events and reasons. Bounded, lost with the process."""

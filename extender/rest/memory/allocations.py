@@ -36,7 +36,7 @@ class Allocated(NamedTuple):
 
 @dataclass(slots=True)
 class Sums:
-    """What is remembered of one application."""
+    """Sums of one application."""
 
     #: Sizes of its allocations but for placeholders.
     used: Tally = field(default_factory=Tally)
@@ -77,6 +77,7 @@ class Allocations:
         self._note_ended(view)
 
     def peak(self, application: Application) -> Resource:
+        """Most that an application used of each resource."""
         found = self._of(application)
         return found.peak if found is not None else Resource({})
 
@@ -150,6 +151,7 @@ def allocated(view: LedgerView, uid: PodUid) -> Allocated | None:
 
 
 def instance_of(view: LedgerView, node: NodeName) -> str:
+    """Instance type of a node by its label, `UNKNOWN` without one."""
     known = view.nodes.get(node)
     return (known.labels.get(INSTANCE_TYPE) if known is not None else None) or UNKNOWN
 

@@ -46,6 +46,7 @@ class Reasons:
             self._known.popitem(last=False)
 
     def forget(self, uid: PodUid) -> None:
+        """Drop the reasons of a pod that has ended."""
         self._known.pop(uid, None)
 
     def of(self, uid: PodUid) -> tuple[LogEntry, ...]:

@@ -59,16 +59,16 @@ class Recording:
         touched = {app for uid in uids for app in self._apps_of(view, uid)}
         coming = sorted(app for app in touched if view.application(app) is not None)
         for app in coming:
-            self._look_at_app(view, app, now)
+            self._compare_app(view, app, now)
         for uid in dict.fromkeys(uids):
-            self._look_at_pod(view, uid, now)
+            self._compare_pod(view, uid, now)
         for app in sorted(touched - set(coming)):
-            self._look_at_app(view, app, now)
+            self._compare_app(view, app, now)
 
     def pass_time(self, view: LedgerView, *, now: float) -> None:
-        """Look at applications whose state may have ended by itself."""
+        """Compare applications whose state may have ended by time alone."""
         for app in sorted(self._restless):
-            self._look_at_app(view, app, now)
+            self._compare_app(view, app, now)
 
     # -- pods ------------------------------------------------------------------------------------------------
 
@@ -78,7 +78,7 @@ class Recording:
             if app is not None:
                 yield app
 
-    def _look_at_pod(self, view: LedgerView, uid: PodUid, now: float) -> None:
+    def _compare_pod(self, view: LedgerView, uid: PodUid, now: float) -> None:
         old, new = self._pods.get(uid), known_pod(view, uid)
         if new is None:
             self._pods.pop(uid, None)
@@ -93,7 +93,7 @@ class Recording:
 
     # -- applications ----------------------------------------------------------------------------------------
 
-    def _look_at_app(self, view: LedgerView, app: AppId, now: float) -> None:
+    def _compare_app(self, view: LedgerView, app: AppId, now: float) -> None:
         application, old = view.application(app), self._apps.get(app)
         if application is None:
             application = _ended_application(view, app, old)
@@ -152,7 +152,7 @@ def _is_released(record: PodRecord) -> bool:
 
 
 def _left(old: KnownPod, new: KnownPod | None) -> bool:
-    """Whether what it was has ended. A request that became an allocation has not."""
+    """True if what it was has ended. A request that became an allocation has not."""
     if new is None:
         return True
     if old.counted is Counted.REQUEST:
@@ -210,7 +210,7 @@ def _entered(old: KnownApp | None, application: Application) -> tuple[tuple[floa
 
 
 def _ended_application(view: LedgerView, app: AppId, old: KnownApp | None) -> Application | None:
-    """One that has ended since it was known, for the states that it entered last."""
+    """An application that has ended since it was known, for the states that it entered last."""
     if old is None:
         return None
     return next((each for each in reversed(view.identities.all_ended()) if each.id == app), None)

@@ -54,6 +54,7 @@ def record(
 
 
 def resource_of(size: Resource | None) -> EventResource:
+    """Amounts as a record has them."""
     return EventResource(resources={name: EventAmount(value=each) for name, each in amounts(size).items()})
 
 
@@ -73,6 +74,7 @@ def of_application(
     message: str = "",
     size: Resource | None = None,
 ) -> EventRecord:
+    """Make a record about an application. ``pod``: the pod that it concerns."""
     kind = EventType.APPLICATION
     return record(kind, app.name, change, detail, now=now, about=pod, message=message, size=size)
 
@@ -87,13 +89,16 @@ def of_node(
     message: str = "",
     size: Resource | None = None,
 ) -> EventRecord:
+    """Make a record about a node. ``pod``: the pod that it concerns."""
     return record(EventType.NODE, node, change, detail, now=now, about=pod, message=message, size=size)
 
 
 def of_queue(queue: QueuePath, change: Change, detail: Detail, *, now: float, app: str = "") -> EventRecord:
+    """Make a record about a queue. ``app``: the application that it concerns."""
     return record(EventType.QUEUE, queue, change, detail, now=now, about=app)
 
 
 def of_request(uid: PodUid, app: AppId, message: str, *, now: float) -> EventRecord:
+    """Make a record with a reason why a pod waits."""
     kind = EventType.REQUEST
     return record(kind, uid, Change.NONE, Detail.PLAIN, now=now, about=app.name, message=message)

@@ -32,6 +32,7 @@ class EventRing:
         return self._next - len(self._records)
 
     def add(self, record: EventRecord) -> None:
+        """Give a record the next number."""
         self._records.append(record)
         self._next += 1
 
@@ -53,10 +54,10 @@ class EventRing:
     def batch(self, start: int, count: int) -> EventBatch:
         """Records from a number on. Null if that number is not kept; then the range says what is."""
         highest = max(0, self._next - 1)
-        kept = self.lowest <= start <= highest and bool(self._records)
+        present = self.lowest <= start <= highest and bool(self._records)
         return EventBatch(
             instance_uuid=self._instance,
             lowest_id=self.lowest,
             highest_id=highest,
-            event_records=self.since(start, most=count) if kept else None,
+            event_records=self.since(start, most=count) if present else None,
         )

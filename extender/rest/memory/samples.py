@@ -30,27 +30,27 @@ class Samples:
 
     def __init__(self, *, started: float, most: int = MOST) -> None:
         self._due = started + EVERY
-        self._kept: deque[Sample] = deque(maxlen=most)
+        self._samples: deque[Sample] = deque(maxlen=most)
 
     def pass_time(self, view: LedgerView, *, now: float) -> None:
         """Take a sample if a minute is over. Of minutes that were missed there is none. Cost: O(running)."""
         if now < self._due:
             return
         self._due += EVERY * (1 + (now - self._due) // EVERY)
-        self._kept.append(sample_of(view, now=now))
+        self._samples.append(sample_of(view, now=now))
 
     def applications(self) -> tuple[ApplicationSample, ...]:
         """Oldest first."""
         return tuple(
             ApplicationSample(timestamp=nanoseconds(each.at), total_applications=str(each.applications))
-            for each in self._kept
+            for each in self._samples
         )
 
     def containers(self) -> tuple[ContainerSample, ...]:
         """Oldest first."""
         return tuple(
             ContainerSample(timestamp=nanoseconds(each.at), total_containers=str(each.containers))
-            for each in self._kept
+            for each in self._samples
         )
 
 

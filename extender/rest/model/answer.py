@@ -1,4 +1,4 @@
-"""What all answers share: how members are left out, and the units of their values (REST-3, REST-24).
+"""Rules that all answers share: how members are left out, and the units of their values (REST-3, REST-24).
 
 A member with a default is left out while it has that value. A member without one is always there.
 """
@@ -35,9 +35,9 @@ class Fault(Answer, frozen=True, kw_only=True, rename=None):
 
     #: HTTP status of the answer.
     status_code: int
-    #: What is wrong, in the words that clients compare.
+    #: Text of the error, in the words that clients compare.
     message: str
-    #: The same, or the cause.
+    #: Cause of the error; the message if none is known.
     description: str
 
 

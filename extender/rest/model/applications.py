@@ -24,7 +24,7 @@ Usage = dict[str, dict[str, int]]
 
 
 class LogEntry(Answer, frozen=True, kw_only=True):
-    """One reason why a request was not met."""
+    """Reason why a request was not met."""
 
     #: Reason, without amounts.
     message: str
@@ -129,7 +129,7 @@ class StateEntry(Answer, frozen=True, kw_only=True):
 
 
 class Placeholders(Answer, frozen=True, kw_only=True):
-    """What has become of the placeholders of one task group."""
+    """Fate of the placeholders of one task group."""
 
     #: Name of the task group.
     task_group_name: str = ""
@@ -191,7 +191,7 @@ class App(Answer, frozen=True, kw_only=True):
     rejected_message: str = ""
     #: States that it entered, the latest last.
     state_log: tuple[StateEntry, ...] = ()
-    #: Its task groups, in the order of definition.
+    #: Task groups, in the order of definition.
     placeholder_data: tuple[Placeholders, ...] = ()
     #: True if a node is held for one of its requests.
     has_reserved: bool = False

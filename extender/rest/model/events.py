@@ -18,7 +18,7 @@ class EventType(IntEnum):
 
 
 class Change(IntEnum):
-    """What happened to the object."""
+    """Change of the object."""
 
     NONE = 0
     SET = 1
@@ -64,7 +64,7 @@ class Detail(IntEnum):
 
 
 class EventAmount(Answer, frozen=True, kw_only=True):
-    """One amount of a record."""
+    """Amount in a record."""
 
     #: Amount in the units of REST-3.
     value: int = 0
@@ -78,7 +78,7 @@ class EventResource(Answer, frozen=True, kw_only=True):
 
 
 class EventRecord(Answer, frozen=True, kw_only=True):
-    """One event (REST-38). Numbers are those of `EventType`, `Change` and `Detail`."""
+    """Record of one event (REST-38). Numbers are those of `EventType`, `Change` and `Detail`."""
 
     #: Kind of the object.
     type: int = 0
@@ -88,9 +88,9 @@ class EventRecord(Answer, frozen=True, kw_only=True):
     message: str = ""
     #: Time of the event.
     timestamp_nano: Nanoseconds = 0
-    #: What happened.
+    #: Number of what happened.
     event_change_type: int = 0
-    #: What happened in particular.
+    #: Number of what happened in particular.
     event_change_detail: int = 0
     #: Key of another object that took part.
     reference_id: str = field(name="referenceID", default="")

@@ -4,15 +4,15 @@ from extender.rest.model.answer import Answer
 
 
 class HealthCheck(Answer, frozen=True, kw_only=True, rename="pascal"):
-    """One check."""
+    """Result of one check."""
 
     #: Name of the check.
     name: str = ""
     #: True if nothing was found.
     succeeded: bool
-    #: What is checked.
+    #: Subject of the check.
     description: str = ""
-    #: What was found.
+    #: Finding of a check that failed.
     diagnosis_message: str = ""
 
 

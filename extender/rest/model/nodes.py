@@ -23,7 +23,7 @@ class Node(Answer, frozen=True, kw_only=True):
     allocated: Amounts = field(default_factory=dict)
     #: Sizes of other pods.
     occupied: Amounts = field(default_factory=dict)
-    #: What is left; may be negative.
+    #: Amounts that are left; may be negative.
     available: Amounts = field(default_factory=dict)
     #: Percent of the capacity that is allocated.
     utilized: Percentages = field(default_factory=dict)
@@ -66,5 +66,5 @@ class NodeUtilizations(Answer, frozen=True, kw_only=True):
     cluster_id: str = ""
     #: Name of the partition.
     partition: str
-    #: One entry for each resource that a node has, by name.
+    #: Entry for each resource that a node has, by name.
     utilizations: tuple[Utilization, ...]

@@ -25,9 +25,9 @@ class Rule(Answer, frozen=True, kw_only=True):
 
     #: Kind of the rule.
     name: str
-    #: What it was configured with; switches as text.
+    #: Parameters as configured; switches as text.
     parameters: Texts = field(default_factory=dict)
-    #: Whom it is for; absent for everybody.
+    #: Users and groups that it is for; absent for everybody.
     filter: RuleFilter | None = None
     #: Rule that finds the parent queue.
     parent_rule: "Rule | None" = None

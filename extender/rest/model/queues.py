@@ -6,7 +6,7 @@ from extender.rest.model.answer import Amounts, Answer, Duration, Nanoseconds, P
 
 
 class QueueTemplate(Answer, frozen=True, kw_only=True):
-    """What queues that placement creates below a queue begin with."""
+    """Values that a queue created by placement below this one begins with."""
 
     #: Most applications that may run at once; 0 is unlimited.
     max_applications: int = 0

@@ -6,7 +6,7 @@ from extender.rest.model.answer import Amounts, Answer, Texts
 
 
 class QueueUsage(Answer, frozen=True, kw_only=True):
-    """What a user or group uses in a queue and below."""
+    """Usage of a user or group in a queue and below."""
 
     #: Path of the queue.
     queue_path: str
@@ -18,7 +18,7 @@ class QueueUsage(Answer, frozen=True, kw_only=True):
     max_resources: Amounts = field(default_factory=dict)
     #: Most applications it may run there; 0 is unlimited.
     max_applications: int = 0
-    #: The same for the queues below, by name.
+    #: Usage in the queues below, by name.
     children: tuple["QueueUsage", ...] = ()
 
 

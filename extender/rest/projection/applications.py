@@ -27,17 +27,17 @@ def active_applications(facts: Facts) -> list[Application]:
 
 
 def applications_of(facts: Facts, queue: Queue) -> list[Application]:
-    """Those of one leaf that live."""
+    """Applications of one leaf that live."""
     return in_order(each for each in facts.view.applications_in(queue) if each.state not in ENDED)
 
 
 def completed_applications(facts: Facts) -> list[Application]:
-    """Those that have completed or failed and are still shown (REST-42)."""
+    """Applications that have completed or failed and are still shown (REST-42)."""
     return in_order(each for each in facts.view.identities.all_ended() if each.state is not AppState.REJECTED)
 
 
 def rejected_applications(facts: Facts) -> list[Application]:
-    """Those that were rejected, with and without pods that are left."""
+    """Applications that were rejected, with and without pods that are left."""
     ended = (each for each in facts.view.identities.all_ended() if each.state is AppState.REJECTED)
     alive = (each for each in facts.view.applications() if each.state is AppState.REJECTED)
     return in_order([*ended, *alive])

@@ -38,7 +38,7 @@ def config_from(config: InForce) -> Config:
 
 
 def config_yaml(config: InForce) -> str:
-    """The same with members in lower case. Structures without members are left out."""
+    """YAML with members in lower case. Structures without members are left out."""
     text: str = yaml.safe_dump(_lower(members(config_from(config))), sort_keys=False, allow_unicode=True)
     return text
 

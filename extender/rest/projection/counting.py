@@ -1,4 +1,4 @@
-"""What a pod counts as: a request, an allocation, a foreign allocation, or nothing (REST-41).
+"""Rule for how a pod counts: as a request, an allocation, a foreign allocation, or nothing (REST-41).
 
 One rule for queues, applications, users and nodes, so that their sums agree. A pod is an allocation from the
 moment its Binding is on its way to a node. While its quota is reserved and no node is known it is a request.
@@ -17,7 +17,7 @@ from core.resource import Resource, Tally
 
 
 class Counted(Enum):
-    """What a pod is in answers."""
+    """Kind of a pod in answers."""
 
     REQUEST = "request"
     ALLOCATION = "allocation"

@@ -36,7 +36,7 @@ DESCRIPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What others have counted."""
+    """Numbers that others have counted."""
 
     #: Verb calls that ended in a bug or a fault within the last hour.
     errors: int = 0

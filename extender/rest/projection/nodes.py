@@ -101,6 +101,7 @@ def _pods_on(
 
 
 def host_of(name: NodeName, known: NodeFacts | None) -> str:
+    """Host name by the label of the node, else its own name."""
     return (known.labels.get(_HOST_LABEL) if known is not None else None) or name
 
 

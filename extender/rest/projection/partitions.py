@@ -56,6 +56,7 @@ def partition_from(facts: Facts) -> Partition:
 
 
 def capacity_from(facts: Facts) -> Capacity:
+    """Size of the cluster, and how much of it pods of queues have."""
     root = facts.view.tree.root
     used = allocated_in(root, afloat_of(facts.view))
     size = root.max.as_resource() if root.max is not None else Resource({})
@@ -63,6 +64,7 @@ def capacity_from(facts: Facts) -> Capacity:
 
 
 def sorting_from(sort: NodeSortSpec) -> NodeSorting:
+    """Policy by which nodes are scored, with YuniKorn's weights where none are set."""
     weights = sort.weights or BUILT_IN_WEIGHTS
     return NodeSorting(type=sort.policy, resource_weights=dict(sorted(weights.items())))
 

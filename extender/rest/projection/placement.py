@@ -17,6 +17,7 @@ def rules_in_force(facts: Facts) -> tuple[Rule, ...]:
 
 
 def rule_from(rule: RuleSpec) -> Rule:
+    """Placement rule with the rule for its parent."""
     return Rule(
         name=rule.kind,
         parameters=_parameters(rule),

@@ -86,6 +86,7 @@ def foreign_from(record: PodRecord, node: str) -> ForeignAllocation:
 
 
 def is_originator(application: Application, pod: PodFacts) -> bool:
+    """True for the first pod of an application (PRE-4)."""
     return application.originator is not None and application.originator[2] == pod.uid
 
 

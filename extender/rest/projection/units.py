@@ -23,6 +23,7 @@ def percentages(cap: Amounts | None, used: Amounts) -> dict[str, int]:
 
 
 def total(sizes: Iterable[Resource]) -> Resource:
+    """Sum of sizes."""
     return Resource.sum_of(*sizes)
 
 
@@ -32,6 +33,7 @@ def nanoseconds(seconds: float) -> int:
 
 
 def milliseconds(seconds: float) -> int:
+    """Milliseconds since 1970."""
     return round(seconds * 1000)
 
 

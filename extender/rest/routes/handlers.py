@@ -1,4 +1,4 @@
-"""What each route answers, from facts (REST-4). Raises `Refused` for what cannot be answered."""
+"""Answers of each route, from facts (REST-4). Raises `Refused` for what cannot be answered."""
 
 from collections.abc import Callable, Iterable
 
@@ -39,10 +39,12 @@ Apps = tuple[Answer, ...]
 
 
 def clusters(facts: Facts, _ask: Ask, _names: Names) -> Apps:
+    """List the only cluster."""
     return (cluster_from(facts),)
 
 
 def partitions(facts: Facts, _ask: Ask, _names: Names) -> Apps:
+    """List the only partition."""
     return (partition_from(facts),)
 
 
@@ -55,6 +57,7 @@ def config(facts: Facts, ask: Ask, _names: Names) -> Answer | Plain:
 
 
 def placement_rules(facts: Facts, _ask: Ask, names: Names) -> Apps:
+    """List the placement rules in force."""
     _check_partition(names)
     return rules_in_force(facts)
 
@@ -79,6 +82,7 @@ def queue_applications(facts: Facts, _ask: Ask, names: Names) -> Apps:
 
 
 def queue_applications_by_state(facts: Facts, ask: Ask, names: Names) -> Apps:
+    """List the live applications of a queue."""
     _check_partition(names)
     leaf = _queue(facts, _queue_name(names))
     if names["state"].lower() != ACTIVE:
@@ -87,6 +91,7 @@ def queue_applications_by_state(facts: Facts, ask: Ask, names: Names) -> Apps:
 
 
 def partition_applications(facts: Facts, ask: Ask, names: Names) -> Apps:
+    """List the applications of the partition."""
     _check_partition(names)
     match names["state"].lower():
         case "active":
@@ -116,11 +121,13 @@ def queue_application(facts: Facts, ask: Ask, names: Names) -> Answer:
 
 
 def nodes(facts: Facts, _ask: Ask, names: Names) -> Apps:
+    """List all nodes."""
     _check_partition(names)
     return all_nodes(facts)
 
 
 def node(facts: Facts, _ask: Ask, names: Names) -> Answer:
+    """Show one node."""
     _check_partition(names)
     found = one_node(facts, names["node"])
     if found is None:
@@ -129,6 +136,7 @@ def node(facts: Facts, _ask: Ask, names: Names) -> Answer:
 
 
 def node_utilizations(facts: Facts, _ask: Ask, _names: Names) -> Apps:
+    """Show how full nodes are."""
     return (utilizations(facts, all_nodes(facts)),)
 
 
@@ -138,6 +146,7 @@ def users(facts: Facts, _ask: Ask, _names: Names) -> Apps:
 
 
 def user(facts: Facts, _ask: Ask, names: Names) -> Answer:
+    """Show the usage of one user."""
     name = decoded_again(names["user"])
     check_user_name(name)
     found = one_user(facts, name)
@@ -147,10 +156,12 @@ def user(facts: Facts, _ask: Ask, names: Names) -> Answer:
 
 
 def groups(facts: Facts, _ask: Ask, _names: Names) -> Apps:
+    """List the usage of all groups."""
     return all_groups(facts)
 
 
 def group(facts: Facts, _ask: Ask, names: Names) -> Answer:
+    """Show the usage of one group."""
     name = decoded_again(names["group"])
     check_group_name(name)
     found = one_group(facts, name)

@@ -15,7 +15,7 @@ MOST = 2**64 - 1
 
 
 def is_escaped_right(text: str) -> bool:
-    """Whether every percent sign begins an escape of two digits."""
+    """True if every percent sign begins an escape of two digits."""
     return _BROKEN.search(text) is None
 
 
@@ -41,11 +41,13 @@ def check_queue_name(path: str) -> None:
 
 
 def check_user_name(name: str) -> None:
+    """Raise `Refused` for what is no name of a user."""
     if not _USER.fullmatch(name):
         raise bad_request("Invalid user name")
 
 
 def check_group_name(name: str) -> None:
+    """Raise `Refused` for what is no name of a group."""
     if not _GROUP.fullmatch(name):
         raise bad_request("Invalid group name")
 

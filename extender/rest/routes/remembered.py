@@ -25,7 +25,7 @@ class Memory:
 
 
 def memory_routes(memory: Memory) -> tuple[Route, ...]:
-    """These are the leader's: a standby does not answer them itself (REST-43)."""
+    """Routes of the leader: a standby does not answer them itself (REST-43)."""
     return (
         Route("/ws/v1/history/apps", lambda _ask, _names: _samples(memory).applications()),
         Route("/ws/v1/history/containers", lambda _ask, _names: _samples(memory).containers()),

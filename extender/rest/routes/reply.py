@@ -1,4 +1,4 @@
-"""What a route answers, before anything is encoded or sent."""
+"""Answers of routes, before anything is encoded or sent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -45,4 +45,5 @@ def not_found(what: str) -> Refused:
 
 
 def bad_request(message: str, *, cause: str = "") -> Refused:
+    """Make the refusal of a request that is wrong in itself."""
     return Refused(HTTPStatus.BAD_REQUEST, message, cause=cause)

@@ -31,7 +31,7 @@ PATHS: dict[str, FromFacts] = {
     f"{_PARTITION}/usage/group/:group": handlers.group,
     "/ws/v1/scheduler/node-utilizations": handlers.node_utilizations,
 }
-"""What the ledger alone answers. Histories, health, events and the dump have a memory of their own."""
+"""Paths that the ledger alone answers. Histories, health, events and the dump have a memory of their own."""
 
 MOVED = {"/ws/v1/fullstatedump": "/debug/fullstatedump", "/ws/v1/stack": "/debug/stack"}
 

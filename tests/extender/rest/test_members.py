@@ -97,7 +97,7 @@ def kind_of(hint: Any) -> str:
 
 
 def made(struct: type[Answer], *, full: bool) -> Answer:
-    """One with every member empty, or with one level of them filled."""
+    """Answer with every member empty, or with one level of them filled."""
     values = {}
     for field in msgspec.structs.fields(struct):
         kind, _ = specified(struct.__name__)[field.encode_name]
@@ -117,7 +117,7 @@ def _value(kind: str, *, full: bool) -> Any:
 
 
 def _may_lack(kind: str) -> bool:
-    """Whether an object may be absent; one that is always there has to be made."""
+    """True if an object may be absent; one that is always there has to be made."""
     return kind in {"QueueTemplate", "RuleFilter", "Rule", "QueueUsage", "ConfigRule"}
 
 
@@ -157,7 +157,7 @@ def test_every_struct_has_a_schema(name: str) -> None:
 
 
 class Planted(Answer, frozen=True, kw_only=True):
-    """One that is at odds with any table."""
+    """Struct that is at odds with any table."""
 
     node_id: str = ""
     created: int = 0

@@ -29,7 +29,7 @@ class World:
     def bound(self, name: str, *, at: float = 0.0, **facts: object) -> None:
         self.tell(on.PodObserved(make_pod(name, node="n1", **facts)), at=at)  # type: ignore[arg-type]
 
-    def gone(self, name: str, *, at: float) -> None:
+    def ended(self, name: str, *, at: float) -> None:
         self.tell(on.PodDeleted(PodUid(f"uid-{name}")), at=at)
 
     def application(self, name: str = "app-1") -> Application:
@@ -43,7 +43,7 @@ def test_the_peak_is_the_most_of_each_resource_at_any_time() -> None:
     world = World()
     assert world.memory.peak(Application(AppId("none", ""), "")) == Resource({})
     world.bound("a", cpu=3000)
-    world.gone("a", at=1)
+    world.ended("a", at=1)
     world.bound("b", cpu=1000, memory=5)
     world.bound("c", cpu=1000)
     world.bound("holder", cpu=9000, placeholder=True)
@@ -62,7 +62,7 @@ def test_sums_of_what_has_ended_by_kind_and_instance_type() -> None:
     world.memory.settled(world.ledger.view, world.ledger.settled, now=START)
     assert members(world.memory.history(world.application())) == {}
     for name in ("plain", "holder", "victim"):
-        world.gone(name, at=10)
+        world.ended(name, at=10)
     assert members(world.memory.history(world.application())) == {
         "resourceUsage": {"small": {"pods": 10, "vcore": 10_000}},
         "preemptedResource": {"small": {"pods": 10, "vcore": 20_000}},
@@ -84,7 +84,7 @@ def test_an_application_that_ended_keeps_its_own() -> None:
     world = World()
     for name, at, cpu in (("p", 0, 3000), ("r", 100, 1000)):
         world.bound(name, at=at, cpu=cpu)
-        world.gone(name, at=at + 10)
+        world.ended(name, at=at + 10)
         world.tell(on.TimePassed(), at=at + 50)
     world.bound("q", at=200, cpu=7)
     ended = world.ledger.view.identities.all_ended()
@@ -96,7 +96,7 @@ def test_those_that_ended_first_are_forgotten_first() -> None:
     world = World(most=1)
     for name, at in (("p", 0), ("r", 100)):
         world.bound(name, at=at)
-        world.gone(name, at=at + 10)
+        world.ended(name, at=at + 10)
         world.tell(on.TimePassed(), at=at + 50)
     ended = world.ledger.view.identities.all_ended()
     assert [world.memory.peak(each).get("vcore") for each in ended] == [0, 1000]

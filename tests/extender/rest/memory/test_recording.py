@@ -10,7 +10,7 @@ from extender.rest.memory.records import MESSAGE_BYTES, cut
 from extender.rest.model.events import EventRecord
 from tests.builders import START, bind_called, filtered, make_ledger, make_pod, make_queue, marked
 
-Told = tuple[int, str, int, int, str]
+Heard = tuple[int, str, int, int, str]
 
 
 class World:
@@ -21,11 +21,11 @@ class World:
         self.records: list[EventRecord] = []
         self.recording = Recording(self.records.append)
 
-    def tell(self, event: on.Event, *, at: float = 0.0) -> list[Told]:
+    def tell(self, event: on.Event, *, at: float = 0.0) -> list[Heard]:
         self.ledger.apply(event, now=START + at)
-        return self.told(at=at)
+        return self.heard(at=at)
 
-    def told(self, *, at: float = 0.0) -> list[Told]:
+    def heard(self, *, at: float = 0.0) -> list[Heard]:
         """Type, object, change, detail and reference of the new records."""
         self.records.clear()
         self.recording.settled(self.ledger.view, self.ledger.settled, now=START + at)
@@ -47,7 +47,7 @@ def test_the_life_of_an_application() -> None:
     ]
     filtered(world.ledger, "uid-p", now=START)
     bind_called(world.ledger, "uid-p", now=START)
-    assert world.told() == [
+    assert world.heard() == [
         (2, "app-1", 1, 206, ""),
         (2, "app-1", 2, 200, "uid-p"),
         (3, "n1", 2, 303, "uid-p"),
@@ -80,7 +80,7 @@ def test_a_request_that_goes_and_a_victim_that_goes() -> None:
     world.tell(on.PodObserved(make_pod("q", node="n1")))
     assert (2, "app-1", 3, 100, "uid-p") in world.tell(on.PodDeleted(PodUid("uid-p")))
     marked(world.ledger, "uid-q", "root.a")
-    assert world.told() == []
+    assert world.heard() == []
     assert (2, "app-1", 3, 501, "uid-q") in world.tell(on.PodDeleted(PodUid("uid-q")))
 
 

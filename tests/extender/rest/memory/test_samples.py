@@ -36,7 +36,7 @@ def test_a_count_of_nought_is_a_text_too_and_missed_minutes_are_absent() -> None
 
 
 @pytest.mark.rule("REST-28")
-def test_the_newest_day_is_kept() -> None:
+def test_the_newest_day_stays() -> None:
     samples = Samples(started=START, most=2)
     view = make_ledger(make_queue("root.a")).view
     for minute in range(1, 5):

@@ -96,8 +96,8 @@ def test_an_allocation_is_as_late_as_its_binding(ledger: Ledger) -> None:
 def test_the_time_of_the_binding_is_the_one_that_the_pod_tells() -> None:
     """Seen late, such as after a restart, it was not bound late."""
     ledger = make_ledger(make_queue("root.a"))
-    told = make_pod("bound", node="n1", created=START - 9, scheduled_at=START - 7)
-    ledger.apply(on.PodObserved(told), now=START)
+    heard = make_pod("bound", node="n1", created=START - 9, scheduled_at=START - 7)
+    ledger.apply(on.PodObserved(heard), now=START)
     (allocation,) = shown(ledger).allocations
     assert (allocation.allocation_time, allocation.allocation_delay) == (int(START - 7) * SECOND, 2 * SECOND)
 
@@ -184,11 +184,11 @@ def test_what_placeholders_hold_is_not_used_and_the_originator_is_marked() -> No
     found = shown(ledger)
     assert found.used_resource == {"pods": 1, "vcore": 400}
     flags = ("originator", "placeholder", "placeholderUsed")
-    told = {
+    heard = {
         each.allocation_key: {flag for flag in flags if flag in members(each)}
         for each in (*found.requests, *found.allocations)
     }
-    assert told == {
+    assert heard == {
         "uid-first": {"originator"},
         "uid-tg-1": {"placeholder"},
         "uid-member": {"placeholderUsed"},

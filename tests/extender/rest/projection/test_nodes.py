@@ -78,7 +78,7 @@ def test_a_cordoned_node_takes_no_pods_and_a_nominated_one_is_reserved() -> None
 
 
 @pytest.mark.rule("REST-8", "REST-41")
-def test_a_node_that_is_gone_is_shown_while_pods_are_left_on_it() -> None:
+def test_a_deleted_node_is_shown_while_pods_are_left_on_it() -> None:
     ledger = make_ledger(make_queue("root.a"))
     ledger.apply(on.PodObserved(make_pod("p", cpu=1000, node="n9")), now=START)
     assert [each.node_id for each in all_nodes(Facts(ledger.view))] == ["n1", "n9"]

@@ -55,7 +55,7 @@ def test_a_user() -> None:
 
 
 @pytest.mark.rule("REST-9", "REST-25")
-def test_users_are_those_who_use_something_and_those_whom_a_limit_names() -> None:
+def test_users_use_something_or_are_named_in_a_limit() -> None:
     facts = Facts(ledger_of(*LIMITS).view)
     assert [each.user_name for each in all_users(facts)] == ["alice", "nobody", "zoe"]
     assert one_user(facts, "bob") is None
@@ -79,7 +79,7 @@ def test_without_limits_of_groups_there_are_none() -> None:
 
 
 @pytest.mark.rule("REST-9")
-def test_a_wildcard_makes_nobody_a_user() -> None:
+def test_a_wildcard_makes_no_user() -> None:
     facts = Facts(ledger_of(LimitSpec(("*",), (), Limit({"vcore": 3000}))).view)
     assert one_user(facts, "bob") is None
     assert [each.user_name for each in all_users(facts)] == ["alice", "nobody"]

@@ -1,4 +1,4 @@
-"""What each route answers, each fault, and which of two faults is told first."""
+"""Answers of each route, each fault, and which of two faults is told first."""
 
 import pytest
 
