@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from core.ledger import events as on
 from core.resource import Resource
+from extender.rest.facts import Facts
+from extender.rest.members import members
+from extender.rest.projection.queues import one_queue
 from extender.telemetry.yunikorn.families import AMOUNTS
-from extender.views.yunikorn_views import queue_view
 from tests.builders import make_partition, make_pod, make_queue
 from tests.extender.telemetry.yunikorn.reading import Read, Watched
 
@@ -63,9 +65,9 @@ def shown(cluster: Watched, path: str) -> dict[str, dict[str, int]]:
     view = cluster.ledger.view
     queue = view.tree.get(path)
     assert queue is not None
-    body = queue_view(view, queue)
-    members = {state: body.get(f"{state}Resource", {}) for state in AMOUNTS}
-    amounts = {state: {name: n for name, n in each.items() if n} for state, each in members.items()}
+    body = members(one_queue(Facts(view), queue))
+    shown = {state: body.get(f"{state}Resource", {}) for state in AMOUNTS}
+    amounts = {state: {name: n for name, n in each.items() if n} for state, each in shown.items()}
     return {state: each for state, each in amounts.items() if each}
 
 
