@@ -39,7 +39,7 @@ def request_from(facts: Facts, application: Application, record: PodRecord) -> R
 def was_tried(record: PodRecord) -> bool:
     """True if a filter call or a quota check was made for a pod."""
     admission = record.admission
-    asked = admission.said is not None or admission.reservation is not None or admission.let_through
+    asked = admission.sent is not None or admission.reservation is not None or admission.let_through
     return asked or admission.refused or record.preemption.tried_at is not None
 
 
