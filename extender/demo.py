@@ -7,6 +7,7 @@ loop. One lock keeps them apart: whoever touches the ledger holds it.
 
 import asyncio
 import http.client
+import io
 import sys
 import threading
 import time
@@ -15,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from core.decisions.decision import Ignored
-from core.ledger.pods.record import PodRecord
+import structlog
+
 from extender.checking.verdict import validation_of
 from extender.engine.engine import Engine
 from extender.http.health import Admin, admin_app
@@ -31,9 +32,12 @@ from extender.simulator.scenario.reader import read_scenario
 from extender.simulator.scheduler.extender_calls import CallFailed, bind_error
 from extender.simulator.scheduler.scheduler import Server
 from extender.telemetry.exposition import Exposition
+from extender.telemetry.logs import DecisionLog
 from extender.telemetry.metrics import Metrics
+from extender.telemetry.witness import DecisionWitness
 from extender.views.journal import Journal
-from extender.views.story import described, story_of
+from extender.views.recent_plans import RecentPlans
+from extender.views.story import story_of
 
 DAY = Path(__file__).parent / "simulator" / "two-tenant-day.yaml"
 VERBS = ("filter", "prioritize", "preempt", "bind")
@@ -74,17 +78,18 @@ class _Show:
         self._demo = demo
         self._say = say
         self._lock = threading.Lock()
-        self._journal = Journal()
+        self._journal, self._plans = Journal(), RecentPlans()
+        self._metrics = Metrics(lambda: self._engine.view)
+        self._metrics.leading.set(1)
         self._paddock: Paddock | None = None
         self._ports = {"verbs": 0, "admin": 0}
         self._calls = _OverHttp(lambda: self._ports["verbs"], self._lock)
 
     async def run(self) -> Recording:
         scenario = read_scenario(DAY)
-        metrics = Metrics(lambda: self._engine.view)
         runners = [await listen(self._verbs(), Address("127.0.0.1", self._demo.verbs_port))]
         try:
-            admin = admin_app(self._admin(metrics))
+            admin = admin_app(self._admin())
             runners.append(await listen(admin, Address("127.0.0.1", self._demo.admin_port)))
             self._ports = {"verbs": _port(runners[0]), "admin": _port(runners[1])}
             self._introduce(scenario)
@@ -112,13 +117,14 @@ class _Show:
     def _between(self, server: Server) -> Server:
         assert isinstance(server, Paddock)  # noqa: S101 - nothing else is handed in
         self._paddock = server
-        server.life.on_decision = self._note
+        server.life.witness = self._witness()
         return self._calls
 
-    def _note(self, verb: str, record: PodRecord, verdict: object) -> None:
-        if not isinstance(verdict, Ignored):
-            code, detail = described(verdict)
-            self._journal.note(record.uid, f"{verb}: {code}", detail, now=self._engine.now)
+    def _witness(self) -> DecisionWitness:
+        """The server's witness, so that stories and metrics are the server's; without a log."""
+        silent = structlog.wrap_logger(None, wrapper_class=structlog.make_filtering_bound_logger("critical"))
+        decisions = DecisionLog(lambda _, flush: flush(), _Nowhere())
+        return DecisionWitness(self._journal, silent, decisions, self._metrics, self._plans)
 
     def _hour(self, hour: int) -> None:
         parts = []
@@ -138,9 +144,15 @@ class _Show:
     # -- what is served --------------------------------------------------------------------------
 
     def _verbs(self) -> Any:
-        return verbs_app(
-            {verb: self._answering(verb) for verb in VERBS}, measure=_unmeasured, on_bug=_report_bug
+        answering = {verb: self._answering(verb) for verb in VERBS}
+        answering["filter"] = self._metrics.yunikorn.calls.timed_filter(
+            answering["filter"], self._nodes_taken
         )
+        return verbs_app(answering, measure=self._metrics.measured, on_bug=_report_bug)
+
+    def _nodes_taken(self) -> int:
+        assert self._paddock is not None  # noqa: S101 - as above
+        return self._paddock.life.verbs.nodes_taken
 
     def _answering(self, verb: str) -> Callable[[bytes], bytes]:
         def answer(body: bytes) -> bytes:
@@ -152,7 +164,7 @@ class _Show:
 
         return answer
 
-    def _admin(self, metrics: Metrics) -> Admin:
+    def _admin(self) -> Admin:
         def story(namespace: str, name: str) -> Mapping[str, Any] | None:
             with self._lock:
                 if self._paddock is None:
@@ -164,7 +176,7 @@ class _Show:
 
             def whole() -> list[bytes]:
                 with self._lock:
-                    return list(pieces())
+                    return list(pieces()) if self._paddock is not None else []
 
             return Exposition(whole)
 
@@ -176,19 +188,25 @@ class _Show:
 
         def preemptions() -> list[Mapping[str, Any]]:
             with self._lock:
-                assert self._paddock is not None  # noqa: S101 - as above
-                return self._paddock.life.preemptions.latest_first()
+                return self._plans.latest_first()
 
         return Admin(
             checks=dict,
             notes=dict,
-            metrics=exposed(metrics.pieces),
-            yunikorn_metrics=exposed(metrics.yunikorn_pieces),
+            metrics=exposed(self._metrics.pieces),
+            yunikorn_metrics=exposed(self._metrics.yunikorn_pieces),
             story=story,
             audit=audit,
             preemptions=preemptions,
             validate=_validated,
         )
+
+
+class _Nowhere(io.StringIO):
+    """A stream that drops what is written."""
+
+    def write(self, text: str) -> int:
+        return len(text)
 
 
 class _Pace:
@@ -263,10 +281,6 @@ def _validated(text: bytes) -> Mapping[str, Any]:
 def _port(runner: Any) -> int:
     port: int = runner.addresses[0][1]
     return port
-
-
-def _unmeasured(_verb: str, _seconds: float, _fault: str) -> None:
-    """A demo's times say nothing."""
 
 
 def _report_bug(verb: str, error: BaseException, _body: bytes) -> None:

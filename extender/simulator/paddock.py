@@ -26,7 +26,7 @@ from core.workload.pod import PodFacts
 from extender.configuration.reload import LiveConfiguration, Source
 from extender.configuration.sources import CONFIGS_NAME, ConfigMapData
 from extender.engine.engine import CLEAN_EVERY, Engine
-from extender.engine.outward import Outward
+from extender.engine.outward import Outward, Witness
 from extender.simulator.cluster.api_server import Refusal
 from extender.simulator.cluster.clock import EPOCH, Kind, Timer
 from extender.simulator.cluster.effector import act
@@ -36,7 +36,6 @@ from extender.simulator.scenario.objects import Json
 from extender.simulator.scheduler.extender_calls import CallFailed, bind_error
 from extender.verbs.bind import BindOutcome, BindVerb, PostBinding
 from extender.verbs.pure import PureVerbs
-from extender.views.recent_plans import RecentPlans
 from extender.wire.calls.extender_v1 import BOUND, faulted
 from extender.wire.translate import POD, pod_from
 
@@ -53,8 +52,8 @@ class Life:
     def __init__(self, world: World, after_effect: Callable[[str], None]) -> None:
         self._world = world
         self._after_effect = after_effect
-        self.on_decision: Callable[[str, PodRecord, object], None] | None = None
-        self.preemptions = RecentPlans()
+        #: A further witness, such as the demo's; None for none.
+        self.witness: Witness | None = None
         self.ended, self.acts = False, True
         self.effects: deque[Effect] = deque()
         self._passes: deque[Callable[[], None]] = deque()
@@ -293,16 +292,19 @@ class Life:
     def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None:
         if not self.ended:
             self._world.onlooker.decided(verb, record, verdict)
-            if self.on_decision is not None:
-                self.on_decision(verb, record, verdict)
+            if self.witness is not None:
+                self.witness.decided(verb, record, verdict, now=now)
 
     def learned(self, event: on.Event, *, now: float) -> None:
-        """The API's changes tell the reports enough."""
+        """Pass it on: the API's changes tell the reports enough."""
+        if self.witness is not None and not self.ended:
+            self.witness.learned(event, now=now)
 
     def planned(self, outcome: Planned, *, pod: str, how: str, now: float) -> None:
         if not self.ended:
-            self.preemptions.note(outcome, pod=pod, how=how, now=now)
             self._world.onlooker.planned(outcome, pod.removeprefix("default/"))
+            if self.witness is not None:
+                self.witness.planned(outcome, pod=pod, how=how, now=now)
 
     def breached(self, plan: Plan, breaches: tuple[Breach, ...], *, pod: str, now: float) -> None:
         """A plan broke a law, which no run may end with."""

@@ -10,24 +10,51 @@ from pathlib import Path
 
 from extender import cli
 from extender.demo import Demo, run_demo
+from tests.extender.telemetry.yunikorn.reading import Read, read
+
+COUNTERS = (
+    "paddock_decisions_total",
+    "paddock_verb_seconds_count",
+    "paddock_leading",
+    "yunikorn_queue_resource",
+    "yunikorn_scheduler_application_submission_total",
+    "yunikorn_scheduler_container_allocation_attempt_total",
+    "yunikorn_scheduler_scheduling_latency_milliseconds_count",
+    "yunikorn_scheduler_trynode_latency_milliseconds_sum",
+)
+"""Series that rise above 0 in the course of the day."""
+
+
+def still_zero(found: Read) -> list[str]:
+    """The names of `COUNTERS` whose samples are all 0."""
+    return [name for name in COUNTERS if found.total(name) == 0]
+
+
+def _fetched(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310
+        found: bytes = answer.read()
+        return found
 
 
 def test_it_plays_the_day_and_answers_meanwhile(tmp_path: Path) -> None:
     lines: list[str] = []
     page = tmp_path / "page.html"
     seen: list[dict[str, object]] = []
+    counted: list[Read] = []
 
     def ask() -> None:
-        """Why does this report wait? Asked until the pod is there and waits."""
+        """Why does this pod wait, and what was counted? Asked until both have an answer."""
         until = time.monotonic() + 20
-        while time.monotonic() < until and not seen:
-            found = re.search(r"http://\S+/debug/pods/default/nightly-23", "\n".join(lines))
+        while time.monotonic() < until and not (seen and counted and not still_zero(counted[-1])):
+            found = re.search(r"(http://\S+)/debug/pods/default/nightly-23", "\n".join(lines))
             if found:
                 try:
-                    with urllib.request.urlopen(found[0], timeout=5) as answer:  # noqa: S310
-                        seen.append(json.load(answer))
-                except urllib.error.HTTPError as error:
-                    error.close()
+                    if not seen:
+                        seen.append(json.loads(_fetched(found[0])))
+                    counted.append(read(_fetched(f"{found[1]}/metrics")))
+                except urllib.error.URLError as error:
+                    if isinstance(error, urllib.error.HTTPError):
+                        error.close()
             time.sleep(0.01)
 
     asking = threading.Thread(target=ask)
@@ -40,6 +67,7 @@ def test_it_plays_the_day_and_answers_meanwhile(tmp_path: Path) -> None:
     assert "configuration refused" in told
     assert seen
     assert seen[0]["queue"] == "root.tenants.analytics"
+    assert still_zero(counted[-1]) == []
     text = page.read_text()
     assert "two tenants" in text
 

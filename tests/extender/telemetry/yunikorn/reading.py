@@ -21,6 +21,10 @@ class Read(NamedTuple):
     def of(self, name: str, **labels: str) -> float:
         return self.samples[name, frozenset(labels.items())]
 
+    def total(self, name: str) -> float:
+        """The sum of all samples of a name."""
+        return sum(value for (each, _), value in self.samples.items() if each == name)
+
     def names(self) -> set[str]:
         return {name for name, _ in self.samples}
 

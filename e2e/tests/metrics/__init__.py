@@ -1,0 +1,1 @@
+"""Metrics as a real Prometheus reads them."""
