@@ -8,12 +8,13 @@ from collections.abc import Iterator
 
 from core.ledger.view import LedgerView
 from core.queues.queue import Queue
+from extender.rest.projection.counting import Afloat, afloat_of
 from extender.telemetry import own_queues
 from extender.telemetry.own_queues import QueueAmounts
 from extender.telemetry.shown import ShownResources, in_parts, shown_queues
 from extender.telemetry.yunikorn.queue_amounts import NamesShown, path_lines, queue_lines
 
-TAKEN_AT_ONCE, WRITTEN_AT_ONCE = 100, 10
+TAKEN_AT_ONCE, WRITTEN_AT_ONCE = 50, 10
 """Queues whose amounts are taken, and whose lines are made, in one go."""
 
 
@@ -63,7 +64,7 @@ class QueueTexts:
         yield
         changed: list[tuple[QueueText, QueueAmounts]] = []
         for part in in_parts(queues, TAKEN_AT_ONCE):
-            changed += self._changed(part, shown)
+            changed += self._changed(part, afloat_of(view), shown)
             yield
         for place, (text, amounts) in enumerate(changed):
             text.write(amounts, shown)
@@ -75,10 +76,10 @@ class QueueTexts:
         return self._texts[queue.path]
 
     def _changed(
-        self, queues: list[Queue], shown: frozenset[str]
+        self, queues: list[Queue], afloat: Afloat, shown: frozenset[str]
     ) -> Iterator[tuple[QueueText, QueueAmounts]]:
         for queue in queues:
-            text, amounts = self._texts.get(queue.path), own_queues.amounts_of(queue)
+            text, amounts = self._texts.get(queue.path), own_queues.amounts_of(queue, afloat)
             if text is None:
                 text = self._texts[queue.path] = QueueText()
             if text.amounts != amounts or text.shown != shown:

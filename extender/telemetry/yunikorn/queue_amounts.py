@@ -2,7 +2,7 @@
 
 from core.resource import Resource
 from extender.telemetry.lines import escaped
-from extender.telemetry.own_queues import Amounts, QueueAmounts
+from extender.telemetry.own_queues import QueueAmounts
 from extender.telemetry.shown import ALWAYS
 from extender.telemetry.yunikorn.families import AMOUNTS, APPLICATIONS, MAX_RUNNING, QUEUE_RESOURCE
 
@@ -13,20 +13,14 @@ _USAGE = ("allocated", "pending", "preempting")
 
 
 def by_state(queue: QueueAmounts) -> dict[str, dict[str, int]]:
-    """Amounts by state. What is reserved counts as allocated, as REST shows it."""
-    held = Resource(dict(queue.allocated)) + Resource(dict(queue.reserved))
+    """Amounts by state."""
     return {
         "guaranteed": dict(queue.guaranteed),
         "max": dict(queue.max),
-        "allocated": dict(held.items()),
-        "pending": _bounded(queue.pending),
-        "preempting": _bounded(queue.preempting),
+        "allocated": dict(queue.allocations),
+        "pending": dict(queue.requests),
+        "preempting": dict(Resource(dict(queue.preempting)).items()),
     }
-
-
-def _bounded(amounts: Amounts) -> dict[str, int]:
-    """Sums that do not pass 64 bits."""
-    return dict(Resource(dict(amounts)).items())
 
 
 class NamesShown:

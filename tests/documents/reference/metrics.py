@@ -18,8 +18,7 @@ the time of their start.
 Amounts are millicores for `vcore`, bytes for memory, and counts for everything else.
 At most 2,000 queues and 64 resources have series of their own. `paddock_queues` counts all queues, and
 `paddock_queues_unshown` and `paddock_resources_unshown` count what has none.
-In a name `<queue>` stands for the path of a queue and `<type>` for a resource, with `_` for every
-other sign."""
+In a name `<queue>` stands for the path of a queue and `<type>` for a resource. Each other sign is `_`."""
 
 
 def metrics_page() -> str:

@@ -12,11 +12,11 @@ from extender.rest.facts import Facts
 from extender.rest.members import members
 from extender.rest.projection.queues import one_queue
 from extender.telemetry.yunikorn.families import AMOUNTS
-from tests.builders import make_partition, make_pod, make_queue
+from tests.builders import bind_called, filtered, make_partition, make_pod, make_queue
 from tests.extender.telemetry.yunikorn.reading import Read, Watched
 
 QUEUES = ("root.a", "root.b.c", "root.b.d")
-STEPS = ("see", "place", "drop", "raise", "lower")
+STEPS = ("see", "place", "filter", "bind", "drop", "raise", "lower")
 
 Step = tuple[str, int, int]
 
@@ -41,6 +41,10 @@ def play(cluster: Watched, step: Step) -> None:
             cluster.see(name, **pod)
         case "place" if known is None:
             cluster.see(name, node="n1", **pod)
+        case "filter":
+            filtered(cluster.ledger, make_pod(name).uid, now=cluster.now)
+        case "bind":
+            bind_called(cluster.ledger, make_pod(name).uid, "n1", now=cluster.now)
         case "drop":
             cluster.drop(name)
         case "raise" | "lower":
