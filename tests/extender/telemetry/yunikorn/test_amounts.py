@@ -76,7 +76,9 @@ def shown(cluster: Watched, path: str) -> dict[str, dict[str, int]]:
 
 
 steps = st.lists(
-    st.tuples(st.sampled_from(STEPS), st.integers(0, 11), st.integers(1, 2**40)), min_size=1, max_size=25
+    st.tuples(st.sampled_from(STEPS), st.integers(0, 5), st.sampled_from((1, 7, 200, 2**40))),
+    min_size=1,
+    max_size=25,
 )
 
 
@@ -90,6 +92,18 @@ def test_random_histories(history: list[Step]) -> None:
         read = cluster.read()
         for queue in cluster.ledger.view.tree:
             assert read_amounts(read, queue.path) == shown(cluster, queue.path)
+
+
+@pytest.mark.rule("METRIC-1")
+def test_from_filter_to_node() -> None:
+    """A pod is pending until its Binding is on its way, and allocated from then on."""
+    cluster = Watched(*documents(None))
+    uid, size = make_pod("p").uid, {"vcore": 7, "pods": 1}
+    cluster.see("p", size=Resource(size))
+    filtered(cluster.ledger, uid, now=cluster.now)
+    assert told(cluster.read(), "root.a") == shown(cluster, "root.a") == {"pending": size}
+    bind_called(cluster.ledger, uid, "n1", now=cluster.now)
+    assert told(cluster.read(), "root.a") == shown(cluster, "root.a") == {"allocated": size}
 
 
 @pytest.mark.rule("METRIC-1")
