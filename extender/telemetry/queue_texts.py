@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from core.ledger.view import LedgerView
 from core.queues.queue import Queue
-from extender.rest.projection.counting import Afloat, afloat_of
+from extender.rest.projection.counting import Afloat, afloat_of, count_afloat
 from extender.telemetry import own_queues
 from extender.telemetry.own_queues import QueueAmounts
 from extender.telemetry.shown import ShownResources, in_parts, shown_queues
@@ -16,6 +16,9 @@ from extender.telemetry.yunikorn.queue_amounts import NamesShown, path_lines, qu
 
 TAKEN_AT_ONCE, WRITTEN_AT_ONCE = 50, 10
 """Queues whose amounts are taken, and whose lines are made, in one go."""
+
+FEW_AFLOAT = 50
+"""Pods with reserved quota and without a node that are counted anew for each part of the queues."""
 
 
 class QueueText:
@@ -63,8 +66,12 @@ class QueueTexts:
             del self._texts[path]
         yield
         changed: list[tuple[QueueText, QueueAmounts]] = []
+        yield from count_afloat(view, afloat := Afloat())
         for part in in_parts(queues, TAKEN_AT_ONCE):
-            changed += self._changed(part, afloat_of(view), shown)
+            if len(view.reserved) + len(view.unguarded.placing) + len(view.unguarded.unplaced) <= FEW_AFLOAT:
+                # As of this moment, like the amounts; of many pods the count takes too long for that.
+                afloat = afloat_of(view)
+            changed += self._changed(part, afloat, shown)
             yield
         for place, (text, amounts) in enumerate(changed):
             text.write(amounts, shown)

@@ -5,6 +5,7 @@ moment its Binding is on its way to a node. While its quota is reserved and no n
 """
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -14,6 +15,9 @@ from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 from core.queues.users.limits import Tracked
 from core.resource import Resource, Tally
+
+AFLOAT_AT_ONCE = 50
+"""Pods that are counted in one go."""
 
 
 class Counted(Enum):
@@ -49,11 +53,20 @@ class Afloat:
 def afloat_of(view: LedgerView) -> Afloat:
     """Cost: O(pods between filter and bind, and pods that may be placed without a filter call)."""
     found = Afloat()
-    for uid in sorted({*view.reserved, *view.unguarded.placing, *view.unguarded.unplaced}):
+    for _ in count_afloat(view, found):
+        pass
+    return found
+
+
+def count_afloat(view: LedgerView, found: Afloat) -> Iterator[None]:
+    """Add to ``found``, with pauses. Pods that change meanwhile count as they were or as they are."""
+    uids = sorted({*view.reserved, *view.unguarded.placing, *view.unguarded.unplaced})
+    for place, uid in enumerate(uids, 1):
+        if place % AFLOAT_AT_ONCE == 0:
+            yield
         charge = view.charge_of(uid)
         if charge is not None and charge.held is Held.RESERVED and charge.queue and not charge.node:
             _add(view, found, uid, charge.queue, charge.size)
-    return found
 
 
 def _add(view: LedgerView, found: Afloat, uid: PodUid, path: QueuePath, size: Resource) -> None:

@@ -10,7 +10,9 @@ from core.ledger import events as on
 from core.resource import Resource
 from extender.rest.facts import Facts
 from extender.rest.members import members
+from extender.rest.projection.counting import AFLOAT_AT_ONCE, Afloat, count_afloat
 from extender.rest.projection.queues import one_queue
+from extender.telemetry.queue_texts import FEW_AFLOAT
 from extender.telemetry.yunikorn.families import AMOUNTS
 from tests.builders import bind_called, filtered, make_partition, make_pod, make_queue
 from tests.extender.telemetry.yunikorn.reading import Read, Watched
@@ -101,9 +103,9 @@ def test_from_filter_to_node() -> None:
     uid, size = make_pod("p").uid, {"vcore": 7, "pods": 1}
     cluster.see("p", size=Resource(size))
     filtered(cluster.ledger, uid, now=cluster.now)
-    assert told(cluster.read(), "root.a") == shown(cluster, "root.a") == {"pending": size}
+    assert read_amounts(cluster.read(), "root.a") == shown(cluster, "root.a") == {"pending": size}
     bind_called(cluster.ledger, uid, "n1", now=cluster.now)
-    assert told(cluster.read(), "root.a") == shown(cluster, "root.a") == {"allocated": size}
+    assert read_amounts(cluster.read(), "root.a") == shown(cluster, "root.a") == {"allocated": size}
 
 
 @pytest.mark.rule("METRIC-1")
@@ -147,3 +149,15 @@ def test_a_queue_that_is_made_again_keeps_what_has_ended_in_it() -> None:
         read = cluster.read()
         assert read.of("yunikorn_queue_app_total", queue="root.a", state="completed") == 1
     assert read.of("yunikorn_root_a_queue_container", state="allocated") == 0
+
+
+@pytest.mark.rule("METRIC-1")
+def test_many_pods_between_filter_and_node_are_counted_in_slices() -> None:
+    cluster = Watched(*documents(None))
+    for place in range(3 * FEW_AFLOAT):
+        cluster.see(f"p{place}", size=Resource({"vcore": 7, "pods": 1}))
+        filtered(cluster.ledger, make_pod(f"p{place}").uid, now=cluster.now)
+    wanted = {"pending": {"vcore": 21 * FEW_AFLOAT, "pods": 3 * FEW_AFLOAT}}
+    assert read_amounts(cluster.read(), "root.a") == shown(cluster, "root.a") == wanted
+    pauses = sum(1 for _ in count_afloat(cluster.ledger.view, Afloat()))
+    assert pauses == 3 * FEW_AFLOAT // AFLOAT_AT_ONCE
