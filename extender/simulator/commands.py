@@ -1,4 +1,4 @@
-"""``paddock simulate`` and ``paddock test``: arguments to an exit code. What is printed is made elsewhere."""
+"""``paddock simulate`` and ``paddock test``: from arguments to an exit code. Texts are made elsewhere."""
 
 import argparse
 import shutil
@@ -43,7 +43,7 @@ def simulate(options: argparse.Namespace) -> int:
 
 def lines_of(recording: Recording, shown: Sequence[Happening] | None = None) -> Iterable[str]:
     """Everything that ``simulate`` prints for people. ``shown``: lines of the timeline, None for all."""
-    colour, width = _looks()
+    colour, width = _terminal()
     cut = recording if shown is None else replace(recording, timeline=tuple(shown))
     yield from timeline(cut, width=width, colour=colour)
     yield ""
@@ -56,9 +56,12 @@ def lines_of(recording: Recording, shown: Sequence[Happening] | None = None) -> 
 
 
 def test(options: argparse.Namespace) -> int:
-    """Play every scenario under some paths: 0 all as expected, 1 differences, 2 an unreadable file."""
+    """Play every scenario under some paths.
+
+    Exit codes: 0 if all went as expected, 1 for differences, 2 for an unreadable file.
+    """
     outcomes: list[Outcome] = []
-    colour, _ = _looks()
+    colour, _ = _terminal()
     for path in scenario_files(options.paths):
         outcomes.append(outcome_of(path))
         for line in verdict(outcomes[-1], colour=colour):
@@ -72,12 +75,14 @@ def test(options: argparse.Namespace) -> int:
 
 
 def exit_code(outcomes: Sequence[Outcome]) -> int:
+    """The exit code of ``paddock test`` for all outcomes together."""
     if any(isinstance(outcome, ScenarioError) for outcome in outcomes):
         return UNREADABLE
     return DIFFERENT if any(isinstance(each, Recording) and each.differences for each in outcomes) else OK
 
 
 def outcome_of(path: Path) -> Outcome:
+    """The outcome of one scenario file."""
     try:
         return play(path)
     except ScenarioError as error:
@@ -93,7 +98,7 @@ def play(path: Path) -> Recording:
 
 
 def scenario_files(paths: Iterable[Path]) -> list[Path]:
-    """The files given, and of folders all YAML files that say they are a scenario, by name."""
+    """The files given, and all scenario files in the folders given, sorted by name."""
     found: list[Path] = []
     for path in paths:
         if path.is_dir():
@@ -104,7 +109,7 @@ def scenario_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def _is_scenario(path: Path) -> bool:
-    """A folder may hold queue documents beside the scenarios that name them."""
+    """True if a file says that it is a scenario. A folder may hold queue documents, too."""
     if path.suffix not in SUFFIXES or not path.is_file():
         return False
     try:
@@ -115,8 +120,8 @@ def _is_scenario(path: Path) -> bool:
     return b"Scenario" in head
 
 
-def _looks() -> tuple[bool, int | None]:
-    """Colour and width of the terminal; none of either for a pipe or a file."""
+def _terminal() -> tuple[bool, int | None]:
+    """Colour and width of the terminal; neither for a pipe or a file."""
     if not sys.stdout.isatty():
         return False, None
     return True, shutil.get_terminal_size().columns

@@ -1,4 +1,4 @@
-"""What a step expects, compared with what is. Every comparison of the format is here, and nothing else."""
+"""Expectations of a step, compared with the cluster. Every comparison of the format is here."""
 
 import re
 from collections import Counter
@@ -36,13 +36,16 @@ class Checked:
 
 
 class Expectations:
-    """Compares for one cluster."""
+    """Comparisons for one cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
     def check(self, expect: Expect, *, config_error: str) -> Checked:
-        """Compare everything that ``expect`` names. ``config_error``: why this step's config was refused."""
+        """Compare everything that ``expect`` names.
+
+        ``config_error``: why this step's configuration was refused.
+        """
         found: list[Difference] = []
         count = 0
         for entry, difference in self._compared(expect, config_error):
@@ -109,7 +112,7 @@ class Expectations:
             yield f"placeholders.{name}", _unless(count, actual, "")
 
     def _first_of(self, name: str) -> str:
-        """A pod of a ``submit`` line, for the story: one that waits, if there is one."""
+        """A pod of a ``submit`` line for the story; one that waits, if there is one."""
         pods = [pod for pod in self._cluster.api.live_pods() if pod.entry and pod.entry.name == name]
         waiting = [pod for pod in pods if not pod.node]
         return (waiting or pods)[0].full_name if pods else name
@@ -117,7 +120,7 @@ class Expectations:
     # -- one pod ---------------------------------------------------------------------------------------------
 
     def _pod(self, name: str, wanted: Mapping[str, str]) -> "Iterator[Compared]":
-        pod = self._cluster.find_pod(name, among_the_gone=True)
+        pod = self._cluster.find_pod(name, even_if_deleted=True)
         for key, expected in wanted.items():
             entry = f"pods.{name}.{key}"
             if pod is None:
@@ -142,7 +145,7 @@ class Expectations:
                 return self._reason(pod)
 
     def _reason(self, pod: Pod) -> str:
-        """The code of the last decision; of a pod at our gate, of the one that holds it there (rule 10)."""
+        """The code of the last decision on a pod. At Paddock's gate, the code that holds it (rule 10)."""
         if pod.node or not pod.exists:
             return ""
         if OWN_GATE in pod.facts.gates:
@@ -183,7 +186,10 @@ class Expectations:
         return members(one_queue(self._facts, queue, subtree=True)) if queue is not None else None
 
     def _application_object(self, name: str) -> Mapping[str, Any] | None:
-        """By its id, or by namespace, slash and id; of several the one that was placed."""
+        """The REST object of an application, by its id or by namespace, slash and id.
+
+        Of several the one that was placed.
+        """
         identities = self._view.identities
         namespace, slash, own = name.partition("/")
         found = list(identities.named(name))
@@ -200,7 +206,7 @@ class Expectations:
 
 
 Compared = tuple[str, tuple[str, str, str] | None]
-"""An entry, and for a difference: expected, actual, and the pod or queue it is about."""
+"""A comparison: the entry and, for a difference, expected, actual, and the pod or queue concerned."""
 
 
 def _unless(expected: object, actual: object, about: str) -> tuple[str, str, str] | None:
@@ -214,7 +220,7 @@ def _text(value: object) -> str:
 def _ordered(expected: Sequence[str], actual: Sequence[Pod]) -> tuple[str, str, str] | None:
     pairs = zip(expected, actual, strict=False)
     same = len(expected) == len(actual) and all(_is(name, pod) for name, pod in pairs)
-    return None if same else _told(expected, actual)
+    return None if same else _difference(expected, actual)
 
 
 def _unordered(expected: Sequence[str], actual: Sequence[Pod]) -> tuple[str, str, str] | None:
@@ -222,9 +228,9 @@ def _unordered(expected: Sequence[str], actual: Sequence[Pod]) -> tuple[str, str
     for name in expected:
         found = next((pod for pod in left if _is(name, pod)), None)
         if found is None:
-            return _told(expected, actual)
+            return _difference(expected, actual)
         left.remove(found)
-    return _told(expected, actual) if left else None
+    return _difference(expected, actual) if left else None
 
 
 def _counted(expected: Mapping[str, int], actual: Sequence[Pod]) -> tuple[str, str, str] | None:
@@ -241,8 +247,8 @@ def _numbers(counts: Mapping[str, int]) -> str:
     return "{" + ", ".join(f"{name}: {count}" for name, count in sorted(counts.items())) + "}"
 
 
-def _told(expected: Sequence[str], actual: Sequence[Pod]) -> tuple[str, str, str]:
-    """The story is that of the first pod that is in one list only."""
+def _difference(expected: Sequence[str], actual: Sequence[Pod]) -> tuple[str, str, str]:
+    """Compare two lists of pods. The story is about the first pod that is in one list only."""
     names = [pod.full_name for pod in actual]
     odd = next((name for name in expected if not any(_is(name, pod) for pod in actual)), "")
     odd = odd or next((pod.full_name for pod in actual if not any(_is(name, pod) for name in expected)), "")

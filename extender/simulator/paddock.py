@@ -1,7 +1,7 @@
-"""Paddock itself in the simulator: the server's engine, verbs and configuration, the world outside played.
+"""Paddock itself in the simulator: the server's engine, verbs and configuration in a played world.
 
-What `extender.app` wires to sockets, watches and a wall clock is wired here to the played API server and the
-virtual clock. A restart is a new `Life`; nothing of the former one is heard of again.
+`extender.app` connects these to sockets, watches and a wall clock. Here they are connected to the played API
+server and the virtual clock. A restart is a new `Life`; the former one is never heard of again.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ F = TypeVar("F")
 
 
 class Life:
-    """Paddock from one start to its end. ``after_effect(name)`` is called when one has been carried out."""
+    """Paddock from one start to its end. ``after_effect(name)`` is called after each effect."""
 
     def __init__(self, world: World, after_effect: Callable[[str], None]) -> None:
         self._world = world
@@ -66,7 +66,7 @@ class Life:
         )
         self.configuration = LiveConfiguration(
             self.engine,
-            # An empty document of a scenario is the built-in one, as it always was.
+            # An empty document in a scenario means the built-in one.
             overrides={"builtin_default": True},
             on_refused=self._on_refused,
             on_applied=self._on_applied,
@@ -78,6 +78,7 @@ class Life:
 
     @property
     def view(self) -> LedgerView:
+        """The current view of the ledger."""
         return self.engine.view
 
     # -- start and end ---------------------------------------------------------------------------
@@ -107,7 +108,7 @@ class Life:
         self.engine.learn(on.ObjectsListed(kind, frozenset(map(kind.key_of, there))))
 
     def end(self) -> None:
-        """Forget everything; callers that still wait see their connection break."""
+        """Forget everything. Callers that still wait see their connection break."""
         self.ended = True
         calls, self._calls = self._calls, {}
         for task, answered in calls.items():
@@ -115,7 +116,7 @@ class Life:
             answered(CONNECTION_LOST)
 
     def hang_up(self) -> None:
-        """Whoever called is gone: waits end, and what was sent comes about."""
+        """Break the connections of all callers: waits end, and Bindings that were sent come about."""
         calls, self._calls = self._calls, {}
         for task in calls:
             task.cancel()
@@ -133,7 +134,7 @@ class Life:
     # -- configuration ---------------------------------------------------------------------------
 
     def configure(self) -> None:
-        """Offer what the ConfigMap says now."""
+        """Offer the current ConfigMap as the configuration."""
         self._refused = ""
         self.configuration.offer_config_maps(None, ConfigMapData(dict(self._world.config_map)), SOURCE)
 
@@ -152,7 +153,7 @@ class Life:
     # -- learning and doing ----------------------------------------------------------------------
 
     def deliver(self, change: ClusterChange) -> None:
-        """The watch shows a change. A pod that has ended leaves the selection."""
+        """Show a change as the watch does. A pod that has ended leaves the selection."""
         match change:
             case NodeChange(node, facts, deleted):
                 name = NodeName(node.name)
@@ -170,7 +171,7 @@ class Life:
         self.effects.append(effect)
 
     def run_effects(self) -> bool:
-        """Run planned passes and what has been asked for, in emission order. False when there was nothing."""
+        """Run planned cycles and then requested effects, in emission order. False if there was nothing."""
         if not (self.effects or self._passes):
             return False
         for _ in range(len(self._passes)):
@@ -190,7 +191,7 @@ class Life:
         return True
 
     def plan_time(self) -> None:
-        """See that the ledger is told when its next expiry is due."""
+        """Set a timer for the next expiry in the ledger."""
         moment = self.view.next_due()
         due = None if moment is None else max(self._world.clock.now, round((moment - EPOCH) * 1000))
         if due == self._planned:
@@ -204,11 +205,11 @@ class Life:
         self._planned = None
         if not self.ended:
             self.engine.pass_time()
-            # A plan is made in the moment that it is due (format, rules 2 and 7).
+            # A plan is made at the instant at which it is due (format, rules 2 and 7).
             self.engine.planner.finish()
 
     def _later(self, _: float, call: Callable[[], None]) -> None:
-        """Passes take no virtual time (format, rule 3)."""
+        """Run later at the same instant: cycles take no virtual time (format, rule 3)."""
         self._passes.append(call)
 
     def _done(self, effect: Effect) -> None:
@@ -218,7 +219,7 @@ class Life:
     # -- the verbs -------------------------------------------------------------------------------
 
     def answer(self, verb: str, body: bytes) -> bytes:
-        """filter, prioritize or preempt, faults turned into what the HTTP server answers (design 10)."""
+        """Answer filter, prioritize or preempt. A fault becomes the answer of the HTTP server (design 10)."""
         answers: Mapping[str, Callable[[bytes], bytes]] = {
             "filter": self.verbs.filter,
             "prioritize": self.verbs.prioritize,
@@ -232,6 +233,7 @@ class Life:
             raise CallFailed(f"failed {verb} with extender: {error}") from error
 
     def bind(self, body: bytes, answered: Callable[[str], None]) -> None:
+        """Begin a bind call; ``answered`` gets its error, or an empty text."""
         task = self._world.loop.create_task(self.bind_verb.bind(body))
         self._calls[task] = answered
         task.add_done_callback(self._call_ended)
@@ -249,7 +251,7 @@ class Life:
     # -- Binder ----------------------------------------------------------------------------------
 
     async def post(self, binding: PostBinding, *, within: float) -> BindOutcome:
-        """Post a Binding; it takes its time and comes about whether or not anybody still waits."""
+        """Post a Binding. After its delay it comes about, whether or not a caller still waits."""
         if self.ended:
             return BindOutcome(False, message="Paddock has ended")
         arrived: asyncio.Future[BindOutcome] = asyncio.get_running_loop().create_future()
@@ -284,40 +286,43 @@ class Life:
         return BindOutcome(True)
 
     async def read_pod(self, namespace: str, name: str, *, within: float) -> PodFacts | None:
+        """Read a pod from the API, or None if there is none."""
         pod = self._world.api.pod_named(namespace, name)
         return pod.facts if pod is not None else None
 
     # -- Witness ---------------------------------------------------------------------------------
 
     def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None:
+        """Pass a verdict on to the observer, unless this life has ended."""
         if not self.ended:
             self._world.onlooker.decided(verb, record, verdict)
             if self.witness is not None:
                 self.witness.decided(verb, record, verdict, now=now)
 
     def learned(self, event: on.Event, *, now: float) -> None:
-        """Pass it on: the API's changes tell the reports enough."""
+        """Pass an event on to the witness. The reports read the changes of the API instead."""
         if self.witness is not None and not self.ended:
             self.witness.learned(event, now=now)
 
     def planned(self, outcome: Planned, *, pod: str, how: str, now: float) -> None:
+        """Pass a plan on to the observer and to the recent plans, unless this life has ended."""
         if not self.ended:
             self._world.onlooker.planned(outcome, pod.removeprefix("default/"))
             if self.witness is not None:
                 self.witness.planned(outcome, pod=pod, how=how, now=now)
 
     def breached(self, plan: Plan, breaches: tuple[Breach, ...], *, pod: str, now: float) -> None:
-        """A plan broke a law, which no run may end with."""
+        """Stop the run, because a plan broke a law."""
         raise AssertionError(breaches)
 
     def drifted(self, drifts: list[Drift]) -> None:
-        """An audit found the ledger wrong, which no run may end with."""
+        """Stop the run, because an audit found drift in the ledger."""
         if drifts:
             raise AssertionError(drifts)
 
 
 class Paddock:
-    """The extender as kube-scheduler sees it: whatever life it is in."""
+    """The extender as kube-scheduler sees it, across restarts."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -331,13 +336,14 @@ class Paddock:
         return life
 
     def restart(self) -> None:
-        """All memory is lost; what it learns from now on begins with a list. Raises `PaddockError`."""
+        """Restart with an empty memory, and begin with a list. Raises `PaddockError`."""
         former = self.life
         self._changes.clear()
         self.life = self._born()
         former.end()
 
     def kill_after(self, name: str, nth: int) -> None:
+        """Restart after the ``nth`` effect of that name from now on."""
         self._kill = name, nth
 
     def _count_effect(self, name: str) -> None:
@@ -349,15 +355,15 @@ class Paddock:
             self.restart()
 
     def manages(self, body: Json) -> bool:
-        """Whether a pod, about to be created, would be Paddock's."""
+        """True if Paddock would manage a pod that is about to be created."""
         return bool(self.life.engine.is_managed(pod_from(POD.decode(msgspec.json.encode(body)))))
 
     def hear(self, change: ClusterChange, *, due: int) -> None:
-        """A change that the watch will show at ``due``."""
+        """Take in a change that the watch will show at ``due``."""
         self._changes.append((due, change))
 
     def read_changes(self) -> bool:
-        """Take what the watch shows by now. False when that is nothing."""
+        """Deliver the changes that the watch shows by now. False if there were none."""
         heard = False
         while self._changes and self._changes[0][0] <= self._world.clock.now:
             self.life.deliver(self._changes.popleft()[1])
@@ -365,32 +371,37 @@ class Paddock:
         return heard
 
     def run_effects(self) -> bool:
-        """Do what has been asked for. False when that is nothing."""
+        """Carry requested effects out. False if there were none."""
         return self.life.run_effects()
 
     def plan_time(self) -> None:
+        """Set a timer for the next expiry in the ledger."""
         self.life.plan_time()
 
     def configure(self) -> None:
-        """The ConfigMap was edited."""
+        """Take in an edit of the ConfigMap."""
         self.life.configure()
 
     # -- Server ----------------------------------------------------------------------------------
 
     def filter(self, body: bytes) -> bytes:
+        """Answer filter."""
         return self.life.answer("filter", body)
 
     def prioritize(self, body: bytes) -> bytes:
+        """Answer prioritize."""
         return self.life.answer("prioritize", body)
 
     def preempt(self, body: bytes) -> bytes:
+        """Answer preempt."""
         return self.life.answer("preempt", body)
 
     def bind(self, body: bytes, answered: Callable[[str], None]) -> None:
+        """Begin a bind call; ``answered`` gets its error, or an empty text."""
         self.life.bind(body, answered)
 
     def bind_at_once(self, body: bytes) -> bytes:
-        """The answer to a bind call that need not wait."""
+        """Bind without waiting, and return the answer."""
         answers: list[str] = []
         self.life.bind(body, answers.append)
         error = answers[0] if answers else "this Binding takes its time"

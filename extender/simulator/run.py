@@ -1,4 +1,4 @@
-"""Playing a scenario: its steps, in their order, and what is left to report at the end."""
+"""The steps of a scenario, played in their order, and the record at the end."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -16,7 +16,7 @@ from extender.simulator.scheduler.scheduler import Spinning
 from extender.simulator.simulation import Between, Cluster
 
 Watch = Callable[[int, int], None]
-"""Told after each instant: time in milliseconds, and attempts so far."""
+"""Callback after each instant: time in milliseconds, and attempts so far."""
 
 
 def run_scenario(
@@ -24,8 +24,8 @@ def run_scenario(
 ) -> Recording:
     """Play a scenario to its last step. ``between``: see `Cluster`.
 
-    Raises `ScenarioError` for one that cannot be played: a step that names what is not there, a first
-    configuration that is refused, a pod that is tried without end.
+    Raises `ScenarioError` for a scenario that cannot be played. Examples are a step that names a missing
+    object, a first configuration that is refused, and a pod that is tried without end.
     """
     return _Run(scenario, watch, between).play()
 
@@ -47,7 +47,10 @@ class _Run:
         self._settings = dict(scenario.settings)
 
     def play(self) -> Recording:
-        """The calls that are open at the end are broken off, so that nothing of this run goes on later."""
+        """Play a scenario.
+
+        Calls that are open at the end are broken off, so that nothing of this run continues.
+        """
         try:
             return self._played()
         finally:
@@ -58,14 +61,14 @@ class _Run:
         for at, step in enumerate(self._scenario.steps):
             path = f"steps[{at}]"
             try:
-                self._cluster.advance(step.at, self._told)
+                self._cluster.advance(step.at, self._after_instant)
                 self._play(step, path)
             except Spinning as error:
                 raise self._error(step.line, path, str(error)) from error
-            self._told()
+            self._after_instant()
         return self._recording()
 
-    def _told(self) -> None:
+    def _after_instant(self) -> None:
         if self._watch is not None:
             self._watch(self._cluster.clock.now, self._cluster.attempts)
 
@@ -80,7 +83,10 @@ class _Run:
         self._check(step, refused)
 
     def _act(self, step: Step, path: str) -> str:
-        """Every action of a step, in the format's order. The answer: why its config was refused, or empty."""
+        """Run every action of a step, in the format's order.
+
+        The answer: why its configuration was refused, or empty.
+        """
         refused = self._reconfigure(step)
         self._change_nodes(step, path)
         for at, entry in enumerate(step.submit):
@@ -100,7 +106,7 @@ class _Run:
         return refused
 
     def _reconfigure(self, step: Step) -> str:
-        """The ConfigMap is edited, once for the document and once for the settings."""
+        """Edit the ConfigMap, once for the document and once for the settings."""
         refused = ""
         if step.config is not None:
             self._config_text = step.config.text
@@ -188,8 +194,8 @@ class _Run:
             self._scenario.file,
             self._end,
             tuple(recorder.timeline),
-            recorder.queue_lanes(),
-            recorder.node_lanes(api.all_nodes, api.pods),
+            recorder.queue_histories(),
+            recorder.node_histories(api.all_nodes, api.pods),
             recorder.pod_states(api.pods.values()),
             tuple(self._differences),
             self._checks,

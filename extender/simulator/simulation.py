@@ -1,6 +1,6 @@
 """A whole played cluster: API server, kube-scheduler, controllers and Paddock, moved from instant to instant.
 
-The order of what happens at one instant is the format's rule 2; nothing here decides anything else.
+The order within one instant is the format's rule 2. Nothing else is decided here.
 """
 
 from collections import deque
@@ -43,12 +43,14 @@ PROFILES = frozenset({"default-scheduler", "yunikorn", "paddock"})
 
 
 Between = Callable[[Server], Server]
-"""What stands between the played kube-scheduler and Paddock."""
+"""A layer between the played kube-scheduler and Paddock."""
 
 
 class Cluster:
-    """``between``: by default nothing. Raises `PaddockError` when Paddock does not start with the scenario's
-    configuration."""
+    """The played cluster. ``between``: nothing by default.
+
+    Raises `PaddockError` if Paddock does not start with the scenario's configuration.
+    """
 
     def __init__(self, scenario: Scenario, *, between: Between | None = None) -> None:
         self.scenario = scenario
@@ -66,7 +68,7 @@ class Cluster:
         self._add_what_stands()
         self.world = World(
             self.clock,
-            # Only what asyncio itself needs of a loop is there.
+            # Only what asyncio itself needs of a loop is implemented.
             HandLoop(self.clock),  # type: ignore[abstract]
             self.api,
             PlayedBudgets(scenario.cluster.pod_disruption_budgets, self.api.live_pods),
@@ -82,17 +84,19 @@ class Cluster:
 
     @property
     def paddock(self) -> Paddock:
+        """Paddock in this cluster."""
         assert self._paddock is not None  # noqa: S101 - only while the cluster is being built
         return self._paddock
 
     @property
     def scheduler(self) -> PlayedScheduler:
+        """The scheduler in this cluster."""
         assert self._scheduler is not None  # noqa: S101 - only while the cluster is being built
         return self._scheduler
 
     @property
     def attempts(self) -> int:
-        """Scheduling attempts so far."""
+        """The number of scheduling attempts so far."""
         return self._finished_attempts + self.scheduler.attempts
 
     # -- what stands still -----------------------------------------------------------------------------------
@@ -112,7 +116,7 @@ class Cluster:
             self.add_nodes(node)
 
     def _add_what_pods_need(self) -> None:
-        """Anonymous classes, and namespaces that are named only by pods."""
+        """Add anonymous classes, and namespaces that only pods name."""
         for step in self.scenario.steps:
             for entry in step.submit:
                 if entry.namespace not in self.api.namespaces:
@@ -122,31 +126,31 @@ class Cluster:
                     self.api.add_priority_class(priority_class_object(name, entry.priority))
 
     def add_nodes(self, entry: NodeEntry) -> None:
-        """Raises `Refusal` for a name that is taken."""
+        """Add nodes. Raises `Refusal` for a name that is taken."""
         for name in entry.names:
             self.api.add_node(node_object(entry, name, at=self.clock.now))
 
     # -- pods ------------------------------------------------------------------------------------------------
 
     def submit(self, entry: PodEntry, name: str) -> Pod:
-        """Raises `Refusal` for a name that is taken, or a node that is not there."""
+        """Create pods. Raises `Refusal` for a name that is taken, or a node that does not exist."""
         if entry.node is not None and entry.node not in self.api.nodes:
             raise Refusal(f"there is no node {entry.node}")
         body = self._body(entry, name, created=self.clock.now - entry.age, node=entry.node)
         return self.api.create_pod(body, entry=entry, root=name, created=self.clock.now - entry.age)
 
-    def find_pod(self, name: str, *, among_the_gone: bool = False) -> Pod | None:
-        """A pod by its name, or ``namespace/name``; of several the one in ``default``, else the latest."""
+    def find_pod(self, name: str, *, even_if_deleted: bool = False) -> Pod | None:
+        """A pod by its name, or ``namespace/name``. Of several the one in ``default``, else the latest."""
         namespace, _, plain = name.rpartition("/")
         found = [
             pod
             for pod in self.api.named.get(plain, ())
-            if namespace in ("", pod.namespace) and (pod.exists or among_the_gone)
+            if namespace in ("", pod.namespace) and (pod.exists or even_if_deleted)
         ]
         return max(found, key=lambda pod: (pod.exists, pod.namespace == "default", pod.seq), default=None)
 
     def _recreate(self, pod: Pod) -> None:
-        """A controller whose pod goes submits a copy at once (format, rule 8)."""
+        """Submit a copy at once, as a controller does for a deleted pod (format, rule 8)."""
         if pod.entry is None or not pod.entry.recreate:
             return
         copies = pod.copies + 1
@@ -155,7 +159,7 @@ class Cluster:
         made.copies = copies
 
     def _create(self, posted: Json) -> None:
-        """A pod that Paddock posts. Raises `Refusal`."""
+        """Create a pod that Paddock posts. Raises `Refusal`."""
         refused = "; ".join(objections(posted, self.api.priority_classes))
         if refused:
             raise Refusal(refused)
@@ -166,7 +170,7 @@ class Cluster:
         self.api.create_pod(body, entry=None, root=body["metadata"]["name"], created=self.clock.now)
 
     def _body(self, entry: PodEntry, name: str, *, created: int, node: str | None) -> Json:
-        """The pod as it is stored, with our gate when the scenario asks for gates and Paddock manages it."""
+        """The pod as it is stored, with Paddock's gate if it is managed and the scenario asks for gates."""
         body = pod_object(entry, name, self.api.priority_classes, at=created, node=node)
         _check(body)
         if self.scenario.gates and node is None and self.paddock.manages(body):
@@ -192,7 +196,7 @@ class Cluster:
                 self.clock.at(self.clock.now + delay, Kind.API, _change_is_there)
 
     def _reconcile_budgets(self) -> None:
-        """The disruption controller's part, once for all that has changed since it last looked."""
+        """Play the disruption controller, once for all changes since its last run."""
         if self._pods_changed:
             self._pods_changed = False
             for change in self.world.budgets.reconcile():
@@ -201,7 +205,7 @@ class Cluster:
     # -- time ------------------------------------------------------------------------------------------------
 
     def advance(self, until: int, watch: Callable[[], None]) -> None:
-        """Live through all that is before ``until``, then run its timers. ``watch``: after each instant."""
+        """Play everything before ``until``, then run its timers. ``watch``: called after each instant."""
         while (due := self.clock.next_due()) is not None and due < until:
             self.clock.now = due
             self.clock.run_due()
@@ -211,7 +215,7 @@ class Cluster:
         self.clock.run_due()
 
     def settle(self) -> None:
-        """Rule 2c: until nothing changes. Raises `Spinning`."""
+        """Repeat rule 2c until nothing changes. Raises `Spinning`."""
         busy = True
         while busy:
             self._garbage.collect()
@@ -230,14 +234,14 @@ class Cluster:
     # -- restarts --------------------------------------------------------------------------------------------
 
     def restart_scheduler(self) -> None:
-        """Queue, assumptions and open calls are forgotten."""
+        """Restart the scheduler. Queue, assumptions and open calls are forgotten."""
         self.stop_scheduler()
         self._finished_attempts += self.scheduler.attempts
         self._scheduler_changes.clear()
         self._scheduler = self._new_scheduler()
 
     def stop_scheduler(self) -> None:
-        """It is away until it is restarted; its calls are broken off."""
+        """Stop the scheduler until it is restarted. Its calls are broken off."""
         if not self.scheduler.stopped:
             self.scheduler.stopped = True
             self.paddock.life.hang_up()
@@ -254,7 +258,7 @@ class Cluster:
 
 
 def _check(body: Json) -> None:
-    """The API server would not take a spec of a wrong shape. Raises `Refusal`."""
+    """Check a spec as the API server does. Raises `Refusal` for a wrong shape."""
     try:
         shape_of(body["spec"], pod_from(POD.decode(msgspec.json.encode(body))))
     except (ValueError, PaddockError, TypeError, AttributeError, KeyError) as error:
@@ -262,4 +266,4 @@ def _check(body: Json) -> None:
 
 
 def _change_is_there() -> None:
-    """The instant at which late news arrives; `Cluster.settle` reads it."""
+    """Do nothing: late changes arrive at this instant, and `Cluster.settle` reads them."""

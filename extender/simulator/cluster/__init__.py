@@ -1,4 +1,4 @@
-"""The played cluster: API server, disruption and garbage controllers, evictions, and the virtual clock.
+"""The played cluster: API server, disruption controller, garbage collector, evictions and virtual clock.
 
-Also the effects of Paddock, carried out on that API server.
+Paddock's effects are carried out here, too.
 """

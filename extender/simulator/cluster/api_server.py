@@ -1,7 +1,7 @@
-"""The played API server: objects with versions, the few calls that change them, and a report of every change.
+"""The played API server: objects with versions, the calls that change them, and a report of every change.
 
-It decides what the real one decides: who may be bound, what a patch changes, when a deleted pod is gone.
-Readers get each change as it was made, so one that hears of it late sees the object as it was then.
+The rules of the real one hold here: which pods may be bound, what a patch changes, when a deleted pod
+disappears. A reader gets each change as it was made. A late reader therefore sees the object as it was then.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -23,19 +23,23 @@ _encode = msgspec.json.encode
 
 
 class Refusal(Exception):
-    """The API server says no. ``gone``: there is no such object; ``node``: where the pod is bound instead."""
+    """A call that the API server refuses.
 
-    def __init__(self, message: str, *, gone: bool = False, node: str = "") -> None:
+    ``absent``: there is no such object. ``node``: where the pod is bound instead.
+    """
+
+    def __init__(self, message: str, *, absent: bool = False, node: str = "") -> None:
         super().__init__(message)
-        self.gone = gone
+        self.absent = absent
         self.node = node
 
 
 class PlayedApi:
-    """``publish`` is told every change, in order. Pods that ended or went stay known, for the reports.
+    """The objects of the cluster and the calls that change them.
 
-    ``on_deleted``: who hears that a pod leaves; ``post_pod``: how a pod of Paddock's own is created, with all
-    that policies do to it, raises `Refusal`.
+    ``publish`` receives every change, in order. ``on_deleted`` receives each pod that begins to leave.
+    ``post_pod`` creates a pod of Paddock's own, with all that policies do to it, and raises `Refusal`. Pods
+    that ended or were deleted stay known, for the reports.
     """
 
     def __init__(self, clock: Clock, publish: Callable[[Change], None]) -> None:
@@ -50,31 +54,34 @@ class PlayedApi:
         self.all_nodes: list[Node] = []
         self.namespaces: dict[str, NamespaceFacts] = {}
         self.priority_classes: dict[str, Json] = {}
-        self.on_deleted: Callable[[Pod], None] = _nobody_cares
-        self.post_pod: Callable[[Json], None] = _nobody_admits
+        self.on_deleted: Callable[[Pod], None] = _ignore_deletion
+        self.post_pod: Callable[[Json], None] = _ignore_pod
 
     @property
     def version(self) -> int:
-        """The newest resourceVersion there is."""
+        """The newest resourceVersion in use."""
         return self._version
 
     # -- what stands still ------------------------------------------------------------------------------
 
     def add_namespace(self, body: Json) -> None:
+        """Add a namespace."""
         facts = kinds.NAMESPACES.read(_encode(body))
         self.namespaces[facts.name] = facts
 
     def add_priority_class(self, body: Json) -> None:
+        """Add a PriorityClass."""
         self.priority_classes[body["metadata"]["name"]] = body
 
     def priority_class_facts(self) -> Iterator[PriorityClassFacts]:
+        """Every PriorityClass as core reads it."""
         for body in self.priority_classes.values():
             yield kinds.PRIORITY_CLASSES.read(_encode(body))
 
     # -- nodes --------------------------------------------------------------------------------------------
 
     def add_node(self, body: Json) -> Node:
-        """Raises `Refusal` for a name that is taken."""
+        """Add a node. Raises `Refusal` for a name that is taken."""
         name = body["metadata"]["name"]
         if name in self.nodes:
             raise Refusal(f"node {name} exists already")
@@ -85,6 +92,7 @@ class PlayedApi:
         return node
 
     def cordon(self, name: str, *, unschedulable: bool) -> None:
+        """Cordon a node, or end that."""
         node = self._node(name)
         if node.body["spec"]["unschedulable"] != unschedulable:
             node.body["spec"]["unschedulable"] = unschedulable
@@ -92,7 +100,7 @@ class PlayedApi:
             self._publish(NodeChange(node, node.facts))
 
     def remove_node(self, name: str) -> None:
-        """The pods on it go at the same instant (format, rule 13)."""
+        """Remove a node; the pods on it are deleted at the same instant (format, rule 13)."""
         node = self._node(name)
         for pod in [pod for pod in self._live.values() if pod.node == name]:
             self.remove(pod, ended="" if pod.terminal else "deleted")
@@ -112,14 +120,15 @@ class PlayedApi:
     # -- pods ----------------------------------------------------------------------------------------------
 
     def live_pods(self) -> Iterator[Pod]:
-        """Every pod that exists, in order of creation, those that have ended included."""
+        """Every pod that exists, in order of creation, including pods that have ended."""
         return iter([pod for pod in self.pods.values() if pod.exists])
 
     def pod_named(self, namespace: str, name: str) -> Pod | None:
+        """The pod of that name that exists now, or None."""
         return self._live.get((namespace, name))
 
     def create_pod(self, body: Json, *, entry: PodEntry | None, root: str, created: int) -> Pod:
-        """Raises `Refusal` for a name that is taken, also by a pod that is still leaving."""
+        """Create a pod. Raises `Refusal` for a taken name, even of a pod that is still terminating."""
         meta = body["metadata"]
         key = meta["namespace"], meta["name"]
         known = self._live.get(key)
@@ -143,7 +152,7 @@ class PlayedApi:
     def bind(self, pod: Pod | None, uid: str, node: str) -> None:
         """Assign a pod to a node, as pkg/registry/core/pod/storage/storage.go does. Raises `Refusal`."""
         if pod is None:
-            raise Refusal("pod not found", gone=True)
+            raise Refusal("pod not found", absent=True)
         if pod.uid != uid:
             raise Refusal("the UID in the precondition does not match the pod's")
         if pod.deleting:
@@ -157,7 +166,7 @@ class PlayedApi:
         self._changed(pod)
 
     def _run(self, pod: Pod, *, since: int) -> None:
-        """What API server and kubelet write when a pod has its node: it runs from its Binding on."""
+        """Write the status that API server and kubelet give a bound pod: it runs from its Binding on."""
         status = pod.body["status"]
         status.pop("nominatedNodeName", None)
         others = [each for each in status.get("conditions", ()) if each["type"] != "PodScheduled"]
@@ -173,30 +182,30 @@ class PlayedApi:
             self.finish(pod, "Succeeded")
 
     def finish(self, pod: Pod, phase: str) -> None:
-        """Succeeded or Failed. Raises `Refusal` for a pod that has no node or has ended already."""
+        """Let a pod succeed or fail. Raises `Refusal` for a pod that has no node or has ended already."""
         if pod.terminal:
             raise Refusal(f"pod {pod.name} is {pod.phase} already")
         if phase == "Succeeded" and not pod.node:
             raise Refusal(f"pod {pod.name} has no node, so it cannot complete")
         pod.body["status"]["phase"] = phase
         pod.ended = phase.lower()
-        pod.gone_at = self._clock.now
+        pod.deleted_at = self._clock.now
         self._changed(pod)
 
     def annotate(self, pod: Pod, annotations: Mapping[str, str | None]) -> None:
-        """Set annotations, or take those given as None off."""
-        kept = dict(pod.body["metadata"].get("annotations") or {})
+        """Set annotations; None removes one."""
+        updated = dict(pod.body["metadata"].get("annotations") or {})
         for key, value in annotations.items():
             if value is None:
-                kept.pop(key, None)
+                updated.pop(key, None)
             else:
-                kept[key] = value
-        if kept != (pod.body["metadata"].get("annotations") or {}):
-            pod.body["metadata"]["annotations"] = kept
+                updated[key] = value
+        if updated != (pod.body["metadata"].get("annotations") or {}):
+            pod.body["metadata"]["annotations"] = updated
             self._changed(pod)
 
     def open_gate(self, pod: Pod, gate: str = OWN_GATE, *, noted: bool = True) -> None:
-        """Remove a gate. ``noted``: as Paddock does it, which says so on the pod at once (F-7)."""
+        """Remove a gate. ``noted``: as Paddock does it, with a note on the pod (F-7)."""
         gates = pod.body["spec"].get("schedulingGates") or []
         left = [each for each in gates if each["name"] != gate]
         if left != gates:
@@ -206,7 +215,10 @@ class PlayedApi:
             self._changed(pod)
 
     def set_status(self, pod: Pod, condition: Json | None, *, nominated: str | None = None) -> None:
-        """Write a condition and, unless None, the nominated node; a patch that changes nothing is none."""
+        """Write a condition and, unless None, the nominated node.
+
+        A patch that changes nothing is not recorded.
+        """
         status = pod.body["status"]
         before = status.get("conditions") or []
         conditions = before
@@ -222,16 +234,17 @@ class PlayedApi:
         self._changed(pod)
 
     def resize(self, pod: Pod, requests: Mapping[str, str]) -> None:
-        """In place, done at once: spec, and for a pod on a node its status too (RES-5)."""
+        """Resize a pod in place and at once: its spec, and on a node its status too (RES-5)."""
         container = pod.body["spec"]["containers"][0]
         wanted = {**container.get("resources", {}).get("requests", {}), **requests}
         container["resources"] = {**container.get("resources", {}), "requests": wanted}
         self._changed(pod)
 
     def delete(self, pod: Pod, *, why: str = "deleted", grace: int | None = None) -> None:
-        """Begin to delete a pod; it is gone after its grace, at once when it has no node or has ended.
+        """Begin to delete a pod.
 
-        ``grace``: milliseconds instead of its own; 0 also ends a deletion that has begun.
+        The pod disappears after its grace period, or at once if it has no node or has ended. ``grace``:
+        milliseconds instead of the pod's own; 0 also ends a deletion that has begun.
         """
         if pod.deleting:
             if grace == 0:
@@ -251,14 +264,14 @@ class PlayedApi:
         self.on_deleted(pod)
 
     def remove(self, pod: Pod, *, ended: str) -> None:
-        """The pod is gone. A controller hears of it, unless it heard when the deletion began."""
+        """Remove a pod. Its controller learns of it now, unless it learned when the deletion began."""
         if not pod.exists:
             return
         reported = "deletionTimestamp" in pod.body["metadata"] and pod.facts.deleting
         pod.exists = False
         pod.ended = ended or pod.ended
         if not pod.terminal:
-            pod.gone_at = self._clock.now
+            pod.deleted_at = self._clock.now
         pod.body["metadata"].setdefault("deletionTimestamp", stamp(self._clock.now))
         del self._live[pod.namespace, pod.name]
         self._changed(pod, deleted=True)
@@ -276,17 +289,17 @@ class PlayedApi:
         return str(self._version)
 
 
-def _nobody_cares(pod: Pod) -> None:
-    """Before a controller is there."""
+def _ignore_deletion(pod: Pod) -> None:
+    """Do nothing, before a controller is attached."""
     del pod
 
 
-def _nobody_admits(body: Json) -> None:
-    """Before policies are there."""
+def _ignore_pod(body: Json) -> None:
+    """Do nothing, before policies are attached."""
     raise Refusal(f"pod {body['metadata']['name']} is not admitted yet")
 
 
 def conditions_of(body: Mapping[str, Any], kind: str) -> Json:
-    """A pod's condition of one type, empty without one."""
+    """A pod's condition of one type; empty without one."""
     found: Json = next((each for each in body["status"].get("conditions", ()) if each["type"] == kind), {})
     return found

@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets as their controller keeps them: how many more pods of each may go now.
+"""PodDisruptionBudgets as their controller maintains them: how many more pods of each may be evicted now.
 
 Source: pkg/controller/disruption/disruption.go. Without controllers the expected pods are the matching ones.
 """
@@ -12,7 +12,7 @@ from extender.simulator.scenario.cluster_entries import BudgetEntry
 
 
 class PlayedBudgets:
-    """The cluster's budgets, each as its controller wrote it last. ``pods``: every one there is."""
+    """The cluster's budgets, each as its controller last wrote it. ``pods``: every pod that exists."""
 
     def __init__(self, entries: Sequence[BudgetEntry], pods: Callable[[], Iterable[Pod]]) -> None:
         self._entries = entries
@@ -22,11 +22,11 @@ class PlayedBudgets:
 
     @property
     def written(self) -> Collection[BudgetFacts]:
-        """All of them, in the order of the file."""
+        """All budgets, in the order of the file."""
         return self._written.values()
 
     def reconcile(self) -> list[BudgetFacts]:
-        """Look at the pods again, as the controller does; those that it has changed."""
+        """Check the pods again, as the controller does, and return the budgets that changed."""
         changes = []
         pods = self._counted() if self._entries else []
         for entry in self._entries:
@@ -37,10 +37,10 @@ class PlayedBudgets:
         return changes
 
     def objection(self, pod: Pod) -> str:
-        """Why the Eviction API would not evict a pod now, or empty.
+        """The reason why the Eviction API would not evict a pod now, or empty.
 
-        A pod that does not run, or is leaving, may always go; one of several budgets never.
-        Source: pkg/registry/core/pod/storage/eviction.go.
+        A pod that is not running or is terminating may always be evicted. A pod under several budgets never
+        may. Source: pkg/registry/core/pod/storage/eviction.go.
         """
         if pod.terminal or pod.deleting or not pod.node:
             return ""
@@ -56,7 +56,7 @@ class PlayedBudgets:
 
 
 def allowed(budget: BudgetEntry, pods: Iterable[Pod]) -> int:
-    """Disruptions that a budget still allows, 0 or more."""
+    """The number of disruptions that a budget still allows, 0 or more."""
     mine = [pod for pod in pods if _covers(budget, pod)]
     healthy = sum(1 for pod in mine if pod.node and not pod.deleting)
     if budget.min_available is not None:
@@ -67,12 +67,12 @@ def allowed(budget: BudgetEntry, pods: Iterable[Pod]) -> int:
 
 
 def matches(budget: BudgetEntry, namespace: str, labels: Mapping[str, str]) -> bool:
-    """As kube-scheduler reads it: an empty selector matches nothing (filterPodsWithPDBViolation)."""
+    """Match as kube-scheduler does: an empty selector matches nothing (filterPodsWithPDBViolation)."""
     return bool(budget.match_labels) and namespace == budget.namespace and covers(_facts(budget, 0), labels)
 
 
 def _covers(budget: BudgetEntry, pod: Pod) -> bool:
-    """As controller and API server read it: an empty selector covers the whole namespace."""
+    """Match as controller and API server do: an empty selector covers the whole namespace."""
     labels = pod.body["metadata"].get("labels") or {}
     return pod.namespace == budget.namespace and covers(_facts(budget, 0), labels)
 

@@ -1,6 +1,6 @@
-"""The virtual clock: whole milliseconds, timers, and an event loop that only moves when it is told to.
+"""The virtual clock: whole milliseconds, timers, and an event loop that moves only when told to.
 
-Bind calls are coroutines, in the server and here. The loop runs them on virtual time: nothing sleeps, and the
+Bind calls are coroutines, in the server and here. The loop runs them on virtual time. Nothing sleeps, and the
 same scenario always runs in the same order.
 """
 
@@ -19,16 +19,16 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 EPOCH = 1_767_225_600
-"""2026-01-01T00:00:00Z in seconds since the epoch: when every scenario starts (format, rule 1)."""
+"""The start of every scenario, 2026-01-01T00:00:00Z, in seconds since the epoch (format, rule 1)."""
 
 
 class Kind(IntEnum):
-    """Timers due at one instant run in this order (format, rule 2a)."""
+    """Kinds of timers, in the order in which timers of one instant run (format, rule 2a)."""
 
     POD_REMOVAL = 1
     RUN_END = 2
     API = 3
-    """A Binding that takes its time, and news that reaches Paddock late."""
+    """A Binding that takes its time, or a change that reaches Paddock late."""
     CALL = 4
     """Deadlines of bind calls."""
     BACKOFF = 5
@@ -39,7 +39,7 @@ class Kind(IntEnum):
 
 @dataclass(order=True, slots=True)
 class Timer:
-    """Call at a time of the scenario. A cancelled timer stays in the heap and does nothing."""
+    """A call at a time of the scenario. A cancelled timer stays in the heap and does nothing."""
 
     #: Time of the call, in milliseconds from the start.
     due: int
@@ -53,11 +53,12 @@ class Timer:
     cancelled: bool = field(default=False, compare=False)
 
     def cancel(self) -> None:
+        """Let the timer do nothing when it is due."""
         self.cancelled = True
 
 
 class Clock:
-    """Time and what is due. ``now`` in milliseconds from the start."""
+    """Virtual time and the timers that are due. ``now``: milliseconds from the start."""
 
     def __init__(self) -> None:
         self.now = 0
@@ -66,7 +67,7 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the epoch, as the engine counts."""
+        """The time in seconds since the epoch, as the engine counts."""
         return EPOCH + self.now / 1000
 
     def at(self, due: int, kind: Kind, call: Callable[[], None]) -> Timer:
@@ -77,12 +78,13 @@ class Clock:
         return timer
 
     def next_due(self) -> int | None:
+        """The time of the next timer in milliseconds, or None without timers."""
         while self._timers and self._timers[0].cancelled:
             heapq.heappop(self._timers)
         return self._timers[0].due if self._timers else None
 
     def run_due(self) -> bool:
-        """Run every timer that is due now, also those that these add. False when there was none."""
+        """Run every timer that is due now, including timers that these add. False if there was none."""
         ran = False
         while (due := self.next_due()) is not None and due <= self.now:
             heapq.heappop(self._timers).call()
@@ -91,7 +93,10 @@ class Clock:
 
 
 class HandLoop(asyncio.AbstractEventLoop):
-    """An event loop on a `Clock`. `run_ready` runs what can run now; time never moves by itself."""
+    """An event loop on a `Clock`.
+
+    `run_ready` runs what can run now. Time never moves by itself.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -100,7 +105,7 @@ class HandLoop(asyncio.AbstractEventLoop):
         self.broken: list[BaseException] = []
 
     def run_ready(self) -> bool:
-        """Run until nothing is ready. False when nothing was. Raises what a callback raised."""
+        """Run until nothing is ready. False if nothing was ready. Raises what a callback raised."""
         if not self._ready:
             return False
         before = events._get_running_loop()
@@ -117,7 +122,7 @@ class HandLoop(asyncio.AbstractEventLoop):
         return True
 
     def drain(self) -> None:
-        """Run what is left when nobody cares for the outcome any more."""
+        """Run what is left when its outcome no longer matters."""
         while self._ready:
             with suppress(Exception):
                 self.run_ready()
@@ -126,20 +131,25 @@ class HandLoop(asyncio.AbstractEventLoop):
     # -- what asyncio asks of a loop ------------------------------------------------------------------
 
     def time(self) -> float:
+        """The virtual time in seconds from the start."""
         return self._clock.now / 1000
 
     def get_debug(self) -> bool:
+        """False: asyncio's debug mode reads the wall clock."""
         return False
 
     def is_running(self) -> bool:
+        """True, as asyncio asks for whenever it runs a callback."""
         return True
 
     def is_closed(self) -> bool:
+        """False: the loop lives as long as the run."""
         return False
 
     def call_soon(
         self, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
+        """Run a callback at the next `run_ready`."""
         handle = asyncio.Handle(callback, args, self, context)
         self._ready.append(handle)
         return handle
@@ -151,6 +161,7 @@ class HandLoop(asyncio.AbstractEventLoop):
         *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
+        """Run a callback after a delay in seconds of virtual time."""
         return self.call_at(self.time() + delay, callback, *args, context=context)
 
     def call_at(
@@ -160,6 +171,7 @@ class HandLoop(asyncio.AbstractEventLoop):
         *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
+        """Run a callback at a virtual time in seconds."""
         handle = asyncio.TimerHandle(when, callback, args, self, context)
         self._timers[id(handle)] = self._clock.at(round(when * 1000), Kind.CALL, lambda: self._due(handle))
         return handle
@@ -169,12 +181,13 @@ class HandLoop(asyncio.AbstractEventLoop):
         self._ready.append(handle)
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """asyncio says that a time need not be kept any more."""
+        """Do nothing: asyncio reports that a time is no longer needed."""
         timer = self._timers.pop(id(handle), None)
         if timer is not None:
             timer.cancel()
 
     def create_future(self) -> asyncio.Future[Any]:
+        """A future of this loop."""
         return asyncio.Future(loop=self)
 
     def create_task(
@@ -184,7 +197,9 @@ class HandLoop(asyncio.AbstractEventLoop):
         name: object = None,
         context: Context | None = None,
     ) -> asyncio.Task[T]:
+        """A task of this loop."""
         return asyncio.Task(coro, loop=self, name=str(name) if name else None, context=context)
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Note what a callback raised, for `run_ready` to raise."""
         self.broken.append(context.get("exception") or RuntimeError(context["message"]))

@@ -1,4 +1,4 @@
-"""What the API server does when an effect reaches it, in the played world.
+"""Effects of Paddock, carried out on the played API server.
 
 See `extender.kube.effects.effector`.
 """
@@ -50,7 +50,7 @@ def act(
     *,
     placeholders: PlaceholderSettings = DEFAULTS,
 ) -> None:
-    """Carry an effect out and tell how it ended."""
+    """Carry an effect out and report how it ended."""
     match effect:
         case ResolveGroups(user):
             # A run must not depend on the host it runs on.
@@ -68,7 +68,7 @@ def act(
 def _answer(
     effect: PodEffect, pod: Pod | None, api: PlayedApi, budgets: PlayedBudgets, onlooker: EvictionObserver
 ) -> Answer:
-    """Change the pod that is meant, None when it is gone."""
+    """Change the pod that is meant; None if it no longer exists."""
     match effect:
         case EvictPod():
             return evict(effect, pod, api, budgets, onlooker)
@@ -82,9 +82,9 @@ def _answer(
 
 
 def _create(wanted: CreatePlaceholder, api: PlayedApi, settings: PlaceholderSettings) -> str:
-    """Why a placeholder was refused, empty for one that is there; see `extender.kube.effects.placeholders`.
+    """Create a placeholder. The answer: why it was refused, empty if it was created.
 
-    Nothing in a scenario depends on the image.
+    See `extender.kube.effects.placeholders`. Nothing in a scenario depends on the image.
     """
     there = api.pod_named(wanted.namespace, wanted.name)
     if there is not None:
@@ -99,7 +99,7 @@ def _create(wanted: CreatePlaceholder, api: PlayedApi, settings: PlaceholderSett
 
 
 def _pod(api: PlayedApi, uid: PodUid, namespace: str, name: str) -> Pod | None:
-    """The pod an effect is for; another one may have its name by now."""
+    """The pod that an effect is for. Another pod may have its name by now."""
     pod = api.pod_named(namespace, name)
     return pod if pod is not None and pod.uid == uid else None
 

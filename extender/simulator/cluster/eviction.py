@@ -21,21 +21,21 @@ DISRUPTED = {
 
 
 class EvictionObserver(Protocol):
-    """Who is told what becomes of a pod. ``preemptor``: whom it makes room for, None for nobody."""
+    """Observer of evictions. ``preemptor``: the pod that needs the capacity, or None."""
 
     def evicted(self, pod: Pod, preemptor: Pod | None, why: str) -> None:
-        """It leaves now."""
+        """Note that a pod leaves now."""
         ...
 
     def spared(self, pod: Pod, preemptor: Pod | None, why: str) -> None:
-        """It stays, for the sake of a budget."""
+        """Note that a pod stays because of a budget."""
         ...
 
 
 def evict(
     wanted: EvictPod, pod: Pod | None, api: PlayedApi, budgets: PlayedBudgets, onlooker: EvictionObserver
 ) -> Answer:
-    """``pod``: the one that is meant, None when it is gone."""
+    """Evict a pod. ``pod``: the one that is meant, None if it no longer exists."""
     if pod is None:
         return Answer.NOT_FOUND
     preemptor = _known(api, wanted.preemptor)
@@ -51,7 +51,7 @@ def evict(
 
 
 def delete(wanted: DeletePod, pod: Pod | None, api: PlayedApi, onlooker: EvictionObserver) -> Answer:
-    """Whatever budgets say. A pod of the scenario is a victim; any other is a placeholder, which is none."""
+    """Delete a pod regardless of budgets. A pod of the scenario is a victim, a placeholder is not."""
     if pod is None:
         return Answer.NOT_FOUND
     is_victim = pod.entry is not None

@@ -1,6 +1,6 @@
-"""The played garbage collector: a pod whose owner is a pod that is gone goes too.
+"""The played garbage collector: a pod goes when the pod that owns it has disappeared.
 
-Source: pkg/controller/garbagecollector. It takes no virtual time.
+Source: pkg/controller/garbagecollector. Collection takes no virtual time.
 """
 
 from collections import deque
@@ -11,7 +11,7 @@ from extender.simulator.cluster.played_objects import Pod, PodChange
 
 
 class GarbageCollector:
-    """Follows the changes of pods; `collect` deletes what they leave without an owner."""
+    """Observer of pod changes. `collect` deletes the pods that they leave without an owner."""
 
     def __init__(self, api: PlayedApi) -> None:
         self._api = api
@@ -19,6 +19,7 @@ class GarbageCollector:
         self._left: deque[Pod] = deque()
 
     def heard(self, change: PodChange) -> None:
+        """Note a change of a pod: its owner, or the pods that it leaves without one."""
         pod, owner = change.pod, change.facts.owner
         if change.deleted:
             self._left.extend(self._owned.pop(pod.uid, {}).values())
@@ -33,7 +34,7 @@ class GarbageCollector:
         return pod is not None and pod.exists
 
     def collect(self) -> None:
-        """In order of creation."""
+        """Delete pods without an owner, in order of creation."""
         while self._left:
             pod = self._left.popleft()
             if pod.exists:

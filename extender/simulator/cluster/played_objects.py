@@ -16,11 +16,11 @@ TERMINAL = ("Succeeded", "Failed")
 class Pod:
     """Pod of the played API server."""
 
-    #: Its uid.
+    #: Uid of the pod.
     uid: PodUid
-    #: Its namespace.
+    #: Namespace of the pod.
     namespace: str
-    #: Its name.
+    #: Name of the pod.
     name: str
     #: Number in the order of creation.
     seq: int
@@ -40,39 +40,44 @@ class Pod:
     facts: PodFacts = field(default_factory=lambda: pod_from(POD.decode(b"{}")))
     #: True while the API has it.
     exists: bool = True
-    #: How it ended: evicted, preempted, succeeded, failed or deleted; empty while it goes on.
+    #: How it ended: evicted, preempted, succeeded, failed or deleted; empty while it exists and runs on.
     ended: str = ""
     #: Time of its Binding, in milliseconds; None before it.
     bound_at: int | None = None
     #: Time at which it ceased to exist, in milliseconds; None while it exists.
-    gone_at: int | None = None
+    deleted_at: int | None = None
 
     @property
     def node(self) -> str:
+        """Name of its node; empty for none."""
         node: str = self.body["spec"].get("nodeName", "")
         return node
 
     @property
     def phase(self) -> str:
+        """Phase that its status names."""
         phase: str = self.body["status"]["phase"]
         return phase
 
     @property
     def terminal(self) -> bool:
+        """True if it succeeded or failed."""
         return self.phase in TERMINAL
 
     @property
     def deleting(self) -> bool:
+        """True if its deletion has begun."""
         return "deletionTimestamp" in self.body["metadata"]
 
     @property
     def nominated(self) -> str:
+        """Name of the node that it is nominated to; empty for none."""
         node: str = self.body["status"].get("nominatedNodeName", "")
         return node
 
     @property
     def full_name(self) -> str:
-        """As reports and expectations name it: without the namespace ``default``."""
+        """The name used by reports and expectations: without the namespace ``default``."""
         return self.name if self.namespace == "default" else f"{self.namespace}/{self.name}"
 
 
@@ -80,7 +85,7 @@ class Pod:
 class Node:
     """Node of the played API server."""
 
-    #: Its name.
+    #: Name of the node.
     name: str
     #: Node as the API shows it now.
     body: Json

@@ -1,7 +1,7 @@
-"""What the API server does not take of a pod that Paddock makes from what somebody wrote. Pure.
+"""Checks of the API server for a pod that Paddock makes from what a user wrote. Pure.
 
-Names, labels and amounts only: the rest of a spec is looked at where the played kube-scheduler reads it.
-Source: pkg/apis/core/validation.
+Only names, labels and amounts are checked here. The rest of a spec is checked where the played kube-scheduler
+reads it. Source: pkg/apis/core/validation.
 """
 
 import re
@@ -17,7 +17,7 @@ _STANDARD = frozenset({"cpu", "memory", "ephemeral-storage"})
 
 
 def objections(body: Json, classes: Mapping[str, Json]) -> Iterator[str]:
-    """Why a pod is not taken, nothing for one that is. ``classes``: the PriorityClasses there are."""
+    """Reasons why a pod is refused; none for a valid one. ``classes``: the PriorityClasses that exist."""
     meta, spec = body["metadata"], body["spec"]
     for key, value in meta.get("labels", {}).items():
         if not _is_key(key):
@@ -37,7 +37,7 @@ def objections(body: Json, classes: Mapping[str, Json]) -> Iterator[str]:
 
 def _is_key(key: str) -> bool:
     domain, slash, name = key.rpartition("/")
-    # A name follows the rule of values, and must be there.
+    # A name follows the rule of values and is required.
     return bool(name) and is_label_value(name) and (not slash or _DOMAIN.fullmatch(domain) is not None)
 
 
@@ -50,7 +50,7 @@ def _amount_objections(resource: str, amount: str) -> Iterator[str]:
 
 
 def _is_whole(resource: str, amount: str) -> bool:
-    """Sub-units would have been rounded up."""
+    """True if nothing was rounded up: there were no sub-units."""
     try:
         return 1000 * exact_kubernetes_amount(resource, amount) == exact_kubernetes_amount("cpu", amount)
     except QuantityError:

@@ -1,4 +1,4 @@
-"""What a life of Paddock has around it in the simulator: what tells it, whom it tells, what it acts on."""
+"""The outside of a life of Paddock in the simulator: changes that it sees, its observer, and the API."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,28 +15,30 @@ from extender.simulator.cluster.eviction import EvictionObserver
 from extender.simulator.cluster.played_objects import Change
 
 ClusterChange = Change | BudgetFacts
-"""A disruption budget stands for a change to itself."""
+"""A change in the cluster. A disruption budget stands for a change of itself."""
 
 
 class PaddockObserver(EvictionObserver, Protocol):
-    """Who is told what Paddock decides and does."""
+    """Observer of what Paddock decides and does."""
 
-    def decided(self, verb: str, record: PodRecord, verdict: object) -> None: ...
+    def decided(self, verb: str, record: PodRecord, verdict: object) -> None:
+        """Note the verdict of a verb or a cycle on a pod."""
 
     def acted(self, effect: Effect) -> None:
-        """An effect has been carried out."""
+        """Note that an effect has been carried out."""
         ...
 
-    def planned(self, outcome: Outcome, pod: str) -> None: ...
+    def planned(self, outcome: Outcome, pod: str) -> None:
+        """Note a plan for a pod, or why there is none."""
 
     def refused(self, message: str) -> None:
-        """A configuration was refused."""
+        """Note that a configuration was refused."""
         ...
 
 
 @dataclass(slots=True)
 class World:
-    """Parts of the played cluster that Paddock meets."""
+    """The parts of the played cluster that Paddock meets."""
 
     #: Clock of the scenario.
     clock: Clock
@@ -46,7 +48,7 @@ class World:
     api: PlayedApi
     #: PodDisruptionBudgets of the cluster.
     budgets: PlayedBudgets
-    #: Observer that is told what Paddock does.
+    #: Observer of what Paddock does.
     onlooker: PaddockObserver
     #: Time that a Binding takes, in milliseconds.
     bind_delay: int

@@ -1,4 +1,4 @@
-"""Text in aligned columns, and colour. Nothing is cut: what does not fit its column goes on below."""
+"""Text in aligned columns, and colour. Nothing is cut: text that does not fit its column continues below."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,11 +18,11 @@ COLOURS: Final = {
     "dim": "2",
     "bold": "1",
 }
-"""Names of what ``painted`` takes, with the number a terminal knows it by."""
+"""Colours that ``painted`` takes, with the number of each in a terminal."""
 
 
 class _Wrapper(TextWrapper):
-    """Breaks a name after a dot or a hyphen that a letter follows, so that no number is torn."""
+    """A wrapper that breaks a name after a dot or a hyphen before a letter, so that no number is torn."""
 
     wordsep_re = re.compile(r"(\s+|[^\s.-]*[.-]+(?=[^\W\d]))")
 
@@ -39,12 +39,12 @@ class Cell(NamedTuple):
 
 
 def painted(text: str, colour: str) -> str:
-    """``text`` as a terminal shows it in that colour; as it is for an empty colour or text."""
+    """``text`` in a colour, for a terminal; unchanged for an empty colour or text."""
     return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m" if colour and text else text
 
 
 def row(cells: Sequence[Cell], widths: Sequence[int], *, colour: bool) -> Iterator[str]:
-    """The lines of one row: one when every cell fits its column, else more. No line ends in a blank."""
+    """The lines of one row: one if every cell fits its column, else more. No line ends in a blank."""
     parts = [_lines(cell.text, width) for cell, width in zip(cells, widths, strict=True)]
     for pieces in zip_longest(*parts, fillvalue=""):
         yield _line(cells, pieces, widths, colour=colour)

@@ -1,7 +1,8 @@
 """A recording as plain data: what ``--json`` prints. The same recording gives the same bytes.
 
-Keys are written in a fixed order, amounts and the fields of a pod sorted by name, lists as recorded. Times:
-milliseconds from the start. Amounts: millicores for ``vcore``, base units else; null where there is none.
+Keys have a fixed order. Amounts and the fields of a pod are sorted by name. Lists are in the order recorded.
+Times are milliseconds from the start. Amounts are millicores for ``vcore`` and base units otherwise; null
+means none.
 """
 
 import json
@@ -12,8 +13,8 @@ from extender.simulator.report.recording import (
     Amounts,
     Difference,
     Happening,
-    NodeLane,
-    QueueLane,
+    NodeHistory,
+    QueueHistory,
     QueueSample,
     Recording,
     Stay,
@@ -29,7 +30,7 @@ def json_of(recording: Recording) -> str:
 
 
 def data_of(recording: Recording) -> Data:
-    """Everything a run left behind. A member that a version does not know must be ignored."""
+    """Everything that a run left behind. Readers must ignore members that they do not know."""
     totals = totals_of(recording)
     return {
         "apiVersion": "paddock.dev/v1",
@@ -74,13 +75,13 @@ def _happening(entry: Happening) -> Data:
     }
 
 
-def _queue(lane: QueueLane) -> Data:
+def _queue(history: QueueHistory) -> Data:
     return {
-        "path": lane.path,
-        "isLeaf": lane.is_leaf,
-        "removed": lane.removed,
-        "final": _sample(lane.samples[-1]) if lane.samples else None,
-        "samples": [_sample(each) for each in lane.samples],
+        "path": history.path,
+        "isLeaf": history.is_leaf,
+        "removed": history.removed,
+        "final": _sample(history.samples[-1]) if history.samples else None,
+        "samples": [_sample(each) for each in history.samples],
     }
 
 
@@ -95,13 +96,13 @@ def _sample(sample: QueueSample) -> Data:
     }
 
 
-def _node(lane: NodeLane) -> Data:
+def _node(history: NodeHistory) -> Data:
     return {
-        "name": lane.name,
-        "allocatable": _sorted(lane.allocatable),
-        "start": lane.start,
-        "end": lane.end,
-        "stays": [_stay(each) for each in lane.stays],
+        "name": history.name,
+        "allocatable": _sorted(history.allocatable),
+        "start": history.start,
+        "end": history.end,
+        "stays": [_stay(each) for each in history.stays],
     }
 
 
@@ -116,6 +117,7 @@ def _stay(stay: Stay) -> Data:
 
 
 def data_of_difference(difference: Difference) -> Data:
+    """A difference as plain data."""
     return {
         "entry": difference.entry,
         "at": difference.at,

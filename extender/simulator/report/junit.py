@@ -9,14 +9,15 @@ from extender.simulator.report.units import counted
 from extender.simulator.report.verdict import Outcome, failure_lines
 from extender.simulator.scenario.model import ScenarioError
 
-# XML 1.0 has no way to write these, escaped or not.
+# XML 1.0 cannot express these, escaped or not.
 _UNWRITABLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit_of(outcomes: Sequence[Outcome]) -> str:
-    """One test case per outcome: a difference is a failure, a file that cannot be read an error.
+    """A test case per outcome: a difference is a failure, an unreadable file an error.
 
-    The case's class is the file, its name the scenario's. No times: the text depends on the outcomes only.
+    The case's class is the file, and its name is the scenario's. There are no times: the text depends on the
+    outcomes only.
     """
     suites = Element("testsuites", _counts(outcomes))
     suite = SubElement(suites, "testsuite", {"name": "paddock test", **_counts(outcomes)})

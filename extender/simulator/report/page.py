@@ -1,7 +1,7 @@
-"""A recording as one HTML page that needs nothing else: its style, script and data are inside it.
+"""A recording as one HTML page, with its style, script and data inside it.
 
-The page's parts lie in ``web``. Names in a recording are hostile: they reach the page as JSON only, which
-the script writes out as text, and the policy lets no script or style run but the two made here.
+The page's parts are in ``web``. Names in a recording are hostile. They reach the page only as JSON, which the
+script writes out as text. The policy allows only the one style and the one script made here.
 """
 
 import base64
@@ -27,9 +27,9 @@ SCRIPTS: Final = (
     "lanes.js",
     "page.js",
 )
-"""In the order of their need; they share one scope."""
+"""Scripts in the order in which they need each other. They share one scope."""
 
-# What could end the element that holds the data, or a line of script for an old reader.
+# These could end the element that holds the data, or a line of script for an old reader.
 _ESCAPED: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
@@ -46,7 +46,7 @@ def page_of(recording: Recording) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """No network, no frame, no form; of styles and scripts only these two texts."""
+    """A content policy without network, frames and forms, and with only this style and script."""
     return (
         f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"

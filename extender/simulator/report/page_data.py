@@ -1,4 +1,4 @@
-"""A recording as the page's script takes it: columns, texts told once, values only where they change."""
+"""A recording as the page's script takes it: columns, texts listed once, values only where they change."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from extender.simulator.report.json_report import data_of_difference
 from extender.simulator.report.queue_table import in_tree_order
-from extender.simulator.report.recording import Amounts, Happening, NodeLane, QueueLane, Recording
+from extender.simulator.report.recording import Amounts, Happening, NodeHistory, QueueHistory, Recording
 from extender.simulator.report.timeline import said, totals_of
 from extender.simulator.report.units import is_bytes, printable, resource_order
 
@@ -18,7 +18,7 @@ _TEXT_FIELDS: Final = ("kind", "pod", "queue", "node", "code")
 
 
 class _Numbering:
-    """Numbers values in the order in which they are first seen."""
+    """Numbers for values, in the order in which they are first seen."""
 
     def __init__(self) -> None:
         self._numbers: dict[Any, int] = {}
@@ -31,9 +31,9 @@ class _Numbering:
 
 
 def page_data_of(recording: Recording) -> Data:
-    """What the script reads; its shapes are described in ``web/model.js``. Texts are made printable."""
+    """Data for the page's script, whose shapes ``web/model.js`` describes. Texts are made printable."""
     texts, sizes = _Numbering(), _Numbering()
-    lanes = in_tree_order(recording.queues)
+    histories = in_tree_order(recording.queues)
     return {
         "name": printable(recording.name),
         "file": printable(_shown_file(recording.file)),
@@ -42,8 +42,8 @@ def page_data_of(recording: Recording) -> Data:
         "totals": _totals(recording),
         "differences": [_printed(data_of_difference(each)) for each in recording.differences],
         "resources": [{"name": name, "unit": _unit(name)} for name in _resources(recording)],
-        "queues": [_queue(lane) for lane in lanes],
-        "nodes": [_node(lane, texts, sizes) for lane in recording.nodes],
+        "queues": [_queue(history) for history in histories],
+        "nodes": [_node(history, texts, sizes) for history in recording.nodes],
         "happenings": _columns(recording.timeline, texts),
         "pods": {printable(name): _pod(state, texts) for name, state in recording.pods.items()},
         "sizes": [dict(size) for size in sizes.values()],
@@ -58,7 +58,7 @@ def _shown_file(file: str) -> str:
 
 
 def _printed(value: Any) -> Any:
-    """The same with every text in it made printable."""
+    """A value with every text in it made printable."""
     match value:
         case str():
             return printable(value)
@@ -86,47 +86,49 @@ def _unit(resource: str) -> str:
 
 
 def _resources(recording: Recording) -> list[str]:
-    """Those that any pod asked for or any queue bounds; vcore when there are none, so that there is one."""
-    found = {name for lane in recording.queues for each in _amounts(lane) for name in each}
-    found |= {name for lane in recording.nodes for stay in lane.stays for name in stay.size}
+    """Resources that any pod asked for or any queue bounds; vcore if there are none."""
+    found = {name for history in recording.queues for each in _amounts(history) for name in each}
+    found |= {name for history in recording.nodes for stay in history.stays for name in stay.size}
     return sorted(found or {"vcore"}, key=resource_order)
 
 
-def _amounts(lane: QueueLane) -> Iterable[Amounts]:
-    for sample in lane.samples:
+def _amounts(history: QueueHistory) -> Iterable[Amounts]:
+    for sample in history.samples:
         yield from (each for each in (sample.used, sample.pending, sample.guaranteed, sample.max) if each)
 
 
-def _queue(lane: QueueLane) -> Data:
-    names = sorted({name for each in _amounts(lane) for name in each}, key=resource_order)
+def _queue(history: QueueHistory) -> Data:
+    names = sorted({name for each in _amounts(history) for name in each}, key=resource_order)
     return {
-        "path": printable(lane.path),
-        "leaf": lane.is_leaf,
-        "start": lane.samples[0].at if lane.samples else 0,
-        "removed": lane.removed,
-        "draining": bool(lane.samples) and lane.samples[-1].draining,
-        "usage": {name: _steps(lane, name, ("used", "pending"), 0) for name in names},
-        "bounds": {name: _steps(lane, name, ("guaranteed", "max"), None) for name in names},
+        "path": printable(history.path),
+        "leaf": history.is_leaf,
+        "start": history.samples[0].at if history.samples else 0,
+        "removed": history.removed,
+        "draining": bool(history.samples) and history.samples[-1].draining,
+        "usage": {name: _steps(history, name, ("used", "pending"), 0) for name in names},
+        "bounds": {name: _steps(history, name, ("guaranteed", "max"), None) for name in names},
     }
 
 
-def _steps(lane: QueueLane, resource: str, fields: Sequence[str], absent: int | None) -> list[list[Any]]:
-    """Columns of times and of each field's amounts, a row where one of them changes."""
+def _steps(
+    history: QueueHistory, resource: str, fields: Sequence[str], absent: int | None
+) -> list[list[Any]]:
+    """Columns of times and of each field's amounts, with a row for each change."""
     take = attrgetter(*fields)
     rows: list[tuple[Any, ...]] = []
-    for sample in lane.samples:
+    for sample in history.samples:
         values = tuple((each or {}).get(resource, absent) for each in take(sample))
         if not rows or rows[-1][1:] != values:
             rows.append((sample.at, *values))
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-def _node(lane: NodeLane, texts: _Numbering, sizes: _Numbering) -> Data:
+def _node(history: NodeHistory, texts: _Numbering, sizes: _Numbering) -> Data:
     return {
-        "name": printable(lane.name),
-        "allocatable": dict(sorted(lane.allocatable.items())),
-        "start": lane.start,
-        "end": lane.end,
+        "name": printable(history.name),
+        "allocatable": dict(sorted(history.allocatable.items())),
+        "start": history.start,
+        "end": history.end,
         "stays": [
             [
                 texts(printable(stay.pod)),
@@ -135,7 +137,7 @@ def _node(lane: NodeLane, texts: _Numbering, sizes: _Numbering) -> Data:
                 stay.start,
                 stay.end,
             ]
-            for stay in lane.stays
+            for stay in history.stays
         ],
     }
 

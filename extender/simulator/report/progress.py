@@ -1,4 +1,4 @@
-"""How far a long run is, on a terminal and nowhere else."""
+"""The progress of a long run, on a terminal and nowhere else."""
 
 from collections.abc import Callable
 from typing import Final, Self, TextIO
@@ -12,10 +12,10 @@ APART: Final = 0.1
 
 
 class Progress:
-    """One line, rewritten in place at most ten times a second, and wiped at the end.
+    """A line, rewritten in place at most ten times a second, and wiped at the end.
 
-    Does nothing on a stream that is no terminal. ``clock``: seconds that only go forward; ``end``:
-    milliseconds of virtual time that the run has. Cost of a call that shows nothing: one clock reading.
+    A stream that is no terminal gets nothing. ``clock``: seconds that never go back. ``end``: virtual time of
+    the whole run, in milliseconds. Cost of a call that shows nothing: one clock reading.
     """
 
     def __init__(self, stream: TextIO, *, clock: Callable[[], float], end: int) -> None:
@@ -30,7 +30,7 @@ class Progress:
         self.wipe()
 
     def show(self, at: int, *, attempts: int = 0) -> None:
-        """``at``: virtual time reached; ``attempts``: scheduling attempts so far."""
+        """Show progress. ``at``: virtual time reached; ``attempts``: scheduling attempts so far."""
         if self._next is None or (now := self._clock()) < self._next:
             return
         self._next = now + APART

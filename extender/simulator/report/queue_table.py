@@ -1,28 +1,30 @@
-"""The queues at the end of a run, as lines for people: a tree with its amounts and bars."""
+"""The queues at the end of a run, as lines for people: a tree with amounts and bars."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from extender.simulator.report.columns import GAP, Cell, row
-from extender.simulator.report.recording import Amounts, QueueLane, QueueSample, Recording
+from extender.simulator.report.recording import Amounts, QueueHistory, QueueSample, Recording
 from extender.simulator.report.units import human, printable, resource_order
 
 TITLES: Final = ("QUEUE", "RESOURCE", "USED", "GUARANTEED", "MAX", "PENDING", "USED OF MAX")
 SHORTEST_BAR, LONGEST_BAR = 10, 32
 NONE: Final = "-"
 
-_FULL, _ROOM, _GUARANTEE = "█", "·", "┃"
+_FULL, _EMPTY, _GUARANTEE = "█", "·", "┃"
 
 
 def queue_table(recording: Recording, *, width: int | None = None, colour: bool = False) -> Iterator[str]:
-    """Per queue that still exists, in tree order, a line per resource that is used, asked for or bounded.
+    """The queues that still exist, in tree order, with a line per resource used, asked for or bounded.
 
-    The bar: used against max, with a mark where guaranteed ends. Without a max it is open at its right end
-    and as long as used and guaranteed need; without either there is none. ``width`` and ``colour`` as for
-    the timeline.
+    The bar shows used against max, and marks where guaranteed ends. Without a max its right end is open, and
+    it is as long as used and guaranteed need. Without either there is no bar. ``width`` and ``colour``: as
+    for the timeline.
     """
-    lanes = [lane for lane in in_tree_order(recording.queues) if lane.removed is None and lane.samples]
-    rows = [cells for lane in lanes for cells in _rows(lane)]
+    histories = [
+        history for history in in_tree_order(recording.queues) if history.removed is None and history.samples
+    ]
+    rows = [cells for history in histories for cells in _rows(history)]
     head = tuple(Cell(title, "dim", right=2 <= place <= 5) for place, title in enumerate(TITLES[:6]))
     widths = _widths([head, *(cells for cells, _ in rows)], width)
     bar_width = max(SHORTEST_BAR, min(LONGEST_BAR, (width or 120) - sum(widths) - len(GAP) * len(widths) - 2))
@@ -31,11 +33,11 @@ def queue_table(recording: Recording, *, width: int | None = None, colour: bool 
         yield from row((*cells, _bar(gauge, bar_width)), (*widths, bar_width + 2), colour=colour)
 
 
-def in_tree_order(lanes: Iterable[QueueLane]) -> list[QueueLane]:
+def in_tree_order(histories: Iterable[QueueHistory]) -> list[QueueHistory]:
     """Every queue after its parent, beside its siblings; siblings in the order given."""
-    given = list(lanes)
-    places = {lane.path: place for place, lane in enumerate(given)}
-    return sorted(given, key=lambda lane: [places.get(path, -1) for path in _prefixes(lane.path)])
+    given = list(histories)
+    places = {history.path: place for place, history in enumerate(given)}
+    return sorted(given, key=lambda history: [places.get(path, -1) for path in _prefixes(history.path)])
 
 
 def _prefixes(path: str) -> list[str]:
@@ -44,7 +46,7 @@ def _prefixes(path: str) -> list[str]:
 
 
 class _Gauge(NamedTuple):
-    """One resource of a queue, as a bar shows it. Amounts are in the units of `Resource`."""
+    """A resource of a queue, as a bar shows it. Amounts are in the units of `Resource`."""
 
     #: Amount that pods of the queue hold.
     used: int
@@ -54,8 +56,8 @@ class _Gauge(NamedTuple):
     max: int | None
 
 
-def _rows(lane: QueueLane) -> Iterator[tuple[tuple[Cell, ...], _Gauge]]:
-    sample, name = lane.samples[-1], _name(lane)
+def _rows(history: QueueHistory) -> Iterator[tuple[tuple[Cell, ...], _Gauge]]:
+    sample, name = history.samples[-1], _name(history)
     for resource in _resources(sample) or ["vcore"]:
         gauge = _Gauge(
             sample.used.get(resource, 0), _bound(sample.guaranteed, resource), _bound(sample.max, resource)
@@ -64,14 +66,14 @@ def _rows(lane: QueueLane) -> Iterator[tuple[tuple[Cell, ...], _Gauge]]:
         name = ""
 
 
-def _name(lane: QueueLane) -> str:
-    depth = lane.path.count(".")
-    draining = " (draining)" if lane.samples[-1].draining else ""
-    return "  " * depth + printable(lane.path.rpartition(".")[2]) + draining
+def _name(history: QueueHistory) -> str:
+    depth = history.path.count(".")
+    draining = " (draining)" if history.samples[-1].draining else ""
+    return "  " * depth + printable(history.path.rpartition(".")[2]) + draining
 
 
 def _resources(sample: QueueSample) -> list[str]:
-    """Those worth a line: an amount of zero alone says nothing, a bound of zero does."""
+    """Resources worth a line: an amount of zero alone is not, a bound of zero is."""
     amounts = {name for each in (sample.used, sample.pending) for name, amount in each.items() if amount}
     bounds = {name for each in (sample.guaranteed, sample.max) if each for name in each}
     return sorted(amounts | bounds, key=resource_order)
@@ -97,7 +99,7 @@ def _bar(gauge: _Gauge, width: int) -> Cell:
         return Cell("no max", "dim")
     whole = gauge.max if gauge.max is not None else max(gauge.used, gauge.guaranteed or 0)
     filled = _length(gauge.used, whole, width)
-    blocks = [_FULL] * filled + [_ROOM] * (width - filled)
+    blocks = [_FULL] * filled + [_EMPTY] * (width - filled)
     if gauge.guaranteed:
         blocks[max(0, _length(gauge.guaranteed, whole, width) - 1)] = _GUARANTEE
     close = "]" if gauge.max is not None else ">"
@@ -105,7 +107,7 @@ def _bar(gauge: _Gauge, width: int) -> Cell:
 
 
 def _length(amount: int, whole: int, width: int) -> int:
-    """Blocks for an amount: at least one for a positive one, all of them only for the whole."""
+    """The blocks for an amount: at least one for a positive one, all of them only for the whole."""
     if amount <= 0:
         return 0
     if amount >= whole:
@@ -120,7 +122,10 @@ def _bar_colour(gauge: _Gauge) -> str:
 
 
 def _widths(rows: Sequence[Sequence[Cell]], width: int | None) -> list[int]:
-    """What the texts need; under a bound, queue names are wrapped to leave room for the shortest bar."""
+    """The width that the texts need.
+
+    Under a bound, queue names are wrapped to leave space for the shortest bar.
+    """
     needs = [max(len(cells[place].text) for cells in rows) for place in range(6)]
     if width is not None:
         rest = sum(needs[1:]) + 6 * len(GAP) + SHORTEST_BAR + 2

@@ -1,4 +1,4 @@
-"""What happens in a run, written down as it happens: for the timeline, the page, and what is expected."""
+"""The events of a run, recorded as they happen: for the timeline, the page and the expectations."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,14 @@ from core.resource import Limit, Resource
 from extender.simulator.cluster.api_server import conditions_of
 from extender.simulator.cluster.clock import Clock
 from extender.simulator.cluster.played_objects import Change, NodeChange, Pod, PodChange
-from extender.simulator.report.recording import Amounts, Happening, NodeLane, QueueLane, QueueSample, Stay
+from extender.simulator.report.recording import (
+    Amounts,
+    Happening,
+    NodeHistory,
+    QueueHistory,
+    QueueSample,
+    Stay,
+)
 
 UNSCHEDULABLE = "Unschedulable"
 """The reason of a pod for which kube-scheduler found no node (format, rule 10)."""
@@ -24,7 +31,7 @@ UNSCHEDULABLE = "Unschedulable"
 
 @dataclass(slots=True)
 class _Track:
-    """State in which a pod was seen last."""
+    """The state in which a pod was last seen."""
 
     #: Path of its queue as far as it is known; empty for none.
     queue: str = ""
@@ -33,16 +40,16 @@ class _Track:
     #: How it ended, as the API says; empty while it goes on.
     ended: str = ""
     #: True if it no longer exists.
-    gone: bool = False
+    deleted: bool = False
     #: Refusal or failure that the timeline shows last; empty after it was placed.
-    told: str = ""
-    #: Code why it has no node; empty when it has one.
+    shown: str = ""
+    #: Code why it has no node; empty if it has one.
     reason: str = ""
 
 
 @dataclass(slots=True)
 class Since:
-    """What has happened since the last ``expect``."""
+    """Changes since the last ``expect``."""
 
     #: Pods that were bound, in order.
     placed: list[Pod] = field(default_factory=list)
@@ -51,7 +58,7 @@ class Since:
 
 
 class Recorder:
-    """Listens to the API, to Paddock and to the scheduler. ``view``: Paddock's view as it is now."""
+    """Observer of the API, of Paddock and of the scheduler. ``view``: Paddock's current view."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -63,24 +70,26 @@ class Recorder:
         self._unplanned: dict[str, str] = {}
         self._stays: dict[str, list[Stay]] = {}
         self._on: dict[PodUid, tuple[str, int]] = {}
-        self._lanes: dict[str, list[QueueSample]] = {}
+        self._histories: dict[str, list[QueueSample]] = {}
         self._removed: dict[str, int] = {}
         self._leaf: dict[str, bool] = {}
 
     def note(self, kind: str, what: str, **more: str) -> None:
+        """Add a line to the timeline."""
         self.timeline.append(Happening(self._clock.now, kind, what, **more))
 
     # -- the API -------------------------------------------------------------------------------------------
 
     def changed(self, change: Change) -> None:
+        """Record a change of a node or a pod."""
         match change:
-            case NodeChange(node, _, gone):
-                if gone:
+            case NodeChange(node, _, deleted):
+                if deleted:
                     self.note("node", "removed", node=node.name)
-            case PodChange(pod, _, _, gone):
-                self._pod_changed(pod, gone=gone)
+            case PodChange(pod, _, _, deleted):
+                self._pod_changed(pod, deleted=deleted)
 
-    def _pod_changed(self, pod: Pod, *, gone: bool) -> None:
+    def _pod_changed(self, pod: Pod, *, deleted: bool) -> None:
         track = self._tracks.get(pod.uid)
         if track is None:
             track = self._tracks[pod.uid] = _Track(queue=pod.facts.queue)
@@ -92,8 +101,8 @@ class Recorder:
         if ended and ended != track.ended:
             track.ended = ended
             self._ended(pod, ended)
-        if gone and not track.gone:
-            track.gone = True
+        if deleted and not track.deleted:
+            track.deleted = True
             self._leave(pod)
             if pod.bound_at is not None and not pod.terminal and pod.entry is not None and pod.entry.grace:
                 self._note_pod("gone", pod, "gone")
@@ -107,7 +116,7 @@ class Recorder:
         self._note_pod("placed", pod, f"placed on {pod.node}", node=pod.node)
 
     def _ended(self, pod: Pod, ended: str) -> None:
-        """Evictions are told by whoever evicts, with the reason."""
+        """Record the end of a pod. Evictions are recorded by the evicting part, with the reason."""
         if ended in ("evicted", "preempted"):
             if pod.entry is not None:
                 self.since.evicted.append(pod)
@@ -126,6 +135,7 @@ class Recorder:
     # -- Paddock -------------------------------------------------------------------------------------------
 
     def decided(self, verb: str, record: PodRecord, verdict: object) -> None:
+        """Record the verdict of a verb or a cycle on a pod."""
         track = self._tracks.get(record.uid)
         if track is None:
             return
@@ -138,10 +148,10 @@ class Recorder:
             case Faulted(message):
                 self._tell(track, record, "error", "", f"{verb}: {message}")
             case Admitted() | BindNow() | BoundAlready():
-                track.reason = track.told = ""
+                track.reason = track.shown = ""
 
     def planned(self, outcome: Outcome, pod: str) -> None:
-        """What a plan takes, or what stopped it; that only when it is new, as it is tried again and again."""
+        """Record what a plan takes or what stopped it; a repeated obstacle is recorded once."""
         why = f"{outcome.law}: {outcome.text}" if isinstance(outcome, NoPlan) else ""
         if why and self._unplanned.get(pod) == why:
             return
@@ -153,6 +163,7 @@ class Recorder:
             self.note("planned", f"plan on {outcome.node}", why=f"evicts {names}", pod=pod)
 
     def acted(self, effect: Effect) -> None:
+        """Record an effect that users notice."""
         match effect:
             case WakePod(_, namespace, name, _):
                 self.note("woken", "woken", pod=_full(namespace, name))
@@ -165,21 +176,24 @@ class Recorder:
                 self.note("event", reason, why=message, **about)
 
     def evicted(self, pod: Pod, preemptor: Pod | None, why: str) -> None:
+        """Record the eviction of a pod."""
         self._note_pod(
             "evicted", pod, f"evicted from {pod.node}", node=pod.node, why=_because(preemptor, why)
         )
 
     def spared(self, pod: Pod, preemptor: Pod | None, why: str) -> None:
+        """Record that a budget saved a pod from an eviction."""
         self._note_pod("spared", pod, "not evicted", node=pod.node, why=_because(preemptor, why))
 
     def refused(self, message: str) -> None:
+        """Record that a configuration was refused."""
         self.config_error = message
         self.note("config", "configuration refused", why=message)
 
     def _tell(self, track: _Track, record: PodRecord, kind: str, code: str, why: str) -> None:
-        """Only what is new: a refused pod asks again and again."""
-        if track.told != why:
-            track.told = why
+        """Record only what is new, since a refused pod asks again and again."""
+        if track.shown != why:
+            track.shown = why
             name = _full(record.facts.namespace, record.facts.name)
             what = code or kind
             self.note(kind, what, pod=name, queue=track.queue, why=why, code=code)
@@ -187,6 +201,7 @@ class Recorder:
     # -- the played scheduler --------------------------------------------------------------------------------
 
     def attempted(self, pod: Pod, message: str, *, reason: str, asked: bool) -> None:
+        """Record a failed attempt of kube-scheduler."""
         track = self._tracks[pod.uid]
         if reason != UNSCHEDULABLE:
             self._tell_pod(track, pod, "error", "", message)
@@ -195,14 +210,16 @@ class Recorder:
             self._tell_pod(track, pod, "waits", UNSCHEDULABLE, message)
 
     def preempted(self, pod: Pod, preemptor: Pod, node: str) -> None:
+        """Record a pod that kube-scheduler preempted."""
         self._note_pod("evicted", pod, f"preempted on {node}", node=node, why=f"for {preemptor.full_name}")
 
     def nominated(self, pod: Pod, node: str) -> None:
+        """Record a nomination by kube-scheduler."""
         self._note_pod("nominated", pod, f"nominated to {node}", node=node)
 
     def _tell_pod(self, track: _Track, pod: Pod, kind: str, code: str, why: str) -> None:
-        if track.told != why:
-            track.told = why
+        if track.shown != why:
+            track.shown = why
             self._note_pod(kind, pod, code or kind, why=why, code=code)
 
     def _note_pod(self, kind: str, pod: Pod, what: str, **more: str) -> None:
@@ -211,7 +228,7 @@ class Recorder:
     # -- looking back ----------------------------------------------------------------------------------------
 
     def queue_of(self, pod: Pod) -> str:
-        """The leaf that a pod runs in or asks in, else what it names."""
+        """The leaf that a pod runs in or asks in, else the queue that it names."""
         track = self._tracks[pod.uid]
         view = self.view()
         record = view.pod(pod.uid) if view is not None else None
@@ -220,10 +237,11 @@ class Recorder:
         return track.queue
 
     def reason_of(self, pod: Pod) -> str:
+        """The code why a pod has no node; empty if it has one."""
         return self._tracks[pod.uid].reason
 
     def story(self, name: str, *, most: int = 12) -> tuple[str, ...]:
-        """The last things that happened to a pod or in a queue, a line each."""
+        """The last events of a pod or a queue, one line each."""
         lines = [
             f"+{each.at / 1000:g}s {each.pod} {each.what}{f': {each.why}' if each.why else ''}".strip()
             for each in self.timeline
@@ -232,35 +250,37 @@ class Recorder:
         return tuple(lines[-most:])
 
     def sample(self, queues: Iterable[Queue]) -> None:
-        """Keep what has changed about the queues since the last instant."""
+        """Record what has changed in the queues since the last instant."""
         there = set()
         for queue in queues:
             there.add(queue.path)
-            lane = self._lanes.setdefault(queue.path, [])
+            history = self._histories.setdefault(queue.path, [])
             self._leaf[queue.path] = queue.is_leaf
             self._removed.pop(queue.path, None)
             sample = _sample(self._clock.now, queue)
-            if not lane or _without_time(lane[-1]) != _without_time(sample):
-                if lane and lane[-1].at == sample.at:
-                    lane.pop()
-                lane.append(sample)
-        for path in self._lanes.keys() - there:
+            if not history or _without_time(history[-1]) != _without_time(sample):
+                if history and history[-1].at == sample.at:
+                    history.pop()
+                history.append(sample)
+        for path in self._histories.keys() - there:
             self._removed.setdefault(path, self._clock.now)
 
-    def queue_lanes(self) -> tuple[QueueLane, ...]:
+    def queue_histories(self) -> tuple[QueueHistory, ...]:
+        """The states of every queue over time."""
         return tuple(
-            QueueLane(path, self._leaf[path], tuple(samples), self._removed.get(path))
-            for path, samples in self._lanes.items()
+            QueueHistory(path, self._leaf[path], tuple(samples), self._removed.get(path))
+            for path, samples in self._histories.items()
         )
 
-    def node_lanes(self, nodes: Iterable[Any], pods: Mapping[PodUid, Pod]) -> tuple[NodeLane, ...]:
+    def node_histories(self, nodes: Iterable[Any], pods: Mapping[PodUid, Pod]) -> tuple[NodeHistory, ...]:
+        """The pods of every node over time."""
         stays = {name: list(found) for name, found in self._stays.items()}
         for uid, (name, start) in self._on.items():
             pod = pods[uid]
             size = {each: amount for each, amount in pod.facts.size.items() if each != "pods"}
             stays.setdefault(name, []).append(Stay(pod.full_name, self.queue_of(pod), size, start, None))
         return tuple(
-            NodeLane(
+            NodeHistory(
                 node.name,
                 dict(node.facts.allocatable.items()),
                 node.created,
@@ -271,7 +291,7 @@ class Recorder:
         )
 
     def pod_states(self, pods: Iterable[Pod]) -> dict[str, dict[str, Any]]:
-        """The last state of every pod there ever was."""
+        """The last state of every pod that ever existed."""
         return {
             pod.full_name: {
                 "queue": self.queue_of(pod),
@@ -282,7 +302,7 @@ class Recorder:
                 "message": conditions_of(pod.body, "PodScheduled").get("message", ""),
                 "created": pod.created,
                 "bound": pod.bound_at,
-                "gone": pod.gone_at,
+                "gone": pod.deleted_at,
                 "placeholder": pod.entry is None,
             }
             for pod in pods
@@ -295,9 +315,9 @@ class Recorder:
 
 
 def _because(preemptor: Pod | None, why: str) -> str:
-    """For whom and why, as far as that is known."""
-    whom = f"for {preemptor.full_name}" if preemptor is not None else ""
-    return ": ".join(each for each in (whom, why) if each)
+    """The preemptor and the reason, as far as they are known."""
+    beneficiary = f"for {preemptor.full_name}" if preemptor is not None else ""
+    return ": ".join(each for each in (beneficiary, why) if each)
 
 
 def _full(namespace: str, name: str) -> str:

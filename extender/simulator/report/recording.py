@@ -1,6 +1,7 @@
-"""What a run leaves behind: everything the reports, the page and the tests read. Values only.
+"""The record of a run: values for the reports, the page and the tests.
 
-Times are milliseconds from the start of the scenario. Amounts: millicores for ``vcore``, base units else.
+Times are milliseconds from the start of the scenario. Amounts are millicores for ``vcore`` and base units
+otherwise.
 """
 
 from collections.abc import Mapping
@@ -12,14 +13,14 @@ Amounts = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """One line of the timeline."""
+    """A line of the timeline."""
 
     #: Time of it, in milliseconds from the start of the scenario.
     at: int
     #: Kind: submitted, refused, waits, placed, succeeded, failed, deleted, evicted, spared, gone, nominated,
     #: gate, woken, event, config, settings, node, restart or error.
     kind: str
-    #: What happened, in a few words.
+    #: Event in a few words.
     what: str
     #: Full name of the pod; empty when it is about none.
     pod: str = ""
@@ -29,13 +30,13 @@ class Happening:
     node: str = ""
     #: Reason in full, or empty.
     why: str = ""
-    #: Code of the refusal; empty when nothing was refused.
+    #: Code of the refusal; empty if nothing was refused.
     code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueSample:
-    """State of a queue at the end of one instant in which something about it changed."""
+    """State of a queue at the end of an instant at which it changed."""
 
     #: Time of that instant, in milliseconds from the start of the scenario.
     at: int
@@ -52,7 +53,7 @@ class QueueSample:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueLane:
+class QueueHistory:
     """State of a queue over time."""
 
     #: Path of the queue.
@@ -67,7 +68,7 @@ class QueueLane:
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """Time of one pod on a node."""
+    """The time of one pod on a node."""
 
     #: Full name of the pod.
     pod: str
@@ -82,7 +83,7 @@ class Stay:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeLane:
+class NodeHistory:
     """State of a node over time."""
 
     #: Name of the node.
@@ -99,7 +100,7 @@ class NodeLane:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Expectation of a scenario that was not met."""
+    """An expectation of a scenario that was not met."""
 
     #: Entry as the file spells it: ``placed``, ``running.web``,
     #: ``queues.root.a.allocatedResource.vcore``.
@@ -112,13 +113,13 @@ class Difference:
     expected: str
     #: Value that was found.
     actual: str
-    #: What happened to the pod or queue concerned, one line each.
+    #: Events of the pod or queue concerned, one line each.
     story: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Record of one run."""
+    """The record of one run."""
 
     #: Name of the scenario.
     name: str
@@ -126,14 +127,14 @@ class Recording:
     file: str
     #: Time of the last step, in milliseconds.
     end: int
-    #: What happened, in order.
+    #: Events, in order.
     timeline: tuple[Happening, ...]
-    #: States of all queues that ever were.
-    queues: tuple[QueueLane, ...]
-    #: States of all nodes that ever were.
-    nodes: tuple[NodeLane, ...]
-    #: Last state of every pod that ever was, by name, in the order of creation: queue, node, phase, reason,
-    #: message, created, bound, gone and placeholder.
+    #: States of all queues that ever existed.
+    queues: tuple[QueueHistory, ...]
+    #: States of all nodes that ever existed.
+    nodes: tuple[NodeHistory, ...]
+    #: Last state of every pod that ever existed, by name, in the order of creation: queue, node, phase,
+    #: reason, message, created, bound, gone and placeholder.
     pods: Mapping[str, Mapping[str, Any]]
     #: Expectations that were not met.
     differences: tuple[Difference, ...] = ()

@@ -1,6 +1,6 @@
-"""What happened, as lines for people: time, pod, queue, what and why; and the sum of it in one line.
+"""The timeline as lines for people: time, pod, queue, event and reason; and a one-line summary.
 
-The same thing said of many pods of one name at one instant is one line. No state, no clock, no output.
+The same event of many pods of one name at one instant is one line. Pure: no state, no clock, no output.
 """
 
 import re
@@ -16,8 +16,10 @@ from extender.simulator.report.units import counted, moment, printable
 NARROWEST: Final = 60
 FOLDED_FROM: Final = 3
 MOVES_FOLDED_FROM: Final = 10
-"""Pods of one name and instant from which on a line stands for all. Where each pod went, or was taken
-from, is worth a line of its own for longer."""
+"""Pods of one name and instant from which on a line stands for all.
+
+Moves and evictions are listed one by one for longer, since each has its own node.
+"""
 
 KIND_COLOURS: Final = {
     "placed": "green",
@@ -34,7 +36,7 @@ KIND_COLOURS: Final = {
     "nominated": "magenta",
 }
 
-# Told apart only by the pod: between others of the same instant they can move without a loss.
+# Such entries differ only in the pod, so they can be moved between others of the same instant.
 _MOVABLE: Final = frozenset({"refused", "waits", "submitted", "woken", "gate"})
 _MOVES: Final = frozenset({"placed", "evicted", "nominated"})
 _NUMBERED: Final = re.compile(r"(?P<prefix>.*?)-(?P<number>\d+(?:\.\d+)*)")
@@ -59,8 +61,8 @@ class _Group:
 def timeline(recording: Recording, *, width: int | None = None, colour: bool = False) -> Iterator[str]:
     """The timeline in order, headed by the names of its columns.
 
-    ``width``: columns of the terminal, None for no bound (a file, a pipe). Under a bound, text that does
-    not fit its column goes on below; nothing is cut. ``colour``: with the codes that a terminal obeys.
+    ``width``: columns of the terminal, None for no bound (a file, a pipe). Under a bound, text that does not
+    fit its column continues below, and nothing is cut. ``colour``: with the codes that a terminal obeys.
     """
     rows = [_cells(group, end=recording.end) for group in _folded(recording.timeline)]
     head = tuple(Cell(title, "dim") for title in ("TIME", "POD", "QUEUE", "WHAT"))
@@ -70,7 +72,7 @@ def timeline(recording: Recording, *, width: int | None = None, colour: bool = F
 
 
 def summary(recording: Recording) -> str:
-    """One line: how many pods there were, and what became of them."""
+    """A one-line summary: how many pods there were, and how each ended."""
     totals = totals_of(recording)
     return (
         f"{counted(totals.pods, 'pod')}: {totals.placed:,} placed, {totals.waiting:,} waiting, "
@@ -96,6 +98,7 @@ class Totals:
 
 
 def totals_of(recording: Recording) -> Totals:
+    """The totals of one run."""
     pods = [pod for pod in recording.pods.values() if not pod.get("placeholder")]
     return Totals(
         pods=len(pods),
@@ -110,7 +113,7 @@ def totals_of(recording: Recording) -> Totals:
 
 
 def said(entry: Happening) -> str:
-    """What and why in one sentence; the node and the code where neither of them names it."""
+    """Event and reason in one sentence, with the node and the code where neither of them names it."""
     what = entry.what or entry.kind
     if entry.kind == "node":
         return _with_reason(f"node {entry.node} {what}", entry)
@@ -141,7 +144,7 @@ def _folded_from(group: _Group) -> int:
 
 
 def _alike(instant: Iterable[Happening]) -> Iterable[_Group]:
-    """Entries of one instant that differ only in the pod, or the node it went to; first seen first."""
+    """Entries of one instant that differ only in the pod or its node, in the order first seen."""
     groups: dict[tuple[object, ...], _Group] = {}
     run, last = 0, None
     for entry in instant:
@@ -195,23 +198,23 @@ def _what_text(group: _Group) -> str:
 
 
 def _widths(rows: Sequence[tuple[Cell, ...]], width: int | None) -> list[int]:
-    """The columns' widths: what the texts need; under a bound, the last column gets what is left over.
+    """The widths of the columns.
 
-    The pod and the queue may take all that a readable last column of two fifths leaves; when that is too
-    little they share it by need.
+    Each column gets what its texts need. Under a bound, the last column gets the remainder. Pod and queue may
+    take all that a readable last column of two fifths leaves. If that is too little, they share it by need.
     """
     needs = [max(len(cells[place].text) for cells in rows) for place in range(4)]
     if width is None:
         return needs
-    room = max(width, NARROWEST) - needs[0] - 3 * len(GAP)
-    names = _shared(needs[1], needs[2], max(room - needs[3], room * 3 // 5))
-    return [needs[0], *names, room - sum(names)]
+    space = max(width, NARROWEST) - needs[0] - 3 * len(GAP)
+    names = _shared(needs[1], needs[2], max(space - needs[3], space * 3 // 5))
+    return [needs[0], *names, space - sum(names)]
 
 
-def _shared(one: int, other: int, room: int) -> tuple[int, int]:
-    if one + other <= room:
+def _shared(one: int, other: int, space: int) -> tuple[int, int]:
+    if one + other <= space:
         return one, other
-    half = room // 2
+    half = space // 2
     if one <= half:
-        return one, room - one
-    return (room - other, other) if other <= half else (half, room - half)
+        return one, space - one
+    return (space - other, other) if other <= half else (half, space - half)

@@ -13,19 +13,20 @@ _LINE_ENDS: Final = frozenset("\u2028\u2029")
 
 
 def is_bytes(resource: str) -> bool:
-    """Whether amounts of it are bytes: memory, storage, huge pages."""
+    """True if amounts of a resource are bytes: memory, storage, huge pages."""
     return resource in _BYTES or resource.startswith("hugepages-")
 
 
 def resource_order(resource: str) -> tuple[int, str]:
-    """A sort key: vcore, then memory, then the others by name."""
+    """The sort key of a resource: vcore, then memory, then the others by name."""
     return (_FIRST.index(resource) if resource in _FIRST else len(_FIRST)), resource
 
 
 def human(resource: str, amount: int) -> str:
-    """An amount in the unit people use, at most two decimals: vcore 1500 is ``1.5``, memory ``3.5Gi``.
+    """An amount in the unit that people use, with at most two decimals.
 
-    Millicores are exact (``0.125``). Anything that is neither cores nor bytes is written out.
+    A vcore of 1500 is ``1.5``, and memory may be ``3.5Gi``. Millicores are exact (``0.125``). An amount that
+    is neither cores nor bytes is written in full.
     """
     if resource == "vcore":
         return _trimmed(f"{amount / 1000:.3f}")
@@ -60,7 +61,7 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def printable(text: str) -> str:
-    r"""``text`` on one line, what a terminal would obey written as ``\x1b``: names come from files."""
+    r"""``text`` on one line, with control characters written as ``\x1b``, since names come from files."""
     if text.isprintable():
         return text
     return "".join(_shown(each) for each in text)

@@ -1,4 +1,4 @@
-"""How a scenario came out, as lines for people: `paddock test` prints them, the JUnit file holds them."""
+"""The result of a scenario as lines for people, for `paddock test` and the JUnit file."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ Outcome = Recording | ScenarioError
 
 
 def verdict(outcome: Outcome, *, colour: bool = False) -> Iterator[str]:
-    """One line for a scenario that passed; for another, what was expected, what was, and the story."""
+    """A line for a scenario that passed; otherwise what was expected, what was found, and the story."""
     word, hue = _word(outcome)
     label = painted(f"{word:5}", hue) if colour else f"{word:5}"
     yield f"{label} {heading(outcome)}"
@@ -30,11 +30,12 @@ def heading(outcome: Outcome) -> str:
 
 
 def failure_lines(outcome: Outcome) -> Iterator[str]:
+    """The lines about all that went wrong in one scenario; none if it passed."""
     if isinstance(outcome, ScenarioError):
         yield from (printable(line) for line in str(outcome).splitlines())
         return
     for difference in outcome.differences:
-        yield from _told(difference, outcome)
+        yield from _difference_lines(difference, outcome)
 
 
 def _word(outcome: Outcome) -> tuple[str, str]:
@@ -43,7 +44,7 @@ def _word(outcome: Outcome) -> tuple[str, str]:
     return ("FAIL", "red") if outcome.differences else ("ok", "green")
 
 
-def _told(difference: Difference, recording: Recording) -> Iterator[str]:
+def _difference_lines(difference: Difference, recording: Recording) -> Iterator[str]:
     at = moment(difference.at, longest=recording.end)
     yield f"{printable(recording.file)}:{difference.line}: {printable(difference.entry)} at {at}"
     yield f"  expected: {printable(difference.expected)}"

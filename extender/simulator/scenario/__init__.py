@@ -1,1 +1,1 @@
-"""Scenario files: their entries as values, the reading of them, and the Kubernetes objects they stand for."""
+"""Scenario files: their entries as values, their reader, and the Kubernetes objects that they stand for."""

@@ -43,7 +43,7 @@ _NODE_AMOUNTS = {"cpu": "0", "memory": "0", "pods": "110"}
 TOP_KEYS = ("apiVersion", "kind", "config")
 NODE_KEYS = ("name", "count", *_NODE_AMOUNTS)
 POD_KEYS = ("count", "cpu", "memory", "resources", "priorityClass")
-"""Keys that several fields are made of."""
+"""Keys of a pod that are read into one field together."""
 _BOUND = re.compile(r"[0-9]{1,6}|(100|[0-9]{1,2})%", re.ASCII)
 
 
@@ -67,7 +67,7 @@ class Resize(NamedTuple):
 
 @dataclass(slots=True)
 class ObjectAllowance:
-    """Number of objects that a scenario may still name, so that a short file cannot ask for millions."""
+    """The number of objects that a scenario may still name, so that a short file cannot ask for millions."""
 
     #: Number that is left.
     left: int = MOST_OBJECTS
@@ -92,7 +92,7 @@ class Reading:
 
 
 def file_of(value: Placed, info: ValidationInfo[Reading]) -> str:
-    """The file's name, when it says that it is a scenario."""
+    """The file's name, if it says that it is a scenario."""
     found: list[Found] = []
     for key, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
         if key not in value:
@@ -104,6 +104,7 @@ def file_of(value: Placed, info: ValidationInfo[Reading]) -> str:
 
 
 def config_of(value: Placed, info: ValidationInfo[Reading]) -> ConfigText | None:
+    """The queue document of an entry; None if it names none."""
     if "config" not in value:
         return None
     found: list[Found] = []
@@ -113,6 +114,7 @@ def config_of(value: Placed, info: ValidationInfo[Reading]) -> ConfigText | None
 
 
 def required_config(value: Placed, info: ValidationInfo[Reading]) -> ConfigText | None:
+    """The queue document of an entry that must have one."""
     refuse([((), "config is missing")] if "config" not in value else ())
     return config_of(value, info)
 
@@ -121,11 +123,12 @@ def required_config(value: Placed, info: ValidationInfo[Reading]) -> ConfigText 
 
 
 def raw_name(value: Placed) -> str:
+    """The ``name`` of an entry as written; empty if it is no text."""
     return str(value["name"]) if isinstance(value.get("name"), str) else ""
 
 
-def names_of(value: Placed, room: ObjectAllowance) -> tuple[str, ...]:
-    """``name``, or ``name-0`` to ``name-(count-1)`` when ``count`` is given."""
+def names_of(value: Placed, allowance: ObjectAllowance) -> tuple[str, ...]:
+    """``name``, or ``name-0`` to ``name-(count-1)`` if ``count`` is given."""
     found: list[Found] = []
     name = raw_name(value)
     if "name" in value:
@@ -134,7 +137,7 @@ def names_of(value: Placed, room: ObjectAllowance) -> tuple[str, ...]:
         found.append(((), "name is missing"))
     count = _count(value, found)
     value.names = (name,)
-    if not _has_room(room, count or 1, found) or count is None:
+    if not _is_allowed(allowance, count or 1, found) or count is None:
         refuse(found)
         return value.names
     if len(f"{name}-{count - 1}") > LONGEST_NAME >= len(name):
@@ -155,27 +158,29 @@ def _count(value: Placed, found: list[Found]) -> int | None:
     return count
 
 
-def _has_room(room: ObjectAllowance, count: int, found: list[Found]) -> bool:
-    """Whether there is room for ``count`` objects; the first entry without any is a mistake."""
-    if count <= room.left:
-        room.left -= count
+def _is_allowed(allowance: ObjectAllowance, count: int, found: list[Found]) -> bool:
+    """True if ``count`` more objects are allowed. The first entry beyond the bound is a mistake."""
+    if count <= allowance.left:
+        allowance.left -= count
         return True
-    if not room.refused:
+    if not allowance.refused:
         found.append(((), f"more than {MOST_OBJECTS} pods or nodes in one scenario"))
-    room.refused = True
+    allowance.refused = True
     return False
 
 
 def node_names(value: Placed, info: ValidationInfo[Reading]) -> tuple[str, ...]:
+    """The names of the nodes that an entry stands for."""
     return names_of(value, info.context.nodes)
 
 
 def pod_names(value: Placed, info: ValidationInfo[Reading]) -> tuple[str, ...]:
+    """The names of the pods that an entry stands for."""
     return names_of(value, info.context.pods)
 
 
 def once(said: str, *, by_namespace: bool = False) -> Callable[[ListValue], Iterator[Found]]:
-    """Names that may be given once. ``said``: the mistake, ``{}`` for the name."""
+    """Check that each name is given once. ``said``: the mistake, with ``{}`` for the name."""
 
     def check(items: ListValue) -> Iterator[Found]:
         seen: set[tuple[str, str]] = set()
@@ -199,6 +204,7 @@ def _space(value: Placed) -> str:
 
 
 def class_name(value: Any) -> str:
+    """The name of a PriorityClass that is not built in."""
     found = object_name(value)
     if found in SYSTEM_CLASSES:
         raise wrong(f"{found} is built in")
@@ -206,6 +212,7 @@ def class_name(value: Any) -> str:
 
 
 def namespace_name(value: Any) -> str:
+    """The name of a namespace."""
     found = object_name(value)
     if not is_label(found):
         raise wrong("the name of a namespace has no dot and at most 63 characters")
@@ -216,6 +223,7 @@ def namespace_name(value: Any) -> str:
 
 
 def node_amounts(value: Placed) -> Mapping[str, str]:
+    """The allocatable amounts of a node, with the defaults."""
     found: list[Found] = []
     made = {
         name: tried(amount, value[name], name, found) or default if name in value else default
@@ -229,11 +237,12 @@ def node_amounts(value: Placed) -> Mapping[str, str]:
 
 
 def is_extra(name: str) -> bool:
-    """Whether a key of a node is the amount of another resource."""
+    """True if a key of a node is the amount of another resource."""
     return name not in _NODE_AMOUNTS and RESOURCE.fullmatch(name) is not None
 
 
 def requests_of(value: Placed) -> Mapping[str, str]:
+    """The requests of a pod, from ``cpu``, ``memory`` and ``resources``."""
     found: list[Found] = []
     made = (tried(amounts, value["resources"], "resources", found) or {}) if "resources" in value else {}
     for key in ("cpu", "memory"):
@@ -247,6 +256,7 @@ def requests_of(value: Placed) -> Mapping[str, str]:
 
 
 def bound(value: Any) -> str:
+    """A bound of a PodDisruptionBudget: a number or a percentage."""
     found = text(value)
     if not _BOUND.fullmatch(found):
         raise wrong("must be a number or a percentage up to 100%")
@@ -254,11 +264,13 @@ def bound(value: Any) -> str:
 
 
 def one_bound(value: Placed) -> Iterator[Found]:
+    """Mistakes of a budget that has not exactly one bound."""
     if ("maxUnavailable" in value) == ("minAvailable" in value):
         yield (), "needs exactly one of maxUnavailable and minAvailable"
 
 
 def priority_class(value: Placed, info: ValidationInfo[Reading]) -> str | None:
+    """The PriorityClass of a pod, which the file or Kubernetes must define."""
     if "priorityClass" not in value:
         return None
     found: list[Found] = []
@@ -272,17 +284,20 @@ def priority_class(value: Placed, info: ValidationInfo[Reading]) -> str | None:
 
 
 def tolerates_something(value: Placed) -> Iterator[Found]:
+    """Mistakes of a toleration that tolerates nothing."""
     if not value.get("key") and value.get("operator") != "Exists":
         yield (), "a toleration needs a key, or operator: Exists"
 
 
 def pod_spec(value: Any) -> Mapping[str, Any]:
+    """The ``spec`` of a pod, without keys that an entry spells itself."""
     own = ("nodeName", "schedulerName", "priority", "priorityClassName")
     refuse(((key,), "has a key of its own in a submit entry") for key in own if key in a_mapping(value))
     return dict(plain(value))
 
 
 def daemon_set(value: Placed) -> Iterator[Found]:
+    """Mistakes of a DaemonSet's pod without a required node."""
     is_daemon_set = is_true(value.get("daemonSet"))
     is_bound = isinstance(value.get("requiredNode"), str)
     if is_daemon_set and not is_bound:
@@ -295,6 +310,7 @@ def daemon_set(value: Placed) -> Iterator[Found]:
 
 
 def in_order(steps: ListValue) -> Iterator[Found]:
+    """Mistakes of steps that are not in the order of time."""
     last = 0
     for at, step in enumerate(steps):
         if not isinstance(step, Placed):
@@ -309,6 +325,7 @@ def in_order(steps: ListValue) -> Iterator[Found]:
 
 
 def resized(value: Any) -> tuple[Resize, ...]:
+    """The resizes of a step."""
     found: list[Found] = []
     made = [
         Resize(Named(str(name), value.lines[name]), tried(_some_amounts, below, name, found) or {})
@@ -325,7 +342,7 @@ def _some_amounts(value: Any) -> Mapping[str, str]:
 
 
 def rest_objects(kind: str) -> PlainValidator:
-    """Subsets of REST objects by name. ``kind``: of the objects."""
+    """Subsets of REST objects by name. ``kind``: that of the objects."""
 
     def read(value: Any) -> Mapping[str, Mapping[str, Any]]:
         found: list[Found] = []
@@ -344,12 +361,13 @@ def rest_objects(kind: str) -> PlainValidator:
 
 
 def rejection(value: Placed) -> Iterator[Found]:
+    """Mistakes of a ``message`` without a rejected configuration."""
     if "message" in value and not is_true(value.get("configRejected")):
         yield ("message",), "needs configRejected: true"
 
 
 def lines_of(value: Placed) -> Mapping[str, int]:
-    """Of every key, and of every name below one."""
+    """The lines of every key and of every name below one."""
     lines: dict[str, int] = {}
     for key, below in value.items():
         lines[key] = value.lines[key]

@@ -1,4 +1,7 @@
-"""What a scenario file says of the cluster, as values, and how each is read. ``line``: a line of the file."""
+"""Entries of a scenario file about the cluster, as values, and how each is read.
+
+``line``: a line of the file.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -44,7 +47,7 @@ class TaintEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeEntry:
-    """One line of ``nodes`` or ``addNodes``."""
+    """A line of ``nodes`` or ``addNodes``."""
 
     #: Line of the entry in the file.
     line: Line
@@ -62,7 +65,7 @@ class NodeEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriorityClassEntry:
-    """One line of ``priorityClasses``."""
+    """A line of ``priorityClasses``."""
 
     #: Line of the entry in the file.
     line: Line
@@ -78,7 +81,7 @@ class PriorityClassEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamespaceEntry:
-    """One line of ``namespaces``."""
+    """A line of ``namespaces``."""
 
     #: Line of the entry in the file.
     line: Line

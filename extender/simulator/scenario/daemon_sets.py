@@ -1,4 +1,7 @@
-"""DaemonSets of a scenario: ``daemonSet: true`` on a pod stands for one that exists, for the whole course."""
+"""DaemonSets of a scenario.
+
+``daemonSet: true`` on a pod stands for a DaemonSet that exists for the whole course.
+"""
 
 from collections.abc import Iterable
 
@@ -7,7 +10,7 @@ from core.workload.nodes.affinity import Requirement
 from extender.simulator.scenario.model import PodEntry, Step
 
 LABEL = "scenario.paddock.dev/daemon-set"
-"""On the pods of one, whatever their other labels are; it is what the DaemonSet selects."""
+"""The label by which a DaemonSet selects its pods, whatever their other labels are."""
 
 
 def owner_reference(entry: PodEntry) -> dict[str, object]:

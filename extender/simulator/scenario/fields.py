@@ -1,6 +1,6 @@
 """Types of the values in a scenario file: how pydantic reads each, and the message for a wrong one.
 
-Knows YAML values and Kubernetes' names and amounts, and nothing of what a scenario means.
+Only YAML values and Kubernetes' names and amounts are known here, not the meaning of a scenario.
 """
 
 import difflib
@@ -41,10 +41,10 @@ MOST_MISTAKES = 200
 LONGEST_PATTERN = 1000
 
 OF_WHOLE = object()
-"""Marks a field whose validator gets the whole mapping."""
+"""The mark of a field whose validator gets the whole mapping."""
 
 Given = Mapping[str, Any]
-"""An entry that stays a mapping: what the file names, in the order of its class."""
+"""An entry that stays a mapping: the keys of the file, in the order of its class."""
 
 
 class Named(NamedTuple):
@@ -52,12 +52,15 @@ class Named(NamedTuple):
 
     #: The name.
     name: str
-    #: Its line in the file.
+    #: Line of the name in the file.
     line: int
 
 
 class Placed(MapValue):
-    """A mapping that knows the line it stands on. ``names``: those that the entry gives to its objects."""
+    """A mapping with the line of the file on which it stands.
+
+    ``names``: those that the entry gives its objects.
+    """
 
     __slots__ = ("line", "names")
 
@@ -69,7 +72,7 @@ class Placed(MapValue):
 
 
 def placed(value: Value, line: int) -> Value:
-    """Copy of a value in which every mapping knows its line."""
+    """A copy of a value in which every mapping has its line."""
     if isinstance(value, MapValue):
         return Placed(value, line)
     if isinstance(value, ListValue):
@@ -101,7 +104,7 @@ _SHAPES = {"dict_type": "must be a mapping", "tuple_type": "must be a list"}
 def collected(
     read: Callable[[Any], T], value: Any, keys: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[T | None, list[Found]]:
-    """What ``read`` makes of a value and what it finds wrong, so that other mistakes can be added."""
+    """The result of ``read``, with its mistakes collected, so that others can be added."""
     try:
         return read(value), []
     except ValidationError as error:
@@ -109,9 +112,9 @@ def collected(
 
 
 def found_in(error: ValidationError, keys: Mapping[str, str] = MappingProxyType({})) -> Iterator[Found]:
-    """Mistakes that pydantic found, in the words of this format.
+    """Mistakes that pydantic found, in the terms of this format.
 
-    ``keys``: from each field of an entry to its key in the file, "" for a field that is read of the whole.
+    ``keys``: the key in the file for each field of an entry, "" for a field read from the whole.
     """
     for each in error.errors(include_url=False, include_context=False, include_input=False):
         at = each["loc"]
@@ -134,7 +137,7 @@ def entry(
     check: Check = lambda _: (),
     last: Check = lambda _: (),
 ) -> WrapValidator:
-    """Validator of a mapping with the keys of ``kind``, ``more``, and those for which ``also`` is true.
+    """A validator of a mapping with the keys of ``kind``, ``more``, and those for which ``also`` is true.
 
     ``check``, ``last``: find further mistakes, reported before and after unknown keys.
     """
@@ -157,7 +160,7 @@ def entry(
 
 
 def as_given(kind: Any, last: Check = lambda _: ()) -> PlainValidator:
-    """Validator like `entry`, for an entry that stays a mapping."""
+    """A validator like `entry`, for an entry that stays a mapping."""
     adapter: TypeAdapter[Any] = TypeAdapter(Annotated[kind, entry(kind, last=last)])
 
     def read(value: Any) -> Given:
@@ -168,7 +171,7 @@ def as_given(kind: Any, last: Check = lambda _: ()) -> PlainValidator:
 
 
 def entries(check: Callable[[ListValue], Iterable[Found]]) -> WrapValidator:
-    """Validator of a list whose items are also compared with each other."""
+    """A validator of a list whose items are also compared with each other."""
 
     def read(value: Any, handler: Callable[[Any], Any]) -> Any:
         made, found = collected(handler, value)
@@ -180,6 +183,7 @@ def entries(check: Callable[[ListValue], Iterable[Found]]) -> WrapValidator:
 
 
 def unknown_keys(value: MapValue, known: Collection[str]) -> Iterator[Found]:
+    """A mistake for each key that is not known, with the nearest known one."""
     names = sorted(known)
     unknown = (key for key in value if key not in known)
     for key in islice(unknown, MOST_MISTAKES):
@@ -192,18 +196,21 @@ def unknown_keys(value: MapValue, known: Collection[str]) -> Iterator[Found]:
 
 
 def text(value: Any) -> str:
+    """A text."""
     if not isinstance(value, str):
         raise wrong("must be text")
     return str(value)
 
 
 def required(value: Any) -> str:
+    """A text that is not empty."""
     if value == "":
         raise wrong("must not be empty")
     return text(value)
 
 
 def object_name(value: Any) -> str:
+    """The name of a Kubernetes object."""
     found = required(value)
     if not is_name(found):
         raise wrong(f"{shown(found)} is not a name: small letters, digits, - and . only, 253 at most")
@@ -232,6 +239,8 @@ def _label(value: Any) -> str:
 
 
 def in_range(least: int, most: int) -> Callable[[Any], int]:
+    """A reader of a whole number within two bounds."""
+
     def read(value: Any) -> int:
         found = whole_number(value)
         if found is None or not least <= found <= most:
@@ -242,16 +251,19 @@ def in_range(least: int, most: int) -> Callable[[Any], int]:
 
 
 def number(least: int, most: int) -> PlainValidator:
+    """A validator of a whole number within two bounds."""
     return PlainValidator(in_range(least, most))
 
 
 def switch(value: Any) -> bool:
+    """A switch: ``true`` or ``false``."""
     if not isinstance(value, str) or isinstance(value, QuotedText) or value not in SWITCHES:
         raise wrong("must be true or false")
     return SWITCHES[value]
 
 
 def is_true(value: Any) -> bool:
+    """True if a value is a switch that is on."""
     return isinstance(value, str) and not isinstance(value, QuotedText) and SWITCHES.get(value, False)
 
 
@@ -263,6 +275,8 @@ def _duration(value: Any) -> int:
 
 
 def choice(*choices: str) -> PlainValidator:
+    """A validator of one text among several."""
+
     def read(value: Any) -> str:
         found = text(value)
         if found not in choices:
@@ -277,7 +291,7 @@ def _pattern(value: Any) -> str:
     if len(found) > LONGEST_PATTERN:
         raise wrong(f"a regular expression has at most {LONGEST_PATTERN} characters")
     try:
-        # Python warns of patterns that it may read otherwise one day; they mean what they mean today.
+        # Python warns of patterns that it may read differently one day. Their meaning today counts.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             re.compile(found)
@@ -290,7 +304,7 @@ def _pattern(value: Any) -> str:
 
 
 def tried(read: Callable[[Any], T], value: Any, at: str, found: list[Found]) -> T | None:
-    """Result of ``read``, or None with one more mistake in ``found``."""
+    """The result of ``read``, or None with one more mistake in ``found``."""
     try:
         return read(value)
     except PydanticCustomError as error:
@@ -320,6 +334,7 @@ def _names(value: Any) -> tuple[Named, ...]:
 
 
 def a_mapping(value: Any) -> Any:
+    """A mapping."""
     if not isinstance(value, MapValue):
         raise wrong("must be a mapping")
     return value
@@ -344,7 +359,7 @@ def amounts(value: Any) -> dict[str, str]:
 
 
 def _free_mappings(value: Any) -> tuple[Mapping[str, Any], ...]:
-    """A list of mappings of which only kube-scheduler or Paddock knows what they mean."""
+    """A list of mappings whose meaning only kube-scheduler or Paddock knows."""
     if not isinstance(value, ListValue):
         raise wrong("must be a list")
     refuse(((at,), "must be a mapping") for at, each in enumerate(value) if not isinstance(each, MapValue))

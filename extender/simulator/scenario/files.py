@@ -1,4 +1,4 @@
-"""Reading files whose paths come from a user: regular ones only, and no more than fits."""
+"""Readers of files whose paths come from a user: regular files only, and only up to a size."""
 
 import os
 import stat
@@ -10,15 +10,15 @@ class TooLarge(Exception):
 
 
 class NoFile(Exception):
-    """There is nothing of that name that could be read: no such path, a folder, a pipe, a device."""
+    """A path with nothing to read: no such path, a folder, a pipe, a device."""
 
 
 def bytes_of(path: Path, *, most: int) -> bytes:
-    """The bytes of a regular file. Never waits for a pipe, and never reads on from a device.
+    """The bytes of a regular file, read without waiting for a pipe or reading on from a device.
 
     Raises `NoFile`, `TooLarge` for more than ``most`` bytes, and OSError as opening does.
     """
-    # A text with a null character is the path of no file, which `open` reports as a ValueError.
+    # A path with a null character belongs to no file, and `open` raises a ValueError for it.
     if "\0" in str(path):
         raise NoFile
     try:
@@ -34,5 +34,5 @@ def bytes_of(path: Path, *, most: int) -> bytes:
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Opening a pipe without O_NONBLOCK waits until somebody writes into it."""
+    """Open without waiting. Opening a pipe without O_NONBLOCK waits for a writer."""
     return os.open(path, flags | os.O_NONBLOCK)

@@ -1,4 +1,4 @@
-"""What a scenario file says, as values, and how each is read. No running (see `run`).
+"""Entries of a scenario file as values, and how each is read. `run` plays them.
 
 Times are whole milliseconds from the start of the scenario. ``line`` is a line of the file, for messages.
 Source: the public scenario format. Objects of the Kubernetes API stay in their own JSON shape.
@@ -73,23 +73,23 @@ EFFECTS = (
 """Names that ``kill.after`` may hold."""
 
 REASONS = frozenset((*(code.value for code in Code), "Unschedulable", ""))
-"""Codes that ``reason`` may hold; none when the pod is bound."""
+"""Codes that ``reason`` may hold; none for a bound pod."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One thing wrong with a scenario file."""
+    """A mistake in a scenario file."""
 
     #: Line in the file; None for the file as a whole.
     line: int | None
     #: Place, as in ``steps[0].submit[1].cpuu``; empty for the file.
     path: str
-    #: What is wrong.
+    #: Message about the mistake.
     message: str
 
 
 class ScenarioError(PaddockError):
-    """A scenario that cannot be played: every mistake found, in the order of the file.
+    """A scenario that cannot be played, with every mistake found, in the order of the file.
 
     Its text has one line per mistake: ``FILE:LINE: PATH: MESSAGE``.
     """
@@ -97,10 +97,10 @@ class ScenarioError(PaddockError):
     def __init__(self, file: str, mistakes: tuple[Mistake, ...]) -> None:
         self.file = file
         self.mistakes = mistakes
-        super().__init__("\n".join(_told(file, each) for each in mistakes))
+        super().__init__("\n".join(_line_of(file, each) for each in mistakes))
 
 
-def _told(file: str, mistake: Mistake) -> str:
+def _line_of(file: str, mistake: Mistake) -> str:
     place = f"{file}:{mistake.line}" if mistake.line is not None else file
     return ": ".join(part for part in (place, mistake.path, mistake.message) if part)
 
@@ -133,7 +133,7 @@ class PodGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodEntry:
-    """One line of ``submit``."""
+    """A line of ``submit``."""
 
     #: Line of the entry in the file.
     line: Line
@@ -173,7 +173,7 @@ class PodEntry:
     scheduling_policy: MaybeText = None
     #: Pod group of the pods; None for none.
     pod_group: Annotated[PodGroup | None, entry(PodGroup)] = None
-    #: Node to which the pods are bound at once; None when they are to be placed.
+    #: Node to which the pods are bound at once; None if they are to be placed.
     node: NodeRef = None
     #: Time that the pods exist already, in milliseconds.
     age: Duration = 0
@@ -201,9 +201,9 @@ class PodEntry:
 class Kill:
     """Restart of Paddock in the middle of its work."""
 
-    #: Name of the effect after which it restarts.
+    #: Name of the effect after which Paddock restarts.
     after: Annotated[str, choice(*EFFECTS)]
-    #: Which effect of that name, counted from now on.
+    #: Number of the effect among those of that name, counted from now on.
     nth: Annotated[int, number(1, 1_000_000)] = 1
 
 
@@ -236,7 +236,7 @@ Objects = Mapping[str, Mapping[str, Any]] | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expect:
-    """What one ``expect`` names; None where it does not. Mappings keep the order of the file."""
+    """Expectations of a step; None where the file names nothing. Mappings stay in the order of the file."""
 
     #: Line of the entry in the file.
     line: Line
@@ -263,7 +263,7 @@ class Expect:
     users: Annotated[Objects, checks.rest_objects("user")] = None
     #: Subset of the REST object of each user group, read alike.
     groups: Annotated[Objects, checks.rest_objects("group")] = None
-    #: Whether each queue exists, by path.
+    #: Existence of each queue, by path: True if it must exist.
     exists: Annotated[Mapping[str, bool] | None, mapping(switch)] = None
     #: Number of placeholders by application.
     placeholders: Counts = None
@@ -279,7 +279,7 @@ class Expect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What happens at one moment, in the order of the fields, and what must hold then."""
+    """Actions at one moment, in the order of the fields, and what must hold afterwards."""
 
     #: Line of the entry in the file.
     line: Line
@@ -289,9 +289,9 @@ class Step:
     config: Annotated[ConfigText | None, PlainValidator(checks.config_of), OF_WHOLE] = None
     #: New settings of Paddock; None when they stay.
     settings: MaybeTexts = None
-    #: Nodes that come.
+    #: Nodes that are added.
     add_nodes: Nodes = ()
-    #: Nodes that go.
+    #: Nodes that are removed.
     remove_nodes: Names = ()
     #: Nodes that become unschedulable.
     cordon: Names = ()
@@ -323,7 +323,7 @@ class Step:
     restart_scheduler: Switch = False
     #: Restart of Paddock after an effect; None for none.
     kill: Annotated[Kill | None, entry(Kill)] = None
-    #: What must hold at the end of the step; None for nothing.
+    #: Expectations at the end of the step; None for nothing.
     expect: Annotated[Expect | None, entry(Expect, check=checks.rejection)] = None
 
 
@@ -349,13 +349,13 @@ class SchedulerSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """A whole file."""
+    """A whole scenario file."""
 
     #: Name of the file.
     file: Annotated[str, PlainValidator(checks.file_of), OF_WHOLE]
     #: Name of the scenario.
     name: RequiredText
-    #: What it shows; empty when the file does not say.
+    #: Purpose of the scenario; empty if the file does not say.
     why: Text = ""
     #: Queue document at the start.
     config: Annotated[ConfigText, PlainValidator(checks.required_config), OF_WHOLE]

@@ -1,6 +1,6 @@
 """Entries of a scenario as the objects of the Kubernetes API that they stand for. Pure.
 
-Values are plain JSON. Source of the shapes: the Pod, Node and PriorityClass types of Kubernetes; the keys of
+Values are plain JSON. Source of the shapes: the Pod, Node and PriorityClass types of Kubernetes. The keys of
 queues, applications and gangs are those that `extender.wire.translate` reads.
 """
 
@@ -29,25 +29,25 @@ GATED = {
     "reason": "SchedulingGated",
     "message": "Scheduling is blocked due to non-empty scheduling gates",
 }
-"""What the API server writes on a pod that is created with gates (pkg/registry/core/pod/strategy.go)."""
+"""The condition that a pod with gates is created with (pkg/registry/core/pod/strategy.go)."""
 
 _START = datetime.fromtimestamp(EPOCH, UTC)
 
 
 def stamp(at: int) -> str:
-    """A moment of the scenario as Kubernetes writes one: whole seconds."""
+    """A moment of the scenario in Kubernetes' notation: whole seconds."""
     return (_START + timedelta(milliseconds=at)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def uid_of(seq: int) -> str:
-    """The uid of the object created as the ``seq``-th; made up, but the same in every run."""
+    """The uid of the object created as the ``seq``-th: invented, but the same in every run."""
     return f"00000000-0000-4000-8000-{seq:012d}"
 
 
 def pod_object(entry: PodEntry, name: str, classes: Mapping[str, Json], *, at: int, node: str | None) -> Json:
     """A pod as the API server would store it, without uid and version.
 
-    ``at``: when it is created; ``node``: where it is bound already.
+    ``at``: its time of creation. ``node``: the node to which it is bound already.
     """
     meta: Json = {
         "name": name,
@@ -69,9 +69,9 @@ def pod_object(entry: PodEntry, name: str, classes: Mapping[str, Json], *, at: i
 
 
 def admitted(body: Json, classes: Mapping[str, Json], *, at: int) -> Json:
-    """A pod that somebody posts, as the API server would store it, without uid and version.
+    """A posted pod as the API server would store it, without uid and version.
 
-    Its class is one of ``classes``, or none. ``at``: when it is created.
+    Its class is one of ``classes``, or none. ``at``: its time of creation.
     """
     found = classes.get(body["spec"].get("priorityClassName", ""), {})
     policy = found.get("preemptionPolicy", "PreemptLowerPriority")
@@ -83,7 +83,7 @@ def admitted(body: Json, classes: Mapping[str, Json], *, at: int) -> Json:
 
 
 def add_gate(body: Json) -> None:
-    """What the shipped admission policy does to a managed pod when gates are wanted (DESIGN-6)."""
+    """Add Paddock's gate, as the shipped admission policy does for a managed pod (DESIGN-6)."""
     spec, gate = body["spec"], {"name": OWN_GATE}
     gates = spec.get("schedulingGates", ())
     if gate not in gates:
@@ -106,8 +106,8 @@ def _labels(entry: PodEntry) -> Json:
 def _annotations(entry: PodEntry) -> Json:
     annotations: Json = {}
     if entry.user is not None or entry.groups:
-        who = {"user": entry.user or "", "groups": list(entry.groups)}
-        annotations[DOMAIN + "user.info"] = json.dumps(who)
+        identity = {"user": entry.user or "", "groups": list(entry.groups)}
+        annotations[DOMAIN + "user.info"] = json.dumps(identity)
     if entry.task_groups is not None:
         annotations[DOMAIN + "task-groups"] = json.dumps([dict(group) for group in entry.task_groups])
     if entry.task_group is not None:
@@ -146,27 +146,31 @@ def _only_on(node: str) -> Json:
 
 
 def class_of(entry: PodEntry) -> str:
-    """The PriorityClass of a pod; a bare ``priority`` has one of its own."""
+    """The PriorityClass of a pod. A bare ``priority`` has a class of its own."""
     if entry.priority_class is not None:
         return entry.priority_class
     return anonymous_class(entry.priority) if entry.priority else ""
 
 
 def anonymous_class(priority: int) -> str:
+    """The name of the class that stands for a bare priority."""
     return f"priority-{priority}" if priority >= 0 else f"priority-minus-{-priority}"
 
 
 def priority_class_object(name: str, value: int, policy: str = "PreemptLowerPriority") -> Json:
+    """A PriorityClass as JSON."""
     return {"metadata": {"name": name}, "value": value, "preemptionPolicy": policy}
 
 
 def priority_class_of_entry(entry: PriorityClassEntry) -> Json:
+    """The PriorityClass of an entry as JSON."""
     made = priority_class_object(entry.name, entry.value, entry.preemption_policy)
     made["metadata"]["annotations"] = dict(entry.annotations)
     return made
 
 
 def namespace_object(name: str, entry: NamespaceEntry | None = None) -> Json:
+    """A namespace as JSON."""
     annotations = dict(entry.annotations) if entry is not None else {}
     return {"metadata": {"name": name, "annotations": annotations}}
 

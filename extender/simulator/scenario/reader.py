@@ -1,6 +1,7 @@
-"""A scenario file to a `Scenario`, or every mistake in it. Strict: what is not in the format is a mistake.
+"""The reader: a scenario file becomes a `Scenario`, or a list of every mistake in it.
 
-The types in `model` say how each value is read; here are the file around them and queue documents in place.
+The reader is strict: a key that is not in the format is a mistake. The types in `model` say how each value is
+read. Here are the file around them and queue documents in place.
 """
 
 import io
@@ -33,7 +34,7 @@ _PLAIN_TAG = "tag:yaml.org,2002:int"
 
 
 def read_scenario(path: Path) -> Scenario:
-    """Raises `ScenarioError`, also for a file that cannot be read."""
+    """Read a scenario file. Raises `ScenarioError`, also for a file that cannot be read."""
     try:
         text = bytes_of(path, most=MAX_BYTES)
     except TooLarge as error:
@@ -46,7 +47,10 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def scenario_from(text: str | bytes, *, file: str, folder: Path) -> Scenario:
-    """``file``: its name, for messages; ``folder``: where paths in it begin. Raises `ScenarioError`."""
+    """A scenario from YAML text. Raises `ScenarioError`.
+
+    ``file``: its name, for messages. ``folder``: the base of paths in it.
+    """
     try:
         document = read_document(text)
     except ConfigError as error:
@@ -72,7 +76,7 @@ def _whole(file: str, message: str) -> ScenarioError:
 
 
 class _Configs:
-    """Make the text of a queue document of a ``config`` value: the document in place, or the path of one.
+    """Texts of queue documents, from ``config`` values: a document in place, or the path of one.
 
     A text of several lines, as in ``config: |``, is the document itself.
     """
@@ -102,7 +106,7 @@ class _Configs:
 
 
 def _classes(top: MapValue) -> Iterator[str]:
-    """Names of the file's PriorityClasses, of wrong ones too."""
+    """Names of the file's PriorityClasses, including those of wrong entries."""
     cluster = top.get("cluster")
     listed = cluster.get("priorityClasses") if isinstance(cluster, MapValue) else None
     for each in listed if isinstance(listed, ListValue) else ():
@@ -114,7 +118,7 @@ def _classes(top: MapValue) -> Iterator[str]:
 
 
 def yaml_of(value: MapValue) -> str:
-    """YAML text that the configuration loader reads as exactly this value, aliases and merges written out."""
+    """YAML text that the configuration loader reads as exactly this value, without aliases and merges."""
     events: list[yaml.Event] = [yaml.StreamStartEvent(), yaml.DocumentStartEvent(explicit=False)]
     _Emission(events).of(value)
     events += [yaml.DocumentEndEvent(explicit=False), yaml.StreamEndEvent()]
@@ -123,7 +127,7 @@ def yaml_of(value: MapValue) -> str:
 
 
 class _Emission:
-    """Collects the events that say a value."""
+    """A collector of the YAML events that express a value."""
 
     def __init__(self, events: list[yaml.Event]) -> None:
         self._events = events
@@ -150,8 +154,8 @@ class _Emission:
         if isinstance(value, QuotedText):
             return yaml.ScalarEvent(None, None, (False, True), str(value), style='"')
         analysis = self._emitter.analyze_scalar(str(value))
-        # libyaml puts what is beyond the basic plane in quotes.
+        # libyaml quotes characters beyond the basic plane.
         if analysis.allow_block_plain and not analysis.multiline and max(value) < "\ud800":
             return yaml.ScalarEvent(None, None, (True, False), str(value))
-        # Quotes alone would make it a text; with this tag the loader takes it for plain still.
+        # Quotes alone would make it a text. With this tag the loader still takes it for plain.
         return yaml.ScalarEvent(None, _PLAIN_TAG, (False, False), str(value), style='"')

@@ -1,4 +1,4 @@
-"""Is a REST object what a scenario expects? Subsets, amounts and absent members, as format rule 11 says."""
+"""A comparison of REST objects with expectations: subsets, amounts and absent members (format rule 11)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -66,7 +66,7 @@ MEMBERS: Mapping[str, frozenset[str]] = {
     "placeholder": frozenset({"taskGroupName", "count", "minResource", "replaced", "timedout"}),
     "state": frozenset({"time", "applicationState"}),
 }
-"""Every member that REST-6, REST-7 and REST-9 know, by kind of object."""
+"""Every member that REST-6, REST-7 and REST-9 name, by kind of object."""
 
 _BELOW: Mapping[tuple[str, str], str] = {
     ("queue", "template"): "template",
@@ -81,11 +81,11 @@ _BELOW: Mapping[tuple[str, str], str] = {
 }
 
 Differing = tuple[str, str, str]
-"""Path, expected, actual."""
+"""A difference: path, expected, actual."""
 
 
 def differences_in(expected: Mapping[str, Any], actual: Mapping[str, Any], path: str) -> list[Differing]:
-    """Where an object differs from the subset expected of it; none when it is as expected."""
+    """The places where an object differs from the subset expected of it; none if it is as expected."""
     found: list[Differing] = []
     for key, wanted in expected.items():
         found += _compared(wanted, actual.get(key), f"{path}.{key}", amounts=key in AMOUNTS)
@@ -103,7 +103,7 @@ def _compared(wanted: Any, there: Any, path: str, *, amounts: bool) -> list[Diff
 
 
 def _amounts(wanted: Mapping[str, Any], there: Mapping[str, Any], path: str) -> list[Differing]:
-    """Numbers are REST units, text is a quantity."""
+    """Compare amounts. Numbers are REST units, text is a quantity."""
     found = []
     for name, amount in wanted.items():
         if _amount(name, amount) != there.get(name, 0):
@@ -132,7 +132,7 @@ def _lists(wanted: list[Any], there: Sequence[Any], path: str, *, amounts: bool)
 
 
 def _equal(wanted: Any, there: Any) -> bool:
-    """An absent member equals whatever is empty; a number may be written where REST has text."""
+    """Compare two values. An absent member equals any empty value, and a number may stand for REST's text."""
     if _is_empty(wanted) and _is_empty(there):
         return True
     if isinstance(wanted, bool) or isinstance(there, bool):
@@ -157,7 +157,7 @@ def _shown(value: Any) -> str:
 
 
 def unknown_members(kind: str, expected: Any) -> list[str]:
-    """Paths of members that no such object can have: a typo would else equal an absent member."""
+    """Paths of members that no such object can have. A typo would otherwise equal an absent member."""
     if not isinstance(expected, Mapping):
         return []
     found = []

@@ -1,4 +1,4 @@
-"""What a text of a scenario file means: names, numbers, durations, switches. Pure."""
+"""Scalars of a scenario file: names, numbers, durations, switches. Pure."""
 
 import difflib
 import math
@@ -14,7 +14,7 @@ LONGEST_NAME = 253
 LONGEST_LABEL = 63
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
 RESOURCE = re.compile(r"cpu|memory|ephemeral-storage|hugepages-[0-9]+[KMGTPE]i|[^/]+/.+", re.ASCII)
-"""Resources that Kubernetes knows by themselves, and those of anybody else, which have a domain."""
+"""Resources that Kubernetes defines itself, and resources with a domain, which others define."""
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
@@ -29,43 +29,45 @@ SWITCHES = {"true": True, "True": True, "TRUE": True, "false": False, "False": F
 
 
 def is_slip(name: str) -> bool:
-    """Whether a resource without a domain looks like one of Kubernetes' own, mistyped."""
+    """True if a resource without a domain looks like a mistyped resource of Kubernetes."""
     own = ("cpu", "vcore", "memory", "ephemeral-storage")
     return bool(difflib.get_close_matches(cut(name, LONGEST_NAME), own, n=1, cutoff=0.75))
 
 
 def is_name(text: str) -> bool:
+    """True if a text may name an object of Kubernetes."""
     return len(text) <= LONGEST_NAME and NAME.fullmatch(text) is not None
 
 
 def is_label(text: str) -> bool:
-    """Whether it may name a namespace."""
+    """True if a text may name a namespace."""
     return len(text) <= LONGEST_LABEL and "." not in text and is_name(text)
 
 
 def whole_number(value: Value) -> int | None:
+    """The number that a plain scalar stands for; None if it is not a whole one."""
     plain_text = isinstance(value, str) and not isinstance(value, QuotedText)
     return int(str(value)) if plain_text and _WHOLE.fullmatch(str(value)) else None
 
 
 def milliseconds_of(text: str) -> int | None:
-    """A Go duration in milliseconds, None when it is none or not whole."""
+    """A Go duration in milliseconds; None if it is not one, or not whole."""
     if text == "0":
         return 0
     try:
         seconds_of(text)
     except ValueError:
         return None
-    # Exactly, where a float would take 1000000 h and 1 ms for something in between.
+    # Exact, where a float would round 1000000 h and 1 ms.
     parts = _DURATION_PART.findall(text)
     milliseconds = sum((Decimal(amount) * _MILLISECONDS[unit] for amount, unit in parts), Decimal(0))
     return int(milliseconds) if milliseconds == int(milliseconds) and milliseconds < 10**12 else None
 
 
 def plain(value: Value) -> Any:
-    """Python's own values: plain scalars as YAML's core schema reads them, quoted ones as text.
+    """Python's own values: plain scalars by YAML's core schema, quoted ones as text.
 
-    As in Kubernetes, an integer beyond 64 bits is a float, and there is no infinity: its text is kept.
+    As in Kubernetes, an integer beyond 64 bits is a float, and infinity is no number and stays text.
     """
     if isinstance(value, MapValue):
         return {str(key): plain(each) for key, each in value.items()}

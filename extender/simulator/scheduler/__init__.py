@@ -1,7 +1,7 @@
 """The played kube-scheduler: its queue, node cache, plugins, preemption and calls of the extender.
 
-Each module names the file of kube-scheduler that it follows. The end-to-end test of agreement plays the
-same scenarios with the real one. The following parts of kube-scheduler are not modelled.
+Each module names the file of kube-scheduler that it follows. The end-to-end test of agreement plays the same
+scenarios with the real one. The following parts of kube-scheduler are not modelled.
 
 Filters: only NodeUnschedulable, TaintToleration, NodeAffinity (required), NodePorts and NodeResourcesFit run.
 Spread constraints, affinity between pods, volumes and their limits, and resource claims reject no node.
@@ -14,8 +14,8 @@ Preemption tries every node, where kube-scheduler samples some from a random sta
 
 Time: a cycle and its binding take no virtual time and never overlap. ``delays`` of a scenario is the only
 latency. An event cannot arrive during an attempt. Victims are deleted within the attempt, not in the
-background. Preemption reads disruption budgets as they are now, not from a status that is late. A call of
-the extender has no timeout.
+background. Preemption reads disruption budgets as they are now, not from a status that is late. A call of the
+extender has no timeout.
 
 Queue: three kinds of events wake pods, in place of one queueing hint per plugin. Pods that wait too long in
 the pool are not retried after five minutes. A backoff after a refusal ends as soon as no other pod is active.

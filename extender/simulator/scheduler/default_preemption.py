@@ -1,4 +1,4 @@
-"""kube-scheduler's own preemption: whom it would evict where, and which node it takes.
+"""kube-scheduler's own preemption: which pods it would evict where, and which node it takes.
 
 Sources: pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go and
 pkg/scheduler/framework/preemption/preemption.go. Every node is tried, by name (format, rule 6).
@@ -13,16 +13,16 @@ from extender.simulator.scheduler.node_cache import NodeInfo, PodInfo, Shape
 from extender.simulator.scheduler.plugins import status_on
 
 Nominated = Callable[[str], tuple[PodInfo, ...]]
-"""Pods nominated to a node that the preemptor must leave room for."""
+"""Pods nominated to a node, for which the preemptor must leave capacity."""
 
 Budgets = Sequence[tuple[BudgetEntry, int]]
-"""Each with the disruptions it still allows."""
+"""Budgets with the disruptions that each still allows."""
 
 _MOST_NEGATIVE = 2**31
 
 
 def fits(shape: Shape, node: NodeInfo, nominated: tuple[PodInfo, ...]) -> bool:
-    """With the nominated pods and without them (RunFilterPluginsWithNominatedPods)."""
+    """True if a pod fits both with and without the nominated pods (RunFilterPluginsWithNominatedPods)."""
     if nominated and status_on(shape, node, nominated) is not None:
         return False
     return status_on(shape, node) is None
@@ -36,9 +36,9 @@ def victims_on(
     budgets: Budgets,
     now: str,
 ) -> Victims | None:
-    """The fewest and least important pods of lower priority whose going lets a pod in, or None.
+    """The fewest and least important pods of lower priority whose removal lets a pod in, or None.
 
-    Pods whose budget would be violated are given back first.
+    Pods whose budget would be violated are reprieved first.
     """
     left = node.copy()
     potential = sorted(
@@ -88,7 +88,7 @@ def _cost(name: str, victims: Victims, now: str) -> tuple[int, int, int, int, tu
         pods[0].priority,
         sum(info.priority + _MOST_NEGATIVE for info in pods),
         len(pods),
-        # Later is better, so the text is turned round.
+        # Later is better, so the text is inverted.
         tuple(-ord(letter) for letter in earliest),
         name,
     )

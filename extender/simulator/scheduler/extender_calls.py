@@ -18,25 +18,28 @@ _decode = msgspec.json.decode
 
 
 class CallFailed(Exception):
-    """The call did not answer, or its answer is an error: the attempt ends as a scheduler error."""
+    """A call without an answer, or with an error as its answer. The attempt ends as a scheduler error."""
 
 
 class ExtenderServer(Protocol):
-    """Who answers. Each takes a request body; `CallFailed` stands for any status but 200."""
+    """The extender's verbs. Each takes a request body and raises `CallFailed` for any status but 200."""
 
-    def filter(self, body: bytes) -> bytes: ...
+    def filter(self, body: bytes) -> bytes:
+        """Answer filter."""
 
-    def prioritize(self, body: bytes) -> bytes: ...
+    def prioritize(self, body: bytes) -> bytes:
+        """Answer prioritize."""
 
-    def preempt(self, body: bytes) -> bytes: ...
+    def preempt(self, body: bytes) -> bytes:
+        """Answer preempt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """Answer of the extender to filter."""
+    """The extender's answer to filter."""
 
-    #: Names of the nodes that it kept; None when it kept every node offered.
-    kept: Sequence[str] | None
+    #: Names of the nodes that the extender left; None if it left every node offered.
+    feasible: Sequence[str] | None
     #: Reasons that it gave for the other nodes.
     statuses: Statuses
 
@@ -45,7 +48,7 @@ class Filtered:
 class Victims:
     """Pods that would have to leave a node."""
 
-    #: Those pods, the most important first.
+    #: Pods to evict, the most important first.
     pods: tuple[PodInfo, ...]
     #: Number of them whose eviction violates a PodDisruptionBudget.
     violations: int
@@ -55,16 +58,16 @@ def call_filter(server: ExtenderServer, pod: bytes, names: bytes, offered: Seque
     """Offer nodes; ``names`` is ``offered`` encoded. Raises `CallFailed`."""
     answer = server.filter(_node_args(pod, names))
     if answer == b'{"NodeNames":' + names + b"}":
-        return _ALL_KEPT
+        return _ALL_FEASIBLE
     found = _read_filter(answer)
-    if found.kept is not None and not set(found.kept) <= set(offered):
+    if found.feasible is not None and not set(found.feasible) <= set(offered):
         raise CallFailed("extender claims a node that was not in the request")
     return found
 
 
 @lru_cache(maxsize=64)
 def _read_filter(answer: bytes) -> Filtered:
-    """The same refusal comes thousands of times, and names every node."""
+    """Read an answer. The same refusal comes thousands of times and names every node, hence the cache."""
     read: dict[str, Any] = {key.lower(): value for key, value in _decode(answer).items()}
     if read.get("error"):
         raise CallFailed(str(read["error"]))
@@ -79,7 +82,7 @@ def _statuses(reasons: Mapping[str, str], *, resolvable: bool) -> dict[str, Stat
     return {name: Status(resolvable, (text,)) for name, text in reasons.items()}
 
 
-_ALL_KEPT = Filtered(None, statuses_of({}))
+_ALL_FEASIBLE = Filtered(None, statuses_of({}))
 
 
 def call_prioritize(server: ExtenderServer, pod: bytes, names: bytes) -> dict[str, int]:
@@ -97,7 +100,10 @@ def call_prioritize(server: ExtenderServer, pod: bytes, names: bytes) -> dict[st
 def call_preempt(
     server: ExtenderServer, pod: bytes, victims: Mapping[str, Victims]
 ) -> dict[str, tuple[list[str], int]]:
-    """Uids of victims and budget violations by node. Raises `CallFailed`, also for a node without victims."""
+    """Uids of victims and budget violations by node.
+
+    Raises `CallFailed`, also for a node without victims.
+    """
     meta = {
         node: {"Pods": [{"UID": info.uid} for info in each.pods], "NumPDBViolations": each.violations}
         for node, each in victims.items()
@@ -114,15 +120,17 @@ def call_preempt(
 
 
 def bind_body(name: str, namespace: str, uid: str, node: str) -> bytes:
+    """The body of a bind call."""
     return _encode({"PodName": name, "PodNamespace": namespace, "PodUID": uid, "Node": node})
 
 
 def bind_error(answer: bytes) -> str:
-    """Empty when the pod is bound."""
+    """The error of a bind call; empty if the pod is bound."""
     return str(_decode(answer).get("Error") or "")
 
 
 def encoded_names(names: Sequence[str]) -> bytes:
+    """Names of nodes as JSON."""
     return _encode(names)
 
 

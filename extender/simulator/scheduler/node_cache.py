@@ -1,7 +1,7 @@
-"""What the played kube-scheduler knows of nodes and of the pods on them, its own assumptions included.
+"""Nodes and their pods as the played kube-scheduler knows them, including its own assumptions.
 
-Sources: pkg/scheduler/backend/cache/cache.go, pkg/scheduler/framework/types.go (NodeInfo).
-Units: millicores for ``vcore``, base units else.
+Sources: pkg/scheduler/backend/cache/cache.go, pkg/scheduler/framework/types.go (NodeInfo). Units: millicores
+for ``vcore``, base units otherwise.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,17 +17,17 @@ from extender.simulator.cluster.played_objects import Node, Pod
 from extender.simulator.scenario.objects import Json
 
 NONZERO = {"vcore": 100, "memory": 200 * 1024 * 1024}
-"""What LeastAllocated takes a container to need that asks for none (pkg/scheduler/util/pod_resources.go)."""
+"""Requests that LeastAllocated assumes where a container names none (pkg/scheduler/util/pod_resources.go)."""
 
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - what Kubernetes calls a port on every address of its node
 
 Port = tuple[str, str, int]
-"""Address, protocol, number."""
+"""A host port: address, protocol, number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What decides where a pod fits. Pods of equal shapes fit alike."""
+    """The properties that decide where a pod fits. Pods of equal shapes fit alike."""
 
     #: Amounts requested by resource, sorted, without ``pods``.
     requests: tuple[tuple[str, int], ...]
@@ -41,13 +41,13 @@ class Shape:
 
 @dataclass(slots=True, eq=False)
 class PodInfo:
-    """Pod as the scheduler holds it. A new one is made when the pod changes."""
+    """A pod as the scheduler holds it. A change of the pod makes a new one."""
 
     #: Pod of the played API.
     pod: Pod
     #: Pod as core reads it.
     facts: PodFacts
-    #: What decides where it fits.
+    #: Shape that decides where it fits.
     shape: Shape
     #: Labels of the pod.
     labels: Mapping[str, str]
@@ -57,19 +57,21 @@ class PodInfo:
     deleting: bool
     #: True if it is deleted because the scheduler preempted it.
     preempted: bool
-    #: Its startTime as the API writes it; empty before it has one.
+    #: Time of its start as the API writes it; empty before it has one.
     started: str
 
     @property
     def uid(self) -> PodUid:
+        """Uid of the pod."""
         return self.facts.uid
 
     @property
     def priority(self) -> int:
+        """Priority of the pod."""
         return self.facts.priority
 
     def importance(self, now: str) -> tuple[int, str, int]:
-        """Ascending: the most important first (pkg/scheduler/util/utils.go, MoreImportantPod)."""
+        """Return the sort key, the most important first (pkg/scheduler/util/utils.go, MoreImportantPod)."""
         return (-self.priority, self.started or now, self.pod.seq)
 
 
@@ -77,6 +79,7 @@ _shapes: dict[Shape, Shape] = {}
 
 
 def pod_info(pod: Pod, facts: PodFacts) -> PodInfo:
+    """A pod as the scheduler holds it."""
     spec, status = pod.body["spec"], pod.body["status"]
     disruption = conditions_of(pod.body, "DisruptionTarget")
     return PodInfo(
@@ -92,6 +95,7 @@ def pod_info(pod: Pod, facts: PodFacts) -> PodInfo:
 
 
 def shape_of(spec: Json, facts: PodFacts) -> Shape:
+    """The shape of a pod. Equal shapes are one object."""
     requests = {name: amount for name, amount in facts.size.items() if name != "pods"}
     shape = Shape(
         tuple(sorted(requests.items())),
@@ -103,7 +107,7 @@ def shape_of(spec: Json, facts: PodFacts) -> Shape:
 
 
 def _nonzero(spec: Json, requests: Mapping[str, int], name: str, ours: str) -> int:
-    """The request, with the default for each container that names none."""
+    """The requests, with the default for each container that names none."""
     missing = sum(
         1
         for container in spec.get("containers", ())
@@ -121,7 +125,7 @@ def _ports(spec: Json) -> Iterable[Port]:
 
 @dataclass(slots=True, eq=False)
 class NodeInfo:
-    """Node with the pods on it."""
+    """A node with the pods on it."""
 
     #: Name of the node.
     name: str
@@ -137,10 +141,12 @@ class NodeInfo:
     nonzero: list[int] = field(default_factory=lambda: [0, 0])
 
     def add(self, info: PodInfo) -> None:
+        """Add a pod to the node."""
         self.pods[info.uid] = info
         self._count(info, 1)
 
     def remove(self, uid: PodUid) -> PodInfo | None:
+        """Remove a pod from the node and return it; None if it is not there."""
         info = self.pods.pop(uid, None)
         if info is not None:
             self._count(info, -1)
@@ -153,10 +159,11 @@ class NodeInfo:
         self.nonzero[1] += sign * info.shape.nonzero[1]
 
     def ports(self) -> set[Port]:
+        """The host ports in use."""
         return {port for info in self.pods.values() for port in info.shape.ports}
 
     def copy(self) -> "NodeInfo":
-        """For a what-if: pods may be taken off it and put on it."""
+        """A copy for a what-if, on which pods may be removed and added."""
         return NodeInfo(
             self.name,
             self.allocatable,
@@ -170,8 +177,8 @@ class NodeInfo:
 class NodeCache:
     """Nodes by name, each pod on one of them or on none.
 
-    ``changes``: names of nodes in the order in which something about them changed, for whoever keeps
-    results by node; ``names``: of all nodes, sorted.
+    ``changes``: names of changed nodes in the order of change, for results cached by node. ``names``: names
+    of all nodes, sorted.
     """
 
     def __init__(self) -> None:
@@ -185,7 +192,7 @@ class NodeCache:
     # -- nodes --------------------------------------------------------------------------------------------
 
     def set_node(self, node: Node, allocatable: Mapping[str, int]) -> bool:
-        """Take over a node as it is now. True when that may let a pod in that was refused in-tree."""
+        """Store a node as it is now. True if that may let a pod in that was refused in-tree."""
         known = self.nodes.get(node.name)
         before = known.facts if known is not None and known.name in self._there else None
         info = known or NodeInfo(node.name, allocatable, node.facts)
@@ -198,6 +205,7 @@ class NodeCache:
         return before is None or not before.takes_as(node.facts)
 
     def remove_node(self, name: str) -> None:
+        """Remove a node. Its entry stays while pods are on it."""
         self.names = [each for each in self.names if each != name]
         self._there.discard(name)
         if name in self.nodes and not self.nodes[name].pods:
@@ -207,19 +215,21 @@ class NodeCache:
     # -- pods ----------------------------------------------------------------------------------------------
 
     def assume(self, info: PodInfo, node: str) -> None:
+        """Place a pod on a node before the API confirms it."""
         self._put(info, node)
         self._assumed.add(info.uid)
 
     def confirm(self, info: PodInfo, node: str) -> None:
-        """The API says where a pod is."""
+        """Place a pod where the API says it is."""
         self._assumed.discard(info.uid)
         self._put(info, node)
 
     def is_assumed(self, uid: PodUid) -> bool:
+        """True if a pod is on a node that the API has not confirmed."""
         return uid in self._assumed
 
     def forget(self, uid: PodUid) -> bool:
-        """The pod is not on its node, or not any more. False when it was on none."""
+        """Remove a pod from its node. False if it was on none."""
         self._assumed.discard(uid)
         name = self._at.pop(uid, None)
         if name is None:
@@ -233,12 +243,12 @@ class NodeCache:
     def _put(self, info: PodInfo, node: str) -> None:
         self.forget(info.uid)
         if node not in self.nodes:
-            # A pod on a node that is not there (yet) takes room nowhere.
+            # A pod on a node that does not exist (yet) takes capacity nowhere.
             self.nodes[node] = NodeInfo(node, {}, NodeFacts(NodeName(node), Resource({})))
         self.nodes[node].add(info)
         self._at[info.uid] = node
         self.changes.append(node)
 
     def on_node(self, name: str) -> NodeInfo | None:
-        """A node that exists."""
+        """Add a pod to a node that exists."""
         return self.nodes.get(name) if name in self._there else None

@@ -1,4 +1,4 @@
-"""Which node a pod gets: in-tree filters, the extender's, scores. One pod, one look at the cache.
+"""The choice of a node for a pod: in-tree filters, the extender's, scores. One pod, one state of the cache.
 
 Source: pkg/scheduler/schedule_one.go (findNodesThatFitPod, evaluateNominatedNode, prioritizeNodes).
 """
@@ -18,21 +18,21 @@ from extender.simulator.scheduler.nominator import Nominator
 from extender.simulator.scheduler.plugins import Fitting, Status, Statuses, status_on, statuses_of
 
 WEIGHT = 200
-"""Of Paddock's scores, as shipped (manifests, `scheduler-config-prioritize.yaml`)."""
+"""The weight of Paddock's scores, as shipped (manifests, `scheduler-config-prioritize.yaml`)."""
 
 SCORE_SCALE = 10
-"""An extender's scores go to 10 where a plugin's go to 100."""
+"""The factor between an extender's scores, up to 10, and a plugin's, up to 100."""
 
 LEAST_NODES = 100
 LEAST_PERCENTAGE = 5
 
 
 class NoNodes(Exception):
-    """The cluster has no node at all."""
+    """A cluster without a node."""
 
 
 class Unfit(Exception):
-    """No node takes the pod. ``extended``: the extender was asked, and refused what was left."""
+    """A pod that no node takes. ``extended``: the extender was asked, and refused what was left."""
 
     def __init__(self, statuses: Statuses, total: int, *, extended: bool) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class _Known:
 
 
 class NodeChoice:
-    """``percentage``: of nodes to score, 0 for the scheduler's own rule."""
+    """The choice of nodes. ``percentage``: that of nodes to score, 0 for the scheduler's own rule."""
 
     def __init__(
         self, cache: NodeCache, nominator: Nominator, server: ExtenderServer, *, percentage: int
@@ -82,20 +82,20 @@ class NodeChoice:
         names, encoded, statuses = self._feasible(info)
         if not names:
             raise Unfit(statuses_of(statuses), len(self._cache.names), extended=False)
-        return self._best(info, self._kept(info, names, encoded, statuses))
+        return self._best(info, self._left_by_extender(info, names, encoded, statuses))
 
-    def _kept(
+    def _left_by_extender(
         self, info: PodInfo, names: list[str], encoded: bytes, statuses: Mapping[str, Status]
     ) -> list[str]:
         found = call_filter(self._server, info.pod.raw, encoded, names)
-        if found.kept is None:
+        if found.feasible is None:
             return names
-        if not found.kept:
+        if not found.feasible:
             raise Unfit(_joined(statuses, found.statuses), len(self._cache.names), extended=True)
-        return sorted(found.kept)
+        return sorted(found.feasible)
 
     def _best(self, info: PodInfo, names: list[str]) -> str:
-        """By score, ties by name: ``names`` is sorted, and the first of equals is taken."""
+        """Return the node with the best score; ties by name, since ``names`` is sorted."""
         if len(names) == 1:
             return names[0]
         scores = self._lookup(info.shape).fitting.scores
@@ -105,17 +105,17 @@ class NodeChoice:
         return max(names, key=lambda name: scores[name] + theirs.get(name, 0) * WEIGHT * SCORE_SCALE)
 
     def _takes_nominated(self, info: PodInfo, name: str) -> bool:
-        """That node alone first; whatever goes wrong there only leads to the full search."""
+        """Try the nominated node alone first. Any failure there only leads to the full search."""
         if self._cache.on_node(name) is None or self._status(info, name) is not None:
             return False
         try:
             found = call_filter(self._server, info.pod.raw, encoded_names([name]), [name])
         except CallFailed:
             return False
-        return found.kept is None or bool(found.kept)
+        return found.feasible is None or bool(found.feasible)
 
     def _status(self, info: PodInfo, name: str) -> Status | None:
-        """On one node, pods nominated to it counted as kube-scheduler counts them."""
+        """The verdict on one node, counting the pods nominated to it as kube-scheduler does."""
         fitting = self._lookup(info.shape).fitting
         nominated = self._nominator.on(name, priority=info.priority, besides=info.uid)
         if nominated:
@@ -153,7 +153,7 @@ class NodeChoice:
         return {name: status for name, status in statuses.items() if status is not None}
 
     def _most_nodes(self) -> int:
-        """How many feasible nodes are enough (numFeasibleNodesToFind)."""
+        """The number of feasible nodes that is enough (numFeasibleNodesToFind)."""
         total = len(self._cache.names)
         if total < LEAST_NODES:
             return total
@@ -161,7 +161,7 @@ class NodeChoice:
         return max(LEAST_NODES, total * percentage // 100)
 
     def _sample(self, info: PodInfo, most: int) -> tuple[list[str], dict[str, Status]]:
-        """From where the last pod's search ended, until enough are found."""
+        """Search from where the last pod's search ended, until enough nodes are found."""
         all_names = self._cache.names
         names: list[str] = []
         statuses: dict[str, Status] = {}
@@ -179,7 +179,7 @@ class NodeChoice:
 
 
 def _joined(in_tree: Mapping[str, Status], extended: Statuses) -> Statuses:
-    """What the extender says of a node replaces what was said before (1.32 and later)."""
+    """Verdicts on nodes, with the extender's in place of earlier ones (1.32 and later)."""
     if in_tree.keys() <= extended.by_node.keys():
         return extended
     return statuses_of({**in_tree, **extended.by_node})

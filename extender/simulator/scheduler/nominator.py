@@ -1,4 +1,4 @@
-"""Which pods are nominated to which node, as the played kube-scheduler holds it in memory.
+"""Nominations of pods to nodes, as the played kube-scheduler holds them in memory.
 
 Source: pkg/scheduler/backend/queue/nominator.go.
 """
@@ -22,7 +22,7 @@ class Nominator:
         return sorted(self._by_node)
 
     def on(self, node: str, *, priority: int, besides: PodUid) -> tuple[PodInfo, ...]:
-        """Pods of at least that priority nominated to a node, one of them left out."""
+        """Pods of at least that priority nominated to a node, without one of them."""
         there = self._by_node.get(node, {})
         return tuple(each for uid, each in there.items() if uid != besides and each.priority >= priority)
 
@@ -31,19 +31,20 @@ class Nominator:
         return tuple(each for each in self._by_node.get(node, {}).values() if each.priority < priority)
 
     def set(self, info: PodInfo, node: str) -> None:
-        """Nominate a pod; an empty node takes the nomination back."""
+        """Nominate a pod. An empty node withdraws the nomination."""
         self.remove(info.uid)
         if node:
             self._by_node.setdefault(node, {})[info.uid] = info
             self._node_of[info.uid] = node
 
     def update(self, info: PodInfo, before: str) -> None:
-        """A pod has changed; what was nominated in memory only is kept (``UpdateNominatedPod``)."""
+        """Store a changed pod. A nomination that exists only in memory stays (``UpdateNominatedPod``)."""
         after = info.facts.nominated
         known = self._node_of.get(info.uid, "")
         self.set(info, known if not before and not after else after)
 
     def remove(self, uid: PodUid) -> None:
+        """Withdraw the nomination of a pod."""
         node = self._node_of.pop(uid, None)
         if node is not None:
             del self._by_node[node][uid]

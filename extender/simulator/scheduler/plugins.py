@@ -1,7 +1,7 @@
-"""May this pod run on this node, as kube-scheduler's own filter plugins see it, and how good is the node?
+"""The filters and scores of kube-scheduler's own plugins for one pod and one node.
 
 Sources: pkg/scheduler/framework/plugins: nodeunschedulable, tainttoleration, nodeaffinity, nodeports,
-noderesources (fit.go, least_allocated.go, balanced_allocation.go). They run in that order and the first that
+noderesources (fit.go, least_allocated.go, balanced_allocation.go). They run in that order, and the first that
 rejects a node decides its status. A pod that names its node is on it, so nodename has nothing to check.
 """
 
@@ -20,7 +20,7 @@ _KUBERNETES_NAME = {"vcore": "cpu"}
 
 
 class Status(NamedTuple):
-    """Verdict on a node that does not take a pod."""
+    """The verdict on a node that does not take a pod."""
 
     #: True if evicting pods from the node might help.
     resolvable: bool
@@ -30,7 +30,7 @@ class Status(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Statuses:
-    """Verdicts on the nodes that do not take a pod, with what its message needs counted once."""
+    """Verdicts on the nodes that do not take a pod, with the counts for its message."""
 
     #: Verdict on each of them, by node name.
     by_node: Mapping[str, Status]
@@ -41,6 +41,7 @@ class Statuses:
 
 
 def statuses_of(by_node: Mapping[str, Status]) -> Statuses:
+    """The verdicts with their counts."""
     counts: dict[str, int] = {}
     for status in by_node.values():
         for reason in status.reasons:
@@ -62,12 +63,12 @@ _STATIC = {"cordon": UNSCHEDULABLE, "taint": UNTOLERATED, "affinity": OTHER_AFFI
 
 
 def status_on(shape: Shape, node: NodeInfo, extra: Iterable[PodInfo] = ()) -> Status | None:
-    """Why a pod of this shape cannot run on a node, or None. ``extra``: pods to count on top."""
+    """The reason why a pod of this shape cannot run on a node, or None. ``extra``: pods to count as well."""
     return _static(shape, node) or _ports_status(shape, node, extra) or _fit(shape, node, extra)
 
 
 def _static(shape: Shape, node: NodeInfo) -> Status | None:
-    """What does not depend on the other pods."""
+    """The checks that do not depend on the other pods."""
     return _STATIC.get(why_not(node.facts, shape.constraints))
 
 
@@ -91,10 +92,10 @@ def _fit(shape: Shape, node: NodeInfo, extra: Iterable[PodInfo]) -> Status | Non
     for name, amount in shape.requests:
         if amount == 0:
             continue
-        room = node.allocatable.get(name, 0) - node.used.get(name, 0)
+        free = node.allocatable.get(name, 0) - node.used.get(name, 0)
         for info in extra:
-            room -= dict(info.shape.requests).get(name, 0)
-        if amount > room:
+            free -= dict(info.shape.requests).get(name, 0)
+        if amount > free:
             reasons.append(f"Insufficient {_KUBERNETES_NAME.get(name, name)}")
             resolvable = resolvable and amount <= node.allocatable.get(name, 0)
     return Status(resolvable, tuple(reasons)) if reasons else None
@@ -120,7 +121,10 @@ def _least_allocated(shape: Shape, node: NodeInfo) -> int:
 
 
 def _balanced(shape: Shape, node: NodeInfo) -> int:
-    """How much better balanced the node is with the pod than without: 50 to 100, 0 for a best-effort pod."""
+    """The score for balance.
+
+    From 50 to 100, the better the pod balances the node; 0 for a best-effort pod.
+    """
     requests = dict(shape.requests)
     wanted = [requests.get(name, 0) for name in ("vcore", "memory")]
     if not any(wanted):
@@ -138,10 +142,10 @@ def _balance(used: list[int], has: list[int]) -> int:
 
 
 class Fitting:
-    """What is known of one shape on every node, brought up to date from the cache's changes.
+    """The fitting of one shape on every node, updated from the cache's changes.
 
-    ``feasible``: names of the nodes that take such a pod, sorted; ``scores``: of those; ``statuses``: of the
-    others. Nominated pods are not in it. Cost: O(nodes changed since the last look).
+    ``feasible``: names of the nodes that take such a pod, sorted. ``scores``: theirs. ``statuses``: those of
+    the others. Nominated pods do not count. Cost: O(nodes changed since the last update).
     """
 
     def __init__(self, shape: Shape, cache: NodeCache) -> None:
@@ -152,17 +156,18 @@ class Fitting:
         self.scores: dict[str, int] = {}
         self.statuses: dict[str, Status] = {}
         self.stamp = 0
-        self._look_at(cache.names)
+        self._update(cache.names)
         self._seen = len(cache.changes)
 
     def refresh(self) -> "Fitting":
+        """Bring the fitting up to date and return it."""
         changes = self._cache.changes
         if self._seen < len(changes):
-            self._look_at(dict.fromkeys(changes[self._seen :]))
+            self._update(dict.fromkeys(changes[self._seen :]))
             self._seen = len(changes)
         return self
 
-    def _look_at(self, names: Iterable[str]) -> None:
+    def _update(self, names: Iterable[str]) -> None:
         self.stamp += 1
         for name in names:
             node = self._cache.on_node(name)

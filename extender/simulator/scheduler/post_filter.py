@@ -1,4 +1,4 @@
-"""What the played kube-scheduler does for a pod that fits nowhere: its preemption, shaped by the extender.
+"""PostFilter for a pod that fits nowhere: kube-scheduler's preemption, shaped by the extender.
 
 Source: pkg/scheduler/framework/preemption/preemption.go (Preempt) and executor.go; CONTRACT-4.
 """
@@ -23,19 +23,24 @@ DISRUPTED = {"type": "DisruptionTarget", "status": "True", "reason": "Preemption
 
 
 class SchedulerObserver(Protocol):
-    """Who is told what the scheduler does."""
+    """Observer of the scheduler."""
 
     def attempted(self, pod: Pod, message: str, *, reason: str, asked: bool) -> None:
-        """An attempt failed. ``reason``: of the condition; ``asked``: the extender was."""
+        """Note a failed attempt.
+
+        ``reason``: that of the condition. ``asked``: True if the extender was called.
+        """
         ...
 
-    def preempted(self, pod: Pod, preemptor: Pod, node: str) -> None: ...
+    def preempted(self, pod: Pod, preemptor: Pod, node: str) -> None:
+        """Note that a pod was preempted for another."""
 
-    def nominated(self, pod: Pod, node: str) -> None: ...
+    def nominated(self, pod: Pod, node: str) -> None:
+        """Note that a pod was nominated to a node."""
 
 
 class PostFiltered(NamedTuple):
-    """Outcome of preemption for one pod."""
+    """The outcome of preemption for one pod."""
 
     #: Text for the pod's message.
     text: str
@@ -44,7 +49,7 @@ class PostFiltered(NamedTuple):
 
 
 class PostFilter:
-    """``budgets``: the cluster's PodDisruptionBudgets."""
+    """Preemption for one pod at a time. ``budgets``: the cluster's PodDisruptionBudgets."""
 
     def __init__(
         self,
@@ -67,7 +72,7 @@ class PostFilter:
         self._budgets = budgets
 
     def run(self, info: PodInfo, unfit: Unfit) -> PostFiltered:
-        """Evict others for a pod, if that would help and the extender agrees."""
+        """Evict other pods for a pod, if that would help and the extender agrees."""
         ineligible = self._ineligible(info, unfit)
         if ineligible:
             return PostFiltered(f"preemption: not eligible due to {ineligible}.", None)
@@ -87,7 +92,7 @@ class PostFilter:
         return PostFiltered("", node)
 
     def _ineligible(self, info: PodInfo, unfit: Unfit) -> str:
-        """Why the pod may not preempt now, or empty (PodEligibleToPreemptOthers)."""
+        """The reason why the pod may not preempt now, or empty (PodEligibleToPreemptOthers)."""
         if info.never_preempts:
             return "preemptionPolicy=Never"
         nominated = info.facts.nominated
@@ -120,7 +125,7 @@ class PostFilter:
         return [(budget, allowed(budget, pods)) for budget in self._budgets]
 
     def _offered(self, info: PodInfo, candidates: Mapping[str, Victims]) -> dict[str, Victims]:
-        """What the extender leaves of the candidates; it may name other nodes and victims."""
+        """The candidates that the extender leaves. It may name other nodes and victims."""
         found = {}
         for name, (uids, violations) in call_preempt(self._server, info.pod.raw, candidates).items():
             node = self._cache.on_node(name)

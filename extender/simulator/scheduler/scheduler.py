@@ -1,7 +1,7 @@
-"""The played kube-scheduler: one pod at a time from the queue to a node, the extender asked as in reality.
+"""The played kube-scheduler: one pod at a time from the queue to a node, with the extender's calls.
 
-Source: pkg/scheduler/schedule_one.go and eventhandlers.go, spec extender-contract sections 3 to 7. It keeps
-its own cache and learns of the cluster from the API's changes alone.
+Sources: pkg/scheduler/schedule_one.go and eventhandlers.go; CONTRACT-3 to CONTRACT-7. It has its own cache
+and learns of the cluster only from the API's changes.
 """
 
 from collections.abc import Callable
@@ -22,18 +22,18 @@ from extender.simulator.scheduler.post_filter import PostFilter, SchedulerObserv
 from extender.simulator.scheduler.scheduling_queue import Place, PodQueue, Queued, shrank
 
 MOST_ATTEMPTS = 1000
-"""Of one pod at one instant (format, rule 5)."""
+"""The most attempts of one pod at one instant (format, rule 5)."""
 
 
 class Spinning(Exception):
-    """One pod is tried over and over at one instant."""
+    """A pod that is tried over and over at one instant."""
 
 
 class Server(ExtenderServer, Protocol):
-    """The extender: all four verbs."""
+    """The extender with all four verbs."""
 
     def bind(self, body: bytes, answered: Callable[[str], None]) -> None:
-        """``answered`` is called with an error, or an empty text when the pod is bound."""
+        """Bind a pod. ``answered`` is called with an error, or with an empty text if the pod is bound."""
         ...
 
 
@@ -50,7 +50,7 @@ class Settings:
 
 
 class PlayedScheduler:
-    """``budgets``: the cluster's PodDisruptionBudgets. Everything starts from a list of what there is."""
+    """The played scheduler. It starts from a list of all objects. ``budgets``: PodDisruptionBudgets."""
 
     def __init__(
         self,
@@ -86,23 +86,24 @@ class PlayedScheduler:
     # -- what it learns --------------------------------------------------------------------------
 
     def deliver(self, change: Change) -> None:
+        """Take in a change of the API."""
         match change:
             case NodeChange(node, facts, deleted):
                 if deleted:
                     self._cache.remove_node(node.name)
-                    self._queue.on_room()
+                    self._queue.on_capacity_freed()
                 elif self._cache.set_node(node, dict(facts.allocatable.items())):
-                    self._queue.on_room()
+                    self._queue.on_capacity_freed()
             case PodChange():
                 self._on_pod(change)
 
     def _on_pod(self, change: PodChange) -> None:
-        """A pod that has ended leaves the selection, which looks like its deletion."""
+        """Take in a pod. A pod that has ended leaves the selection, which looks like its deletion."""
         pod, facts = change.pod, change.facts
         known = self._known.get(pod.uid)
         if change.deleted or facts.terminal:
             if known is not None:
-                self._pod_gone(known)
+                self._pod_left(known)
             return
         info = self._known[pod.uid] = pod_info(pod, facts)
         if facts.node:
@@ -117,7 +118,7 @@ class PlayedScheduler:
         self._queue.remove(info.uid)
         self._nominator.remove(info.uid)
         if known is not None and known.facts.node and shrank(known, info):
-            self._queue.on_room()
+            self._queue.on_capacity_freed()
         else:
             self._queue.on_bound_pod()
 
@@ -138,27 +139,27 @@ class PlayedScheduler:
         before = known.facts.nominated
         self._nominator.update(info, before)
         if before and before != info.facts.nominated:
-            self._queue.on_room(most_priority=info.priority)
+            self._queue.on_capacity_freed(most_priority=info.priority)
 
-    def _pod_gone(self, known: PodInfo) -> None:
+    def _pod_left(self, known: PodInfo) -> None:
         del self._known[known.uid]
         was_queued = self._queue.get(known.uid) is not None
         self._queue.remove(known.uid)
         self._nominator.remove(known.uid)
         if self._cache.forget(known.uid):
-            self._queue.on_room()
+            self._queue.on_capacity_freed()
         elif was_queued and known.facts.nominated:
-            self._queue.on_room(most_priority=known.priority)
+            self._queue.on_capacity_freed(most_priority=known.priority)
 
     def _forget_assumed(self, uid: PodUid) -> None:
-        """An assumed pod is being deleted: its room is free at once (1.35 and later)."""
+        """Forget an assumed pod that is being deleted. Its capacity is free at once (1.35 and later)."""
         self._cache.forget(uid)
-        self._queue.on_room()
+        self._queue.on_capacity_freed()
 
     # -- one cycle -------------------------------------------------------------------------------
 
     def cycle(self) -> bool:
-        """Try one pod. False when nobody waits to be tried. Raises `Spinning`."""
+        """Try one pod. False if no pod is to be tried. Raises `Spinning`."""
         queued = self._queue.pop()
         if queued is None:
             return False
@@ -203,7 +204,7 @@ class PlayedScheduler:
         uid = queued.uid
         if self._cache.is_assumed(uid):
             self._cache.forget(uid)
-        self._queue.on_room()
+        self._queue.on_capacity_freed()
         info = self._known.get(uid)
         if info is None or info.facts.node or queued.info.pod.node:
             return
@@ -227,7 +228,7 @@ class PlayedScheduler:
         nominated: str | None = None,
         asked: bool = True,
     ) -> None:
-        """Back into the queue, then the condition, whose write may wake the pod again."""
+        """Put the pod back into the queue, then write its condition. The write may wake the pod again."""
         pod = queued.info.pod
         if not pod.exists or pod.node:
             self._queue.remove(queued.uid)

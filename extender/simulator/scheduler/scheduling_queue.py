@@ -1,8 +1,8 @@
-"""The played kube-scheduler's queue: who is tried next, and what brings a refused pod back.
+"""The played kube-scheduler's queue: which pod is tried next, and what brings a refused pod back.
 
 Source: pkg/scheduler/backend/queue (scheduling_queue.go, backoff_queue.go), with the order of format rules 4
-and 5. At one instant everything settles, so a backing-off pod never waits for its time: with nobody active it
-is popped early. Only the backoff after an error is waited out.
+and 5. Everything settles within one instant. A pod in back-off therefore never waits for its time: it is
+popped early when no pod is active. Only the back-off after an error is waited out.
 """
 
 import heapq
@@ -15,26 +15,28 @@ from extender.simulator.cluster.clock import Clock, Kind, Timer
 from extender.simulator.scheduler.node_cache import PodInfo
 
 FIRST_BACKOFF = 1000
-"""Milliseconds."""
+"""First back-off after an error, in milliseconds."""
 
 Key = tuple[int, int, int]
 
 
 class Place(Enum):
+    """The part of the queue that a pod is in."""
+
     ACTIVE = "active"
     BACKOFF = "backoff"
     ERROR = "error backoff"
     POOL = "pool"
-    """Refused in-tree."""
+    """Pods refused in-tree."""
     REFUSED = "refused"
-    """Refused by the extender, which has the pool's broader interest in events."""
+    """Pods refused by the extender, which react to more kinds of events than the pool."""
     GATED = "gated"
     IN_FLIGHT = "in flight"
 
 
 @dataclass(slots=True, eq=False)
 class Queued:
-    """Pod that has no node yet."""
+    """A pod that has no node yet."""
 
     #: Pod as the scheduler holds it.
     info: PodInfo
@@ -53,15 +55,17 @@ class Queued:
 
     @property
     def uid(self) -> PodUid:
+        """Uid of the pod."""
         return self.info.uid
 
     @property
     def key(self) -> Key:
+        """The sort key: priority, time, order of creation."""
         return (-self.info.priority, self.queued_at, self.info.pod.seq)
 
 
 class PodQueue:
-    """All pods that wait for a node. ``max_backoff`` in milliseconds."""
+    """All pods that wait for a node. ``max_backoff``: in milliseconds."""
 
     def __init__(self, clock: Clock, *, max_backoff: int) -> None:
         self._clock = clock
@@ -71,20 +75,23 @@ class PodQueue:
         self._pools: dict[Place, dict[PodUid, Queued]] = {Place.POOL: {}, Place.REFUSED: {}}
 
     def get(self, uid: PodUid) -> Queued | None:
+        """The pod of that uid if it waits here, or None."""
         return self._all.get(uid)
 
     def add(self, info: PodInfo) -> None:
+        """Add a pod that has no node."""
         queued = Queued(info, self._clock.now)
         self._all[info.uid] = queued
         self._move(queued, Place.GATED if info.facts.gates else Place.ACTIVE)
 
     def remove(self, uid: PodUid) -> None:
+        """Remove a pod."""
         queued = self._all.pop(uid, None)
         if queued is not None:
             self._leave(queued)
 
     def update(self, info: PodInfo) -> None:
-        """A pod has changed. Raises KeyError for one that does not wait here."""
+        """Store a changed pod. Raises KeyError for one that does not wait here."""
         queued = self._all[info.uid]
         before, queued.info = queued.info, info
         if queued.place is Place.GATED:
@@ -94,7 +101,7 @@ class PodQueue:
             self._requeue(queued)
 
     def pop(self) -> Queued | None:
-        """The next pod to try: an active one, else the best of those backing off."""
+        """The next pod to try: an active one, else the best of those in back-off."""
         for place in (Place.ACTIVE, Place.BACKOFF):
             heap = self._heaps[place]
             while heap:
@@ -107,7 +114,7 @@ class PodQueue:
         return None
 
     def put_back(self, queued: Queued, place: Place) -> None:
-        """A failed attempt: to the pool, to the refused, or to wait out an error."""
+        """Put a pod back after a failed attempt: into the pool, the refused, or the wait after an error."""
         if place is Place.ERROR:
             queued.errors += 1
         else:
@@ -119,13 +126,13 @@ class PodQueue:
     # -- what wakes ----------------------------------------------------------------------------------------
 
     def on_bound_pod(self) -> None:
-        """Something about a pod on a node: interesting to whom the extender refused."""
+        """Wake pods that the extender refused, after a change of a pod on a node."""
         self._wake((Place.REFUSED,))
 
-    def on_room(self, *, most_priority: int | None = None) -> None:
-        """A pod is gone from a node, or a node has changed: interesting to all.
+    def on_capacity_freed(self, *, most_priority: int | None = None) -> None:
+        """Wake all pods, after a pod left a node or a node changed.
 
-        ``most_priority``: only to pods up to that priority.
+        ``most_priority``: wake only pods up to that priority.
         """
         self._wake((Place.REFUSED, Place.POOL), most_priority=most_priority)
 
@@ -164,6 +171,6 @@ class PodQueue:
 
 
 def shrank(before: PodInfo, after: PodInfo) -> bool:
-    """Whether a pod asks for less than it did: UpdatePodScaleDown (pkg/scheduler/framework/events.go)."""
+    """True if a pod asks for less than before: UpdatePodScaleDown (pkg/scheduler/framework/events.go)."""
     now = dict(after.shape.requests)
     return any(now.get(name, 0) < amount for name, amount in before.shape.requests)

@@ -43,7 +43,7 @@ class Stage:
         self.cluster.settle()
 
     def pod(self, name: str) -> Pod:
-        pod = self.cluster.find_pod(name, among_the_gone=True)
+        pod = self.cluster.find_pod(name, even_if_deleted=True)
         assert pod is not None
         return pod
 

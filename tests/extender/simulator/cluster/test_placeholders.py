@@ -54,7 +54,7 @@ class Stage:
         self.told: list[on.Event] = []
 
     def pod(self, name: str) -> Pod:
-        pod = self.cluster.find_pod(name, among_the_gone=True)
+        pod = self.cluster.find_pod(name, even_if_deleted=True)
         assert pod is not None
         return pod
 
@@ -131,7 +131,7 @@ def test_what_the_api_server_does_not_take_is_refused(defined: dict[str, Any], w
     end = stage.create(stage.wish(gang=gang(**defined)))
     assert end.outcome is CreationOutcome.REFUSED
     assert end.why.endswith(why)
-    assert stage.cluster.find_pod("tg-0", among_the_gone=True) is None
+    assert stage.cluster.find_pod("tg-0", even_if_deleted=True) is None
 
 
 @pytest.mark.rule("GANG-4")

@@ -8,8 +8,8 @@ from extender.simulator.report.recording import (
     Amounts,
     Difference,
     Happening,
-    NodeLane,
-    QueueLane,
+    NodeHistory,
+    QueueHistory,
     QueueSample,
     Recording,
     Stay,
@@ -34,8 +34,10 @@ def make_sample(
     return QueueSample(at, used or {}, pending or {}, guaranteed, max, draining)
 
 
-def make_lane(path: str, *samples: QueueSample, leaf: bool = True, removed: int | None = None) -> QueueLane:
-    return QueueLane(path, leaf, samples or (make_sample(),), removed)
+def make_lane(
+    path: str, *samples: QueueSample, leaf: bool = True, removed: int | None = None
+) -> QueueHistory:
+    return QueueHistory(path, leaf, samples or (make_sample(),), removed)
 
 
 def make_recording(**fields: Any) -> Recording:
@@ -92,7 +94,7 @@ def five_pods() -> Recording:
             ),
         ),
         nodes=(
-            NodeLane(
+            NodeHistory(
                 "n1",
                 {"memory": 8 * GI, "pods": 110, "vcore": 4000},
                 0,
@@ -104,7 +106,7 @@ def five_pods() -> Recording:
                     Stay("batch-1", "root.batch", amounts(1, 2), 12_500, None),
                 ),
             ),
-            NodeLane("n2", {"memory": 4 * GI, "pods": 110, "vcore": 2000}, 6_000, 20_000, ()),
+            NodeHistory("n2", {"memory": 4 * GI, "pods": 110, "vcore": 2000}, 6_000, 20_000, ()),
         ),
         pods={
             "web-0": make_pod("root.web", node="n1", phase="Running", bound=0),
@@ -274,7 +276,7 @@ class LargeRun:
                 for path, samples in self.samples.items()
             ),
             nodes=tuple(
-                NodeLane(
+                NodeHistory(
                     f"node-{number:03}", capacity, 0, None, tuple(sorted(stays, key=lambda one: one.start))
                 )
                 for number, stays in enumerate(self.stays)

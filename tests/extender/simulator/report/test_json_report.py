@@ -7,8 +7,8 @@ from extender.simulator.report.json_report import data_of, json_of
 from extender.simulator.report.recording import (
     Difference,
     Happening,
-    NodeLane,
-    QueueLane,
+    NodeHistory,
+    QueueHistory,
     QueueSample,
     Recording,
     Stay,
@@ -30,9 +30,9 @@ def test_every_field_of_a_recording_is_in_it() -> None:
     shapes = {
         Recording: data,
         Happening: data["timeline"][0],
-        QueueLane: data["queues"][0],
+        QueueHistory: data["queues"][0],
         QueueSample: data["queues"][0]["samples"][0],
-        NodeLane: data["nodes"][0] | {"scenario": ""},
+        NodeHistory: data["nodes"][0] | {"scenario": ""},
         Stay: data["nodes"][0]["stays"][0],
         Difference: data["differences"][0],
     }
@@ -46,7 +46,7 @@ def test_the_last_sample_is_the_final_state() -> None:
     assert web["path"] == "root.web"
     assert web["final"] == web["samples"][-1]
     assert web["final"]["used"] == {"memory": 2 * 2**30, "vcore": 1000}
-    assert data_of(make_recording(queues=(QueueLane("root", False, ()),)))["queues"][0]["final"] is None
+    assert data_of(make_recording(queues=(QueueHistory("root", False, ()),)))["queues"][0]["final"] is None
 
 
 def test_no_bound_and_a_bound_of_zero_are_told_apart() -> None:

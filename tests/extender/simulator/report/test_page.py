@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 
 from extender.simulator.report.page import page_of
-from extender.simulator.report.recording import Difference, Happening, NodeLane, QueueLane, Recording, Stay
+from extender.simulator.report.recording import (
+    Difference,
+    Happening,
+    NodeHistory,
+    QueueHistory,
+    Recording,
+    Stay,
+)
 from tests.extender.simulator.report.recordings import (
     five_pods,
     large,
@@ -70,7 +77,9 @@ def hostile() -> Recording:
             ),
         ),
         queues=(make_lane(HOSTILE, make_sample(used={HOSTILE: 1})),),
-        nodes=(NodeLane(HOSTILE, {HOSTILE: 1}, 0, None, (Stay(HOSTILE, HOSTILE, {HOSTILE: 1}, 0, None),)),),
+        nodes=(
+            NodeHistory(HOSTILE, {HOSTILE: 1}, 0, None, (Stay(HOSTILE, HOSTILE, {HOSTILE: 1}, 0, None),)),
+        ),
         pods={HOSTILE: make_pod(HOSTILE, message=HOSTILE)},
     )
 
@@ -131,7 +140,7 @@ def test_no_bound_and_a_bound_of_zero_are_told_apart() -> None:
 
 
 def test_a_recording_of_nothing_still_is_a_page() -> None:
-    empty = Parsed(page_of(make_recording(queues=(QueueLane("root", False, ()),))))
+    empty = Parsed(page_of(make_recording(queues=(QueueHistory("root", False, ()),))))
     assert empty.data["resources"] == [{"name": "vcore", "unit": "cores"}]
     assert empty.data["queues"][0]["usage"] == {}
 
