@@ -1,8 +1,8 @@
-"""Paddock on the real control plane: tests, benchmarks, and what both need."""
+"""Paddock on the real control plane: tests, benchmarks, and the parts that both need."""
 
 import pytest
 
-# Helpers assert as well: what was found instead is told of them only if they are rewritten.
+# Helpers assert as well, and only rewritten asserts report what was found instead.
 pytest.register_assert_rewrite(
     *(
         f"e2e.{name}"

@@ -1,4 +1,4 @@
-"""One control plane for all tests, on one event loop; everything else is each test's own."""
+"""A control plane for all tests, on one event loop. Everything else belongs to each test."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ from e2e.programs.paddock import NURSERY
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """End a run without programs at once: no test builds them, and each would fail for the same reason."""
+    """End a run without programs at once. No test builds them, and each would fail for the same reason."""
     if config.option.collectonly:
         return
     try:
@@ -26,7 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """This hook is given the items of every folder of a run; only these here share one loop."""
+    """Only the items of this folder share one loop, but the hook gets those of every folder of a run."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents and pytest_asyncio.is_async_test(item):
@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def nursery() -> Iterator[None]:
-    """Where the tests' Paddocks come from."""
+    """The process from which the tests' Paddocks are forked."""
     with Nursery() as running:
         NURSERY.append(running)
         yield
@@ -44,7 +44,7 @@ def nursery() -> Iterator[None]:
 
 @pytest.fixture
 def started_as_a_user_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This test's Paddocks load their code themselves."""
+    """Start this test's Paddocks as a user does: they load their code themselves."""
     monkeypatch.setattr("e2e.programs.paddock.NURSERY", [])
 
 

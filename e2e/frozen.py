@@ -1,7 +1,7 @@
-"""Leaders that are stopped and go on: two hosts with real elections, and what the stopped one still does.
+"""Leaders that are stopped and resumed: two hosts with real elections, and what the stopped one still does.
 
-``python -m e2e.frozen --rounds 20`` plays so many rounds and prints each; ``--without-bind`` leaves Bindings
-to kube-scheduler, where those that were under way cannot be fenced (F-3).
+``python -m e2e.frozen --rounds 20`` plays 20 rounds and prints each. ``--without-bind`` leaves Bindings to
+kube-scheduler, where those under way cannot be fenced (F-3).
 """
 
 import argparse
@@ -39,7 +39,7 @@ class Host:
     of_scheduler: ApiProxy
 
     def send(self, number: signal.Signals) -> None:
-        """To both at once, as what stops a host does."""
+        """Send a signal to both at once, as an event that stops a host does."""
         self.paddock.send(number)
         self.scheduler.send(number)
 
@@ -51,8 +51,11 @@ class Host:
 
 @dataclass
 class Round:
-    """``idle``: seconds without a Binding from the freeze on; ``late``: Bindings that the stopped host sent
-    when it went on; ``breaches``: what the observer saw."""
+    """The result of a round.
+
+    ``idle``: seconds without a Binding from the freeze on. ``late``: Bindings that the stopped host sent
+    after it was resumed. ``breaches``: violations that the observer saw.
+    """
 
     idle: float
     late: int
@@ -70,7 +73,7 @@ class Load:
     _bound: set[str] = field(default_factory=set)
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Create pods until cancelled."""
         self.stand.pods.listeners.append(self._on_pod)
         while True:
             waiting = len(self.stand.pods.waiting())
@@ -104,22 +107,22 @@ class Hosts:
         return next((each for each in self._hosts if each.name == holder), None)
 
     async def until_busy(self, since: float) -> float:
-        """When the first pod was bound after that moment."""
+        """The time at which the first pod was bound after a moment."""
 
-        async def look() -> float:
+        async def ask() -> float:
             return next((at for at in self._load.bound_at if at > since), 0.0)
 
-        return await eventually(look, "pods are bound", timeout=60)
+        return await eventually(ask, "pods are bound", timeout=60)
 
     async def play(self) -> Round:
-        """Stop the leading host for a while and let it go on."""
+        """Stop the leading host for a while and resume it."""
         leader = await eventually(self.leader, "somebody leads", timeout=60)
         assert leader is not None
         await self.until_busy(time.monotonic())
         leader.send(signal.SIGSTOP)
         stopped = time.monotonic()
         try:
-            # What is on its way to the API server when the host stops arrives.
+            # Requests on their way to the API server when the host stops still arrive.
             await asyncio.sleep(FROZEN_FOR)
         finally:
             before = leader.bindings
@@ -130,14 +133,14 @@ class Hosts:
         return Round(resumed - stopped, leader.bindings - before, len(broken))
 
     def forgive(self) -> list[str]:
-        """What the observer has seen, which its own end would fail for."""
+        """Forget the observer's violations, for which its end would fail."""
         broken = self._stand.observer.rules.violations
         seen = list(broken)
         broken.clear()
         return seen
 
     async def _until_given_up(self, host: Host) -> None:
-        """kube-scheduler ends when it finds its Lease lost, and is started again, as a kubelet would."""
+        """Wait until kube-scheduler ends over its lost Lease, and start it again, as a kubelet would."""
 
         async def ended() -> bool:
             return not host.scheduler.running
@@ -164,7 +167,7 @@ async def hosts(cluster: Cluster, *, bind: bool = True) -> AsyncIterator[Hosts]:
         elect=True,
     )
     async with stand, AsyncExitStack() as stack:
-        # Its own pair is no part of this; its Paddock, which never leads, is asked for the audit.
+        # The stand's own pair takes no part. Its Paddock, which never leads, is asked for the audit.
         await stand.scheduler.stop()
         await cluster.add_nodes(4)
         made = [await _host(stack, cluster.control_plane, name, bind=bind) for name in HOSTS]
@@ -198,7 +201,7 @@ async def _host(stack: AsyncExitStack, control_plane: ControlPlane, name: str, *
 
 
 async def main(rounds: int, *, bind: bool) -> int:
-    """Play rounds; the exit code: 1 if anything above the quota was seen where bind is fenced."""
+    """Play rounds. The exit code is 1 if usage above the quota was seen where bind is fenced."""
     found: list[Round] = []
     async with ControlPlane() as control_plane, Cluster(control_plane) as cluster:
         cluster.namespace = await cluster.create_namespace()

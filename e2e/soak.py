@@ -1,10 +1,10 @@
 """`make soak`: bounded churn on the real control plane, with Paddock's memory, stalls and audit drift.
 
-Pods come and go in five queues, half of them behind Paddock's gate. Gangs come together, a queue with a
-guarantee has pods of another evicted, tenants give up waiting pods, and the maxima are edited.
-The soak fails if the observer sees a quota broken, the audit finds drift, or a pod is never served. A soak
-of more than a minute also fails if it saw no gate opened, no gang or no eviction. Memory and stalls are
-printed and not judged: they belong to the machine.
+Pods come and go in five queues, half of them behind Paddock's gate. Gangs start, and a guaranteed queue
+preempts pods of another. Tenants delete waiting pods, and maxima are edited. The soak fails if the observer
+sees a broken quota, if the audit finds drift, or if a pod is never served. After a minute it also fails
+without an opened gate, a gang or an eviction. Memory and stalls are printed and not judged, as they depend on
+the machine.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from e2e.stands.stand import Stand, Tree, queue_of
 
 LEAVES = ("batch", "burst", "web", "jobs")
 LENT = "lent"
-"""The queue that runs on what others leave, and whose pods are evicted for ``web``."""
+"""The queue that uses what others leave, and whose pods are evicted for ``web``."""
 WIDE: Tree = {
     "batch": {"max": {"vcore": "12"}},
     "burst": {"max": {"vcore": "6"}},
@@ -40,7 +40,7 @@ NODES, CORES = 4, 8
 GATED: Object = {"schedulingGates": [{"name": GATE}]}
 
 AT_A_TIME = 120
-"""Pods that may be there at once: churn is what is asked for, not a backlog."""
+"""Pods that may exist at once: the subject is churn, not a backlog."""
 LENT_AT_A_TIME = 28
 GANG_EVERY, EDIT_EVERY, AUDIT_EVERY, MEMORY_EVERY = 4.0, 10.0, 5.0, 1.0
 PRINT_EVERY = 600.0
@@ -52,7 +52,7 @@ DRAINED_IN = 300.0
 
 @dataclass
 class Figures:
-    """What was measured; ``memory`` in MiB, ``stalls`` in seconds that `/livez` took."""
+    """Figures of a soak. ``memory``: in MiB; ``stalls``: seconds that `/livez` took."""
 
     memory: list[float] = field(default_factory=list)
     stalls: list[float] = field(default_factory=list)
@@ -103,7 +103,7 @@ class Soak:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Everything that goes on beside the churn itself; what fails in it fails the soak."""
+        """Run everything that goes on beside the churn. A failure in it fails the soak."""
         async with asyncio.TaskGroup() as tasks:
             beside = [
                 tasks.create_task(each)
@@ -122,7 +122,7 @@ class Soak:
     # -- churn -----------------------------------------------------------------------------------------------
 
     async def churn(self, seconds: float) -> None:
-        """Create, delete and edit for so long; then let all that waits be served."""
+        """Create, delete and edit for some time, then wait until all pods are served."""
         until = time.monotonic() + seconds
         edits, gangs = time.monotonic() + EDIT_EVERY, time.monotonic()
         narrow = False
@@ -174,14 +174,14 @@ class Soak:
         await self.cluster.create_pods(others)
 
     async def _give_up_one(self) -> None:
-        """A tenant deletes a pod that waits, sometimes; never a gang's, whose others would wait for it."""
+        """Delete a waiting pod now and then, but never a gang's, whose others would wait for it."""
         waiting = [pod for pod in self.pods.waiting() if not _is_of_gang(pod)]
         if waiting and self._rng.random() < 0.1:
             await self._delete(self._rng.choice(waiting))
             self.figures.finished += 1
 
     async def _collect(self) -> None:
-        """What has finished is deleted: the API server must not be what grows."""
+        """Delete what has finished, so that the API server does not grow."""
         while True:
             await self._delete(await self._finished.get())
             self.figures.finished += 1
@@ -191,7 +191,7 @@ class Soak:
             await self.cluster.delete_pod(pod["metadata"]["name"])
 
     async def drained(self) -> None:
-        """Everything that was created has been served."""
+        """Wait until every pod was served."""
         await self.stand.configure(WIDE)
         await self.pods.until(lambda: not self.pods.pods, "all pods were served", timeout=DRAINED_IN)
         await self.stand.audited()
@@ -217,14 +217,14 @@ class Soak:
         self.figures.memory.append(self.stand.paddock.resident_mib)
 
     async def _note_audit(self) -> None:
-        """On a busy machine an answer may take longer than it is waited for; the next audit is soon."""
+        """Note an audit. A busy machine may answer too late, and the next audit is soon."""
         status, text = await self.stand.paddock.get("/debug/audit")
         if status == 200:
             self.figures.audits += 1
             self.figures.drifts += json.loads(text)["drifts"]
 
     async def _probe(self) -> None:
-        """How long the event loop keeps a caller waiting."""
+        """Measure how long the event loop makes a caller wait."""
         url = f"http://127.0.0.1:{self.stand.paddock.admin_port}/livez"
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60)) as session:
             while True:
@@ -248,7 +248,7 @@ async def _every(seconds: float, do: Callable[[], Awaitable[None]]) -> None:
 
 
 async def soak(seconds: float, seed: int) -> int:
-    """Print the figures; 1 if something was broken."""
+    """Run the soak and print its figures. The exit code is 1 if something was broken."""
     print(f"soak: {seconds:g} s, seed {seed}", flush=True)
     async with ControlPlane() as control_plane, Cluster(control_plane) as cluster:
         cluster.namespace = await cluster.create_namespace()

@@ -1,1 +1,1 @@
-"""`make attack`: attacks by a tenant's own token and on the port of the verbs, each held or not."""
+"""`make attack`: attacks with a tenant's own token and on the port of the verbs, each held or not."""

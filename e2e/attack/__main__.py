@@ -1,4 +1,4 @@
-"""`make attack`: a bounded round; prints each attack as held or not, and fails if one was not.
+"""`make attack`: a bounded round that prints each attack as held or not, and fails if one was not.
 
 Further rounds play the same attacks with other random pods.
 """
@@ -20,7 +20,7 @@ MOVE_DEADLINE = 90.0
 
 
 class Report:
-    """One line for each attack, and how many were not held."""
+    """Output of a round: a line for each attack, and how many were not held."""
 
     def __init__(self) -> None:
         self.held, self.lost = 0, 0
@@ -59,7 +59,7 @@ async def _played(
 
 
 async def _guarded(report: Report, here: Scene, only: str) -> None:
-    """With every shipped policy."""
+    """A cluster with every shipped policy in force."""
     await guarded.install(here)
     await guarded.prepare(here)
     for finding, what, ask in guarded.ASKS:

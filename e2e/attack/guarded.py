@@ -1,4 +1,4 @@
-"""Requests of a tenant that the API server itself refuses once every shipped policy is in force."""
+"""Requests of a tenant that the API server itself refuses if every shipped policy is in force."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -13,11 +13,11 @@ GATE = "paddock.dev/queue"
 DOMAIN = "yunikorn.apache.org/"
 
 Ask = Callable[[Scene], Awaitable[object]]
-"""The request, as a dry run; admission takes part in that."""
+"""A request, sent as a dry run, in which admission takes part."""
 
 
 def shipped_policies() -> Iterator[Path]:
-    """Every file of the manifests that holds one."""
+    """The policies in the files of the manifests."""
     for path in sorted(MANIFESTS.glob("*/*.yaml")):
         name = str(path.relative_to(MANIFESTS))
         if path.name != "kustomization.yaml" and any(each.get("kind") in POLICIES for each in manifest(name)):
@@ -31,21 +31,21 @@ async def install(here: Scene) -> None:
 
 
 async def prepare(here: Scene) -> None:
-    """The pods that the requests are about."""
+    """Create the pods that the requests are about."""
     gated = here.pod("gated", app="gated", spec={"schedulingGates": [{"name": GATE}]})
     await here.fill()
     await here.submit(gated)
 
 
 async def refused(here: Scene, ask: Ask) -> str:
-    """With what words a policy refuses it; raises `Broken` if none does within ten seconds."""
+    """The message with which a policy refuses a request. Raises `Broken` without one within ten seconds."""
 
-    async def words() -> str:
+    async def message() -> str:
         said = await refusal(ask(here))
         return said if "AdmissionPolicy" in said else ""
 
     try:
-        return await eventually(words, "it is refused", timeout=10)
+        return await eventually(message, "it is refused", timeout=10)
     except AssertionError:
         raise Broken("the API server takes it") from None
 

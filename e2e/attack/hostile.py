@@ -1,4 +1,4 @@
-"""Pods as no honest user writes them, drawn from a seed; the API server takes most of them."""
+"""Pods as no honest user writes them, drawn from a seed. The API server takes most of them."""
 
 import json
 import random

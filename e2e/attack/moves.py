@@ -1,6 +1,6 @@
-"""The attacks of one round, each with the finding it stands for.
+"""The attacks of one round, each with the finding that it stands for.
 
-A move returns when its pods are answered; `Scene.judged` says whether anything was gained.
+A move returns when its pods are answered. `Scene.judged` then says whether anything was gained.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ DOMAIN = "yunikorn.apache.org/"
 TERMS, SMALL_NODES = 14_000, 200
 HOSTILE_PODS = 40
 INSIDE = 120 * 2**20
-"""Bytes that one gzip body holds."""
+"""Bytes inside one gzip body."""
 HALF_SENT = 300
 
 
 @dataclass(frozen=True)
 class Move:
-    """``finding``: its id in the list of findings; ``what``: what is tried."""
+    """An attack. ``finding``: its id in the list of findings; ``what``: a description."""
 
     finding: str
     what: str
@@ -129,7 +129,7 @@ async def _anothers_placeholders(here: Scene, _rng: random.Random) -> None:
 
 @move("F-17", f"three pods with {TERMS} node-affinity terms each")
 async def _endless_affinity(here: Scene, _rng: random.Random) -> None:
-    """None of them matches, so that each is looked at for each node, and no node has the room."""
+    """Terms that never match, so that each is checked for each node, and a pod that fits on no node."""
     await here.cluster.add_nodes(SMALL_NODES, cpu="1", prefix="small")
     terms = [
         {"matchExpressions": [{"key": "k", "operator": "In", "values": [str(at)]}]} for at in range(TERMS)
@@ -224,7 +224,7 @@ async def _half_sent(here: Scene, _rng: random.Random) -> None:
 
 
 async def _try(here: Scene, pod: Object) -> bool:
-    """Whether the API server takes it: what it refuses is no affair of Paddock's."""
+    """Send a request, and return whether the API server takes it. A refused request never reaches Paddock."""
     try:
         await here.submit(pod)
     except ApiFailure as failure:
@@ -243,7 +243,7 @@ async def _none_is_bound(here: Scene, prefix: str) -> None:
 
 
 async def _ticks(here: Scene) -> None:
-    """Paddock has had the time for a plan: a second audit by itself is later than that."""
+    """Wait until Paddock has had time for a plan: a second audit of its own begins later than that."""
 
     async def asked() -> bool:
         return await here.stand.paddock.metric("paddock_verb_seconds_count", verb="filter") > before + 2
@@ -254,7 +254,7 @@ async def _ticks(here: Scene) -> None:
 
 
 async def _post(here: Scene, verb: str, body: bytes, headers: dict[str, str] | None = None) -> None:
-    """Any answer will do, and a connection that is closed."""
+    """Send a body. Any answer will do, even a closed connection."""
     url = f"{here.stand.paddock.url}/{verb}"
     try:
         async with (

@@ -1,7 +1,7 @@
-"""A cluster with a rival who plays fair and a tenant who does not, and what must be true whatever he does.
+"""A cluster with a fair rival and a hostile tenant, and what must hold whatever the tenant does.
 
 The tenant may put pods into one queue with a small max, in one namespace. Quotas are judged by what
-kube-scheduler bound, as a watch shows it, and not by what Paddock says of itself.
+kube-scheduler bound, as a watch shows it, and not by Paddock's own reports.
 """
 
 import asyncio
@@ -25,26 +25,29 @@ from e2e.stands.tenants import checksum
 TENANT, RIVAL = "tenant", "rival"
 MINE, THEIRS = "root.mine", "root.theirs"
 MOST = 4
-"""Cores that the tenant's queue may have."""
+"""Cores that the tenant's queue may use."""
 STALL = 1.0
-"""Seconds of CPU within which Paddock must answer anybody. Not of the clock: the machine may be busy."""
+"""Seconds of CPU within which Paddock must answer any caller.
+
+Wall time does not count, as the machine may be busy.
+"""
 CORES = 6
-"""Of each of two nodes; the rival is guaranteed one of them."""
+"""Cores of each of two nodes. The rival is guaranteed one node."""
 
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
-"""Containers are merged by name: policies may have added to them."""
+"""A patch that merges containers by name, since policies may have added to them."""
 VERBS = ["create", "get", "list", "update", "patch", "delete"]
 PODS = ("pods", "pods/status", "pods/resize", "pods/binding")
 IDENTITY = ("identity/add-user-info.yaml", "identity/protect-user-info.yaml", "records/protect-records.yaml")
 
 
 class Broken(AssertionError):
-    """An attack that came through; the text says what it gained."""
+    """An attack that succeeded. The text says what it gained."""
 
 
 @dataclass
 class Gains:
-    """What kube-scheduler bound for the tenant, and which of the rival's pods had to go."""
+    """The record of what kube-scheduler bound for the tenant, and which of the rival's pods were evicted."""
 
     tenant_namespace: str
     rival_namespace: str
@@ -63,12 +66,15 @@ class Gains:
             self._on_rivals_end(pod)
 
     def _on_rivals_end(self, pod: Object) -> None:
-        """A placeholder goes when a member of its own gang comes; a member of another's is counted there."""
+        """Note the end of a rival's pod.
+
+        A placeholder ends when a member of its own gang comes; a member of another gang counts as a gain.
+        """
         if self.ours and not is_holder(pod):
             self.evicted.append(pod["metadata"]["name"])
 
     def _on_tenants(self, kind: str, pod: Object) -> None:
-        """A pod that had a node from the first was placed by force, and is not of Paddock's making."""
+        """Note a tenant's pod. A pod that had a node from the beginning was forced there, not placed."""
         uid = pod["metadata"]["uid"]
         self.seen.add(pod["metadata"]["name"])
         if not node_of(pod):
@@ -76,14 +82,17 @@ class Gains:
         if kind == "DELETED" or is_terminal(pod):
             self.running.pop(uid, None)
         elif node_of(pod) and uid in self.waited:
-            # As it was bound: a resize afterwards is the tenant's own.
+            # The size at its Binding counts: a later resize is the tenant's own.
             self.running.setdefault(uid, size_of(pod).get("cpu", 0))
             self.most = max(self.most, sum(self.running.values()))
 
 
 class Scene:
-    """``namespace``: the tenant's; ``rivals``: the rival's; ``stall``: the most that Paddock computed before
-    it answered `/livez`, in seconds of CPU, since `cleared`."""
+    """The cluster of the attacks.
+
+    ``namespace``: the tenant's. ``rivals``: the rival's. ``stall``: seconds of CPU that Paddock used at most
+    before it answered `/livez`, since `cleared`.
+    """
 
     def __init__(self, here: Place, rivals: str) -> None:
         self.here, self.stand, self.cluster, self.pods = here, here.stand, here.cluster, here.pods
@@ -98,7 +107,7 @@ class Scene:
         return self.cluster.pod(name, queue=queue, app=app, **pod)
 
     async def submit(self, *manifests: Object, user: str = TENANT) -> None:
-        """Raises `ApiFailure` where the API server refuses one."""
+        """Create pods. Raises `ApiFailure` if the API server refuses one."""
         await asyncio.gather(
             *(
                 self.cluster.request("POST", path_of("Pod", each["metadata"]["namespace"]), each, user=user)
@@ -116,7 +125,7 @@ class Scene:
         await self.cluster.request("PATCH", path, change, content_type=STRATEGIC_PATCH, user=TENANT)
 
     async def fill(self) -> list[str]:
-        """As much as the queue may have, honestly."""
+        """Fill the queue honestly, as far as its max."""
         names = await self.submit_many("fair", MOST)
         await self.until_bound(*names)
         return names
@@ -139,7 +148,7 @@ class Scene:
         )
 
     async def until_answered(self, *names: str) -> None:
-        """Each is bound, or was told why not."""
+        """Wait until each pod is bound or has a refusal."""
 
         def silent() -> list[str]:
             return [name for name in names if not self._is_answered(name)]
@@ -150,14 +159,14 @@ class Scene:
             raise Broken(f"{', '.join(silent())} got no answer") from None
 
     def _is_answered(self, name: str) -> bool:
-        """True also if the pod is gone, as one is whose owner does not exist."""
+        """True if a pod is bound, has a refusal, or no longer exists, as one whose owner does not exist."""
         pod = self.pods.named(name)
         return name in self.gains.seen if pod is None else bool(node_of(pod) or message_of(pod))
 
     # -- what must be true -----------------------------------------------------------------------------------
 
     async def judged(self) -> str:
-        """Nothing was gained; else raise `Broken`."""
+        """Raise `Broken` if anything was gained."""
         if self.gains.most > MOST * 1000:
             raise Broken(f"{self.gains.most / 1000:g} cores were bound with a max of {MOST}")
         if self.gains.evicted:
@@ -180,23 +189,23 @@ class Scene:
         return found
 
     async def cleared(self) -> None:
-        """All pods are gone, and what was gained is forgotten."""
+        """Delete all pods and forget what was gained."""
         self.gains.ours = False
-        await eventually(self._all_gone, "all pods are gone", timeout=60)
+        await eventually(self._are_all_deleted, "all pods are gone", timeout=60)
         await eventually(self._holds_nothing, "Paddock holds nothing", timeout=60)
         self.pods.listeners.remove(self.gains.on_pod)
         self.gains, self.stall = Gains(self.namespace, self.rivals), 0.0
         self.pods.listeners.append(self.gains.on_pod)
 
-    async def _all_gone(self) -> bool:
-        """Asked again and again: a gang may have made placeholders meanwhile."""
+    async def _are_all_deleted(self) -> bool:
+        """Wait until no pod exists. Asked repeatedly, since a gang may have made placeholders meanwhile."""
         for namespace in (self.namespace, self.rivals):
             path = path_of("Pod", namespace)
             await self.cluster.request("DELETE", path, {"gracePeriodSeconds": 0})
         return not self.pods.pods
 
     async def _holds_nothing(self) -> bool:
-        """False as well while Paddock answers nobody."""
+        """True if Paddock answers and holds nothing."""
         metric = self.stand.paddock.metric
         try:
             held = [
@@ -209,7 +218,7 @@ class Scene:
 
     @asynccontextmanager
     async def probed(self) -> AsyncIterator[None]:
-        """Meanwhile `/livez` is asked all the time, and the `stall` is noted."""
+        """Ask `/livez` all the time during the block, and note the `stall`."""
         probing = asyncio.create_task(self._probe())
         try:
             yield
@@ -250,7 +259,7 @@ async def scene(cluster: Cluster) -> AsyncIterator[Scene]:
 
 
 async def _restrict(here: Place) -> None:
-    """Nobody may submit to the root, so that the access lists below it count."""
+    """Let no user submit to the root, so that the access lists below it count."""
     document = document_of(here.queues)
     document["partitions"][0]["queues"][0]["submitacl"] = ""
     text = yaml.safe_dump(document)

@@ -1,1 +1,1 @@
-"""Benchmarks: ratios within one run, one JSON line each. They never fail on a time."""
+"""Benchmarks: ratios within one run, as one JSON line each. A slow time never fails one."""

@@ -1,8 +1,8 @@
-"""(f) filter at 200 calls a second while 1,000 plans are made, one after the other, in the world of `plans`.
+"""(f) filter at 200 calls a second while 1,000 plans are made one after another, in the world of `plans`.
 
-A call's time begins when it is due, so that whatever holds the event loop up is in it. Beside it the same
-calls without a plan, and how long the loop was held by the engine's own work: plans, passes over the waiting
-asks, carrying out. A node's pods, 150,000, are in memory; effects lead nowhere.
+A call's time begins when it is due, so it contains every delay of the event loop. The same calls without a
+plan are measured beside it. So is the time for which the engine's own work held the loop: plans, cycles over
+the waiting asks, effects. The pods, 150,000 on nodes, are in memory, and effects lead nowhere.
 """
 
 import asyncio
@@ -24,12 +24,11 @@ PLANS = int(os.environ.get("PADDOCK_BENCH_PLANS", "1000"))
 CALLS_A_SECOND, QUIET = 200, 1_000
 NAMES = 500
 PLAIN = 6
-"""A leaf of every tenant that nobody guarantees anything."""
+"""A leaf of every tenant without a guarantee."""
 
 
 class Held:
-    """How long the loop was held by each call the engine had made later: by the wall's and by the processor's
-    clock."""
+    """Time for which each of the engine's delayed calls held the loop, by wall clock and processor time."""
 
     def __init__(self) -> None:
         self.wall: list[float] = []
@@ -66,7 +65,7 @@ async def _call(here: Rig, bodies: list[bytes], took: list[float], until: Callab
 
 
 async def _plan(here: Rig, rng: random.Random) -> int:
-    """One ask after the other; how many got a plan."""
+    """Plan for one ask after another, and return how many got a plan."""
     found = 0
     for ask in itertools.islice(asks(rng), PLANS):
         here.engine.learn(on.PodObserved(ask))

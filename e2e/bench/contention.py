@@ -1,12 +1,12 @@
-"""Many pods for few slots: what the queue order costs, with gates and with refusals alone.
+"""Many pods for few slots: the cost of the queue order, with gates and with refusals alone.
 
-Churn: 1,000 short pods in 20 queues for 100 slots; filter calls per bound pod. Then on a full cluster, where
-400 wait, a slot is freed every 50 ms: how long until Paddock's PATCH, a gate opened or a wake-up, and until
-the Binding, as a watch shows all three. Shipped `kubeadm` configuration.
+Churn: 1,000 short pods in 20 queues for 100 slots, and filter calls per bound pod. Then a slot is freed every
+50 ms on a full cluster where 400 pods wait. Measured is the time until Paddock's PATCH, a gate opened or a
+wake-up, and until the Binding. A watch shows all three. The configuration is the shipped `kubeadm` one.
 
-kube-scheduler tries every refused pod again at each event, and then keeps it in a back-off of a second. So
-wake-ups are told apart: of pods that wait there until it is over, of those that are taken out early, when
-nobody is left to be tried, and of others.
+kube-scheduler tries every refused pod again at each event, and then holds it in a back-off of a second.
+Wake-ups are therefore counted in three kinds. Some pods wait until their back-off is over. Others are taken
+out early, when no other pod is to be tried. The rest are not in back-off.
 """
 
 import asyncio
@@ -30,17 +30,17 @@ SLOTS = NODES * CORES
 CHURN, RUN_FOR = 1_000, 0.5
 FREED, SLOTS_APART = 300, 0.05
 BACK_OFF = 1.0
-"""Seconds, `podInitialBackoffSeconds` and `podMaxBackoffSeconds` as shipped."""
+"""Seconds: `podInitialBackoffSeconds` and `podMaxBackoffSeconds` as shipped."""
 
 KINDS: dict[str, Any] = {"refused": {}, "gated": GATED}
 
 
 class Course:
-    """When slots were freed, and those who wait were let go and bound, as one watch shows it; in seconds."""
+    """Times of freed slots, released pods and Bindings, as one watch shows them; in seconds."""
 
     def __init__(self, pods: PodCache) -> None:
         self.freed: list[float] = []
-        self.let_go: dict[str, float] = {}
+        self.released: dict[str, float] = {}
         self.bound: dict[str, float] = {}
         self._seen: dict[str, tuple[bool, str]] = {}
         pods.listeners.append(self._note)
@@ -54,10 +54,10 @@ class Course:
 
     def _follow(self, name: str, now: float, pod: Object) -> None:
         token = pod["metadata"].get("annotations", {}).get(WAKE, "")
-        looks = bool(pod["spec"].get("schedulingGates")), token
-        if name in self._seen and looks != self._seen[name] and name not in self.bound:
-            self.let_go[name] = now
-        self._seen[name] = looks
+        state = bool(pod["spec"].get("schedulingGates")), token
+        if name in self._seen and state != self._seen[name] and name not in self.bound:
+            self.released[name] = now
+        self._seen[name] = state
         if node_of(pod) and name not in self.bound:
             self.bound[name] = now
 
@@ -77,7 +77,7 @@ async def run() -> None:
 
 
 async def _churn(here: Arena, spec: dict[str, Any]) -> dict[str, float]:
-    """All at once; each runs for a moment and leaves its slot to the next."""
+    """Create all pods at once. Each runs for a moment and leaves its slot to the next."""
     cluster, before = here.cluster, await here.filter_calls()
     async with PodCache(cluster, cluster.namespace) as pods, StubKubelet(cluster):
         finish = Finish(pods)
@@ -94,7 +94,7 @@ async def _churn(here: Arena, spec: dict[str, Any]) -> dict[str, float]:
 
 
 async def _slots(here: Arena, spec: dict[str, Any]) -> dict[str, Any]:
-    """One slot after the other is freed."""
+    """Free one slot after another."""
     cluster, began = here.cluster, time.perf_counter()
     async with PodCache(cluster, cluster.namespace) as pods:
         holding = [f"holds{at}" for at in range(SLOTS)]
@@ -105,8 +105,12 @@ async def _slots(here: Arena, spec: dict[str, Any]) -> dict[str, Any]:
         await cluster.create_pods(
             cluster.pod(name, queue=f"root.q{at % QUEUES}", spec=spec) for at, name in enumerate(waiting)
         )
-        told = ADMITTED if spec else "PodScheduled"
-        await pods.until(lambda: _all_told(pods, len(waiting), told), "all know that they wait", timeout=60)
+        condition_type = ADMITTED if spec else "PodScheduled"
+        await pods.until(
+            lambda: _have_all_a_reason(pods, len(waiting), condition_type),
+            "all know that they wait",
+            timeout=60,
+        )
         before = await here.filter_calls()
         await _free(here, holding, course)
         await pods.until(lambda: len(course.bound) >= FREED, "all slots are taken again")
@@ -117,14 +121,14 @@ async def _slots(here: Arena, spec: dict[str, Any]) -> dict[str, Any]:
     return {**found, "filter calls per bound pod": round(calls / FREED, 2)}
 
 
-def _all_told(pods: PodCache, count: int, kind: str) -> bool:
+def _have_all_a_reason(pods: PodCache, count: int, kind: str) -> bool:
     waiting = pods.waiting()
     said = (condition(pod, kind) for pod in waiting)
     return len(waiting) == count and all(each is not None and each["status"] == "False" for each in said)
 
 
 async def _free(here: Arena, holding: list[str], course: Course) -> None:
-    """One of those who have run for longest goes every 50 ms."""
+    """Delete a pod that has run for longest every 50 ms."""
     due = time.perf_counter()
     for at in range(FREED):
         if at >= len(holding):
@@ -135,7 +139,7 @@ async def _free(here: Arena, holding: list[str], course: Course) -> None:
 
 
 def _refusals(here: Arena, *, since: float) -> dict[str, list[float]]:
-    """When each pod was refused by filter, from Paddock's log; seconds on the clock of a `Course`."""
+    """Times at which filter refused each pod, from Paddock's log; seconds on the clock of a `Course`."""
     found: dict[str, list[float]] = {}
     ahead = time.time() - time.perf_counter()
     for line in here.paddock.logs():
@@ -148,31 +152,31 @@ def _refusals(here: Arena, *, since: float) -> dict[str, list[float]]:
 
 
 def _by_back_off(course: Course, refusals: Mapping[str, Sequence[float]]) -> dict[str, Any]:
-    """From the patch to the bind, by what kube-scheduler made of a pod that it had tried a moment before."""
+    """Times from the patch to the bind, by how kube-scheduler treated a pod that it had just tried."""
     times: dict[str, list[float]] = {}
     again = 0
-    for name, let_go in course.let_go.items():
-        before = [at for at in refusals.get(name, ()) if at < let_go]
+    for name, released in course.released.items():
+        before = [at for at in refusals.get(name, ()) if at < released]
         if name not in course.bound or not before:
             continue
-        again += refusals[name][-1] > let_go
+        again += refusals[name][-1] > released
         kind = "woken after its back-off"
-        if let_go - before[-1] < BACK_OFF:
+        if released - before[-1] < BACK_OFF:
             waited = course.bound[name] - before[-1] >= BACK_OFF
             kind = (
                 "in its back-off, which it waited out" if waited else "in its back-off, and taken out early"
             )
-        times.setdefault(kind, []).append(course.bound[name] - let_go)
+        times.setdefault(kind, []).append(course.bound[name] - released)
     shown = {kind: {**percentiles(each), "pods": len(each)} for kind, each in times.items()}
     return {"from the patch to the bind": {**shown, "refused again": again}} if shown else {}
 
 
 def _times(course: Course) -> dict[str, Any]:
-    """Who was let go n-th, or bound without that, took the n-th slot."""
-    went = {name: course.let_go.get(name, bound) for name, bound in course.bound.items()}
+    """Times from slot to pod: the n-th pod released, or bound without a release, took the n-th slot."""
+    went = {name: course.released.get(name, bound) for name, bound in course.bound.items()}
     taken = list(zip(course.freed[:FREED], sorted(went, key=went.__getitem__), strict=False))
-    let_go = [course.let_go[name] - freed for freed, name in taken if name in course.let_go]
+    released = [course.released[name] - freed for freed, name in taken if name in course.released]
     return {
-        "to the patch": {**percentiles(let_go), "patches": len(let_go)},
+        "to the patch": {**percentiles(released), "patches": len(released)},
         "to the bind": percentiles([course.bound[name] - freed for freed, name in taken]),
     }

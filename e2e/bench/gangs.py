@@ -1,10 +1,12 @@
-"""100 gangs of 20 with task groups on 500 nodes, against the same 2,000 pods without gangs, in the same run.
+"""100 gangs of 20 with task groups on 500 nodes, against the same 2,000 pods without gangs, in one run.
 
-The placeholders are really bound first: at the beginning there is one pod of each gang, which is no member,
-and when all 2,000 placeholders have their nodes the members are created. Pods a second, from the first member
-bound to the last; calls of the API that Paddock made per member, and kube-scheduler's filter calls; how long
-taking over takes, from the link that is written on a member to its node, as one watch shows both. Then
-the same gangs with all their pods at once, which wait for their placeholders. With refusals, and with gates.
+The placeholders are bound first. At the beginning there is one pod of each gang, which is no member. The
+members are created when all 2,000 placeholders have their nodes.
+
+Printed are pods per second from the first member bound to the last, and calls of the API that Paddock made
+per member. Printed, too, are kube-scheduler's filter calls and the time of a replacement. A replacement lasts
+from the link written on a member to its node, as one watch shows both. Then come the same gangs with all
+their pods at once, which wait for their placeholders. Both run with refusals and with gates.
 """
 
 import asyncio
@@ -32,7 +34,7 @@ KINDS: Mapping[str, Mapping[str, Any]] = {"refused": {}, "gated": GATED}
 
 
 class Course:
-    """When members were linked and bound, and placeholders bound, as one watch shows it; in seconds."""
+    """Times in seconds of members' links and Bindings, and of placeholders' Bindings, from one watch."""
 
     def __init__(self, pods: PodCache) -> None:
         self.holders: set[str] = set()
@@ -104,7 +106,7 @@ def _show(kind: str, plain: list[float], after: list[dict[str, Any]], at_once: l
 
 
 async def _plain(here: Arena, spec: Mapping[str, Any]) -> float:
-    """The same pods, whose applications are no gangs."""
+    """Run the same pods as applications without gangs."""
     cluster = here.cluster
     async with PodCache(cluster, cluster.namespace) as pods:
         course = Course(pods)
@@ -124,7 +126,10 @@ async def _plain(here: Arena, spec: Mapping[str, Any]) -> float:
 
 
 async def _gangs(here: Arena, number: int, spec: Mapping[str, Any], *, first_alone: bool) -> dict[str, Any]:
-    """What came of one round. ``first_alone``: members come when all placeholders have their nodes."""
+    """Run one round with gangs, and return its figures.
+
+    ``first_alone``: members come when all placeholders have their nodes.
+    """
     cluster = here.cluster
     jobs = [
         Job(f"r{number}-{at}", SIZE, queue=f"root.q{at % QUEUES}", cpu=CPU, spec=spec) for at in range(GANGS)

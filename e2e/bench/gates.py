@@ -1,8 +1,9 @@
-"""Pods bound per second when they come with gates and Paddock opens them, against a loop that merely opens.
+"""Pods bound per second if they come with gates that Paddock opens, against a loop that only opens gates.
 
-All pods are there before anything begins: 1,500 in 50 queues, on 500 nodes. Then Paddock is started, or the
-loop is. kube-scheduler's configuration is the same in a pair: without an extender, where a gate is the only
-guard, and with filter and preempt. Rounds in alternation, each first as often as the other; median ratios.
+All pods exist before the start: 1,500 in 50 queues, on 500 nodes. Then Paddock, or the loop, is started.
+Within a pair kube-scheduler's configuration is the same. One pair is without an extender, where a gate is the
+only guard. The other is with filter and preempt. Rounds alternate, and each side goes first equally often.
+The ratios are medians.
 """
 
 import os
@@ -23,11 +24,11 @@ TARGET = 0.95
 
 _ALL = {"no extender": (), "filter and preempt": ("filter", "preempt")}
 GUARDS = {guard: _ALL[guard] for guard in os.environ.get("PADDOCK_BENCH_GUARDS", ",".join(_ALL)).split(",")}
-"""What is measured: pairs differ by a quarter, and a long row of one kind takes half the time."""
+"""Guards to measure. Pairs differ by a quarter, and a long row of one kind takes half the time."""
 
 
 class Opens(Protocol):
-    """A process that opens gates. ``cpu_seconds``: what it has used."""
+    """A process that opens gates. ``cpu_seconds``: CPU time that it has used."""
 
     async def start(self) -> None: ...
 
@@ -41,7 +42,7 @@ Rates = dict[str, list[float]]
 
 
 async def run() -> None:
-    """Print pods bound per second, the ratios, and the CPU of whoever opens, in microseconds per pod."""
+    """Print pods bound per second, the ratios, and the opener's CPU time, in microseconds per pod."""
     async with arena({f"q{at}": {"max": {"vcore": "1000"}} for at in range(LEAVES)}) as here:
         await here.paddock.stop()
         echo = start_echo(here.cluster.control_plane, here.stack)
@@ -55,12 +56,12 @@ async def run() -> None:
         ]
         for _ in range(ROUNDS):
             for guard, verbs in GUARDS.items():
-                for who, opens, url in both:
+                for name, opens, url in both:
                     rate, used = await _bound(here, extenders(url, verbs) if verbs else [], opens=opens)
                     await opens.stop()
-                    rates.setdefault(f"{who}, {guard}", []).append(rate)
-                    cpu.setdefault(f"{who}, {guard}", []).append(used / PODS * 1e6)
-            # etcd grows with every pod there was: each goes first as often as the other.
+                    rates.setdefault(f"{name}, {guard}", []).append(rate)
+                    cpu.setdefault(f"{name}, {guard}", []).append(used / PODS * 1e6)
+            # etcd grows with every pod, so each side goes first equally often.
             both.reverse()
     _show(rates, cpu)
 
@@ -68,7 +69,7 @@ async def run() -> None:
 async def _bound(here: Arena, called: list[Object], *, opens: Opens | None = None) -> tuple[float, float]:
     """Pods bound per second from the first to the last, and CPU seconds of ``opens`` from its start on.
 
-    It is started when all else is ready; without it the pods have no gates.
+    ``opens`` is started when all else is ready. Without it the pods have no gates.
     """
     cluster, spec = here.cluster, GATED if opens is not None else {}
     async with PodCache(cluster, cluster.namespace) as pods:
@@ -92,7 +93,7 @@ async def _bound(here: Arena, called: list[Object], *, opens: Opens | None = Non
 
 
 async def _until_at_work(cluster: Cluster, pods: PodCache) -> None:
-    """Until kube-scheduler tries pods: what opens gates before that would be ahead of what begins later."""
+    """Wait until kube-scheduler tries pods. A gate opened earlier would give its opener a head start."""
     created = await cluster.create_pod("nowhere", spec={"nodeSelector": {"nowhere": "ever"}})
     uid = created["metadata"]["uid"]
     await pods.until(lambda: uid in pods.pods and message_of(pods.pods[uid]), "one was tried", timeout=60)

@@ -1,8 +1,8 @@
-"""Pods bound per second when they come in groups by their labels, against the same pods without groups.
+"""Pods bound per second if they come in groups by their labels, against the same pods without groups.
 
-100 groups of 20 on 500 nodes, created member by member and group by group; kube-scheduler calls filter,
-preempt and bind. Rounds in alternation, median ratios; and what a member costs: calls of kube-scheduler, and
-writes to the API server besides its Binding.
+100 groups of 20 on 500 nodes are created member by member and group by group. kube-scheduler calls filter,
+preempt and bind. Rounds alternate, and ratios are medians. The cost of a member is printed, too: calls of
+kube-scheduler, and writes to the API server besides its Binding.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ def _pods(cluster: Cluster, *, grouped: bool) -> Iterator[Object]:
 
 
 async def _bound(here: Arena, *, grouped: bool) -> Round:
-    """One round. Calls and writes are per pod."""
+    """Run one round. Calls and writes are per pod."""
     cluster = here.cluster
     called = [*extenders(here.url, ("filter", "preempt")), *extenders(here.url, ("bind",))]
     called[1]["httpTimeout"] = "120s"

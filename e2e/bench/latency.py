@@ -50,7 +50,10 @@ def _queue(path: str, *, leaf: bool, cap: int | None) -> QueueSpec:
 
 
 def _partition() -> PartitionSpec:
-    """1,000 queues: root, 20 teams, 49 leaves each less one; the leaf ``full`` of each team takes nothing."""
+    """1,000 queues: root, 20 teams, and 49 leaves each, less one.
+
+    The leaf ``full`` of each team takes nothing.
+    """
     queues = [_queue("root", leaf=False, cap=None)]
     for team in range(TEAMS):
         queues.append(_queue(f"root.t{team}", leaf=False, cap=10_000_000))
@@ -91,7 +94,7 @@ def _running(uid: PodUid, at: int, size: Resource) -> PodFacts:
 
 
 def _bodies(*, refused: bool) -> list[bytes]:
-    """500 names each, rotated as kube-scheduler does."""
+    """Bodies with 500 names each, rotated as kube-scheduler does."""
     rng = random.Random(7)
     bodies = []
     for at in range(200):
@@ -107,7 +110,7 @@ def _body(at: int, queue: str, names: list[str]) -> bytes:
 
 
 async def run() -> None:
-    """Print p50 and p99 in microseconds: filter accepted and refused, prioritize by its names; RSS."""
+    """Print p50 and p99 in microseconds: filter accepted and refused, prioritize by its names; and RSS."""
     wired = rig()
     engine, verbs = wired.engine, wired.verbs
     _fill(engine)
@@ -151,7 +154,7 @@ async def _over_loopback(verbs: PureVerbs, measure: Any, bodies: list[bytes]) ->
 
 
 def _prioritized(engine: Engine, verbs: PureVerbs) -> dict[int, dict[str, float]]:
-    """Of prioritize, by the number of names: the whole call, and the medians of its three parts."""
+    """Times of prioritize by the number of names: the whole call, and the medians of its three parts."""
     engine.learn(on.Configured(_partition(), LedgerSettings(scores_nodes=True)))
     rng = random.Random(7)
     for at in range(NODES):
@@ -160,7 +163,7 @@ def _prioritized(engine: Engine, verbs: PureVerbs) -> dict[int, dict[str, float]
 
 
 def _prioritized_of(count: int, engine: Engine, verbs: PureVerbs, rng: random.Random) -> dict[str, float]:
-    """As in a scheduling cycle: each call comes after the pod's filter call, and a pod was bound before."""
+    """Times as in a scheduling cycle: each call follows the pod's filter call, and a pod was bound before."""
     whole, parts = [], []
     for at in range(SCORE_CALLS):
         body = _score_body(rng, at, count)
@@ -176,13 +179,13 @@ def _prioritized_of(count: int, engine: Engine, verbs: PureVerbs, rng: random.Ra
 
 
 def _bind(engine: Engine, name: str, at: int, rng: random.Random) -> None:
-    """A pod of some size turns up on a node: nodes that all are equally full would be sorted by name only."""
+    """Bind a pod of some size to a node. Equally full nodes would be sorted by name only."""
     size = Resource({"vcore": rng.randrange(1, 20_000), "memory": rng.randrange(2**34), "pods": 1})
     engine.learn(on.PodObserved(_running(PodUid(name), at, size)))
 
 
 def _score_body(rng: random.Random, at: int, count: int) -> bytes:
-    """In no order: kube-scheduler looks at nodes in parallel."""
+    """A body with names in no order, as kube-scheduler checks nodes in parallel."""
     names = [f"node-{each:05d}" for each in rng.sample(range(NODES), count)]
     return _body(at, f"root.t{at % TEAMS}.q{1 + at % (LEAVES - 1)}", names)
 

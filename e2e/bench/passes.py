@@ -1,9 +1,9 @@
-"""What a turn pass costs, and what a filter call notices of passes that run all the time. No control plane.
+"""The cost of a cycle, and its effect on filter calls, without a control plane.
 
-CPU of whole passes over 10,000 asks in 200 queues (`crowd`); then filter calls at 200 a second on the loop on
-which passes run, as in the server, from a client in a process of its own: alone, and while a slot is freed
-every 50 ms. What a call waited for passes is the time between its beginning and its end in which a slice ran:
-the rest is its own, or the machine's.
+First the CPU of whole cycles over 10,000 asks in 200 queues (`crowd`). Then filter calls at 200 a second from
+a client in its own process, on the loop on which cycles run, as in the server. The calls run alone, and then
+while a slot is freed every 50 ms. A call's wait for cycles is the time in it during which a slice ran. The
+rest is its own, or the machine's.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from extender.host.garbage_collector import spare_no_more, spare_what_lives
 from extender.http.server import Address, listen, verbs_app
 
 TIMES = 15
-"""Passes of a kind that are timed one by one."""
+"""Cycles of a kind that are timed one by one."""
 
 CALLS_A_SECOND, QUIET_CALLS, CALLS = 200, 1_000, 4_000
 BODIES, NAMES = 400, 230
@@ -37,17 +37,17 @@ BOUND_AFTER = 0.01
 """Seconds from a wake-up to the Binding that it leads to."""
 
 _SLICE, _REPORTING = "_run_pass", "_report_gated"
-"""Calls that `extender.engine.slices` plans: a slice of a pass, and telling some pods why they wait."""
+"""Calls that `extender.engine.slices` plans: a slice of a cycle, and messages to waiting pods."""
 
 CPU_TARGET_MS, WAIT_TARGET_MS = 100, 5
 
 Timed = Callable[[Callable[[], None]], list[float]]
 Span = tuple[float, float]
-"""From when to when, on the clock that all processes of a machine share."""
+"""Beginning and end on the clock that all processes of a machine share."""
 
 
 class Background:
-    """The loop's own ``call_later``, which notes the CPU of each piece of the engine's work, and when it ran.
+    """The loop's own ``call_later``, with a record of each piece of the engine's work: CPU and time.
 
     ``by_hand``: nothing runs by itself.
     """
@@ -66,12 +66,12 @@ class Background:
         return asyncio.get_running_loop().call_later(seconds, self._timed, kind, call)
 
     def drain(self, engine: Engine) -> None:
-        """Run what passes are planned."""
+        """Run the planned cycles."""
         while self._planned:
             self.one_pass(engine)
 
     def one_pass(self, engine: Engine) -> list[float]:
-        """Run the pass that is planned, to its end; CPU seconds of each of its slices."""
+        """Run the planned cycle to its end, and return the CPU seconds of each of its slices."""
         self.cpu.clear()
         while self._planned:
             planned, self._planned = self._planned, []
@@ -91,8 +91,8 @@ class Background:
 
 
 async def run() -> None:
-    """Print CPU per pass in milliseconds, and what calls took in microseconds."""
-    # As in a server that has just begun: what comes from now on is young to the garbage collector.
+    """Print CPU per cycle in milliseconds, and the times of calls in microseconds."""
+    # As in a server that has just begun, new objects from now on are young to the garbage collector.
     spare_what_lives()
     _show_whole_passes()
     await _show_calls()
@@ -113,7 +113,7 @@ def _show_whole_passes() -> None:
     passes = {"all new, no room": [background.one_pass(wired.engine)]}
 
     def timed(event: Callable[[], None]) -> list[float]:
-        """One pass. Whoever got a turn in the one before is bound first, which is not timed."""
+        """Time one cycle. Pods that got a turn in the one before are bound first, which is not timed."""
         for uid in opened:
             made.bind(uid)
         opened.clear()
@@ -145,7 +145,7 @@ def _show_whole_passes() -> None:
 
 
 def _given(timed: Timed, made: Crowd, opened: list[PodUid]) -> dict[str, float]:
-    """Everything that ran has ended: a pass that finds room for all that the queues take."""
+    """End everything that ran, so that a cycle finds capacity for all that the queues take."""
     slices = timed(made.empty)
     return {"turns": len(opened), "all": _ms(sum(slices)), "each": _ms(sum(slices) / len(opened))}
 
@@ -200,7 +200,7 @@ async def _show_calls() -> None:
 
 
 def _waited(calls: Sequence[Span], slices: Sequence[Span]) -> list[float]:
-    """Seconds of each call in which a slice ran. Slices stand in their order, and no two run at once."""
+    """Seconds of each call during which a slice ran. Slices stand in their order, and no two run at once."""
     ends = [end for _, end in slices]
     found = []
     for start, end in calls:
@@ -228,7 +228,7 @@ async def _free_for_ever(made: Crowd) -> None:
 
 @asynccontextmanager
 async def _client(wired: Rig, made: Crowd) -> AsyncIterator[Callable[[int], Any]]:
-    """Something that asks so often, and says when each call began and ended."""
+    """A client that asks at a fixed rate and reports when each call began and ended."""
     app = verbs_app({"filter": wired.verbs.filter}, measure=wired.measure, on_bug=lambda *_: None)
     runner = await listen(app, Address("127.0.0.1", 0))
     ours, theirs = multiprocessing.Pipe()
@@ -252,7 +252,7 @@ async def _client(wired: Rig, made: Crowd) -> AsyncIterator[Callable[[int], Any]
 
 
 def _ask_for_ever(pipe: Connection) -> None:
-    """One call after the other, as kube-scheduler makes them; one that is late makes the next one late."""
+    """Ask again and again, one call after another as kube-scheduler does. A late call delays the next one."""
     port, bodies = pipe.recv()
     connection = http.client.HTTPConnection("127.0.0.1", port)
     gc.disable()

@@ -1,8 +1,8 @@
 """(e) Preemption plans in process: 5,000 full nodes of 30 pods each, 200 queues, a different ask each time.
 
-Every node runs pods of six queues. Half of all pods are protected: by LAW-2, LAW-5, LAW-6, their queue's
-policy (PRE-2) or, for the asks of fenced tenants, LAW-7. About half of the asks get a plan. The longest slice
-is what a verb may have to wait for a plan.
+Every node runs pods of six queues. Half of all pods are protected by LAW-2, LAW-5, LAW-6 or their queue's
+policy (PRE-2), or, for asks of fenced tenants, by LAW-7. About half of the asks get a plan. A verb may have
+to wait for a plan as long as its longest slice.
 """
 
 import itertools
@@ -33,11 +33,14 @@ NOW = 1_000_000.0
 GIB, DISK = 2**30, "example.com/disk"
 
 ASKS, ROOMY, TIGHT, IMPORTANT, CLOSED, ROOMY_TOO = range(6)
-"""Leaves of every tenant: the one that asks and runs nothing; those below their guarantee (LAW-5), just above
-it (LAW-2), with important pods (LAW-6), with policy ``disabled`` (PRE-2). The others are open."""
+"""Leaves of every tenant.
+
+One asks and runs nothing. Others are below their guarantee (LAW-5), just above it (LAW-2), with important
+pods (LAW-6), or with policy ``disabled`` (PRE-2). The remaining ones are open.
+"""
 
 FENCED = range(5)
-"""Tenants whose asks may take from their own leaves only (LAW-7)."""
+"""Tenants whose asks may preempt in their own leaves only (LAW-7)."""
 
 Held = dict[QueuePath, Resource]
 
@@ -47,7 +50,7 @@ def leaf_of(tenant: int, leaf: int) -> QueuePath:
 
 
 def document(held: Held) -> PartitionSpec:
-    """``held``: what each leaf uses."""
+    """The queue document. ``held``: usage of each leaf."""
     return PartitionSpec("default", tuple(_queues(held)))
 
 
@@ -98,7 +101,7 @@ def pod(name: str, queue: QueuePath, size: Resource, **facts: object) -> PodFact
 
 
 def build(rng: random.Random, learn: Callable[[on.Event], object]) -> None:
-    """Nodes are full to the last bit: the size of one is the sum of its pods."""
+    """Fill nodes to the last bit: the size of a node is the sum of its pods."""
     held, number = Held(), itertools.count()
     learn(on.Configured(document({}), LedgerSettings()))
     learn(on.ObjectObserved(on.NAMESPACES, NamespaceFacts("default")))
@@ -131,7 +134,7 @@ def _running(rng: random.Random, name: str, path: QueuePath, leaf: int, node: No
 
 
 def asks(rng: random.Random) -> Iterator[PodFacts]:
-    """Different sizes, queues and priorities; every other one wants more than most nodes can give."""
+    """Asks of different sizes, queues and priorities. Every other one wants more than most nodes can give."""
     for number in itertools.count():
         vcore = rng.randrange(30_000, 40_000) if number % 2 else rng.randrange(200, 6_000)
         size = Resource(
@@ -147,9 +150,9 @@ def asks(rng: random.Random) -> Iterator[PodFacts]:
 
 
 def planned(ledger: Ledger, ask: PodFacts) -> tuple[str, float, float]:
-    """What came of an ask, what its plan took in all and its longest slice, in seconds of processor time.
+    """Make a plan for an ask: the result, the total time and the longest slice, in seconds of processor time.
 
-    On a shared machine the wall's clock counts what others do.
+    On a shared machine the wall clock would count the work of others.
     """
     ledger.apply(on.PodObserved(ask), now=NOW)
     planning = Planning(ledger.view, ask.uid, now=NOW)
@@ -165,14 +168,14 @@ def planned(ledger: Ledger, ask: PodFacts) -> tuple[str, float, float]:
 
 
 def protected_share(ledger: Ledger) -> float:
-    """The part of the pods that no ask from outside a fence may take."""
+    """The share of pods that no ask from outside a fence may evict."""
     pods = [record for record in ledger.view.pods() if record.node]
     spared = tuple(f".l{leaf}" for leaf in (ROOMY, TIGHT, IMPORTANT, CLOSED, ROOMY_TOO))
     return sum(record.facts.queue.endswith(spared) for record in pods) / len(pods)
 
 
 def fill_quotas(ledger: Ledger) -> None:
-    """From now on nodes have room, but no tenant may use more than it does: only their quotas are short."""
+    """Give nodes free capacity, but lower each tenant's max to its usage, so that only quotas are short."""
     held = {queue.path: Resource(dict(queue.allocated.items())) for queue in ledger.view.tree}
     queues = (
         replace(each, max=Limit(dict(held[each.path].items()))) if each.path.count(".") == 1 else each

@@ -1,6 +1,6 @@
-"""How soon what the end-to-end tests wait for comes about: those marked `timed`, one after the other.
+"""The time until what the end-to-end tests wait for, for tests marked `timed`, run one after another.
 
-Their figures are held to their bounds here, and only here.
+Only here are their figures held to bounds.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from e2e.stands.timing import HELD
 
 
 async def run() -> None:
-    """Raises AssertionError if one takes longer than it may."""
+    """Run the tests. Raises AssertionError if one takes longer than it may."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "pytest", "e2e", "-m", "timed", "-rP", "-q", "--durations=10"),
         env={**os.environ, HELD: "1"},

@@ -1,7 +1,8 @@
-"""How long a large scenario takes to simulate, and whether twice gives the same bytes.
+"""The time to simulate a large scenario, and whether two runs give the same bytes.
 
-10,000 pods of three priorities in 200 queues over 500 nodes, half of them over their quota at any time; 2,000
-complete in twenty waves and others take their place. CPU seconds, so that a busy machine changes nothing.
+10,000 pods of three priorities run in 200 queues over 500 nodes, half of them over their quota at any time.
+2,000 complete in twenty waves, and others take their place. Times are CPU seconds, so a busy machine changes
+nothing.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ QUEUES, NODES, EACH, WAVES = 200, 500, 50, 20
 
 
 def scenario() -> str:
-    """The file, as text."""
+    """The scenario file, as text."""
     lines = ["apiVersion: paddock.dev/v1", "kind: Scenario", "name: ten thousand pods", "config:"]
     lines += ["  partitions:", "  - name: default", "    queues:", "    - name: root", "      submitacl: '*'"]
     lines += ["      queues:"]

@@ -86,7 +86,7 @@ def _pages(items: list[dict[str, Any]]) -> list[bytes]:
 
 
 def _serve(ready: Any) -> None:
-    """The played API server, in a process of its own: pages made beforehand, watches that stay silent."""
+    """Serve as a played API server in its own process: pages made beforehand, watches that stay silent."""
     lists = {
         "/api/v1/nodes": _pages([_node(at) for at in range(NODES)]),
         "/api/v1/pods": _pages([_pod(at) for at in range(PODS)]),

@@ -1,8 +1,8 @@
 """(a) Cluster throughput: pods bound per second without an extender, with an echo, and with Paddock.
 
-500 fake nodes, 2,000 pods in 50 leaf queues, identical scheduler settings; rounds in alternation, median
-ratios. Then the same once more, while 10,000 gated pods wait in queues that are full. Paddock's CPU says what
-a busy machine's rates do not.
+500 fake nodes, 2,000 pods in 50 leaf queues, identical scheduler settings. Rounds alternate, and ratios are
+medians. Then the same again while 10,000 gated pods wait in full queues. Paddock's CPU time is printed
+because rates depend on how busy the machine is.
 """
 
 import os
@@ -18,7 +18,7 @@ VERBS = {
     "filter and preempt": ("filter", "preempt"),
 }
 WAITING, FULL = 10_000, 20
-"""Pods of the backlog, and the queues that they wait in."""
+"""Pods of the backlog, and the queues in which they wait."""
 
 ROUNDS_WITH_BACKLOG = min(ROUNDS, 2)
 CPU = "paddock's CPU"
@@ -52,7 +52,7 @@ async def run() -> None:
 
 
 async def _rounds(here: Arena, echo: str, rounds: int) -> Rates:
-    """Pods bound per second; and of `CPU`, seconds per round with filter and preempt."""
+    """Pods bound per second; for `CPU`, seconds per round with filter and preempt."""
     rates: Rates = {}
     for _ in range(rounds):
         rates.setdefault("none", []).append(await bound_while_created(here, []))

@@ -1,1 +1,1 @@
-"""A cluster as tests see it: a client, a watch, an onlooker, and what stands for kubelets and controllers."""
+"""A cluster as tests see it: a client, a watch, an observer, and stand-ins for kubelets and controllers."""

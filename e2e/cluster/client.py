@@ -1,4 +1,4 @@
-"""What a test does to a cluster, and what it reads in an object."""
+"""Actions of a test on a cluster, and what it reads in an object."""
 
 import asyncio
 import copy
@@ -84,7 +84,7 @@ _RESET_LAST = (
 
 
 class ApiFailure(RuntimeError):
-    """The API server said no."""
+    """A request that the API server refused."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(f"{status}: {message}")
@@ -98,7 +98,7 @@ def path_of(kind: str, namespace: str = "", name: str = "") -> str:
 
 
 class Cluster:
-    """Verbs of the cluster as a test speaks of them. Everything made carries the run's label."""
+    """The cluster's verbs as tests use them. Every object made carries the run's label."""
 
     def __init__(self, control_plane: ControlPlane) -> None:
         self.control_plane = control_plane
@@ -129,7 +129,7 @@ class Cluster:
         content_type: str = "application/json",
         user: str | None = None,
     ) -> Object:
-        """One call. Raises `ApiFailure`."""
+        """Make one call. Raises `ApiFailure`."""
         headers = {"Content-Type": content_type}
         if user is not None:
             headers["Authorization"] = f"Bearer {self.control_plane.token(user)}"
@@ -144,13 +144,13 @@ class Cluster:
     # -- any object -------------------------------------------------------------------------------------
 
     async def create(self, thing: Object) -> Object:
-        """POST an object, labelled as this run's."""
+        """POST an object with the label of this run."""
         metadata = thing.setdefault("metadata", {})
         metadata.setdefault("labels", {})[RUN_LABEL] = self.run
         return await self.request("POST", path_of(thing["kind"], metadata.get("namespace", "")), thing)
 
     async def apply(self, thing: Object) -> Object:
-        """Create it, or replace what is there."""
+        """Create an object, or replace the existing one."""
         try:
             return await self.create(thing)
         except ApiFailure as failure:
@@ -166,7 +166,7 @@ class Cluster:
         return await self.request("PATCH", path, body, content_type=MERGE_PATCH, user=user)
 
     async def create_namespace(self, annotations: Mapping[str, str] | None = None) -> str:
-        """A new one each time: without a controller-manager none is ever gone."""
+        """Create a namespace with a new name. Without a controller-manager none ever disappears."""
         name = f"e2e-{self.run}-{next(self._names)}"
         await self.create(
             {
@@ -196,7 +196,7 @@ class Cluster:
         )
 
     async def create_priority_class(self, name: str, value: int, *, preempts: bool = True) -> None:
-        """``preempts``: whether its pods may ask kube-scheduler to evict others."""
+        """Create a PriorityClass. ``preempts``: whether kube-scheduler may evict others for its pods."""
         policy = "PreemptLowerPriority" if preempts else "Never"
         await self.create(
             {
@@ -220,7 +220,7 @@ class Cluster:
         prefix: str = "n",
         **extended: str,
     ) -> list[str]:
-        """Nodes that are API objects only, ready and without the taint that admission gives them."""
+        """Add nodes that are API objects only, ready and without the taint that admission gives them."""
         amounts = {"cpu": cpu, "memory": memory, "pods": str(pods), **extended}
         names = [f"{prefix}{at}" for at in range(1, count + 1)]
         await bounded((self._add_node(name, amounts) for name in names), most=32)
@@ -236,7 +236,7 @@ class Cluster:
         assert node["metadata"]["name"] == name
 
     async def remove_node(self, name: str) -> None:
-        """Its pods stay as they are: nothing here collects the pods of a node that is gone."""
+        """Remove a node. Its pods stay as they are, since nothing here collects them."""
         await self.request("DELETE", path_of("Node", name=name))
 
     # -- pods -----------------------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ class Cluster:
         grace: int = 0,
         spec: Mapping[str, Any] | None = None,
     ) -> Object:
-        """A manifest of one container; ``run_for``: seconds after which the kubelet lets it succeed.
+        """A manifest of one container. ``run_for``: seconds after which the kubelet lets it succeed.
 
         ``app``: by default one per queue, since the first pod of an application decides its queue (POD-5).
         """
@@ -287,7 +287,7 @@ class Cluster:
         return await self.create(self.pod(name, **pod))
 
     async def create_pods(self, manifests: Iterable[Object], *, most: int = 32) -> list[Object]:
-        """All of them, so many at a time, in order."""
+        """Create all pods in order, a number of them at a time."""
         return await bounded((self.create(manifest) for manifest in manifests), most=most)
 
     async def delete_pod(self, name: str, namespace: str | None = None, *, grace: int = 0) -> None:
@@ -310,7 +310,7 @@ class Cluster:
             await asyncio.sleep(0.05)
 
     async def is_mutated(self) -> bool:
-        """True while policies change new pods; the API server sees once a second which there are."""
+        """True while policies change new pods. The API server notices policies once a second."""
         probe = self.pod("probe", queue="root.probe")
         made = await self.request(
             "POST", path_of("Pod", self.namespace), copy.deepcopy(probe), params={"dryRun": "All"}
@@ -323,7 +323,10 @@ class Cluster:
         return marked or bool(made["spec"].get("schedulingGates")) or bool(notes)
 
     async def _mine(self, kind: str) -> list[Object]:
-        """Of pods also what others made in the run's namespaces, such as placeholders."""
+        """The objects of this run.
+
+        Of pods also those that others made in its namespaces, such as placeholders.
+        """
         if kind == "Pod":
             found = await self.request("GET", path_of(kind))
             return [each for each in found["items"] if self._is_mine(each["metadata"])]
@@ -350,7 +353,7 @@ class Cluster:
 
 
 async def bounded(calls: Iterable[Any], *, most: int) -> list[Any]:
-    """Await all, at most so many at a time; results in order."""
+    """Await all, with a bound on how many at a time. Results are in order."""
     gate = asyncio.Semaphore(most)
 
     async def one(call: Any) -> Any:
@@ -382,6 +385,6 @@ def condition(pod: Object, kind: str) -> Object | None:
 
 
 def message_of(pod: Object | None) -> str:
-    """Why kube-scheduler says that a pod waits."""
+    """The reason that kube-scheduler gives for a waiting pod."""
     found = condition(pod, "PodScheduled") if pod else None
     return str((found or {}).get("message", ""))

@@ -1,4 +1,4 @@
-"""DaemonSets, and pods as their controller makes them, which does not run here."""
+"""DaemonSets, and pods as their controller, which does not run here, makes them."""
 
 from e2e.cluster.client import Cluster, Object
 
@@ -6,7 +6,7 @@ QUEUE = "root.daemons"
 
 
 def daemon_set(cluster: Cluster, name: str, *, label: str = "app") -> Object:
-    """Selects pods by a label, whose value is its name."""
+    """A DaemonSet that selects pods by a label, whose value is its name."""
     labels = {label: name}
     template = {"metadata": {"labels": labels}, "spec": cluster.pod("")["spec"]}
     return {
@@ -18,7 +18,7 @@ def daemon_set(cluster: Cluster, name: str, *, label: str = "app") -> Object:
 
 
 def bound_to(node: str) -> Object:
-    """The affinity by which a DaemonSet's pod is for one node."""
+    """The affinity that ties a DaemonSet's pod to one node."""
     named = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
     return {
         "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [named]}}
@@ -35,7 +35,10 @@ def of_daemon_set(
     app: str = "agents",
     cpu: str = "1",
 ) -> Object:
-    """``owner`` and ``uid``: of the DaemonSet that it says it is of; ``app``: its label."""
+    """A pod of a DaemonSet.
+
+    ``owner`` and ``uid``: of the DaemonSet that it names. ``app``: its label.
+    """
     pod = cluster.pod(name, cpu=cpu, queue=QUEUE, spec={"affinity": bound_to(node)})
     reference = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": owner, "uid": uid, "controller": True}
     pod["metadata"]["ownerReferences"] = [reference]

@@ -1,4 +1,4 @@
-"""A garbage collector: what the controller-manager, which does not run here, does for pods that pods own."""
+"""A garbage collector for pods that pods own, in place of the controller-manager, which does not run here."""
 
 import asyncio
 from contextlib import suppress
@@ -10,7 +10,7 @@ from e2e.cluster.watching import watch
 
 
 class GarbageCollector:
-    """Deletes every pod whose owner is a pod that is gone, or that was gone before it came."""
+    """A collector that deletes every pod whose owner is a pod that no longer exists."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -35,7 +35,7 @@ class GarbageCollector:
     async def __aexit__(
         self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """Raises what ended the watch: a collector that saw nothing for a while proves nothing."""
+        """End the collector. Raises what ended its watch: a collector with a gap proves nothing."""
         tasks = [self._watch, *self._tasks]
         for task in tasks:
             task.cancel()
@@ -44,7 +44,7 @@ class GarbageCollector:
             self._watch.result()
 
     def _on_pod(self, kind: str, pod: Object) -> None:
-        """An owner is always seen before what it owns: its uid is not known any sooner."""
+        """Take in a pod. An owner is always seen before its pods, since its uid is not known any sooner."""
         uid = _uid(pod)
         if kind == "DELETED":
             self._there.discard(uid)
@@ -66,7 +66,7 @@ class GarbageCollector:
         task.add_done_callback(self._tasks.discard)
 
     async def _delete(self, pod: Object) -> None:
-        """One that goes by itself meanwhile needs nothing more."""
+        """Delete a pod, unless it goes by itself meanwhile."""
         path = path_of("Pod", pod["metadata"]["namespace"], pod["metadata"]["name"])
         with suppress(ApiFailure):
             await self._cluster.request("DELETE", path, {"preconditions": {"uid": _uid(pod)}})
@@ -77,6 +77,6 @@ def _uid(pod: Object) -> str:
 
 
 def _owners(pod: Object) -> list[str]:
-    """Those that are pods, by uid."""
+    """The owners that are pods, by uid."""
     owners = pod["metadata"].get("ownerReferences", ())
     return [each["uid"] for each in owners if (each["apiVersion"], each["kind"]) == ("v1", "Pod")]

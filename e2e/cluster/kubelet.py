@@ -1,6 +1,6 @@
-"""A kubelet for the run's nodes: runs what is bound, refuses what does not fit, ends what is deleted.
+"""A kubelet for the run's nodes: runs bound pods, refuses those that do not fit, ends deleted ones.
 
-A node that the run did not make has a kubelet of its own, and its pods are somebody's.
+A node that the run did not make has a kubelet of its own, and its pods belong to others.
 """
 
 import asyncio
@@ -18,7 +18,10 @@ AT_ONCE = 48
 
 
 class StubKubelet:
-    """``refused``: names of pods that did not fit their node. ``hold``: leave bound pods as they are."""
+    """The kubelet.
+
+    ``refused``: names of pods that did not fit their node. ``hold``: leave bound pods as they are.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -53,7 +56,7 @@ class StubKubelet:
     async def __aexit__(
         self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """Raises what ended a watch: a kubelet that saw nothing for a while proves nothing."""
+        """End the kubelet. Raises what ended a watch: a kubelet with a gap proves nothing."""
         tasks = [*self._tasks, *self._watches]
         for task in tasks:
             task.cancel()
@@ -100,7 +103,10 @@ class StubKubelet:
             self._admit(pod, node)
 
     def _admit(self, pod: Object, node: str) -> None:
-        """At once: its end may be the next event, and what was counted after that would be there for ever."""
+        """Admit a pod at once.
+
+        Its end may be the next event, and a count made after that would stay for ever.
+        """
         size = size_of(pod)
         short = self._short(node, size)
         if short is None:
@@ -119,7 +125,7 @@ class StubKubelet:
             await self._status(pod, {"phase": "Succeeded"})
 
     def _short(self, node: str, size: Amounts) -> str | None:
-        """The first resource that is not there; one that the node does not publish is ignored."""
+        """The first resource that is short. A resource that the node does not publish is ignored."""
         held = self._on_node.get(node, {}).values()
         for name, cap in self._nodes.get(node, {}).items():
             if size.get(name, 0) and sum(each.get(name, 0) for each in held) + size[name] > cap:
@@ -139,7 +145,7 @@ class StubKubelet:
         await self._call("PATCH", _path(pod) + "/status", body)
 
     async def _call(self, method: str, path: str, body: Object) -> None:
-        """A pod that went meanwhile needs nothing more."""
+        """Make a call for a pod, unless it is gone meanwhile."""
         kind = "application/strategic-merge-patch+json" if method == "PATCH" else "application/json"
         async with self._gate:
             with suppress(ApiFailure):

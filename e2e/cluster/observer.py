@@ -1,7 +1,7 @@
-"""An onlooker with a watch of its own that asserts, at every single event, what must never happen.
+"""An observer with a watch of its own that asserts, at every single event, what must never happen.
 
-It believes nothing of what it tests: the queue of a pod and the maxima are handed to it by the test, sizes
-are computed by `e2e.cluster.sizing`. Amounts: cpu in millicores, else base units.
+It trusts nothing of what it tests. The test itself hands it the queue of a pod and the maxima, and
+`e2e.cluster.sizing` computes sizes. Amounts: cpu in millicores, else base units.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class Seen:
 
 
 class Rules:
-    """The assertions, fed with events; `violations` says what was broken, in order."""
+    """The assertions, which receive events. `violations` lists what was broken, in order."""
 
     def __init__(self, queue_of: Callable[[Object], str | None], limits: Limits) -> None:
         self._queue_of = queue_of
@@ -48,7 +48,7 @@ class Rules:
         self.peaks: dict[str, Amounts] = {}
 
     def set_limits(self, limits: Limits, *, now: float) -> None:
-        """The maxima from ``now`` on."""
+        """Set the maxima from ``now`` on."""
         self._limits.append((now, limits))
 
     def on_node(self, kind: str, node: Object) -> None:
@@ -59,7 +59,7 @@ class Rules:
             self._nodes[name] = amounts_of(node.get("status", {}).get("allocatable"))
 
     def on_pod(self, kind: str, pod: Object, *, now: float, listed: bool = False) -> None:
-        """``listed``: from the first list, so not a Binding that was seen to happen."""
+        """Take in a pod. ``listed``: from the first list, so its Binding was not seen to happen."""
         uid = pod["metadata"]["uid"]
         self._note_write(uid, pod)
         known = self._pods.pop(uid, None)
@@ -78,11 +78,11 @@ class Rules:
         self._ever_bound[uid] = node
 
     def usage(self, queue: str) -> Amounts:
-        """What the bound pods of a queue and those below it ask for now."""
+        """The amounts that bound pods of a queue and of those below it ask for now."""
         return {name: amount for name, amount in self._usage.get(queue, {}).items() if amount}
 
     def recount(self, queue: str) -> Amounts:
-        """The same, added up anew."""
+        """Return the usage of a queue, added up anew."""
         total: Amounts = {}
         for seen in self._pods.values():
             if seen.queue is not None and queue in _chain(seen.queue):
@@ -90,7 +90,7 @@ class Rules:
         return {name: amount for name, amount in total.items() if amount}
 
     def status_writes(self, uid: str) -> int:
-        """How often PodScheduled was seen to change while the pod had no node."""
+        """The number of times that PodScheduled changed while the pod had no node."""
         return len(self._writes.get(uid, ()))
 
     def messages(self, uid: str) -> list[str]:
@@ -134,7 +134,7 @@ class Rules:
                 self.violations.append(f"{name} takes node {seen.node} to {used} {resource} of {cap}")
 
     def _caps(self, queue: str, resource: str, now: float) -> Iterator[float]:
-        """Every max in force during the last seconds; one that is not set is no limit."""
+        """Every max in force during the last seconds. A max that is not set is no limit."""
         for at, (_, limits) in enumerate(self._limits):
             ends = self._limits[at + 1][0] if at + 1 < len(self._limits) else float("inf")
             if ends >= now - GRACE:

@@ -1,4 +1,4 @@
-"""Which user may do what in a test's namespace, and with what a request is refused that he may not make."""
+"""Rights of users in a test's namespace, and the text with which a forbidden request is refused."""
 
 from collections.abc import Awaitable, Mapping, Sequence
 
@@ -15,8 +15,11 @@ async def allow(
     groups: Sequence[str],
     namespace: str = "",
 ) -> None:
-    """A Role of the subject's name, and its binding. ``subject``: kind and name; ``groups``: of the API;
-    ``namespace``: the cluster's own unless another is named."""
+    """Create a Role of the subject's name, and its binding.
+
+    ``subject``: kind and name. ``groups``: of the API. ``namespace``: the cluster's own unless another is
+    named.
+    """
     name = subject["name"]
     rule = {"apiGroups": [*groups], "resources": [*resources], "verbs": [*verbs]}
     role = {"apiGroup": _GROUP, "kind": "Role", "name": name}
@@ -27,7 +30,7 @@ async def allow(
 
 
 async def refusal(call: Awaitable[object]) -> str:
-    """Why a request is forbidden; empty when it is not."""
+    """The reason why a request is forbidden; empty if it is not."""
     try:
         await call
     except ApiFailure as failure:

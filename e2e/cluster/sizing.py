@@ -1,4 +1,4 @@
-"""How large a pod is, computed on its own: the suite must not believe what it tests.
+"""The size of a pod, computed independently, as the suite must not trust what it tests.
 
 Amounts are integers: cpu in millicores, everything else in base units.
 """
@@ -35,7 +35,7 @@ def amounts_of(quantities: dict[str, str] | None) -> Amounts:
 
 
 def size_of(pod: dict[str, Any]) -> Amounts:
-    """What a pod asks for: containers and sidecars, or its largest init step; then overhead."""
+    """The amounts that a pod asks for: containers and sidecars, or its largest init step; then overhead."""
     spec, statuses = pod["spec"], _statuses(pod)
     sidecars: Amounts = {}
     initial: Amounts = {}

@@ -1,4 +1,4 @@
-"""How a test follows a cluster: its events, of which none is missed, and every pod as it was last seen."""
+"""A test's view of a cluster: its events without a gap, and every pod as it was last seen."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ async def watch(
     on_list: Callable[[list[Object]], None],
     on_event: Callable[[str, Object], None],
 ) -> None:
-    """List, then follow every event until cancelled. A lost watch raises: nobody may miss an event."""
+    """List, then follow every event until cancelled. A lost watch raises, since no event may be missed."""
     async with session.get(path) as answer:
         listed = await answer.json()
     on_list(listed["items"])
@@ -51,7 +51,7 @@ async def lines_of(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
 class PodCache:
     """Every pod as the API last showed it, and a way to wait for what a test expects.
 
-    ``namespace``: only those of one.
+    ``namespace``: keep only its pods.
     """
 
     def __init__(self, cluster: Cluster, namespace: str = "") -> None:
@@ -98,7 +98,7 @@ class PodCache:
         return None
 
     def note(self, name: str, key: str) -> str:
-        """An annotation of a pod; empty when it has none, or is not there."""
+        """An annotation of a pod; empty if it has none or does not exist."""
         pod = self.named(name)
         return str(((pod or {}).get("metadata", {}).get("annotations") or {}).get(key, ""))
 
@@ -110,7 +110,7 @@ class PodCache:
         return [pod for pod in self.pods.values() if not node_of(pod)]
 
     async def until(self, holds: Callable[[], object], what: str, *, timeout: float = 30.0) -> None:
-        """Wait until ``holds()`` is true, looking after every event; the error says what was seen last."""
+        """Wait until ``holds()`` is true, checking after every event. The error names what was seen last."""
         until = time.monotonic() + timeout
         while not holds():
             assert self._task is not None

@@ -1,6 +1,6 @@
 """Lookup of a control plane's programs: in a folder that the user names, or in `make control-plane`'s cache.
 
-Nothing here builds: a build takes minutes, and a test has two. `e2e.programs.building` does.
+Nothing is built here: a build takes minutes, and a test has two. `e2e.programs.building` builds.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ BUILD = "make control-plane"
 
 
 class NoBinary(RuntimeError):
-    """A program that is not there; the text says how to come by it."""
+    """A program that is missing. The text says how to get it."""
 
 
 def binary(name: str) -> Path:
@@ -32,13 +32,13 @@ def binary(name: str) -> Path:
 
 
 def folder() -> Path:
-    """The one folder that all programs come from: two folders would mix versions."""
+    """The folder that all programs come from. Two folders would mix versions."""
     chosen, _ = named()
     return chosen or CACHE
 
 
 def named() -> tuple[Path | None, str]:
-    """The folder that the user names, and the variable that does. An empty variable names nothing."""
+    """The folder that the user names, and the variable that names it. An empty variable names nothing."""
     for variable in ("PADDOCK_E2E_BIN", "KUBEBUILDER_ASSETS"):
         if os.environ.get(variable):
             return Path(os.environ[variable]), variable
@@ -50,7 +50,7 @@ def wanted() -> tuple[str, ...]:
 
 
 def require() -> None:
-    """Raise `NoBinary` unless every program that a run needs is there, of the versions pinned in `TOOLS`."""
+    """Raise `NoBinary` unless every program that a run needs exists, in the versions pinned in `TOOLS`."""
     lacking = list(_lacking())
     if lacking:
         raise NoBinary(_missing(lacking))
@@ -59,7 +59,7 @@ def require() -> None:
 
 
 def is_current() -> bool:
-    """True if the cache holds all programs, built from the pins that stand."""
+    """True if the cache holds all programs, built from the current pins."""
     built = all((CACHE / name).is_file() for name in PROGRAMS)
     return built and STAMP.is_file() and STAMP.read_text() == stamp()
 
@@ -72,7 +72,7 @@ def stamp() -> str:
 
 
 def kubernetes_flags() -> str:
-    """Linker flags with the version in them: an API server without one refuses feature gates."""
+    """Linker flags with the version in them. An API server without a version refuses feature gates."""
     found = re.search(r"k8s\.io/kubernetes v(\d+)\.(\d+)\.(\d+)", (TOOLS / "go.mod").read_text())
     if found is None:
         raise NoBinary("e2e/tools/go.mod names no version of k8s.io/kubernetes")
@@ -105,5 +105,5 @@ def _missing(names: list[str]) -> str:
 
 
 def _build_command() -> str:
-    """With KUBECONFIG set the target builds nothing."""
+    """The command that builds. With KUBECONFIG set the target builds nothing."""
     return f"env -u KUBECONFIG {BUILD}" if os.environ.get("KUBECONFIG") else BUILD

@@ -22,7 +22,7 @@ _ADDRESS = re.compile(rb"DevTools listening on (ws://\S+)")
 
 
 class NoBrowserError(AssertionError):
-    """No Chromium is installed. A check that cannot be made has failed."""
+    """No Chromium is installed, so the check has failed."""
 
 
 def browser_path() -> str:
@@ -35,8 +35,10 @@ def browser_path() -> str:
 
 
 class Page:
-    """One page. ``complaints``: everything it wrote to the console as an error, and uncaught exceptions;
-    ``requests``: every address it asked for."""
+    """A page.
+
+    ``complaints``: its console errors and uncaught exceptions; ``requests``: addresses that it asked for.
+    """
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self.complaints: list[str] = []
@@ -47,7 +49,7 @@ class Page:
         self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
 
     async def listen(self) -> None:
-        """Take what the browser sends until it ends."""
+        """Read the browser's messages until it ends."""
         async for message in self._socket:
             self._take(json.loads(message.data))
 
@@ -66,7 +68,7 @@ class Page:
                 self.requests.append(parameters["request"]["url"])
 
     async def open(self) -> None:
-        """Make the page and hear of its errors and requests from its first moment on."""
+        """Create the page, and subscribe to its errors and requests from its first moment on."""
         target = await self.call("Target.createTarget", url="about:blank")
         attached = await self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
         self._session = attached["sessionId"]
@@ -74,7 +76,10 @@ class Page:
             await self.call(f"{domain}.enable")
 
     async def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """One call of the protocol. Raises AssertionError with the browser's words when it refuses."""
+        """Make one call of the protocol.
+
+        Raises AssertionError with the browser's message if it is refused.
+        """
         number = next(self._numbers)
         self._answers[number] = asyncio.get_running_loop().create_future()
         message = {"id": number, "method": method, "params": parameters}
@@ -85,7 +90,7 @@ class Page:
         return result
 
     async def ask(self, expression: str) -> Any:
-        """The value of a JavaScript expression, a promise's when it is one."""
+        """The value of a JavaScript expression, or of its promise."""
         answer = await self.call(
             "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
         )
@@ -102,7 +107,7 @@ class Page:
         return value
 
     async def show(self, path: Path, *, width: int, height: int, dark: bool = False) -> None:
-        """Load a file at a window size and wait until it says that it is drawn."""
+        """Load a file at a window size and wait until it reports that it is drawn."""
         await self.resize(width, height)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         await self.call("Emulation.setEmulatedMedia", features=[scheme])
@@ -130,14 +135,17 @@ class Page:
         return found[0], found[1]
 
     async def mouse(self, kind: str, x: float, y: float, *, buttons: int = 0) -> None:
-        """``kind``: mouseMoved, mousePressed or mouseReleased, the latter two with the left button."""
+        """Send a mouse event.
+
+        ``kind``: mouseMoved, mousePressed or mouseReleased, the latter two with the left button.
+        """
         button = "none" if kind == "mouseMoved" and not buttons else "left"
         await self.call(
             "Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, buttons=buttons, clickCount=1
         )
 
     async def point_at(self, selector: str, shown: str, *, above: float = 0.0) -> Any:
-        """Move the mouse over an element until ``shown`` is true, and answer its value.
+        """Move the mouse over an element until ``shown`` is true, and return its value.
 
         A busy browser may drop a move, or lay the page out once more after it. ``above``: pixels above the
         element's middle. Raises TimeoutError.
@@ -153,9 +161,9 @@ class Page:
         raise AssertionError("a count without end has ended")
 
     async def drag(self, selector: str, across: float, shown: str) -> None:
-        """Pull the mouse over an element, ``across`` pixels to the right, until ``shown`` is true.
+        """Drag the mouse over an element, ``across`` pixels to the right, until ``shown`` is true.
 
-        Pulled again only when the page shows nothing of it: a busy browser may drop a move.
+        A drag is repeated only if the page shows nothing of it, since a busy browser may drop a move.
         """
         async with asyncio.timeout(DEADLINE):
             while not await self.ask(shown):
@@ -166,7 +174,7 @@ class Page:
                 await self.frame()
 
     async def frame(self) -> None:
-        """Wait until the page has drawn what it knows: a frame begun, and the next one."""
+        """Wait until the page has drawn its state: a frame begun, and the next one."""
         await self.ask(
             "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))"
         )
@@ -178,7 +186,7 @@ class Page:
         await self.mouse("mouseReleased", x, y)
 
     async def press(self, key: str) -> None:
-        """A key that has a name: Tab, ArrowRight, Escape."""
+        """Press a named key: Tab, ArrowRight, Escape."""
         code = {"Tab": 9, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}[
             key
         ]
@@ -200,7 +208,7 @@ async def opened_page() -> AsyncIterator[Page]:
             "--disable-gpu",
             "--no-first-run",
             "--disable-background-networking",
-            # Without it, mouse and keys that come before the first frame are dropped without a word.
+            # Without this, mouse and key events before the first frame are silently dropped.
             "--allow-pre-commit-input",
             "--remote-debugging-port=0",
             f"--user-data-dir={profile}",
@@ -245,7 +253,7 @@ async def _address_of(process: asyncio.subprocess.Process) -> str:
 
 
 async def _drain(process: asyncio.subprocess.Process) -> None:
-    """A browser whose words nobody reads stops when the pipe is full."""
+    """Read the browser's output. A browser stops when its pipe is full."""
     assert process.stderr is not None
     async for _ in process.stderr:
         pass

@@ -1,6 +1,6 @@
 """`make control-plane`: build etcd, kube-apiserver, kube-scheduler and kubectl once, from Go modules.
 
-Nothing is built where PADDOCK_E2E_BIN, KUBEBUILDER_ASSETS or KUBECONFIG is set; what is missing is named.
+Nothing is built if PADDOCK_E2E_BIN, KUBEBUILDER_ASSETS or KUBECONFIG is set. Missing programs are named.
 """
 
 import fcntl
@@ -68,7 +68,7 @@ def _build() -> None:
 
 
 def _packages(go: str) -> int:
-    """The number of packages to compile; modules are downloaded for that."""
+    """The number of packages to compile. Their modules are downloaded for that."""
     with Progress(0) as progress:
         return len(_output(go, progress, "list", "-deps", *KUBERNETES, ETCD).splitlines())
 
@@ -78,7 +78,7 @@ def _compile(go: str, progress: "Progress", flags: str, target: object, *package
 
 
 def _output(go: str, progress: "Progress", *arguments: str) -> str:
-    """The standard output of one call of Go; its other output is progress, or the error to show."""
+    """The standard output of one call of Go. Its other output is progress, or the error to show."""
     environment = {**os.environ, "GOFLAGS": "-buildvcs=false"}
     with subprocess.Popen(
         [go, *arguments],
@@ -101,10 +101,10 @@ def _output(go: str, progress: "Progress", *arguments: str) -> str:
 
 
 class Progress:
-    """Counts of what Go says it does, printed every `EVERY` seconds while it runs.
+    """Counts of Go's steps, printed every `EVERY` seconds while it runs.
 
-    ``total``: packages to compile, 0 while that is not known. Packages that Go's cache holds are not
-    compiled, so a build may end before the count does.
+    ``total``: packages to compile, 0 while unknown. Packages in Go's cache are not compiled, so a build may
+    end before the count does.
     """
 
     def __init__(self, total: int, *, say: Callable[[str], None] | None = None, every: float = EVERY) -> None:
@@ -152,7 +152,7 @@ class Progress:
 
 
 def _go() -> str:
-    """Go from the PATH, else the one that PyPI has."""
+    """Go from the PATH, or the one that PyPI has."""
     found = shutil.which("go")
     return found or _go_from_pypi()
 

@@ -37,15 +37,15 @@ USERS: Mapping[str, tuple[str, str]] = {
     "kubelet": ("system:node:n1", "system:nodes"),
     "controller": ("system:serviceaccount:kube-system:replicaset-controller", "system:serviceaccounts"),
 }
-"""Per token: the user's name, and its groups joined by commas."""
+"""The user's name by token, and its groups joined by commas."""
 
 
 class NeedsOwnControlPlane(RuntimeError):
-    """Asked of a cluster that this suite did not start."""
+    """An action that needs a control plane of our own, tried on a cluster that this suite did not start."""
 
 
 def unverified() -> ssl.SSLContext:
-    """TLS to a server whose certificate was made a moment ago, on loopback."""
+    """TLS to a server on loopback whose certificate was made a moment ago."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -112,7 +112,7 @@ class ControlPlane:
         await self._own(self._apiserver).kill()
 
     async def restart_apiserver(self, *, flags: Sequence[str]) -> None:
-        """A crash, and a new start with these instead of the further flags it had."""
+        """Crash the API server and start it again, with other additional flags."""
         await self.stop_apiserver()
         self._flags = tuple(flags)
         self._apiserver = self._program("kube-apiserver", *self._apiserver_arguments())
@@ -123,7 +123,7 @@ class ControlPlane:
         await self._swap_etcd(self.folder / "etcd", self.folder / "etcd-saved")
 
     async def restore_etcd(self) -> None:
-        """The same, but with the data that was kept: versions begin again where they were then."""
+        """Restart both with the data that was saved. Versions begin again where they were then."""
         await self._swap_etcd(self.folder / "etcd-saved", self.folder / "etcd")
 
     async def _swap_etcd(self, source: Path, target: Path) -> None:
@@ -139,7 +139,7 @@ class ControlPlane:
         return self._tokens[user]
 
     def kubeconfig(self, user: str, server: str | None = None) -> Path:
-        """A file that lets ``user`` in; ``server``: another address, such as a proxy's."""
+        """A file that lets ``user`` in. ``server``: another address, such as a proxy's."""
         target = server or self.url
         cluster: dict[str, Any] = {"server": target}
         if target.startswith("https"):
@@ -166,7 +166,7 @@ class ControlPlane:
     ) -> "Scheduler":
         """Start an unmodified kube-scheduler with a configuration; its kubeconfig is filled in.
 
-        ``host``: what it takes this host's name for, if not what it is.
+        ``host``: another name for this host.
         """
         number = len(self._schedulers)
         document = json.loads(json.dumps(config))
@@ -258,7 +258,7 @@ class ControlPlane:
         (self.folder / "tokens.csv").write_text("\n".join(rows) + "\n")
 
     def _use_external(self) -> None:
-        """A cluster of the user's own: its address and its current user's token, for every user here."""
+        """Use a cluster of the user's own: its address and its current user's token, for every user here."""
         document = yaml.safe_load(Path(self.external.split(":")[0]).read_text())
         named = {
             kind: {each["name"]: each[kind[:-1]] for each in document[kind]} for kind in ("clusters", "users")
@@ -280,7 +280,7 @@ class ControlPlane:
 
 
 def _on_host(host: str) -> tuple[str, ...]:
-    """What runs a program, in the same process, where the host's name is another."""
+    """A command prefix that runs a program in the same process, under another host name."""
     own = () if os.geteuid() == 0 else ("--user", "--map-root-user")
     return ("unshare", "--uts", *own, "sh", "-c", 'hostname "$1"; shift; exec "$@"', "sh", host)
 
@@ -319,7 +319,7 @@ class Scheduler:
         self._program.send(number)
 
     async def restart(self) -> None:
-        """A crash and a new start."""
+        """Crash the scheduler and start it again."""
         await self.kill()
         await self.start()
 

@@ -1,6 +1,6 @@
-"""A process that has loaded Paddock's code and forks a Paddock for whoever asks: a start without the imports.
+"""A process that has loaded Paddock's code and forks Paddocks from it, which saves the imports.
 
-The imports are more than a second of CPU, half of what most tests cost. A forked Paddock runs the same
+The imports take more than a second of CPU, half of the cost of most tests. A forked Paddock runs the same
 `main` with the same arguments, and is killed and reaped by process id like any other. Benchmarks, the soak
 and the tests of the shipped configurations start theirs as a user does.
 """
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Nursery:
-    """Use as ``with``; what is still running at its end dies with it."""
+    """The process, as a context manager. Paddocks that run at its end die with it."""
 
     def __init__(self) -> None:
         self._ours, theirs = socket.socketpair()
@@ -46,7 +46,7 @@ class Nursery:
         self._process.wait(timeout=30)
 
     def fork(self, arguments: Sequence[str], log: Path, *, host: str = "") -> "Forked":
-        """A Paddock with these arguments; its output goes to the end of ``log``.
+        """Fork a Paddock with these arguments. Its output goes to the end of ``log``.
 
         ``host``: as in `PaddockProcess`.
         """
@@ -54,7 +54,7 @@ class Nursery:
         return Forked(self, int(pid))
 
     def code_of(self, pid: int) -> int | None:
-        """The exit code of one that has ended, as `subprocess` tells it; None while it runs."""
+        """The exit code of a child that has ended, in `subprocess`' form; None while it runs."""
         found: int | None = self._ask({"poll": pid})
         return found
 
@@ -65,7 +65,7 @@ class Nursery:
 
 
 class Forked:
-    """What `subprocess.Popen` is for a child of our own."""
+    """`subprocess.Popen` for a child that the nursery forked."""
 
     def __init__(self, nursery: Nursery, pid: int) -> None:
         self.pid = pid
@@ -84,7 +84,7 @@ class Forked:
         self._send(signal.SIGKILL)
 
     def _send(self, number: signal.Signals) -> None:
-        """Until it is reaped, which only `poll` does, its id is nobody else's."""
+        """Send a signal. Until `poll` reaps the child, its id belongs to no other process."""
         if self.returncode is None:
             os.kill(self.pid, number)
 
@@ -128,7 +128,7 @@ def _forked(request: dict[str, Any], asked: socket.socket) -> int:
 
 
 def _run(request: dict[str, Any]) -> int:
-    """As ``python -m extender.cli`` with these arguments; the exit code."""
+    """Run as ``python -m extender.cli`` with these arguments, and return the exit code."""
     from extender.cli import main
 
     log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)

@@ -19,15 +19,14 @@ from e2e.programs.processes import Program, free_port
 READY_DEADLINE = 30.0
 ANSWER_DEADLINE = aiohttp.ClientTimeout(total=5.0)
 NURSERY: list[Nursery] = []
-"""Whose last one every Paddock is forked from; without one it is started as a user does."""
+"""The nursery whose last entry forks every Paddock. Without one, Paddocks start as a user starts them."""
 
 _ON_HOST = "import socket; socket.gethostname = lambda: {host!r}; from extender.cli import main; main()"
 _SUFFIXES = ("", "_total", "_count", "_sum", "_bucket")
 
 
 class PaddockProcess:
-    """``url`` is where kube-scheduler calls it. ``host``: what it takes this host's name for, if not what it
-    is."""
+    """A Paddock. ``url``: where kube-scheduler calls it. ``host``: another name for this host."""
 
     def __init__(
         self, kubeconfig: Path, folder: Path, *, arguments: Sequence[str] = (), host: str = ""
@@ -63,14 +62,14 @@ class PaddockProcess:
             await asyncio.sleep(0.05)
 
     async def kill(self) -> None:
-        """As a crash."""
+        """Kill the process, as a crash does."""
         await self._program.kill()
 
     def send(self, number: signal.Signals) -> None:
         self._program.send(number)
 
     async def stop(self) -> int | None:
-        """SIGTERM; the exit code."""
+        """Send SIGTERM, and return the exit code."""
         return await self._program.stop()
 
     async def restart(self) -> None:
@@ -90,7 +89,7 @@ class PaddockProcess:
         return self._program.resident_mib
 
     async def get(self, path: str) -> tuple[int, str]:
-        """From the admin port; status 0 when nobody answers."""
+        """A page of the admin port; status 0 without an answer."""
         try:
             async with (
                 aiohttp.ClientSession(timeout=ANSWER_DEADLINE) as session,
@@ -106,9 +105,9 @@ class PaddockProcess:
         return found
 
     async def metric(self, name: str, **labels: str) -> float:
-        """The sum of a metric's series that carry these labels; 0 when it has none such yet.
+        """The sum of a metric's series with these labels; 0 if it has no such series yet.
 
-        Raises AssertionError when nobody answers or no such metric exists: that is not a 0.
+        Raises AssertionError without an answer or for an unknown metric: that is not a 0.
         """
         status, text = await self.get("/metrics")
         assert status == 200, f"/metrics answered {status} to {name}:\n{self.tail()}"
@@ -119,7 +118,7 @@ class PaddockProcess:
         return sum(sample.value for sample in samples if labels.items() <= sample.labels.items())
 
     def logs(self) -> list[dict[str, Any]]:
-        """Its JSON lines; without a last one that is still being written, or was when it was killed."""
+        """The JSON lines of its log, except a last one that is incomplete."""
         lines = self._program.log.read_text().splitlines(keepends=True)
         return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("\n")]
 

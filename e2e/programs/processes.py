@@ -18,9 +18,10 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def _ports() -> list[int]:
-    """Ports below the range that outgoing connections take theirs from, so that a free one stays free.
+    """Ports below the range of outgoing connections, so that a free one stays free.
 
-    Each worker of a run has ports of its own: between the probe and the use another one could take them.
+    Each worker of a run has its own ports. Another worker could otherwise take one between the probe and the
+    use.
     """
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
@@ -32,7 +33,7 @@ _PORTS = itertools.cycle(_ports())
 
 
 def free_port() -> int:
-    """A port of the loopback that nobody listens on; another one each time."""
+    """A port of the loopback that no process listens on; another one each time."""
     for port in _PORTS:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -45,24 +46,24 @@ def free_port() -> int:
 
 
 def die_with_parent() -> None:
-    """In the child: a test that is killed leaves nothing behind."""
+    """Let a child die with its parent, so that a killed test leaves nothing behind."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def cpu_seconds_of(pid: int) -> float:
-    """What a process that runs has used so far, of all cores."""
+    """The CPU seconds that a running process has used so far, on all cores."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def resident_mib_of(pid: int) -> float:
-    """The memory that a process that runs holds now, in MiB."""
+    """The memory of a running process, in MiB."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 class Process(Protocol):
-    """What a `Program` needs of a process that was started."""
+    """The part of `Popen` that a `Program` needs."""
 
     pid: int
     returncode: int | None
@@ -73,7 +74,7 @@ class Process(Protocol):
 
 
 class Program:
-    """One child process. Its output goes to ``log``. ``spawn``: another way to start it, given the log."""
+    """A child process. Its output goes to ``log``. ``spawn``: another way to start it, given the log."""
 
     def __init__(
         self,
@@ -99,13 +100,13 @@ class Program:
 
     @property
     def cpu_seconds(self) -> float:
-        """It must be running."""
+        """The CPU time of the running process so far."""
         assert self._process is not None
         return cpu_seconds_of(self._process.pid)
 
     @property
     def resident_mib(self) -> float:
-        """It must be running."""
+        """The memory of the running process."""
         assert self._process is not None
         return resident_mib_of(self._process.pid)
 
@@ -113,7 +114,7 @@ class Program:
         self._process = self._spawn(self.log)
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal; it must be running."""
+        """Send a signal to the running process."""
         assert self._process is not None
         os.kill(self._process.pid, number)
 
@@ -129,20 +130,20 @@ class Program:
             )
 
     async def stop(self, *, deadline: float = 15.0) -> int | None:
-        """SIGTERM, then SIGKILL; the exit code, None when it never ran."""
+        """Send SIGTERM, then SIGKILL. The exit code, or None if it never ran."""
         if self._process is None:
             return None
         if self._process.poll() is None:
             self._process.terminate()
-        return await self._gone(deadline)
+        return await self._ended(deadline)
 
     async def kill(self) -> None:
-        """SIGKILL, as a crash."""
+        """Send SIGKILL, as a crash."""
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
-        await self._gone(15.0)
+        await self._ended(15.0)
 
-    async def _gone(self, deadline: float) -> int | None:
+    async def _ended(self, deadline: float) -> int | None:
         process = self._process
         if process is None:
             return None

@@ -1,4 +1,4 @@
-"""Between Paddock and the API server: delays, cuts and loses what a test chooses."""
+"""A proxy between Paddock and the API server that delays, cuts and loses what a test chooses."""
 
 import asyncio
 import re
@@ -19,7 +19,10 @@ _HOP = {"connection", "transfer-encoding", "content-length", "content-encoding",
 
 @dataclass
 class Rule:
-    """``left``: how many more requests it meets; None for all. ``body``: searched as the path is."""
+    """A rule of the proxy.
+
+    ``left``: how many more requests it affects, None for all. ``body``: a pattern like the path's.
+    """
 
     method: str
     path: str
@@ -46,7 +49,7 @@ class ApiProxy:
         self._answers: list[tuple[Rule, int]] = []
         self._drops: list[tuple[Rule, bool]] = []
         self._holds: list[tuple[Rule, asyncio.Event]] = []
-        self._let_go = asyncio.Event()
+        self._released = asyncio.Event()
         self._watches: dict[asyncio.Task[None], str] = {}
         self._cutting: asyncio.Task[None] | None = None
         self._thawed = asyncio.Event()
@@ -80,32 +83,35 @@ class ApiProxy:
     # -- what a test says -----------------------------------------------------------------------------------
 
     def delay(self, method: str, path: str, seconds: float) -> None:
-        """Hold matching requests before they are forwarded."""
+        """Delay matching requests before they are forwarded."""
         self._delays.append((Rule(method, path), seconds))
 
     def delay_watch(self, path: str, seconds: float) -> None:
-        """Tell every event of matching watches so much later, in order."""
+        """Deliver every event of matching watches later by some time, in order."""
         self._lags.append((path, seconds))
 
     def answer_next(self, method: str, path: str, status: int, *, n: int = 1) -> None:
-        """Answer the next ones with a status of our own."""
+        """Answer the next matching requests with a status of our own."""
         self._answers.append((Rule(method, path, n), status))
 
     def drop_next(self, method: str, path: str, *, n: int = 1, after: bool = False) -> None:
-        """Close the connection of the next ones, before or after they were forwarded (a lost reply)."""
+        """Close the connection of the next matching requests, before or after forwarding (a lost reply)."""
         self._drops.append((Rule(method, path, n), after))
 
     def hold_next(self, method: str, path: str, body: str = "") -> asyncio.Event:
-        """Forward the next one, but keep its answer back; what is returned is set when it was carried out."""
+        """Forward the next matching request but hold its answer.
+
+        The event returned is set after the request took effect.
+        """
         done = asyncio.Event()
         self._holds.append((Rule(method, path, 1, body), done))
         return done
 
     def answer_held(self) -> None:
-        """Hand on the answers that were kept back."""
+        """Deliver the answers that were held."""
         self._holds.clear()
-        self._let_go.set()
-        self._let_go = asyncio.Event()
+        self._released.set()
+        self._released = asyncio.Event()
 
     def cut_watches(self, path: str = "") -> None:
         """End matching watches in the middle of their stream."""
@@ -122,17 +128,17 @@ class ApiProxy:
         self._cutting = asyncio.create_task(cut())
 
     def freeze(self, path: str) -> None:
-        """Half-open: matching connections stay and carry nothing."""
+        """Freeze matching connections half-open: they stay and carry nothing."""
         self._frozen = path
         self._thawed.clear()
 
     def thaw(self) -> None:
-        """They carry again what was held up."""
+        """Let frozen connections carry what was held up."""
         self._frozen = ""
         self._thawed.set()
 
     def clear(self) -> None:
-        """As if nothing had been said."""
+        """Forget all rules."""
         for rules in (self._delays, self._lags, self._answers, self._drops):
             rules.clear()
         self.answer_held()
@@ -142,11 +148,11 @@ class ApiProxy:
             self._cutting = None
 
     def count(self, method: str, path: str) -> int:
-        """Requests seen so far."""
+        """The number of matching requests seen so far."""
         return sum(n for (m, p), n in self.requests.items() if m == method and re.search(path, p))
 
     def accepted(self, method: str, path: str) -> int:
-        """Of those that were forwarded, how many the API server carried out."""
+        """The number of forwarded requests that the API server carried out."""
         counts = self.answers.items()
         return sum(n for (m, p, status), n in counts if m == method and re.search(path, p) and status < 300)
 
@@ -171,11 +177,11 @@ class ApiProxy:
         response = await self._forward(request)
         if held is not None:
             held.set()
-            await self._let_go.wait()
+            await self._released.wait()
         return _cut(request) if drop else response
 
     async def _held(self, request: web.Request) -> asyncio.Event | None:
-        """Set once a request whose answer is to be kept back was carried out."""
+        """The event that is set after a request with a held answer was carried out."""
         if not self._holds or request.method == "GET":
             return None
         body = (await request.read()).decode()
@@ -196,8 +202,10 @@ class ApiProxy:
                 if "watch" in request.query and answer.status == 200:
                     return await self._stream(request, answer)
                 self.answers[request.method, request.path, answer.status] += 1
-                kept = {name: value for name, value in answer.headers.items() if name.lower() not in _HOP}
-                return web.Response(status=answer.status, body=await answer.read(), headers=kept)
+                answer_headers = {
+                    name: value for name, value in answer.headers.items() if name.lower() not in _HOP
+                }
+                return web.Response(status=answer.status, body=await answer.read(), headers=answer_headers)
         except aiohttp.ClientError:
             return _cut(request)
 
@@ -221,7 +229,7 @@ class ApiProxy:
     async def _pump(
         self, path: str, answer: aiohttp.ClientResponse, response: web.StreamResponse, lag: float
     ) -> None:
-        """Lines in order, each so much after it came."""
+        """Copy lines in order, each with its delay."""
         loop = asyncio.get_running_loop()
         waiting: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
 

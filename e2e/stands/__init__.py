@@ -1,1 +1,1 @@
-"""Clusters with Paddock in them, wired as `manifests/` ships it, by what a test is about."""
+"""Clusters with Paddock in them, installed as `manifests/` ships it, by the subject of a test."""

@@ -1,4 +1,4 @@
-"""A stand whose queues have properties, and the course of its pods: refused, woken, bound, gone."""
+"""A stand whose queues have properties, and the course of its pods: refused, woken, bound, deleted."""
 
 import json
 import statistics
@@ -17,15 +17,15 @@ from e2e.stands.tenants import checksum
 WAKE = "paddock.dev/wake"
 RESERVED = "paddock.dev/reserved-node"
 HOLD = "root.hold"
-"""The queue of those that take all room until they are deleted."""
+"""The queue of pods that take all capacity until they are deleted."""
 
 Queues = Mapping[str, Mapping[str, Any]]
-"""Paths to what a document says of them, besides their children."""
+"""What a document says about queues besides their children, by path."""
 
 
 @dataclass
 class Course:
-    """When each pod was seen to be refused, woken, bound, and to free its room; in seconds, by name."""
+    """Times at which each pod was refused, woken, bound, and freed its capacity; in seconds, by name."""
 
     freed: list[float] = field(default_factory=list)
     bound: dict[str, float] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Course:
             self.freed.append(now)
 
     def names(self, prefixes: Sequence[str]) -> list[str]:
-        """Those that were bound, in that order."""
+        """The bound pods in the order of their Bindings."""
         return [name for name in self.bound if name.startswith(tuple(prefixes))]
 
 
@@ -70,12 +70,12 @@ class Place:
         await eventually(in_force, "the document is in force")
 
     async def priorities(self, *values: int) -> None:
-        """A class for each, which never preempts: what goes first is all that is asked here."""
+        """Create a class for each priority that never preempts, since only the order is tested here."""
         for value in values:
             await self.cluster.create_priority_class(f"order-{value}", value, preempts=False)
 
     async def fill(self, cores: int) -> list[str]:
-        """Take so much room, core by core; the names of those who do."""
+        """Take that many cores, one pod each, and return the names of the pods."""
         names = [f"hold-{at}" for at in range(cores)]
         await self.cluster.create_pods(self.cluster.pod(name, queue=HOLD) for name in names)
         await self.until_bound(*names)
@@ -85,7 +85,7 @@ class Place:
         await self.pods.until(lambda: {*names} <= {*self.course.bound}, f"{names} are bound", timeout=timeout)
 
     async def until_more(self, prefix: str, count: int) -> None:
-        """So many of them have been bound by now."""
+        """Wait until that many more pods have been bound."""
         await self.pods.until(
             lambda: len(self.course.names([prefix])) >= count, f"{count} of {prefix!r} are bound"
         )
@@ -95,8 +95,8 @@ class Place:
         assert found is not None, name
         return found
 
-    async def until_told(self, *names: str) -> None:
-        """kube-scheduler has tried them and said that it cannot."""
+    async def until_refused_by_scheduler(self, *names: str) -> None:
+        """Wait until kube-scheduler has tried these pods and reported that it cannot place them."""
         await self.pods.until(
             lambda: all(message_of(self.pods.named(name)) for name in names), "all have been tried"
         )
@@ -105,11 +105,11 @@ class Place:
         return await self.stand.paddock.metric("paddock_verb_seconds_count", verb="filter")
 
     async def held(self) -> float:
-        """How many answers said that it is another's turn."""
+        """The number of answers that it is another pod's turn."""
         return await self.stand.paddock.metric("paddock_decisions_total", code="WaitingForTurn")
 
     async def agrees(self) -> bool:
-        """The audit is clean, nothing is reserved, and every queue holds what the onlooker counts."""
+        """Wait until the audit is clean, nothing is reserved, and queues hold what the observer counts."""
         _, text = await self.stand.paddock.get("/debug/audit")
         rules, metric = self.stand.observer.rules, self.stand.paddock.metric
         held = {
@@ -138,8 +138,11 @@ async def place(
     policies: tuple[str, ...] = (),
     lease: str = "",
 ) -> AsyncIterator[Place]:
-    """``settings``: further keys of the ConfigMap; ``policies``: shipped ones that are in force besides;
-    ``lease``: what says which Paddock acts."""
+    """A place for tests of order.
+
+    ``settings``: further keys of the ConfigMap. ``policies``: shipped ones in force besides. ``lease``: the
+    Lease that names the acting Paddock.
+    """
     async with Stand(cluster, {}, proxied=proxied, policies=policies, lease=lease) as stand:
         await cluster.add_nodes(nodes, cpu=str(cores), pods=1000)
         found = Place(stand, queues, settings or {})
@@ -150,7 +153,7 @@ async def place(
 
 
 def document_of(queues: Queues) -> Object:
-    """Of paths in which a parent stands before its children."""
+    """A queue document from paths, in which a parent comes before its children."""
     root: Object = {"name": "root", "submitacl": "*", "queues": []}
     made = {"root": root}
     for path, spec in {HOLD: {}, **queues}.items():

@@ -6,10 +6,10 @@ from e2e.stands.preemption import PREEMPTED_FOR, RESERVED, TRIGGERED, Contest, q
 
 QUEUES = {"root.poor": queue(guaranteed=2), "root.rich": queue()}
 RIVALS = [f"rival-{at}" for at in range(3)]
-"""Others that want the room which the victims leave."""
+"""Other pods that want the capacity which the victims leave."""
 
 Effect = tuple[str, str, str]
-"""Method, path and body of the call that asks for it."""
+"""An effect: method, path and body of the call that asks for it."""
 
 EFFECTS: dict[str, Effect] = {
     "the ask is marked": ("PATCH", "/pods/poor$", f'"{TRIGGERED}":"'),
@@ -20,19 +20,22 @@ EFFECTS: dict[str, Effect] = {
     "the node is nominated": ("PATCH", "/pods/poor/status$", '"nominatedNodeName":"'),
     "the record is taken off": ("PATCH", "/pods/poor$", f'"{RESERVED}":null'),
 }
-"""The newest two of three victims go, each as soon as it can."""
+"""The effects in order: the newest two of three victims leave, each as soon as it can."""
 
 MARKED = EFFECTS["a victim is marked"]
 NOMINATED = EFFECTS["the node is nominated"]
 
 
 async def until_done(here: Contest, effect: Effect, *, grace: int, cores: int = 2) -> None:
-    """Three pods of one core hold a node; one of so many cores is owed its room. In the end ``effect`` is
-    done, and its answer kept back; kube-scheduler is gone if it is `NOMINATED`."""
+    """Run a preemption until ``effect`` is done and its answer is held.
+
+    Three pods of one core hold a node. A pod of several cores is owed their capacity. kube-scheduler is
+    stopped if the effect is `NOMINATED`.
+    """
     await here.run("rich", 3, queue="root.rich", grace=grace)
     done = here.stand.proxy.hold_next(*effect)
     if effect == NOMINATED:
-        # It may come for the room by itself, and be faster.
+        # kube-scheduler may ask by itself, and be faster.
         await here.stand.scheduler.kill()
     await here.cluster.create_pod("poor", queue="root.poor", cpu=str(cores))
     await asyncio.wait_for(done.wait(), 20)
@@ -43,7 +46,7 @@ async def create_rivals(here: Contest) -> None:
 
 
 async def until_over(here: Contest) -> None:
-    """Each victim was evicted once, nobody else, and no rival has got in."""
+    """Wait for the end: each victim was evicted once, no other pod was, and no rival got in."""
     await here.until_unmarked()
     assert sorted(here.exits.left) == ["rich-1", "rich-2"]
     proxy = here.stand.proxy

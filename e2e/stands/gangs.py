@@ -1,4 +1,4 @@
-"""Gangs as a test speaks of them: what a job's pods say, what became of its placeholders and members."""
+"""Gangs as tests use them: a job's pods, and the course of its placeholders and members."""
 
 import json
 import statistics
@@ -32,9 +32,12 @@ GROUP = "workers"
 
 @dataclass(frozen=True)
 class Job:
-    """``size``: placeholders, of one core each; ``members``: pods, as many as ``size`` unless said otherwise;
-    ``timeout``: seconds, 0 for the default; ``run_for``: seconds after which a member succeeds; ``spec``:
-    what else is in a pod's."""
+    """A gang's job.
+
+    ``size``: placeholders, of one core each. ``members``: pods, as many as ``size`` unless given.
+    ``timeout``: seconds, 0 for the default. ``run_for``: seconds after which a member succeeds. ``spec``:
+    further fields of a pod.
+    """
 
     name: str
     size: int
@@ -53,23 +56,23 @@ class Job:
 
     @property
     def first(self) -> str:
-        """Whom its placeholders belong to."""
+        """The pod that owns its placeholders."""
         return self.names[0]
 
     @property
     def holders(self) -> str:
-        """How the names of its placeholders begin."""
+        """The prefix of its placeholders' names."""
         return f"tg-{self.name}-{GROUP}-"
 
     def manifests(self, cluster: Cluster, *, start: int = 0) -> Iterator[Object]:
-        """All its pods from a place on; each carries the definition, as those of a controller do."""
+        """All its pods from a number on. Each carries the definition, as those of a controller do."""
         for name in self.names[start:]:
             pod = self.outsider(cluster, name)
             pod["metadata"]["annotations"][DOMAIN + "task-group-name"] = GROUP
             yield pod
 
     def outsider(self, cluster: Cluster, name: str = "") -> Object:
-        """A pod of the application that is in none of its groups."""
+        """A pod of the application that is in none of its task groups."""
         group = {"name": GROUP, "minMember": self.size, "minResource": {"cpu": self.cpu}}
         policy = f"gangSchedulingStyle={self.style}"
         if self.timeout:
@@ -90,19 +93,22 @@ class Job:
 
 @dataclass
 class Holder:
-    """A placeholder as it was seen; in seconds. ``node``: where it was, ``taker``: who took its room over."""
+    """A placeholder as it was seen; times in seconds.
+
+    ``node``: its node; ``taker``: the member that replaced it.
+    """
 
     name: str
     made: float
     placed: float | None = None
-    gone: float | None = None
+    deleted_at: float | None = None
     node: str = ""
     taker: str = ""
 
 
 @dataclass
 class Log:
-    """Every placeholder by its uid, and every member by its name, as the watch showed them."""
+    """Every placeholder by uid and every member by name, as the watch showed them."""
 
     holders: dict[str, Holder] = field(default_factory=dict)
     linked: dict[str, float] = field(default_factory=dict)
@@ -124,7 +130,7 @@ class Log:
         if node_of(pod) and known.placed is None:
             known.placed, known.node = now, node_of(pod)
         if kind == "DELETED":
-            known.gone = now
+            known.deleted_at = now
 
     def _on_member(self, pod: Object, notes: Mapping[str, str]) -> None:
         name, now = pod["metadata"]["name"], time.monotonic()
@@ -141,7 +147,7 @@ class Log:
             self.ended[name] = (status["phase"], status.get("reason", ""))
 
     def of(self, job: Job) -> list[Holder]:
-        """Its placeholders, in the order in which they came."""
+        """Placeholders of a job, in the order of their creation."""
         return [each for each in self.holders.values() if each.name.startswith(job.holders)]
 
     def take_overs(self, names: Sequence[str]) -> list[float]:
@@ -150,7 +156,7 @@ class Log:
 
 
 class Rally:
-    """A place where gangs come together."""
+    """A place where gangs start."""
 
     def __init__(self, here: Place, *, gated: bool) -> None:
         self.place, self.stand, self.cluster, self.pods = here, here.stand, here.cluster, here.pods
@@ -160,11 +166,11 @@ class Rally:
         here.pods.listeners.append(self.log.on_pod)
 
     def follow(self, paddock: PaddockProcess) -> None:
-        """From now on another one is asked, also for the verdict at the end."""
+        """Ask another Paddock from now on, and for the verdict at the end."""
         self.paddock = self.stand.paddock = paddock
 
     async def submit(self, *jobs: Job) -> None:
-        """All pods of one job, its first pod first, then those of the next."""
+        """Create all pods of one job, its first pod first, then those of the next."""
         for job in jobs:
             first, *others = job.manifests(self.cluster)
             await self.cluster.create(first)
@@ -174,7 +180,7 @@ class Rally:
         return [f"rival-{at}" for at in range(count)]
 
     async def rivals(self, count: int) -> None:
-        """Pods of one core and of another queue, if they are not there yet."""
+        """Create pods of one core in another queue, unless they exist."""
         missing = [name for name in self.rival_names(count) if self.pods.named(name) is None]
         await self.cluster.create_pods(self.cluster.pod(name, queue="root.others") for name in missing)
         await self.pods.until(lambda: all(map(self.pods.named, missing)), "they are there")
@@ -187,18 +193,18 @@ class Rally:
         )
 
     async def until_bound_one_of(self, *names: str) -> None:
-        """And not more: for the others there is no room."""
+        """Wait until one of them is bound, and no more, as there is no capacity for the others."""
         await self.pods.until(lambda: {*names} & {*self.log.nodes}, f"one of {names} is bound")
         waiting = [name for name in names if name not in self.log.nodes]
         assert len(waiting) == len(names) - 1
         if not self.gated:
-            await self.until_told(*waiting)
+            await self.until_refused_by_scheduler(*waiting)
 
     async def until_ended(self, *names: str, timeout: float = 30.0) -> None:
         await self.pods.until(lambda: {*names} <= {*self.log.ended}, "all have ended", timeout=timeout)
 
     async def until_placed(self, job: Job, count: int, *, made: int | None = None) -> None:
-        """So many of its placeholders have a node, of so many that were made."""
+        """Wait until some of its placeholders have a node, of a number that were created."""
 
         def placed() -> bool:
             return len(self.placed(job)) >= count and len(self.log.of(job)) >= (made or 0)
@@ -208,36 +214,38 @@ class Rally:
     async def until_no_holders(self, *, timeout: float = 30.0) -> None:
         await self.pods.until(lambda: not self.holders(), "no placeholder is left", timeout=timeout)
 
-    async def until_told(self, *names: str) -> None:
-        await self.place.until_told(*names)
+    async def until_refused_by_scheduler(self, *names: str) -> None:
+        await self.place.until_refused_by_scheduler(*names)
 
     # -- what there is ---------------------------------------------------------------------------------------
 
     def holders(self) -> list[Object]:
-        """The placeholders that are there now."""
+        """The placeholders that exist now."""
         return [pod for pod in self.pods.pods.values() if is_holder(pod)]
 
     def placed(self, job: Job) -> list[Holder]:
-        """Its placeholders that have, or had, a node."""
+        """Placeholders of a job that have, or had, a node."""
         return [each for each in self.log.of(job) if each.placed is not None]
 
     async def until_gang(self, job: Job, *wanted: str | int, name: str = "") -> None:
-        """Its phase; then the placeholders of its group: counted, replaced, timed out (GANG-16). ``name``: a
-        pod that is left."""
+        """Wait for the gang's phase and its placeholders: counted, replaced, timed out (GANG-16).
+
+        ``name``: a pod that is left.
+        """
 
         async def gang() -> tuple[str | int, ...]:
-            told = (await self.paddock.story(self.cluster.namespace, name or job.first))["gang"]
-            (group,) = told["progress"]
-            return told["phase"], group["count"], group["replaced"], group["timedOut"]
+            gang_report = (await self.paddock.story(self.cluster.namespace, name or job.first))["gang"]
+            (group,) = gang_report["progress"]
+            return gang_report["phase"], group["count"], group["replaced"], group["timedOut"]
 
         await eventually_equal(gang, wanted, job.name)
 
     async def events(self) -> Counter[str]:
-        """What Paddock did to gangs here, by action; of one object's, each counts."""
+        """Events of Paddock about gangs here, by action. Each occurrence on one object counts."""
         path = f"/api/v1/namespaces/{self.cluster.namespace}/events"
         found = await self.cluster.request("GET", path)
-        told = (each for each in found["items"] if each["reason"] == "GangScheduling")
-        return Counter(each["action"] for each in told)
+        gang_report = (each for each in found["items"] if each["reason"] == "GangScheduling")
+        return Counter(each["action"] for each in gang_report)
 
     async def until_events(self, **counts: int) -> None:
         async def posted() -> bool:
@@ -249,14 +257,14 @@ class Rally:
         assert {action: found[action] for action in counts} == counts
 
     async def until_used(self, vcore: int, queue: str = QUEUE) -> None:
-        """By the pods of a queue, in thousandths."""
+        """Wait for the usage of a queue's pods, in thousandths."""
         used = partial(self.paddock.metric, "paddock_queue_allocated", queue=queue, resource="vcore")
         await eventually_equal(used, vcore, f"used of {queue}")
 
     # -- what is asserted ------------------------------------------------------------------------------------
 
     def assert_taken_over(self, job: Job) -> None:
-        """Every placeholder had its node before any member had one, and each went to one member."""
+        """Assert that all placeholders had nodes before any member, and that each went to one member."""
         holders = self.log.of(job)
         assert len(holders) == job.size, [each.name for each in holders]
         placed = [each.placed for each in holders]
@@ -264,10 +272,10 @@ class Rally:
         assert max(each for each in placed if each) <= min(self.log.bound[name] for name in job.names)
         assert {each.taker for each in holders} == {*job.names[: job.size]}
         assert all(self.log.nodes[each.taker] == each.node for each in holders)
-        assert all(each.gone is not None for each in holders)
+        assert all(each.deleted_at is not None for each in holders)
 
     async def until_started(self, job: Job) -> None:
-        """Placeholders were made once for all its members, and room for one of two rivals is left over."""
+        """Wait until placeholders were made once for all members, and one of two rivals has capacity."""
         await self.until_bound(*job.names)
         await self.until_no_holders()
         self.assert_taken_over(job)
@@ -276,7 +284,7 @@ class Rally:
         await self.until_bound_one_of(*self.rival_names(2))
 
     def say(self, what: str, names: Sequence[str]) -> None:
-        """How long taking over took."""
+        """Print how long replacements took."""
         times = self.log.take_overs(names)
         if times:
             middle = statistics.median(times) * 1000
@@ -295,8 +303,10 @@ async def rally(
     priorities: Sequence[int] = (),
     lease: str = "",
 ) -> AsyncIterator[Rally]:
-    """At its end no placeholder is left, the audit is clean and all counts agree. ``gated``: the shipped
-    policy gates every pod; ``lease``: as in `place`."""
+    """A place for gangs. At its end no placeholder is left, the audit is clean and all counts agree.
+
+    ``gated``: the shipped policy gates every pod. ``lease``: as in `place`.
+    """
     policies = (GATE_POLICY,) if gated else ()
     async with place(
         cluster,
@@ -319,7 +329,7 @@ async def rally(
 
 
 def nominated(here: Rally) -> list[str]:
-    """Pods that hold room by a nomination."""
+    """Pods that hold capacity by a nomination."""
     waiting = here.pods.waiting()
     return [pod["metadata"]["name"] for pod in waiting if pod["status"].get("nominatedNodeName")]
 

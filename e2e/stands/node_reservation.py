@@ -1,4 +1,4 @@
-"""A node that is kept for a large pod while small ones, which go before it, want the room of each node."""
+"""A node reserved for a large pod, while smaller pods that come first want every free core."""
 
 from e2e.cluster.client import message_of
 from e2e.stands.course import RESERVED, Place, offset
@@ -6,17 +6,19 @@ from e2e.stands.course import RESERVED, Place, offset
 BY_SIZE = {"root.large": {}, "root.small": offset(1000)}
 
 
-async def until_kept(here: Place) -> str:
-    """The node that is kept for ``large``, which wants the six cores of a whole one."""
+async def until_reserved(here: Place) -> str:
+    """Wait for the node that is reserved for ``large``, which needs the six cores of a whole one."""
     await here.cluster.create_pod("large", queue="root.large", cpu="6")
-    await here.until_told("large")
+    await here.until_refused_by_scheduler("large")
     await here.pods.until(lambda: here.pods.note("large", RESERVED), "a node is kept for it")
     return here.pods.note("large", RESERVED)
 
 
 async def until_small_ones_had_the_others(here: Place, node: str) -> None:
-    """Six small ones want the two cores that are free on each of three nodes: two of them only when
-    ``large`` is gone, for which ``node`` is kept."""
+    """Let six small pods take the two cores that are free on each of three nodes.
+
+    Two of them get theirs only after ``large``, for which ``node`` is reserved, is deleted.
+    """
     small = [f"small-{at}" for at in range(6)]
     await here.cluster.create_pods(here.cluster.pod(name, queue="root.small") for name in small)
     await here.until_more("small", 4)

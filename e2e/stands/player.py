@@ -1,7 +1,7 @@
-"""A scenario file played on the real control plane, at its own pace, and what came of it.
+"""A scenario file played on the real control plane, at its own pace, and its outcome.
 
-The objects are made by the simulator's own translation, so that both play the same pods; what is compared
-afterwards comes from the API server and from Paddock's stories alone.
+The simulator's own translation makes the objects, so that both play the same pods. The figures compared
+afterwards come only from the API server and from Paddock's stories.
 """
 
 import asyncio
@@ -35,8 +35,11 @@ QUIET = 1.5
 
 @dataclass
 class Outcome:
-    """``placed``: every pod that got a node, with it; ``evicted``: pods preempted or evicted; ``codes``: per
-    pod that is still there the refusal codes it was given, one after the other, repeats left out."""
+    """The outcome of a scenario.
+
+    ``placed``: every pod that got a node, with it. ``evicted``: pods preempted or evicted. ``codes``: for
+    each pod that still exists its refusal codes in order, without repeats.
+    """
 
     placed: set[tuple[str, str]] = field(default_factory=set)
     evicted: set[str] = field(default_factory=set)
@@ -44,7 +47,7 @@ class Outcome:
 
 
 def outcome_of(recording: Recording) -> Outcome:
-    """What the simulator says came of it."""
+    """The outcome according to the simulator."""
     found = Outcome()
     for each in recording.timeline:
         if each.kind == "placed":
@@ -64,7 +67,7 @@ def _add(codes: list[str], code: str) -> None:
 
 
 def tree_of(document: str) -> Tree:
-    """The queues of a document as a stand wants them: names, maxima, children."""
+    """The queues of a document in the form that a stand takes: names, maxima, children."""
     root = yaml.safe_load(document)["partitions"][0]["queues"][0]
     return _below(root)
 
@@ -78,7 +81,7 @@ def _below(queue: Mapping[str, Any]) -> Tree:
 
 
 class Player:
-    """Plays one scenario on a stand that runs its configuration."""
+    """A player of one scenario on a stand that runs its configuration."""
 
     def __init__(self, scenario: Scenario, stand: Stand) -> None:
         self._scenario = scenario
@@ -93,7 +96,7 @@ class Player:
         stand.pods.listeners.append(self._on_pod)
 
     async def play(self, expected: Outcome) -> Outcome:
-        """Every step at its time; then until it is as expected, or the time for it is over."""
+        """Play every step at its time, then wait until all is as expected or the time for it is over."""
         await self._prepare()
         started = time.monotonic()
         for step in self._scenario.steps:
@@ -105,9 +108,9 @@ class Player:
         return self._seen
 
     async def _until_quiet(self, expected: Outcome) -> None:
-        """Until it is as expected, for twelve seconds at most; then until nothing has happened for a while.
+        """Wait until all is as expected, for twelve seconds at most, and nothing has happened for a while.
 
-        Whatever reality does beyond what was expected must have time to show.
+        Anything that happens beyond the expectations must have time to show.
         """
         until = time.monotonic() + 12
 
@@ -241,7 +244,7 @@ class Player:
         meta["namespace"] = self._cluster.namespace
         if entry.run_for is not None:
             meta.setdefault("annotations", {})[RUN_FOR] = str(entry.run_for / 1000)
-        # Admission works these out from the class.
+        # Admission computes these from the class.
         spec.pop("priority")
         spec.pop("preemptionPolicy")
         body.pop("status")
@@ -251,7 +254,7 @@ class Player:
         await self._cluster.create({"apiVersion": "v1", "kind": "Pod", **body})
 
     async def _daemon_set(self, name: str) -> str:
-        """The uid of the DaemonSet that ``daemonSet: true`` stands for, made for its first pod."""
+        """The uid of the DaemonSet that ``daemonSet: true`` stands for, created for its first pod."""
         if name not in self._daemon_sets:
             made = await self._cluster.create(daemon_set(self._cluster, name, label=DAEMON_SET_LABEL))
             self._daemon_sets[name] = made["metadata"]["uid"]

@@ -1,4 +1,4 @@
-"""A cluster with Paddock in it, wired as `manifests/` ships it: role, configuration, queues."""
+"""A cluster with Paddock in it, installed as `manifests/` ships it: role, configuration, queues."""
 
 import asyncio
 import copy
@@ -33,16 +33,18 @@ CONFIG_MAP = "yunikorn-configs"
 QUEUE = "yunikorn.apache.org/queue"
 
 LEASE = "kube-system/kube-scheduler"
-"""That of the overlay `kubeadm`, whose role may read it."""
+"""The Lease of the overlay `kubeadm`, whose role may read it."""
 FIRST, SECOND = socket.gethostname(), "another-host"
-"""Where the Paddock that leads runs, and the one that stands by."""
+"""Hosts of the Paddock that leads and of the standby."""
 
 INSTALLED = ("Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
 
 T = TypeVar("T")
 Tree = Mapping[str, Any]
-"""Queues as a test writes them: name to ``{max: {…}, guaranteed: {…}, properties: {…}, …children}``;
-``max`` and ``guaranteed`` hold quantities."""
+"""Queues as a test writes them: name to ``{max: {…}, guaranteed: {…}, properties: {…}, …children}``.
+
+``max`` and ``guaranteed`` hold quantities.
+"""
 AMOUNTS, OWN = ("max", "guaranteed"), ("max", "guaranteed", "properties")
 """Keys of a queue in a `Tree` that are its own, and no child's."""
 
@@ -64,7 +66,7 @@ def rendered(overlay: str) -> list[Object]:
 
 
 async def install(cluster: Cluster, overlay: str) -> None:
-    """What an overlay ships, but for its workloads."""
+    """Create the objects of an overlay, except its workloads."""
     for thing in rendered(overlay):
         if thing["kind"] in INSTALLED:
             await cluster.apply(thing)
@@ -75,8 +77,8 @@ def scheduler_config(
 ) -> Object:
     """A shipped configuration with its extenders pointed at ``url``.
 
-    ``elect``: keep its leader election; else the one replica leads at once. ``tls``: what ``tlsConfig`` says
-    beside the file's own.
+    ``elect``: keep its leader election; otherwise the one replica leads at once. ``tls``: keys of
+    ``tlsConfig`` beside the file's own.
     """
     config: Object = copy.deepcopy(manifest(path)[0])
     config["clientConnection"].pop("kubeconfig", None)
@@ -108,7 +110,7 @@ def document(tree: Tree) -> str:
 
 
 def limits(tree: Tree, path: str = "root") -> dict[str, dict[str, int]]:
-    """The maxima of a tree as the observer wants them."""
+    """The maxima of a tree in the observer's form."""
     found: dict[str, dict[str, int]] = {}
     for name, spec in tree.items():
         if name == "max":
@@ -121,7 +123,7 @@ def limits(tree: Tree, path: str = "root") -> dict[str, dict[str, int]]:
 
 @dataclass(frozen=True)
 class Tls:
-    """Certificates for both ends, made by `certificates`; the server's has ``server_name``."""
+    """Certificates for both ends, made by `certificates`. The server's has ``server_name``."""
 
     folder: Path
     server_name: str
@@ -145,7 +147,7 @@ class Tls:
 
 
 def certificates(folder: Path, server_name: str) -> Tls:
-    """An authority, a server of that name and a client, made with openssl."""
+    """Create an authority, a server of that name and a client with openssl."""
     folder.mkdir(exist_ok=True)
 
     def openssl(*arguments: str) -> None:
@@ -164,7 +166,7 @@ def certificates(folder: Path, server_name: str) -> Tls:
 
 
 class Stand:
-    """Everything running. Use as ``async with``; the observer's verdict is part of its end."""
+    """Everything running, as an async context manager. Its end includes the observer's verdict."""
 
     def __init__(
         self,
@@ -219,7 +221,7 @@ class Stand:
         self.scheduler = await self._scheduler_of(self.paddock)
 
     async def another_paddock(self, *, host: str = "") -> PaddockProcess:
-        """One that is ready, until the end; ``host``: as in `PaddockProcess`."""
+        """Another Paddock that is ready, until the end. ``host``: as in `PaddockProcess`."""
         control_plane = self.cluster.control_plane
         paddock = PaddockProcess(
             control_plane.kubeconfig(self._users[0], self.proxy.url if self._proxied else None),
@@ -245,7 +247,7 @@ class Stand:
         return scheduler
 
     async def lead(self, host: str) -> None:
-        """The kube-scheduler of that host holds the Lease from now on."""
+        """Let the kube-scheduler of that host hold the Lease from now on."""
         namespace, _, name = self._lease.partition("/")
         lease = {
             "metadata": {"name": name, "namespace": namespace},
@@ -254,7 +256,7 @@ class Stand:
         await self.cluster.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", **lease})
 
     async def stand_by(self) -> PaddockProcess:
-        """The one that runs leads, and another one is ready."""
+        """Let the running one lead, and start another one as a standby."""
         await self.lead(FIRST)
         second = await self.another_paddock(host=SECOND)
 
@@ -266,7 +268,7 @@ class Stand:
         return second
 
     async def fail_over(self, to: PaddockProcess) -> None:
-        """A host dies with its Paddock and its kube-scheduler, and those of the other go on."""
+        """Let a host die with its Paddock and its kube-scheduler, and start the other's kube-scheduler."""
         await self.paddock.kill()
         await self.scheduler.kill()
         self.proxy.clear()
@@ -275,7 +277,7 @@ class Stand:
         self.scheduler = await self._scheduler_of(to)
 
     async def _install(self) -> None:
-        """What the configuration's overlay ships, but for its workloads; then the queues."""
+        """Install the configuration's overlay without its workloads, then the queues."""
         await install(self.cluster, self._config.partition("/")[0])
         for path in self._policies:
             for thing in manifest(path):
@@ -296,7 +298,7 @@ class Stand:
         self.observer.set_limits(limits(tree))
 
     async def audited(self) -> None:
-        """Nothing lost: what Paddock counts becomes what the observer counts, and the audit finds no drift.
+        """Wait until Paddock's counts equal the observer's, and the audit finds no drift.
 
         Each has a watch of its own, and either may be behind.
         """
@@ -316,25 +318,25 @@ class Stand:
 
 
 def queue_of(pod: Object) -> str | None:
-    """The queue a test gave a pod, if it is of Paddock's profiles."""
+    """The queue that a test gave a pod, if it is of Paddock's profiles."""
     label = pod["metadata"].get("labels", {}).get(QUEUE)
     return str(label) if label else None
 
 
-async def eventually(look: Callable[[], Awaitable[T]], what: str, *, timeout: float = 15.0) -> T:
-    """Ask until the answer is true; for what no watch tells."""
+async def eventually(ask: Callable[[], Awaitable[T]], what: str, *, timeout: float = 15.0) -> T:
+    """Ask until the answer is true, for what no watch shows."""
     until = time.monotonic() + timeout
-    while not (found := await look()):
+    while not (found := await ask()):
         assert time.monotonic() < until, f"after {timeout} s still not: {what}"
         await asyncio.sleep(0.05)
     return found
 
 
 async def eventually_equal(
-    look: Callable[[], Awaitable[object]], wanted: object, what: str, *, timeout: float = 15.0
+    ask: Callable[[], Awaitable[object]], wanted: object, what: str, *, timeout: float = 15.0
 ) -> None:
-    """Ask until the answer is as wanted; for what Paddock says of objects, which its own watch brings."""
+    """Ask until the answer is as wanted, for reports that depend on Paddock's own watch."""
     until = time.monotonic() + timeout
-    while (found := await look()) != wanted:
+    while (found := await ask()) != wanted:
         assert time.monotonic() < until, f"after {timeout} s still {found!r}, not {wanted!r}: {what}"
         await asyncio.sleep(0.05)

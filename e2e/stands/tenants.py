@@ -1,6 +1,6 @@
 """Tenants of a queue document: where their applications must land, what they may hold, and their pods.
 
-Both are worked out here, from the document and from what a test says; nothing of Paddock's is asked for them.
+Both are worked out here from the document and the test's own words. Paddock is not asked.
 """
 
 import asyncio
@@ -31,9 +31,11 @@ Change = Callable[[Object], None]
 
 @dataclass(frozen=True)
 class App:
-    """``lands``: the queue the rules send it to, empty for none; ``group``: whose limit counts (UGM-5).
+    """An application of a tenant.
 
-    ``holds``: its pods that run to the end; ``churns``: whether more come and go with every batch.
+    ``lands``: the queue to which the rules send it, empty for none. ``group``: the user group whose limit
+    counts (UGM-5). ``holds``: its pods that run to the end. ``churns``: whether more come and go with every
+    batch.
     """
 
     user: str
@@ -47,7 +49,7 @@ class App:
 
     @property
     def person(self) -> str:
-        """The user as a queue below the group, so that an observer can count both."""
+        """The user as a queue below the user group, so that an observer can count both."""
         return f"{self.group}.{self.user}"
 
 
@@ -63,21 +65,21 @@ def queue(document: Object, path: str) -> Object:
 
 
 def maxima(document: Object) -> Maxima:
-    """What the queues of a document may hold."""
+    """Maxima of the queues of a document."""
     found: dict[str, Amounts] = {}
 
-    def walk(here: Object, path: str) -> None:
+    def visit(here: Object, path: str) -> None:
         if "max" in here.get("resources", {}):
             found[path] = _cores(here["resources"]["max"])
         for child in here.get("queues", ()):
-            walk(child, f"{path}.{child['name']}")
+            visit(child, f"{path}.{child['name']}")
 
-    walk(queue(document, "root"), "root")
+    visit(queue(document, "root"), "root")
     return found
 
 
 def shares(entries: list[Object], people: set[App]) -> Maxima:
-    """What these people and their groups may hold by the limits of a queue, keyed as `App.person`."""
+    """Maxima of people and their user groups by the limits of a queue, keyed as `App.person`."""
     groups = {name: _cores(each["maxresources"]) for each in entries for name in each.get("groups", ())}
     users = {name: _cores(each["maxresources"]) for each in entries for name in each.get("users", ())}
     return groups | {app.person: users.get(app.user, users["*"]) for app in people}
@@ -88,12 +90,12 @@ def _cores(amounts: Mapping[str, Any]) -> Amounts:
 
 
 def checksum(text: str) -> str:
-    """SRC-9, of a document that names none itself."""
+    """The checksum of a document that names none itself (SRC-9)."""
     return hashlib.sha256(text.encode()).hexdigest().upper()
 
 
 def _widest(old: Maxima, new: Maxima) -> Maxima:
-    """Whichever allows more; what was not limited before is limited as it will be."""
+    """The wider of two limits. A new limit applies at once."""
     return {
         path: {name: max(amount, old.get(path, cap).get(name, amount)) for name, amount in cap.items()}
         for path, cap in new.items()
@@ -104,7 +106,7 @@ def _widest(old: Maxima, new: Maxima) -> Maxima:
 
 
 class Tenants:
-    """A stand whose queues are those of a document, the pods on it, and what onlookers must see of them.
+    """A stand whose queues are those of a document, the pods on it, and what observers must see of them.
 
     ``limited``: the leaf that has limits of people.
     """
@@ -117,7 +119,7 @@ class Tenants:
         self.people = Observer(self.cluster, queue_of=self._person, limits={})
         self._caps: tuple[Maxima, Maxima] = ({}, {})
         self.deleted: set[str] = set()
-        self.gone: set[str] = set()
+        self.ended: set[str] = set()
         self._tasks: list[asyncio.Task[Any]] = []
         stand.pods.listeners.append(self._on_pod)
 
@@ -134,9 +136,10 @@ class Tenants:
     # -- configuration ---------------------------------------------------------------------------------------
 
     async def begin(self, made: Maxima) -> None:
-        """The document comes from ``yunikorn-defaults``, after a restart: until then what the other map held
-        stays in force. ``made``: what queues that rules make may hold; they keep it until a document names
-        them (TPL-4, Q-11)."""
+        """Load the document from ``yunikorn-defaults`` by a restart; until then the other map's is in force.
+
+        ``made``: maxima of queues that rules make. They stay until a document names the queues (TPL-4, Q-11).
+        """
         text = yaml.safe_dump(self.document)
         await self.cluster.configmap(NAMESPACE, DEFAULTS, {"queues.yaml": text})
         await self.cluster.configmap(NAMESPACE, CONFIG_MAP, {})
@@ -148,8 +151,8 @@ class Tenants:
     async def edit(self, change: Change) -> None:
         """Change the document in ``yunikorn-configs`` and wait until it is in force.
 
-        From then on, and not some seconds later, onlookers allow what it allows, so nothing may be on its way
-        in what is lowered; until then, whichever of the two documents allows more.
+        From then on, without a grace time, observers allow what it allows. Until then they allow the wider of
+        the two documents. No pod may therefore be on its way to a queue whose max is lowered.
         """
         document = copy.deepcopy(self.document)
         change(document)
@@ -162,13 +165,16 @@ class Tenants:
         self._caps, self.document = new, document
 
     def _allowed_by(self, document: Object, before: tuple[Maxima, Maxima]) -> tuple[Maxima, Maxima]:
-        """Queues that the document does not name keep what they had: dynamic ones, and those that drain."""
+        """The maxima under a document.
+
+        Queues that it does not name keep theirs: dynamic ones, and those that drain.
+        """
         people = {app for app in self.apps.values() if app.lands == self._limited}
         limits = shares(queue(document, self._limited)["limits"], people)
         return {**before[0], **maxima(document)}, {**before[1], **limits}
 
     def _tell(self, caps: tuple[Maxima, Maxima]) -> None:
-        """Without the time that an observer gives what was in force before."""
+        """Give the observers limits, without the grace time for former ones."""
         now = asyncio.get_running_loop().time() - GRACE
         for observer, limits in zip((self.queues, self.people), caps, strict=True):
             observer.rules.set_limits(limits, now=now)
@@ -177,13 +183,13 @@ class Tenants:
         return await self.cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": text})
 
     async def _until_in_force(self, text: str) -> None:
-        async def look() -> bool:
+        async def ask() -> bool:
             return (await self.notes())["configuration"] == checksum(text)
 
-        await eventually(look, "the document is in force")
+        await eventually(ask, "the document is in force")
 
     async def notes(self) -> dict[str, str]:
-        """What ``/readyz?verbose`` says besides its checks."""
+        """Notes of ``/readyz?verbose`` besides its checks."""
         _, text = await self.paddock.get("/readyz?verbose")
         return {key: value for line in text.splitlines() for key, _, value in [line.partition(": ")]}
 
@@ -196,21 +202,24 @@ class Tenants:
         return self.cluster.pod(name, app=app_id, queue=app.asks or None, **where, **pod)
 
     async def create(self, app_id: str, what: str, **pod: Any) -> str:
-        """One pod more, and its name, when it is seen."""
+        """Create a pod, and return its name when it is seen."""
         name = f"{app_id}-{what}"
         await self.cluster.create(self.manifest(app_id, name, **pod))
         await self.pods.until(lambda: name in self.all, f"{name} is seen")
         return name
 
     async def delete(self, *names: str) -> None:
-        """These pods; the answer is given when they are gone."""
+        """Delete these pods, and return when they no longer exist."""
         self.deleted.update(names)
         for name in names:
             await self.cluster.delete_pod(name, self.all[name]["metadata"]["namespace"])
         await self.pods.until(lambda: not {*names} & {*self.all}, "they are gone")
 
     def batch(self, number: int) -> None:
-        """More pods of every application that churns: ``adhoc``'s are deleted when they run, others end."""
+        """Create more pods of every application that churns.
+
+        Those of ``adhoc`` are deleted when they run, others end.
+        """
         churning = [app_id for app_id, app in self.apps.items() if app.churns]
         manifests = [
             self.manifest(each, f"{each}-{number}-{at}", run_for=None if each == "adhoc" else 0.2)
@@ -220,13 +229,13 @@ class Tenants:
         self._tasks.append(asyncio.create_task(self.cluster.create_pods(manifests, most=8)))
 
     async def all_created(self) -> None:
-        """Raises what went wrong meanwhile."""
+        """Wait until all pods are created. Raises what went wrong meanwhile."""
         await asyncio.gather(*self._tasks)
 
     def _on_pod(self, kind: str, pod: Object) -> None:
         name = pod["metadata"]["name"]
         if kind == "DELETED":
-            self.gone.add(name)
+            self.ended.add(name)
         runs = pod["status"]["phase"] == "Running" and name.startswith("adhoc-") and "hold" not in name
         if runs and name not in self.deleted:
             self.deleted.add(name)
@@ -234,7 +243,7 @@ class Tenants:
 
     @property
     def all(self) -> dict[str, Object]:
-        """By name: a test names no two alike, whatever their namespaces."""
+        """All pods by name. A test names no two alike, whatever their namespaces."""
         return {pod["metadata"]["name"]: pod for pod in self.pods.pods.values()}
 
     @property
@@ -245,17 +254,17 @@ class Tenants:
         return {name for pod in self.pods.bound() if (name := pod["metadata"]["name"]).startswith(prefix)}
 
     def left_of_batch(self, number: int) -> int:
-        """How many of a batch have not ended, or not come, yet."""
+        """The number of a batch's pods that have not ended or not come yet."""
         churning = [app_id for app_id, app in self.apps.items() if app.churns]
         names = {f"{each}-{number}-{at}" for each in churning for at in range(OF_EACH)}
-        return len(names - self.gone - (self.all.keys() - self.live.keys()))
+        return len(names - self.ended - (self.all.keys() - self.live.keys()))
 
     async def until_bound(self, *names: str, timeout: float = 10.0) -> None:
         await self.pods.until(
             lambda: all(node_of(self.all[name]) for name in names), f"{names} are bound", timeout=timeout
         )
 
-    async def until_told(self, name: str, text: str) -> None:
+    async def until_refused(self, name: str, text: str) -> None:
         await self.pods.until(lambda: text in message_of(self.all[name]), f"{name} is told {text}")
 
     # -- what Paddock says -----------------------------------------------------------------------------------
@@ -264,7 +273,7 @@ class Tenants:
         return await self.paddock.story(self.all[name]["metadata"]["namespace"], name)
 
     async def reason(self, name: str) -> str:
-        """Why a pod waits, now."""
+        """The current reason why a pod waits."""
         return str((await self.story(name))["verdict"]["text"])
 
     async def max_of(self, path: str, name: str) -> Mapping[str, int]:
@@ -276,7 +285,7 @@ class Tenants:
         return await self.paddock.metric("paddock_queue_allocated", queue=path, resource="vcore")
 
     async def agrees(self) -> bool:
-        """The audit is clean, nothing is reserved, and every queue holds what the onlooker counts."""
+        """Wait until the audit is clean, nothing is reserved, and queues hold what the observer counts."""
         _, text = await self.paddock.get("/debug/audit")
         rules = self.queues.rules
         held = {path: await self.allocated(path) for path in rules.peaks}

@@ -248,8 +248,6 @@ class Life:
             raise error
         answered(str(error) if error is not None else bind_error(task.result()))
 
-    # -- Binder ----------------------------------------------------------------------------------
-
     async def post(self, binding: PostBinding, *, within: float) -> BindOutcome:
         """Post a Binding. After its delay it comes about, whether or not a caller still waits."""
         if self.ended:
@@ -289,8 +287,6 @@ class Life:
         """Read a pod from the API, or None if there is none."""
         pod = self._world.api.pod_named(namespace, name)
         return pod.facts if pod is not None else None
-
-    # -- Witness ---------------------------------------------------------------------------------
 
     def decided(self, verb: str, record: PodRecord, verdict: object, *, now: float) -> None:
         """Pass a verdict on to the observer, unless this life has ended."""
@@ -381,8 +377,6 @@ class Paddock:
     def configure(self) -> None:
         """Take in an edit of the ConfigMap."""
         self.life.configure()
-
-    # -- Server ----------------------------------------------------------------------------------
 
     def filter(self, body: bytes) -> bytes:
         """Answer filter."""

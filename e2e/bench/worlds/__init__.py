@@ -1,1 +1,1 @@
-"""What benchmarks run in, and how they show a figure."""
+"""Worlds in which benchmarks run, and the form of a figure."""

@@ -1,4 +1,4 @@
-"""A control plane with nodes, Paddock beside it, and how fast pods are bound there."""
+"""A control plane with nodes and Paddock, and the rate at which pods are bound there."""
 
 import asyncio
 import time
@@ -15,24 +15,24 @@ from e2e.stands.tenants import checksum
 
 NODES, PODS, LEAVES = 500, 2_000, 50
 QPS = 5_000
-"""Calls a second that kube-scheduler may make: it must not be what is measured."""
+"""Calls a second that kube-scheduler may make: high, so that this is not what is measured."""
 
 GATED: Mapping[str, Any] = {"schedulingGates": [{"name": "paddock.dev/queue"}]}
-"""A pod's spec behind Paddock's gate, as the shipped policy would leave it."""
+"""The spec of a pod behind Paddock's gate, as the shipped policy would leave it."""
 
 TELL_FOR = 180.0
-"""Seconds that 10,000 pods may take until they are told why they wait."""
+"""Seconds that Paddock may take to tell 10,000 pods why they wait."""
 
 
 class Arena:
-    """``url``: where kube-scheduler calls Paddock."""
+    """A control plane with Paddock. ``url``: where kube-scheduler calls Paddock."""
 
     def __init__(self, cluster: Cluster, paddock: PaddockProcess, stack: AsyncExitStack) -> None:
         self.cluster, self.paddock, self.stack = cluster, paddock, stack
         self.url = paddock.url
 
     async def configure(self, tree: Mapping[str, Any]) -> None:
-        """Let a document be in force."""
+        """Put a document into force."""
         text = document(tree)
         await self.cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": text})
 
@@ -55,7 +55,7 @@ class Arena:
         return await self.cluster.control_plane.scheduler(config)
 
     async def delete_pods(self, pods: PodCache) -> None:
-        """Those of the cluster's namespace, until they are gone."""
+        """Delete the pods of the cluster's namespace, and wait until they are gone."""
         path = f"/api/v1/namespaces/{self.cluster.namespace}/pods"
         await self.cluster.request("DELETE", path, {"gracePeriodSeconds": 0})
         await pods.until(lambda: not pods.pods, "all are gone", timeout=60)
@@ -65,7 +65,7 @@ class Arena:
 
 
 class Finish:
-    """When each pod was bound, by name, as a watch shows it."""
+    """The time at which each pod was bound, by name, as a watch shows it."""
 
     def __init__(self, pods: PodCache) -> None:
         self._pods = pods
@@ -89,7 +89,7 @@ class Finish:
 
 @asynccontextmanager
 async def arena(tree: Mapping[str, Any], *, nodes: int = NODES, cpu: str = "32") -> AsyncIterator[Arena]:
-    """An own control plane with Paddock, installed as the kubeadm overlay ships it, until the block ends."""
+    """A new control plane with Paddock, installed as the kubeadm overlay ships it, until the block ends."""
     async with AsyncExitStack() as stack:
         control_plane = await stack.enter_async_context(ControlPlane())
         cluster = await stack.enter_async_context(Cluster(control_plane))
@@ -106,7 +106,7 @@ async def arena(tree: Mapping[str, Any], *, nodes: int = NODES, cpu: str = "32")
 
 
 def extenders(url: str, verbs: tuple[str, ...]) -> list[Object]:
-    """One entry for these verbs."""
+    """An extender entry for these verbs."""
     entry: Object = {"urlPrefix": url, "nodeCacheCapable": True, "httpTimeout": "30s"}
     entry |= {f"{verb}Verb": verb for verb in verbs}
     if "prioritize" in verbs:
@@ -115,7 +115,7 @@ def extenders(url: str, verbs: tuple[str, ...]) -> list[Object]:
 
 
 async def bound_while_created(here: Arena, called: list[Object]) -> float:
-    """Pods bound per second while they are created; ``called``: kube-scheduler's extenders."""
+    """Pods bound per second while they are created. ``called``: kube-scheduler's extenders."""
     cluster = here.cluster
     scheduler = await here.scheduler(called)
     async with PodCache(cluster, cluster.namespace) as pods:
@@ -130,7 +130,7 @@ async def bound_while_created(here: Arena, called: list[Object]) -> float:
 
 
 async def backlog(here: Arena, count: int, queues: list[str]) -> float:
-    """So many gated pods in a namespace of their own, whose queues are full; seconds until they are told."""
+    """Create gated pods in full queues of a new namespace; return the seconds until all have a reason."""
     cluster = here.cluster
     namespace = await cluster.create_namespace()
     manifests = (
@@ -140,9 +140,9 @@ async def backlog(here: Arena, count: int, queues: list[str]) -> float:
     started = time.perf_counter()
     await cluster.create_pods(manifests, most=64)
 
-    async def told() -> bool:
+    async def all_have_a_reason() -> bool:
         done = await here.paddock.metric("paddock_effects_total", effect="SetCondition", outcome="done")
         return done >= count
 
-    await eventually(told, f"{count} pods are told why they wait", timeout=TELL_FOR)
+    await eventually(all_have_a_reason, f"{count} pods are told why they wait", timeout=TELL_FOR)
     return time.perf_counter() - started

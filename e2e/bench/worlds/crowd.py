@@ -1,8 +1,8 @@
-"""A full cluster in memory, and ten thousand asks that wait for room in it.
+"""A full cluster in memory, and ten thousand asks that wait for capacity in it.
 
-Every node has half a core left that no ask is small enough for, as on real clusters: the root is never quite
-full, so a pass has to look at each application. An eighth of the queues are over their own max; the asks of
-the others stand at Paddock's gate.
+As on real clusters, every node has half a core left, which is too small for any ask. The root is therefore
+never quite full, and a cycle has to check each application. An eighth of the queues are over their own max.
+The asks of the others stand at Paddock's gate.
 """
 
 import itertools
@@ -35,7 +35,7 @@ POLICIES = ("fifo", "fair", "stateaware", "fifo")
 SIZES = (1_000, 2_000, 4_000)
 PRIORITIES = (0, 100, 1000)
 CAPPED = (3, 0)
-"""The leaves of that number, of every other team, hold more than their max."""
+"""The leaves of that number, in every other team, hold more than their max."""
 
 GIB = 2**30
 
@@ -82,8 +82,8 @@ def queue_path(at: int) -> str:
 class Crowd:
     """The cluster as an engine has learned it.
 
-    ``small``: pods of one core that run, in the order in which they end, neighbours on different nodes;
-    ``waiting``: the asks; ``capped``: queues over their max.
+    ``small``: running pods of one core, in the order in which they end, neighbours on different nodes.
+    ``waiting``: the asks. ``capped``: queues over their max.
     """
 
     engine: Engine
@@ -97,7 +97,7 @@ class Crowd:
     # -- what happens in it ----------------------------------------------------------------------------------
 
     def free_slot(self) -> None:
-        """The pod of one core that has run for longest ends."""
+        """End the pod of one core that has run for longest."""
         self.engine.learn(on.PodDeleted(self.small.popleft().uid))
 
     def free_slots(self, count: int) -> None:
@@ -105,12 +105,12 @@ class Crowd:
             self.free_slot()
 
     def empty(self) -> None:
-        """Everything that runs ends."""
+        """End everything that runs."""
         for uid in [record.uid for record in self.engine.view.pods() if record.node]:
             self.engine.learn(on.PodDeleted(uid))
 
     def bind(self, uid: PodUid) -> None:
-        """An ask whose turn it is comes to filter and runs where it was counted; another comes instead."""
+        """Let an ask with a turn pass filter and run where it was counted; another ask takes its place."""
         view = self.engine.view
         verdict = self.engine.admit(uid, lambda: [*view.nodes])
         record = view.pod(uid)
@@ -124,7 +124,7 @@ class Crowd:
         self.ask()
 
     def ask(self) -> PodFacts:
-        """One more ask, in the next queue."""
+        """Add an ask, in the next queue."""
         at = next(self._numbers)
         queue = queue_path(at)
         facts = PodFacts(
@@ -145,18 +145,18 @@ class Crowd:
         return facts
 
     def reload(self) -> None:
-        """The same document again."""
+        """Load the same document again."""
         self.engine.learn(on.Configured(self.partition, LedgerSettings()))
 
     def body_of(self, facts: PodFacts, first: int, count: int) -> bytes:
-        """A filter call for an ask, with so many names from the ``first`` node on."""
+        """The body of a filter call for an ask, with a number of names from the ``first`` node on."""
         names = [_node(first + step) for step in range(count)]
         cpu = f"{facts.size.get('vcore')}m"
         return filter_body(facts.uid, facts.name, facts.queue, names, app=facts.app_id, cpu=cpu)
 
 
 def crowd(engine: Engine) -> Crowd:
-    """Let an engine learn of a cluster, of what runs on it, and of ten thousand asks."""
+    """Let an engine learn of a cluster, of its running pods, and of ten thousand asks."""
     partition = load_document(document())
     capped = frozenset(path for path in map(queue_path, range(QUEUES)) if _is_capped(path))
     made = Crowd(engine, deque(), {}, partition, capped, itertools.count(), itertools.count(1))

@@ -20,7 +20,7 @@ class _Args(msgspec.Struct):
 
 
 def start_echo(control_plane: ControlPlane, stack: AsyncExitStack) -> str:
-    """In a process of its own, until the stack ends; where it listens."""
+    """Start the echo in a process of its own, until the stack ends, and return its address."""
     port = free_port()
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=_echo, args=(port, theirs), daemon=True)
@@ -33,7 +33,7 @@ def start_echo(control_plane: ControlPlane, stack: AsyncExitStack) -> str:
 
 
 def _echo(port: int, ready: Any) -> None:
-    """Decides nothing, binds what it is told to bind."""
+    """Run the echo: accept everything, and bind as told."""
     import uvloop
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

@@ -1,8 +1,8 @@
-"""What Paddock's gates are compared with: something that opens every gate it sees and decides nothing.
+"""A loop that opens every gate it sees and decides nothing, for comparison with Paddock's gates.
 
-It sends the same PATCH as Paddock, through the same effector: as often, and as many at once. And from the
-same account: for an administrator the API server looks at no role, and 7% more pods were bound. And it is as
-new each time: one that went on had the connections of the last time.
+It sends the same PATCH as Paddock, through the same effector, as often and as many at once. It uses the same
+account, too. For an administrator the API server checks no role, and 7% more pods were bound. It is started
+anew each time, since a running one would reuse its connections.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from extender.kube.watch.reflector import Reflector
 
 
 class Opener:
-    """A process of its own, from `start` until `stop`, as Paddock is one."""
+    """A process that opens gates, from `start` until `stop`."""
 
     def __init__(self, control_plane: ControlPlane, namespace: str) -> None:
         self._kubeconfig = str(control_plane.kubeconfig("paddock-certificate"))
@@ -34,19 +34,19 @@ class Opener:
 
     @property
     def cpu_seconds(self) -> float:
-        """Of the one that runs, which must be."""
+        """The CPU time of the running process."""
         assert self._process is not None
         assert self._process.pid is not None
         return cpu_seconds_of(self._process.pid)
 
     async def start(self) -> None:
-        """Until it has listed the pods."""
+        """Start the process, and wait until it has listed the pods."""
         ours, theirs = multiprocessing.Pipe()
         process = multiprocessing.get_context("spawn").Process(
             target=_open, args=(theirs, self._kubeconfig, self._namespace), daemon=True
         )
         process.start()
-        # Else nothing would tell of one that ends before it is ready.
+        # Without this, a process that ends before it is ready would go unnoticed.
         theirs.close()
         self._process = process
         await asyncio.to_thread(ours.recv)
@@ -72,7 +72,7 @@ class _Pod(msgspec.Struct):
 
 
 class _Gates:
-    """Has each gate opened that a list or a watch shows."""
+    """A reflector's listener that has each gate opened that a list or a watch shows."""
 
     def __init__(self, perform: Callable[[OpenGate], None]) -> None:
         self._perform = perform

@@ -1,4 +1,4 @@
-"""How a figure is shown: one JSON line."""
+"""The form of a figure: one JSON line."""
 
 import json
 import statistics
@@ -20,5 +20,5 @@ def percentiles(seconds: list[float]) -> dict[str, float]:
 
 
 def ratio(one: list[float], other: list[float]) -> float:
-    """The median of the rounds' ratios: machines are shared, so only neighbours are compared."""
+    """The median of the rounds' ratios. Machines are shared, so only neighbouring rounds are compared."""
     return round(statistics.median(a / b for a, b in zip(one, other, strict=True)), 3)

@@ -1,4 +1,4 @@
-"""An engine and its verbs, wired as the server wires them, without an API server."""
+"""An engine and its verbs, connected as the server connects them, without an API server."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ Later = Callable[[float, Callable[[], None]], object]
 
 @dataclass(frozen=True, slots=True)
 class Rig:
-    """``measure``: what the server tells its metrics after each call."""
+    """An engine with its verbs. ``measure``: called as the server calls its metrics after each call."""
 
     engine: Engine
     verbs: PureVerbs
@@ -31,7 +31,7 @@ class Rig:
 
 
 def rig(*, later: Later | None = None, perform: Callable[[Effect], None] = lambda _: None) -> Rig:
-    """To be called on a running loop. ``later``: the loop's own by default; ``perform``: gets the effects."""
+    """An engine on the running loop. ``later``: the loop's own by default; ``perform``: gets the effects."""
     loop = asyncio.get_running_loop()
     nowhere = open("/dev/null", "w")  # noqa: SIM115 - for the whole run
     engines: list[Engine] = []

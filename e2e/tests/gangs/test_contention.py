@@ -1,4 +1,4 @@
-"""Many gangs that want the same room: all finish, none waits for another that waits for it."""
+"""Many gangs that want the same capacity: all finish, and none waits for another that waits for it."""
 
 import time
 from itertools import pairwise
@@ -11,15 +11,15 @@ from e2e.stands.gangs import BOTH, Job, rally
 from e2e.stands.timing import took
 
 QUEUES = {
-    # Queues take turns, so that gangs of several hold each other up until the time of their placeholders is
-    # over, as in YuniKorn; those of one come one after the other (GANG-7).
+    # Queues take turns, so gangs of several queues hold each other up until their placeholders time out, as
+    # in YuniKorn. Gangs of one queue come one after another (GANG-7).
     "in one queue": ({"root.jobs": {}}, 600),
     "in four queues": ({f"root.jobs{at}": {} for at in range(4)}, 5),
 }
-"""With the seconds that placeholders have."""
+"""Queues by the seconds that their placeholders have."""
 
 LATE = 3.0
-"""Seconds that a time-out may take until others have the room."""
+"""Seconds that a time-out may take until others have the capacity."""
 
 
 @pytest.mark.timed
@@ -27,14 +27,14 @@ LATE = 3.0
 @pytest.mark.parametrize(
     ("queues", "timeout"), QUEUES.values(), ids=[each.replace(" ", "-") for each in QUEUES]
 )
-async def test_twenty_gangs_of_eight_with_room_for_three(
+async def test_twenty_gangs_of_eight_with_capacity_for_three(
     cluster: Cluster, queues: Queues, timeout: int, gated: bool
 ) -> None:
     """In one queue none has to time out, and nothing stalls.
 
-    In several no stall is longer than two time-outs: what those that give up give back goes to the next ones'
-    placeholders, since their members are no asks before the last has gone (GANG-16). From then on members
-    wait that go first.
+    In several queues no stall is longer than two time-outs. Freed capacity goes to the next gangs'
+    placeholders, since a failed gang's members are no asks before its last placeholder has left (GANG-16).
+    From then on waiting members go first.
     """
     paths = [*queues]
     jobs = [

@@ -1,6 +1,6 @@
-"""Paddock or kube-scheduler killed while a gang is made, started, taken over, given up: the end is the same.
+"""Paddock or kube-scheduler killed while a gang is made, started, replaced or ended: the end is the same.
 
-The proxy carries an effect out and keeps its answer back; then the process is killed.
+The proxy carries an effect out and holds its answer. Then the process is killed.
 """
 
 import asyncio
@@ -14,13 +14,13 @@ from e2e.cluster.client import Cluster
 from e2e.stands.gangs import GATE, NOTED, REPLACES, Job, Rally, rally
 
 CORES = 4
-"""Of the cluster, one more than a gang of three takes."""
+"""Cores of the cluster, one more than a gang of three takes."""
 
 LEASE = 16.0
 """Seconds until another replica of kube-scheduler leads, by default."""
 
 Effect = tuple[str, str, str]
-"""Method, path and body of the call that asks for it."""
+"""An effect: method, path and body of the call that asks for it."""
 
 STARTS: dict[str, Effect] = {
     "a placeholder is made": ("POST", "/pods$", '"name":"tg-'),
@@ -46,8 +46,7 @@ def _named(effects: dict[str, Effect]) -> list[str]:
 
 @asynccontextmanager
 async def _crash(cluster: Cluster, job: Job, effect: Effect, *, gated: bool = False) -> AsyncIterator[Rally]:
-    """At the block Paddock was killed after ``effect``, is running again, and two others want the one core
-    that the gang leaves."""
+    """Kill Paddock after ``effect`` and start it again, with two other pods that want the one core left."""
     async with rally(cluster, nodes=2, cores=2, gated=gated, proxied=True) as here:
         done = here.proxy.hold_next(*effect)
         await here.submit(job)
@@ -55,7 +54,7 @@ async def _crash(cluster: Cluster, job: Job, effect: Effect, *, gated: bool = Fa
         await here.paddock.kill()
         here.proxy.clear()
         if len(here.placed(job)) < min(job.size, CORES):
-            # Whoever comes before them takes what they have not taken yet.
+            # Pods that come before them take what they have not taken yet.
             await here.paddock.start()
             await here.until_placed(job, min(job.size, CORES))
         await here.rivals(2)
@@ -66,7 +65,7 @@ async def _crash(cluster: Cluster, job: Job, effect: Effect, *, gated: bool = Fa
 
 @pytest.mark.parametrize("effect", [*STARTS.values(), WOKEN], ids=[*_named(STARTS), "a-member-is-woken"])
 async def test_a_gang_starts_though_paddock_crashes(cluster: Cluster, effect: Effect) -> None:
-    """GANG-20: nothing is made or taken over twice."""
+    """Nothing is made or replaced twice (GANG-20)."""
     job = Job("crash", 3)
     async with _crash(cluster, job, effect) as here:
         await here.until_started(job)
@@ -123,8 +122,8 @@ async def test_a_gang_starts_though_the_scheduler_crashes(cluster: Cluster, at: 
         await here.until_started(job)
 
 
-async def test_members_keep_their_room_until_a_scheduler_is_back(cluster: Cluster) -> None:
-    """Longer than the Lease of a replica that died lasts, after which the next one leads."""
+async def test_members_keep_their_capacity_until_a_scheduler_is_back(cluster: Cluster) -> None:
+    """The outage lasts longer than the Lease of a dead replica, after which the next one leads."""
     job = Job("crash", 4)
     async with rally(cluster, nodes=2, cores=2, proxied=True) as here:
         done = here.proxy.hold_next(*STARTS["a placeholder is deleted"])
@@ -133,11 +132,11 @@ async def test_members_keep_their_room_until_a_scheduler_is_back(cluster: Cluste
         await here.stand.scheduler.kill()
         here.proxy.clear()
         await here.until_no_holders()
-        gone = time.monotonic()
+        killed_at = time.monotonic()
         await here.rivals(2)
-        await here.pods.until(lambda: time.monotonic() - gone >= LEASE, "the Lease is over")
+        await here.pods.until(lambda: time.monotonic() - killed_at >= LEASE, "the Lease is over")
         await here.stand.scheduler.start()
         await here.until_bound(*job.names)
         here.assert_taken_over(job)
         await here.until_gang(job, "Started", 4, 4, 0)
-        await here.until_told(*here.rival_names(2))
+        await here.until_refused_by_scheduler(*here.rival_names(2))

@@ -1,4 +1,4 @@
-"""What others do to a gang: placeholders deleted by hand, room taken by pods of no queue, members gone."""
+"""Disturbances of a gang: placeholders deleted by hand, capacity taken by unmanaged pods, lost members."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ HIGH = 1000
 
 @BOTH
 async def test_a_placeholder_is_deleted_by_hand_before_the_start(cluster: Cluster, gated: bool) -> None:
-    """GANG-18: it is not made again, so the gang cannot come together; at its time it is none any more."""
+    """GANG-18: a deleted placeholder is not made again, so the gang cannot start and ends at its time-out."""
     job = Job("short", 4, timeout=5)
     async with rally(cluster, nodes=1, cores=3, gated=gated) as here:
         await here.submit(job)
@@ -31,7 +31,7 @@ async def test_a_placeholder_is_deleted_by_hand_before_the_start(cluster: Cluste
 
 @BOTH
 async def test_all_placeholders_are_deleted_by_hand_before_the_start(cluster: Cluster, gated: bool) -> None:
-    """Nothing is left to wait for: the gang is none any more at once."""
+    """Nothing is left to wait for: the gang ends at once."""
     job = Job("short", 4)
     async with rally(cluster, nodes=1, cores=3, gated=gated) as here:
         await here.submit(job)
@@ -44,7 +44,7 @@ async def test_all_placeholders_are_deleted_by_hand_before_the_start(cluster: Cl
 
 @BOTH
 async def test_placeholders_are_deleted_by_hand_after_the_start(cluster: Cluster, gated: bool) -> None:
-    """The room is everybody's, and later members wait for none of it."""
+    """The freed capacity is open to all, and later members do not wait for it."""
     job = Job("late", 4)
     async with rally(cluster, nodes=1, cores=4, gated=gated) as here:
         await cluster.create_pods([*job.manifests(cluster)][:2])
@@ -59,7 +59,7 @@ async def test_placeholders_are_deleted_by_hand_after_the_start(cluster: Cluster
 
 
 async def test_the_pod_that_owns_the_placeholders_is_deleted(cluster: Cluster) -> None:
-    """GANG-14, GANG-21: they go with it; the others are placed like any pods."""
+    """GANG-14, GANG-21: the placeholders go with their owner, and the others are placed like any pods."""
     job = Job("orphan", 4)
     async with rally(cluster, nodes=1, cores=3) as here:
         await here.submit(job)
@@ -72,7 +72,7 @@ async def test_the_pod_that_owns_the_placeholders_is_deleted(cluster: Cluster) -
 
 @BOTH
 async def test_a_member_is_deleted_while_it_takes_over(cluster: Cluster, gated: bool) -> None:
-    """Its placeholder is for the next."""
+    """The placeholder of a deleted member is left for the next one."""
     job = Job("taken", 2, members=3)
     async with rally(cluster, nodes=1, cores=2, gated=gated, proxied=True) as here:
         linked = here.proxy.hold_next(*LINKED)
@@ -80,14 +80,14 @@ async def test_a_member_is_deleted_while_it_takes_over(cluster: Cluster, gated: 
         await asyncio.wait_for(linked.wait(), 20)
         await cluster.delete_pod("taken-0")
         here.proxy.clear()
-        # The originator is gone, and its placeholders with it: what they held is for the members that live.
+        # With the originator its placeholders disappear. The capacity they held is for the members that live.
         await here.until_bound("taken-1", "taken-2")
         await here.until_used(2000)
 
 
 @BOTH
-async def test_a_pod_of_no_queue_takes_the_room_before_the_member(cluster: Cluster, gated: bool) -> None:
-    """The take-over is cancelled, nothing leaks, and the member has first claim on the room later."""
+async def test_an_unmanaged_pod_takes_the_capacity_before_the_member(cluster: Cluster, gated: bool) -> None:
+    """The replacement is cancelled, nothing leaks, and the member has first claim on the capacity later."""
     job = Job("taken", 2)
     async with rally(cluster, nodes=1, cores=2, gated=gated, proxied=True, priorities=(HIGH,)) as here:
         linked = here.proxy.hold_next(*LINKED)
@@ -125,7 +125,7 @@ async def _delete_holders(here: Rally) -> None:
 
 
 async def _create_foreign(here: Rally, name: str) -> None:
-    """Of more priority than all others; behind no gate, since the policy asks whether a pod is managed."""
+    """Create pods of higher priority than all others. No gate holds them, since they are unmanaged."""
     spec = {"priorityClassName": f"order-{HIGH}"}
     pod = here.cluster.pod(name, scheduler_name="default-scheduler", spec=spec)
     assert not is_holder(await here.cluster.create(pod))

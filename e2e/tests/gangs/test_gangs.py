@@ -1,4 +1,4 @@
-"""Gangs with placeholders on the real control plane: created with the shipped role, bound, taken over."""
+"""Gangs with placeholders on the real control plane: created with the shipped role, bound, replaced."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from e2e.stands.gangs import BOTH, NOTED, Job, rally
 
 @BOTH
 async def test_members_take_over_what_placeholders_held(cluster: Cluster, gated: bool) -> None:
-    """GANG-3, GANG-9, GANG-12: nobody runs before all have room, then each in a placeholder's place."""
+    """GANG-3, GANG-9, GANG-12: no member runs before all have capacity; then each replaces a placeholder."""
     job = Job("steady", 4)
     async with rally(cluster, nodes=2, cores=4, gated=gated) as here:
         await here.submit(job)
@@ -24,7 +24,7 @@ async def test_members_take_over_what_placeholders_held(cluster: Cluster, gated:
 
 @BOTH
 async def test_a_hard_gang_that_does_not_fit_fails(cluster: Cluster, gated: bool) -> None:
-    """GANG-16, APP-9: three of five placeholders have room; all of it is given back."""
+    """GANG-16, APP-9: three of five placeholders fit, and all of their capacity is given back."""
     job = Job("hard", 5, style="Hard", timeout=4)
     async with rally(cluster, nodes=1, cores=3, gated=gated) as here:
         await here.submit(job)
@@ -39,7 +39,7 @@ async def test_a_hard_gang_that_does_not_fit_fails(cluster: Cluster, gated: bool
 
 @BOTH
 async def test_a_soft_gang_that_does_not_fit_runs_as_far_as_it_does(cluster: Cluster, gated: bool) -> None:
-    """GANG-16: its members are placed like any other pods, each when there is room."""
+    """GANG-16: its members are placed like any other pods, each when there is capacity."""
     job = Job("soft", 5, timeout=4)
     async with rally(cluster, nodes=1, cores=3, gated=gated) as here:
         await here.submit(job)
@@ -55,14 +55,14 @@ async def test_a_soft_gang_that_does_not_fit_runs_as_far_as_it_does(cluster: Clu
 
 
 @BOTH
-async def test_a_gang_on_a_cluster_with_exactly_its_room(cluster: Cluster, gated: bool) -> None:
+async def test_a_gang_on_a_cluster_with_exactly_its_capacity(cluster: Cluster, gated: bool) -> None:
     """Every node is full of its placeholders, and others wait for each core that is free for a moment."""
     job = Job("exact", 8)
     rivals = [f"rival-{at}" for at in range(4)]
     async with rally(cluster, nodes=4, cores=2, gated=gated) as here:
         first, *others = job.manifests(cluster)
         await cluster.create(first)
-        # Before all are there the rivals' queue would have its share of the nodes.
+        # Before all members exist, the rivals' queue would have its share of the nodes.
         await here.until_placed(job, 8, made=8)
         await cluster.create_pods(cluster.pod(name, queue="root.others") for name in rivals)
         await cluster.create_pods(others)
@@ -79,7 +79,7 @@ async def test_a_gang_on_a_cluster_with_exactly_its_room(cluster: Cluster, gated
 
 @pytest.mark.smoke("gang")
 async def test_more_members_than_placeholders_and_a_member_that_comes_late(cluster: Cluster) -> None:
-    """GANG-13, GANG-14: six for three; the others are placed as any pods once all have been taken over."""
+    """GANG-13, GANG-14: six members for three placeholders. The others are placed once all are replaced."""
     job = Job("many", 3, members=6)
     async with rally(cluster, nodes=2, cores=4) as here:
         first, *others = job.manifests(cluster)

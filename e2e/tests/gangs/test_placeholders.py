@@ -37,28 +37,28 @@ POLICIES = (
 
 
 class Hand:
-    """Our effector as the account that the shipped role is bound to, in a namespace with an originator."""
+    """Paddock's effector with the account of the shipped role, in a namespace with an originator."""
 
     def __init__(
-        self, cluster: Cluster, effector: Effector, told: list[on.Event], originator: Object
+        self, cluster: Cluster, effector: Effector, learned: list[on.Event], originator: Object
     ) -> None:
         self._cluster = cluster
         self._effector = effector
-        self._told = told
+        self._learned = learned
         self.originator = originator
         self.outcomes: Counter[CreationOutcome] = Counter()
 
     async def create(self, *wanted: CreatePlaceholder) -> on.PlaceholderCreated:
-        """How the last one ended."""
+        """Create a placeholder, and return how that ended."""
         for each in wanted:
             self._effector.perform(each)
 
         async def ended() -> bool:
-            return len(self._told) >= len(wanted)
+            return len(self._learned) >= len(wanted)
 
         await eventually(ended, "the creations have ended", timeout=30)
-        ends = [each for each in self._told if isinstance(each, on.PlaceholderCreated)]
-        self._told.clear()
+        ends = [each for each in self._learned if isinstance(each, on.PlaceholderCreated)]
+        self._learned.clear()
         self.outcomes = Counter(each.outcome for each in ends)
         return ends[-1]
 
@@ -89,18 +89,18 @@ async def hand_of(cluster: Cluster) -> AsyncIterator[Hand]:
         if thing["kind"] in INSTALLED:
             await cluster.apply(thing)
     await eventually(lambda: _may_create(cluster), "the role is in force")
-    told: list[on.Event] = []
+    learned: list[on.Event] = []
     async with await connect(kubeconfig=str(cluster.control_plane.kubeconfig(USER))) as client:
         effector = Effector(
             client,
-            learn=told.append,
+            learn=learned.append,
             may_act=lambda: True,
             count=lambda *_: None,
-            # All that a template says, so that the API server judges it (F-16).
+            # The whole template, so that the API server judges it (F-16).
             placeholders=lambda: PlaceholderSettings(copied=template_parts_from("any")),
         )
         running = asyncio.create_task(effector.run())
-        yield Hand(cluster, effector, told, await cluster.create_pod("first", queue="root.a", app="app-1"))
+        yield Hand(cluster, effector, learned, await cluster.create_pod("first", queue="root.a", app="app-1"))
         running.cancel()
         with suppress(asyncio.CancelledError):
             await running
@@ -117,7 +117,7 @@ def gang(**more: Any) -> Gang:
 
 
 async def test_the_restricted_level_takes_it(cluster: Cluster) -> None:
-    """GANG-3; an ordinary pod of these tests is not fit for such a namespace."""
+    """GANG-3: a placeholder passes, while an ordinary pod of these tests would not."""
     async with hand_of(cluster) as hand:
         await _label(cluster, {"pod-security.kubernetes.io/enforce": "restricted"})
         await eventually(lambda: _refused(cluster), "the level is in force")
@@ -149,7 +149,7 @@ async def test_the_restricted_level_takes_it(cluster: Cluster) -> None:
 
 
 async def test_a_limit_range_changes_its_size(cluster: Cluster) -> None:
-    """What counts is what the API server made of it."""
+    """The size that counts is the one the API server stored."""
     async with hand_of(cluster) as hand:
         limit = {"type": "Container", "default": {"memory": "64Mi"}, "defaultRequest": {"memory": "32Mi"}}
         await _put_limits(cluster, {**limit, "max": {"cpu": "2"}})
@@ -163,7 +163,7 @@ async def test_a_limit_range_changes_its_size(cluster: Cluster) -> None:
 
 
 async def test_the_policies_treat_it_as_any_managed_pod(cluster: Cluster) -> None:
-    """Gate and markers, whether or not it has them already; and it belongs to Paddock's own account."""
+    """A placeholder gets gate and markers, whether or not it has them, and belongs to Paddock's account."""
     async with hand_of(cluster) as hand:
         for thing in _policies():
             await cluster.apply(thing)
@@ -244,7 +244,7 @@ async def test_the_same_place_twice_is_one_pod(cluster: Cluster) -> None:
 
 
 async def test_a_resource_quota_refuses_what_is_beyond_it(cluster: Cluster) -> None:
-    """Many at once compete for its status, which is no refusal."""
+    """Many requests at once compete for its status, which is no refusal."""
     async with hand_of(cluster) as hand:
         await _put_quota(cluster, pods=24)
         await hand.create(*(hand.wish(f"tg-{at}") for at in range(24)))
@@ -255,7 +255,7 @@ async def test_a_resource_quota_refuses_what_is_beyond_it(cluster: Cluster) -> N
 
 
 async def test_the_role_needs_its_part_in_finalizers(cluster: Cluster) -> None:
-    """Where `OwnerReferencesPermissionEnforcement` is on, as it is here."""
+    """The right matters where `OwnerReferencesPermissionEnforcement` is on, as it is here."""
     async with hand_of(cluster) as hand:
         role = path_of("ClusterRole", name="paddock")
         rules = (await cluster.request("GET", role))["rules"]
@@ -303,7 +303,10 @@ def facts_of(pod: Object) -> Any:
 
 
 async def _may_create(cluster: Cluster) -> bool:
-    """In force is all of the role: a placeholder of no owner, then one that blocks a deletion."""
+    """Wait until the whole role is in force.
+
+    Placeholders are created for that: one without an owner, then one that blocks a deletion.
+    """
     owner = {"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "x", "blockOwnerDeletion": True}
     pod = cluster.pod("probe")
     pod["metadata"]["ownerReferences"] = [owner]
@@ -311,7 +314,7 @@ async def _may_create(cluster: Cluster) -> bool:
 
 
 async def _tried(cluster: Cluster, pod: Object) -> Object | None:
-    """What would be made of a pod that Paddock's account posts, None when it is refused."""
+    """The pod that the API server would make of a post by Paddock's account; None if it refuses."""
     path = path_of("Pod", cluster.namespace)
     try:
         return await cluster.request("POST", path, pod, params={"dryRun": "All"}, user=USER)
@@ -334,21 +337,21 @@ def _policies() -> list[Object]:
 
 
 async def _treated(cluster: Cluster) -> bool:
-    """A pod in a queue gets all that the policies give; who forges a name is refused."""
+    """True if a pod in a queue gets all that the policies give, and a forged name is refused."""
     made = await _tried(cluster, cluster.pod("probe", queue="root.a"))
     forged = cluster.pod("probe", annotations={DOMAIN + "user.info": "{}"})
     return made is not None and all(_gifts(made)) and await _tried(cluster, forged) is None
 
 
 async def _untouched(cluster: Cluster) -> bool:
-    """Also who forges a name is let be."""
+    """True if the policies change nothing, even a forged name."""
     made = await _tried(cluster, cluster.pod("probe", queue="root.a"))
     forged = cluster.pod("probe", annotations={DOMAIN + "user.info": "{}"})
     return made is not None and not any(_gifts(made)) and await _tried(cluster, forged) is not None
 
 
 def _gifts(pod: Object) -> tuple[bool, ...]:
-    """Whether a pod has markers, a gate, a user."""
+    """Report whether a pod has markers, a gate, a user."""
     named = DOMAIN + "user.info" in pod["metadata"].get("annotations", {})
     return MARKERS[0] in _requests(pod), bool(pod["spec"].get("schedulingGates")), named
 
@@ -367,7 +370,7 @@ async def _put_limits(cluster: Cluster, limit: Object) -> None:
 
 
 async def _put_quota(cluster: Cluster, *, pods: int) -> None:
-    """The quota controller's part too: the pods that are there count from now on."""
+    """Play the quota controller, too: existing pods count from now on."""
     path = f"/api/v1/namespaces/{cluster.namespace}/resourcequotas"
     hard = {"pods": str(pods)}
     body = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": hard}}

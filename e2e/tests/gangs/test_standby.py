@@ -1,4 +1,4 @@
-"""Two Paddocks, of which the one whose host holds the Lease acts; it dies while a gang comes together."""
+"""Two Paddocks, of which the one whose host holds the Lease acts. It dies while a gang starts."""
 
 import asyncio
 
@@ -21,7 +21,7 @@ EFFECTS = {
 async def test_the_standby_goes_on_where_the_leader_died(
     cluster: Cluster, effect: tuple[str, str, str]
 ) -> None:
-    """It has watched all the time, and made nothing of its own."""
+    """The standby has watched all the time, and made nothing of its own."""
     job = Job("crash", 3)
     async with rally(cluster, nodes=2, cores=2, proxied=True, lease=LEASE) as here:
         standby = await here.stand.stand_by()

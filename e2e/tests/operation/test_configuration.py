@@ -1,4 +1,4 @@
-"""Queues as an operator keeps them, on the real control plane: edited while pods come and go."""
+"""Queues as an operator maintains them, on the real control plane: edited while pods come and go."""
 
 import copy
 import json
@@ -21,7 +21,7 @@ NIGHTLY, HOURLY, LAB, ANN = "root.batch.nightly", "root.batch.hourly", "root.lab
 
 
 def _applications(quota: str) -> dict[str, App]:
-    """By id. ``quota``: a namespace that is annotated with one."""
+    """The applications by id. ``quota``: a namespace that is annotated with one."""
     staff = App("carol", f"root.namespaces.{quota}", groups=("staff",), namespace=quota, churns=True)
     return {
         "ann-1": App("dev-ann", ANN, churns=True),
@@ -52,7 +52,7 @@ HELD = {
     "alice-1": "GroupQuotaExceeded: group * in root.lab max vcore=4",
     "alice-3": "UserMaxApplicationsReached: user alice in root.lab max applications=2",
 }
-"""Applications whose next pod waits for an edit, and with which words."""
+"""Applications whose next pod waits for an edit, with the message of each."""
 
 NEVER = {
     "bob": "UserQuotaExceeded: user bob in root.lab max vcore=2",
@@ -66,7 +66,7 @@ NEVER = {
 """Applications whose next pod waits whatever is edited."""
 
 REJECTED = ("stranger", "misspelt", "of-a-parent", "below-a-leaf")
-"""Those that no rule places."""
+"""Applications that no rule places."""
 
 AT_THE_END = NEVER | {
     "bob": "UserQuotaExceeded: user bob in root.lab max vcore=1",
@@ -96,23 +96,23 @@ async def test_five_edits_while_300_pods_come_and_go(cluster: Cluster) -> None:
 
 
 async def _fill(day: Tenants) -> None:
-    """Those that hold their place run, the next of some are refused, and four of ten nightly pods run."""
+    """Let the held pods run, the next of some be refused, and four of ten nightly pods run."""
     for app_id, app in day.apps.items():
         for at in range(app.holds):
             await day.create(app_id, f"hold-{at}")
     await day.pods.until(lambda: not day.pods.waiting(), "all that hold run")
     for app_id, text in (HELD | NEVER).items():
-        await day.until_told(await day.create(app_id, "next"), text)
+        await day.until_refused(await day.create(app_id, "next"), text)
     ten = [await day.create("nightly", str(at)) for at in range(10)]
     await day.until_bound(*ten[:4])
     for name in ten[4:]:
-        await day.until_told(name, f"QuotaExceeded: {NIGHTLY} max vcore=4")
+        await day.until_refused(name, f"QuotaExceeded: {NIGHTLY} max vcore=4")
 
 
 async def _while_pods_come_and_go(
     day: Tenants, number: int, edit: Callable[[Tenants], Awaitable[None]]
 ) -> None:
-    """An edit in the middle of a batch of 60."""
+    """Edit in the middle of a batch of 60."""
     day.batch(number)
     await day.pods.until(lambda: day.left_of_batch(number) <= 40, "some have come and gone")
     left, before = day.left_of_batch(number), time.monotonic()
@@ -122,7 +122,7 @@ async def _while_pods_come_and_go(
 
 
 async def _raise(day: Tenants) -> None:
-    """Waiting pods are woken; a template holds for the queues that are made from now on."""
+    """Raise maxima: waiting pods are woken, and a template holds for queues made from now on."""
 
     def change(document: Object) -> None:
         queue(document, NIGHTLY)["resources"]["max"]["vcore"] = 8
@@ -138,14 +138,14 @@ async def _raise(day: Tenants) -> None:
 
 
 async def _lower(day: Tenants) -> None:
-    """Eight run where three may: all stay, and nothing starts until the third is gone."""
+    """Lower maxima: eight run where three may. All stay, and nothing starts until the third is gone."""
     eight = day.running("nightly-")
 
     def change(document: Object) -> None:
         queue(document, NIGHTLY)["resources"]["max"]["vcore"] = 3
 
     await day.edit(change)
-    await day.until_told(await day.create("nightly", "late"), f"QuotaExceeded: {NIGHTLY} max vcore=3")
+    await day.until_refused(await day.create("nightly", "late"), f"QuotaExceeded: {NIGHTLY} max vcore=3")
     assert day.running("nightly-") == eight
     last = sorted(eight)[:3]
     await day.delete(*(eight - {*last}))
@@ -157,7 +157,7 @@ async def _lower(day: Tenants) -> None:
 
 
 async def _break(day: Tenants) -> None:
-    """One value that cannot be read: nothing of the edit is taken, and whoever asks is told."""
+    """Write a value that cannot be read: nothing of the edit applies, and the error is reported."""
     broken = copy.deepcopy(day.document)
     queue(broken, NIGHTLY)["resources"]["max"]["vcore"] = "lots"
     queue(broken, "root.fallback")["resources"]["max"]["vcore"] = 20
@@ -177,7 +177,7 @@ async def _break(day: Tenants) -> None:
 
 
 async def _remove(day: Tenants) -> None:
-    """A queue that goes keeps its applications and takes no other; limits of people change as well."""
+    """Remove a queue: it retains its applications and takes no other. Limits of people change as well."""
 
     def change(document: Object) -> None:
         batch = queue(document, "root.batch")
@@ -188,14 +188,14 @@ async def _remove(day: Tenants) -> None:
 
     await day.edit(change)
     await day.until_bound("alice-1-next", "alice-3-next")
-    await day.until_told(await day.create("hourly-2", "next"), f"QueueDraining: {HOURLY}")
+    await day.until_refused(await day.create("hourly-2", "next"), f"QueueDraining: {HOURLY}")
     await day.until_bound("hourly-hold-0", await day.create("hourly", "next"))
     assert len(day.running("bob-")) == 2
     assert (await day.notes())["last configuration error"] == ""
 
 
 async def _restore(day: Tenants) -> None:
-    """It takes applications again; a queue that a rule had made takes the document's values (Q-11)."""
+    """Restore a queue: it takes applications again, and a dynamic one takes the document's values (Q-11)."""
 
     def change(document: Object) -> None:
         hourly = {"name": "hourly", "resources": {"max": {"vcore": 8}}}
@@ -210,7 +210,7 @@ async def _restore(day: Tenants) -> None:
 
 
 async def _end(day: Tenants, batches: int) -> None:
-    """All that came have gone, nobody was evicted, and who never ran is told why."""
+    """End all that came: no pod was evicted, and each that never ran has a reason."""
     await day.pods.until(lambda: not any(map(day.left_of_batch, range(batches))), "all 300 have ended")
     await day.all_created()
     assert len(day.running("nightly-")) == 3
@@ -219,9 +219,9 @@ async def _end(day: Tenants, batches: int) -> None:
     await eventually(day.agrees, "Paddock counts what is seen")
     assert {name for name in day.live if name not in day.running("")} == {f"{each}-next" for each in NEVER}
     assert {each: await day.reason(f"{each}-next") for each in NEVER} == AT_THE_END
-    assert (day.gone, day.stand.kubelet.refused) == (day.deleted, [])
+    assert (day.ended, day.stand.kubelet.refused) == (day.deleted, [])
     assert {pod["status"]["phase"] for pod in day.all.values()} == {"Pending", "Running", "Succeeded"}
-    assert day.queues.rules.bindings == len(day.all) + len(day.gone) - len(NEVER)
+    assert day.queues.rules.bindings == len(day.all) + len(day.ended) - len(NEVER)
     assert await day.paddock.metric("paddock_reloads_total", fate="applied") == 5
     await _landed(day)
     _say_peaks(day)
@@ -235,7 +235,7 @@ async def _landed(day: Tenants) -> None:
 
 
 def _say_peaks(day: Tenants) -> None:
-    """Every limit was reached, so that none held by chance."""
+    """Assert that every limit was reached, so that none held by chance."""
     people, queues = (
         {path: peak["cpu"] for path, peak in sorted(observer.rules.peaks.items())}
         for observer in (day.people, day.queues)
@@ -248,14 +248,14 @@ def _say_peaks(day: Tenants) -> None:
 
 
 async def _restart(day: Tenants) -> None:
-    """Nothing of where anybody runs was known to the process alone."""
+    """Restart, to show that the process alone knew nothing of where pods run."""
     await day.paddock.restart()
     await _landed(day)
     await eventually(day.agrees, "Paddock counts what is seen after a restart, too")
 
 
 async def _event(day: Tenants, config_map: Object) -> str:
-    """What the Event on the ConfigMap says."""
+    """The message of the Event on the ConfigMap."""
     found = await day.cluster.request("GET", f"/api/v1/namespaces/{NAMESPACE}/events")
     uid = config_map["metadata"]["uid"]
     about = [each for each in found["items"] if each["involvedObject"].get("uid") == uid]
@@ -263,7 +263,7 @@ async def _event(day: Tenants, config_map: Object) -> str:
 
 
 async def _events(day: Tenants, apps: Sequence[str]) -> dict[str, str]:
-    """What Events say of the next pods of these applications."""
+    """Messages of Events about the next pods of these applications."""
     found = await day.cluster.request("GET", f"/api/v1/namespaces/{day.cluster.namespace}/events")
     uids = {day.all[f"{each}-next"]["metadata"]["uid"]: each for each in apps}
     about = [(uids.get(each["involvedObject"].get("uid")), each) for each in found["items"]]
@@ -276,7 +276,7 @@ async def _events(day: Tenants, apps: Sequence[str]) -> dict[str, str]:
 
 
 async def test_the_quota_of_a_namespace_is_exact(cluster: Cluster) -> None:
-    """NS-1, NS-5: as many pods run as the annotation allows; without one, as many as the template does."""
+    """NS-1, NS-5: as many pods run as the annotation allows, or without one as the template does."""
     quotas = {"cores": {"cpu": "2500m"}, "pods": {"pods": "2", "memory": "1Gi"}, "none": {}}
     cases = {
         name: await cluster.create_namespace({QUOTA: json.dumps(quota)} if quota else {})
@@ -297,10 +297,10 @@ def _staff(namespace: str) -> App:
 
 
 async def _one_too_many(day: Tenants, app_id: str, fit: int, bound: str, **pod: Any) -> None:
-    """``fit`` pods run and the next is refused; it runs when one of them has gone."""
+    """Let ``fit`` pods run. The next is refused, and runs when one of them is deleted."""
     names = [await day.create(app_id, str(at), **pod) for at in range(fit + 1)]
     await day.until_bound(*names[:-1])
-    await day.until_told(names[-1], f"QuotaExceeded: {day.apps[app_id].lands} {bound}")
+    await day.until_refused(names[-1], f"QuotaExceeded: {day.apps[app_id].lands} {bound}")
     await day.delete(names[0])
     await day.until_bound(names[-1])
 
@@ -315,10 +315,10 @@ ONE_QUEUE = {
 
 
 @pytest.mark.timed
-async def test_a_user_at_the_limit_holds_nobody_up(cluster: Cluster) -> None:
-    """UGM-1, QUO-7: who waits behind the user's older pods starts when the queue has room.
+async def test_a_user_at_the_limit_holds_no_other_user_up(cluster: Cluster) -> None:
+    """UGM-1, QUO-7: a pod behind the user's older pods starts when the queue has capacity.
 
-    At the end nothing but the edit happens: kube-scheduler would not look at the last pod by itself.
+    At the end only the edit happens: kube-scheduler would not retry the last pod by itself.
     """
     document = {"partitions": [{"name": "default", "queues": [{"name": "root", "queues": [ONE_QUEUE]}]}]}
     apps = {user: App(user, SHARED, asks=SHARED) for user in ("alice", "bob", "carl")}
@@ -326,10 +326,10 @@ async def test_a_user_at_the_limit_holds_nobody_up(cluster: Cluster) -> None:
         await day.until_bound(await day.create("carl", "0"))
         alice = [await day.create("alice", str(at)) for at in range(5)]
         await day.until_bound(*alice[:3])
-        await _all_told(day, alice[3:], "UserQuotaExceeded: user alice in root.shared max vcore=3")
+        await _until_all_refused(day, alice[3:], "UserQuotaExceeded: user alice in root.shared max vcore=3")
         bob = [await day.create("bob", str(at)) for at in range(3)]
         await day.until_bound(*bob[:2])
-        await _all_told(day, bob[2:], "QuotaExceeded: root.shared max vcore=6")
+        await _until_all_refused(day, bob[2:], "QuotaExceeded: root.shared max vcore=6")
         before = time.monotonic()
         await day.delete("carl-0")
         await day.until_bound(bob[2])
@@ -341,7 +341,7 @@ async def test_a_user_at_the_limit_holds_nobody_up(cluster: Cluster) -> None:
         assert await day.reason(left) == "UserQuotaExceeded: user alice in root.shared max vcore=3"
         await day.delete(left)
         last = await day.create("alice", "last")
-        await day.until_told(last, "UserQuotaExceeded: user alice in root.shared max vcore=3")
+        await day.until_refused(last, "UserQuotaExceeded: user alice in root.shared max vcore=3")
         await day.edit(_four_cores_each)
         await day.until_bound(last)
         await eventually(day.agrees, "Paddock counts what is seen")
@@ -351,6 +351,6 @@ def _four_cores_each(document: Object) -> None:
     queue(document, SHARED)["limits"][0]["maxresources"]["vcore"] = 4
 
 
-async def _all_told(day: Tenants, names: Sequence[str], text: str) -> None:
+async def _until_all_refused(day: Tenants, names: Sequence[str], text: str) -> None:
     for name in names:
-        await day.until_told(name, text)
+        await day.until_refused(name, text)

@@ -19,7 +19,7 @@ async def test_a_config_map_that_is_lost_lifts_no_limit_and_a_start_without_one_
         for lost in (None, {}, {"paddock.turn.lease": "3s"}):
             await _lose(stand, lost)
             await _lasts(stand)
-        await eventually(lambda: _told(cluster), "an Event")
+        await eventually(lambda: _is_reported(cluster), "an Event")
         await _lose(stand, None)
         await _starts_without(stand)
         await stand.configure(TWO)
@@ -29,7 +29,7 @@ async def test_a_config_map_that_is_lost_lifts_no_limit_and_a_start_without_one_
 
 
 async def _lose(stand: Stand, data: Object | None) -> None:
-    """The document, then its loss; Paddock has seen both."""
+    """Delete the document after Paddock has seen it, and wait until it has seen the loss."""
     await stand.configure(TWO)
     await eventually(lambda: _missing(stand, 0), "it is there")
     if data is None:
@@ -51,7 +51,7 @@ async def _lasts(stand: Stand) -> None:
 
 
 async def _starts_without(stand: Stand) -> None:
-    """Not ready; pods of queues wait and others do not."""
+    """Start without a document: not ready, pods of queues wait, and others do not."""
     await stand.paddock.kill()
     await stand.paddock.start(wait=False)
     await eventually(lambda: _missing(stand, 1), "it says so")
@@ -74,7 +74,7 @@ async def _missing(stand: Stand, wanted: float) -> bool:
     return answers and await stand.paddock.metric("paddock_configuration_missing") == wanted
 
 
-async def _told(cluster: Cluster) -> bool:
+async def _is_reported(cluster: Cluster) -> bool:
     found = await cluster.request("GET", f"/api/v1/namespaces/{NAMESPACE}/events")
     return any(
         (each["reason"], each["type"], each["involvedObject"]["name"])

@@ -1,4 +1,4 @@
-"""Pods that know nothing of queues do not suffer from Paddock; pods of a queue wait for it."""
+"""Unmanaged pods do not suffer from an outage of Paddock, while pods of a queue wait for it."""
 
 from e2e.cluster.client import Cluster, message_of
 from e2e.stands.stand import Stand
@@ -36,7 +36,7 @@ async def test_an_unmanaged_pod_schedules_while_paddock_is_stopped(cluster: Clus
 
 
 async def test_an_unmanaged_pod_schedules_while_paddock_is_not_synced(cluster: Cluster) -> None:
-    """Namespaces are known, pods are not: open for pods that have no queue, closed for the others."""
+    """Namespaces are known, pods are not: filter is open for unmanaged pods and closed for the others."""
     async with Stand(cluster, QUEUES, proxied=True) as stand:
         await cluster.add_nodes(1)
         stand.proxy.freeze("/api/v1/nodes")

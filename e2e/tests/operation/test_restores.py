@@ -25,7 +25,7 @@ NAMES = ("stays", "doomed", "late", "new-1", "new-2")
 
 @pytest.mark.timeout(300)
 async def test_a_restored_cluster_is_counted_as_it_is() -> None:
-    """A pod that was deleted runs again, two were never made, and one was bound and is not any more."""
+    """A deleted pod runs again, two were never made, and a bound one is not bound any more."""
     async with _bare() as (own, paddock, scheduler):
         for name in ("stays", "doomed"):
             await own.create_pod(name, queue="root.a")
@@ -64,7 +64,7 @@ async def test_a_restored_cluster_is_counted_as_it_is() -> None:
 
 @asynccontextmanager
 async def _bare() -> AsyncIterator[tuple[Cluster, PaddockProcess, Scheduler]]:
-    """Without all those that watch, who must not lose a connection."""
+    """A control plane without watchers, which would not survive the restart."""
     async with ControlPlane() as control_plane, Cluster(control_plane) as cluster:
         cluster.namespace = await cluster.create_namespace()
         await install(cluster, "kubeadm")

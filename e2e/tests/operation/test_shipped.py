@@ -35,10 +35,13 @@ MARKERS = ("paddock.dev/filter", "paddock.dev/preempt", "paddock.dev/bind")
 async def test_a_shipped_configuration_holds_a_quota(
     cluster: Cluster, configuration: str, tmp_path: Path
 ) -> None:
-    """With its own Lease, profiles and users; scoped ones with the policy that marks managed pods."""
+    """Each has its own Lease, profiles and users.
+
+    Scoped ones have the policy that marks managed pods, too.
+    """
     async with stand_of(cluster, configuration, tmp_path) as stand:
         await cluster.add_nodes(2)
-        await _until_policy_marks(cluster, configuration)
+        await _until_policy_applies(cluster, configuration)
         for name in ("p1", "p2", "p3"):
             await cluster.create_pod(name, queue="root.a")
         await stand.pods.until(lambda: len(stand.pods.bound()) == 2, "two are bound", timeout=45)
@@ -55,7 +58,7 @@ async def test_a_shipped_configuration_holds_a_quota(
 
 
 async def test_applying_the_overlays_again_replaces_no_queue(cluster: Cluster, tmp_path: Path) -> None:
-    """F-5: the documented upgrade. The documented command makes queues once, and never replaces any."""
+    """F-5: the documented upgrade creates queues once and never replaces any."""
     sample = await asyncio.to_thread((MANIFESTS / "queues" / "queues.yaml").read_text)
     live = tmp_path / "my-queues.yaml"
     await asyncio.to_thread(live.write_text, sample.replace('max: {vcore: "2"', 'max: {vcore: "1"'))
@@ -77,7 +80,7 @@ async def test_applying_the_overlays_again_replaces_no_queue(cluster: Cluster, t
 
 
 async def _take_out(cluster: Cluster, folder: Path, overlays: Iterable[str]) -> None:
-    """Delete what was applied, but namespaces: without a controller-manager none is ever gone."""
+    """Delete what was applied, except namespaces: without a controller-manager none ever disappears."""
     found = [thing for overlay in overlays for thing in rendered(overlay) if thing["kind"] != "Namespace"]
     (folder / "applied.yaml").write_text(yaml.safe_dump_all(found))
     assert await _kubectl(cluster, folder, "delete --ignore-not-found --wait=false -f applied.yaml") == 0
@@ -100,7 +103,7 @@ async def _kubectl(cluster: Cluster, folder: Path, command: str, *more: str) -> 
 
 @pytest.mark.parametrize("configuration", [each for each in CONFIGURATIONS if "plain" in each])
 async def test_effects_wait_for_the_lease(cluster: Cluster, configuration: str, tmp_path: Path) -> None:
-    """Only the extender beside the replica that leads acts on its own account."""
+    """Only the extender beside the leading replica acts on its own account."""
     async with stand_of(cluster, configuration, tmp_path) as stand:
         await cluster.add_nodes(1)
         await cluster.create_pod("p", queue="root.a")
@@ -109,7 +112,7 @@ async def test_effects_wait_for_the_lease(cluster: Cluster, configuration: str, 
 
 
 async def test_verbs_take_no_caller_without_a_certificate(cluster: Cluster, tmp_path: Path) -> None:
-    """mTLS when the verbs leave the pod: a scheduler without a client certificate places nothing."""
+    """With verbs outside the pod, a scheduler without a client certificate places nothing (mTLS)."""
     async with stand_of(cluster, "service/scheduler-config-scoped.yaml", tmp_path) as stand:
         await cluster.add_nodes(1)
         await stand.scheduler.stop()
@@ -167,8 +170,8 @@ def _is_scoped(configuration: str) -> bool:
     return any("managedResources" in each for each in manifest(configuration)[0]["extenders"])
 
 
-async def _until_policy_marks(cluster: Cluster, configuration: str) -> None:
-    """A new policy takes a moment: dry-run pods until one is marked."""
+async def _until_policy_applies(cluster: Cluster, configuration: str) -> None:
+    """Wait for a new policy, with dry-run pods until one is marked."""
     if not _is_scoped(configuration):
         return
     for _ in range(200):
@@ -186,14 +189,14 @@ def _requests(pod: Object) -> Object:
 
 
 async def _is_left_alone(stand: Stand) -> bool:
-    """For longer than kube-scheduler lets a pod wait that it tries again after others' news."""
+    """Wait for longer than kube-scheduler waits before it retries a pod after other events."""
     before = await stand.paddock.metric("paddock_verb_seconds_count", verb="filter")
     await asyncio.sleep(1.5)
     return await stand.paddock.metric("paddock_verb_seconds_count", verb="filter") == before
 
 
 async def _nothing_was_forbidden(stand: Stand) -> None:
-    """The shipped role is enough: no call was refused for want of a permission."""
+    """Assert that the shipped role is enough: no call lacked a permission."""
     assert [line for line in stand.paddock.logs() if "forbidden" in str(line).lower()] == []
     assert await stand.paddock.metric("paddock_effects_total", outcome="failed") == 0
     assert await stand.paddock.metric("paddock_effects_total", effect="WakePod", outcome="done") > 0

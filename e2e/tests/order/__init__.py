@@ -1,1 +1,1 @@
-"""Which pod goes next, and on which node."""
+"""The order of pods, and the choice of their nodes."""

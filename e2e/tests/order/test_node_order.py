@@ -28,7 +28,7 @@ async def configure(stand: Stand, policy: str) -> None:
 
 
 async def nodes_taken(stand: Stand, prefix: str, count: int) -> list[str]:
-    """Where pods of one core go that come one after the other."""
+    """Nodes taken by pods of one core that come one after another."""
 
     def taken(name: str) -> str:
         pod: Object | None = stand.pods.named(name)
@@ -43,7 +43,7 @@ async def nodes_taken(stand: Stand, prefix: str, count: int) -> list[str]:
 
 @pytest.mark.smoke("prioritize")
 async def test_pods_go_where_the_policy_of_the_document_says(cluster: Cluster) -> None:
-    """kube-scheduler by itself would spread them; and a reload turns the order around."""
+    """kube-scheduler by itself would spread them, and a reload reverses the order."""
     async with Stand(cluster, {}, config=CONFIG) as stand:
         first, second, third = await cluster.add_nodes(3, cpu="4")
         await configure(stand, "binpacking")

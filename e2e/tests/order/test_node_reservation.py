@@ -1,23 +1,23 @@
-"""A node that is kept for a pod that no node has room for (CYC-2, CYC-6), on the real control plane."""
+"""A node reserved for a pod that fits on no node (CYC-2, CYC-6), on the real control plane."""
 
 from e2e.cluster.client import Cluster, message_of, node_of
 from e2e.stands.course import RESERVED, Place, place
-from e2e.stands.node_reservation import BY_SIZE, until_kept, until_small_ones_had_the_others
+from e2e.stands.node_reservation import BY_SIZE, until_reserved, until_small_ones_had_the_others
 from e2e.stands.stand import eventually
 
 
-async def test_room_is_gathered_on_a_kept_node_while_smaller_pods_go_elsewhere(cluster: Cluster) -> None:
-    """Small pods rank before it and would take core after core; two cores are free on each of three nodes."""
+async def test_capacity_gathers_on_a_reserved_node_while_smaller_pods_go_elsewhere(cluster: Cluster) -> None:
+    """Small pods rank before it and would take core after core. Two cores are free on each of three nodes."""
     async with place(cluster, BY_SIZE, nodes=3, cores=6) as here:
         blockers = await here.fill(12)
-        node = await until_kept(here)
+        node = await until_reserved(here)
         on_node = [name for name in blockers if node_of(here.named(name)) == node]
         elsewhere = [f"other-{at}" for at in range(4)]
         await cluster.create_pods(cluster.pod(name, queue="root.small") for name in elsewhere)
         await here.until_bound(*elsewhere)
         late = [f"late-{at}" for at in range(3)]
         await cluster.create_pods(cluster.pod(name, queue="root.small") for name in late)
-        await here.until_told(*late)
+        await here.until_refused_by_scheduler(*late)
         await here.pods.until(
             lambda: all("1 NodeReserved: " in message_of(here.named(name)) for name in late),
             "all are refused the one node",
@@ -34,10 +34,10 @@ async def test_room_is_gathered_on_a_kept_node_while_smaller_pods_go_elsewhere(c
         await here.until_bound(*late)
 
 
-async def test_a_restart_keeps_the_node_and_a_gone_pod_leaves_it_to_all(cluster: Cluster) -> None:
+async def test_a_restart_keeps_the_node_and_a_deleted_pod_leaves_it_to_all(cluster: Cluster) -> None:
     async with place(cluster, BY_SIZE, nodes=3, cores=6) as here:
         await here.fill(12)
-        node = await until_kept(here)
+        node = await until_reserved(here)
         await here.stand.paddock.restart()
         await until_small_ones_had_the_others(here, node)
         await eventually(lambda: _nothing_nominated(here), "nothing is nominated")

@@ -1,4 +1,4 @@
-"""Who goes next on the real control plane: the queues say so, whatever the priorities of the pods."""
+"""The order of Bindings on the real control plane: by the queues, whatever the priorities of the pods."""
 
 import random
 import time
@@ -28,7 +28,7 @@ IN_QUEUE_ORDER = (
     ("root.steady", 80),
     ("root.steady", 70),
     ("root.steady", 60),
-    ("root.fenced.open", 800),  # 45 at the root whatever is asked for inside
+    ("root.fenced.open", 800),  # 45 at the root, whatever is asked for inside
     ("root.fenced.open", 700),
     ("root.fenced.open", 1),  # 1 in the fence, above the 0 of its sibling
     ("root.fenced.inner", 900),  # 0 in the outer fence
@@ -46,12 +46,14 @@ def _name(path: str, priority: int) -> str:
 
 
 PATIENT = {"paddock.turn.lease": "20s"}
-"""On a busy machine kube-scheduler may take more than 2 s to ask for a pod whose turn has come; then the next
-one goes first, as it should. What is asked here is the order."""
+"""On a busy machine kube-scheduler may take more than 2 s to ask for a pod with a turn.
+
+Then the next one rightly goes first, but here the order is tested.
+"""
 
 
 async def test_the_bind_order_is_the_queue_order(cluster: Cluster) -> None:
-    """Slots are freed one by one; kube-scheduler alone would go by the priorities of the pods."""
+    """Slots are freed one by one. kube-scheduler alone would go by the priorities of the pods."""
     order = [_name(*each) for each in IN_QUEUE_ORDER]
     asked = list(IN_QUEUE_ORDER)
     random.Random(3).shuffle(asked)
@@ -60,7 +62,7 @@ async def test_the_bind_order_is_the_queue_order(cluster: Cluster) -> None:
         blockers = await here.fill(16)
         for path, priority in asked:
             await cluster.create_pod(_name(path, priority), queue=path, **of_priority(priority))
-        await here.until_told(*order)
+        await here.until_refused_by_scheduler(*order)
         calls, held, freed = await here.calls(), await here.held(), []
         for number, blocker in enumerate(blockers, start=1):
             freed.append(time.monotonic())
@@ -92,13 +94,13 @@ LEASE = 2.0
 
 
 @pytest.mark.timed
-async def test_a_large_ask_that_no_node_can_take_holds_nobody(cluster: Cluster) -> None:
+async def test_a_large_ask_that_no_node_can_take_holds_no_pod_up(cluster: Cluster) -> None:
     """CYC-7: the six cores that it asks for are free, but on four nodes. It runs when one node has them."""
     async with place(cluster, HEADED, nodes=4, cores=8, priorities=(50,)) as here:
         blockers = await here.fill(24)
         assert {len(names) for names in _by_node(here).values()} == {6}
         await cluster.create_pod("large", queue="root.first", cpu="6", **of_priority(50))
-        await here.until_told("large")
+        await here.until_refused_by_scheduler("large")
         late = []
         for at in range(8):
             created = time.monotonic()
@@ -118,10 +120,10 @@ async def test_a_large_ask_that_no_node_can_take_holds_nobody(cluster: Cluster) 
 
 
 async def _slots_go_to_others(here: Place, blockers: Sequence[str]) -> list[float]:
-    """Others wait on a full cluster behind one ask, and get each slot that is freed: after how long."""
+    """Let others wait on a full cluster behind one ask, and return how soon each freed slot is taken."""
     names = [f"queued-{at}" for at in range(len(blockers))]
     await here.cluster.create_pods(here.cluster.pod(name, queue="root.others") for name in names)
-    await here.until_told(*names)
+    await here.until_refused_by_scheduler(*names)
     late = []
     for number, blocker in enumerate(blockers, start=1):
         freed = time.monotonic()
@@ -139,14 +141,14 @@ def _by_node(here: Place) -> dict[str, list[str]]:
     return found
 
 
-def _beside_nobody(cluster: Cluster) -> Object:
-    """kube-scheduler's words about it change with the room, so that Paddock hears of each failure."""
+def _beside_no_pod(cluster: Cluster) -> Object:
+    """The text of kube-scheduler's failure changes with the free capacity, so Paddock hears of each one."""
     term = {"labelSelector": {"matchLabels": {"no": "body"}}, "topologyKey": "kubernetes.io/hostname"}
     return {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
 
 
 def _on_a_taken_port(cluster: Cluster) -> Object:
-    """kube-scheduler says the same whatever room there is, and does not even try again: nobody is told."""
+    """The text of kube-scheduler's failure never changes, and it does not even retry."""
     return {"containers": [_with_port(cluster)]}
 
 
@@ -156,11 +158,14 @@ def _with_port(cluster: Cluster) -> Object:
 
 
 @pytest.mark.timed
-@pytest.mark.parametrize(("ghost", "leases"), [(_beside_nobody, 0), (_on_a_taken_port, 2)])
-async def test_an_ask_that_only_kube_scheduler_can_judge_soon_holds_nobody(
+@pytest.mark.parametrize(("ghost", "leases"), [(_beside_no_pod, 0), (_on_a_taken_port, 2)])
+async def test_an_ask_that_only_kube_scheduler_can_judge_soon_holds_no_pod_up(
     cluster: Cluster, ghost: Callable[[Cluster], Object], leases: int
 ) -> None:
-    """Paddock gives it turns, of which it makes nothing. ``leases``: how many of them end by time at most."""
+    """Paddock gives such an ask turns that come to nothing.
+
+    ``leases``: how many of them end by time at most.
+    """
     async with place(cluster, HEADED, nodes=2, cores=6, priorities=(50,)) as here:
         taken = {"containers": [_with_port(cluster)]}
         for at in range(2):
@@ -188,7 +193,7 @@ FOUR = {
 
 
 @pytest.mark.parametrize("cores", [100, 20], ids=["with-room-to-spare", "to-the-last-core"])
-async def test_nobody_is_held_when_everything_fits(cluster: Cluster, cores: int) -> None:
+async def test_no_pod_is_held_when_everything_fits(cluster: Cluster, cores: int) -> None:
     async with place(cluster, FOUR, nodes=10, cores=cores, priorities=(1, 7, 30)) as here:
         before = time.monotonic()
         await cluster.create_pods(

@@ -1,4 +1,4 @@
-"""Fair shares on the real control plane: three queues whose pods come and go, and what each of them holds."""
+"""Fair shares on the real control plane: three queues whose pods come and go, and their usage."""
 
 import asyncio
 import random
@@ -18,22 +18,22 @@ from e2e.stands.stand import queue_of
 
 GUARANTEES = {"root.three": 9, "root.two": 6, "root.one": 3}
 SHARED = {path: {"resources": {"guaranteed": {"vcore": str(cores)}}} for path, cores in GUARANTEES.items()}
-ROOM = 216
-"""Cores, so many that the pods on their way to a node, which no sample counts, make little difference."""
+ALL_CORES = 216
+"""Cores: so many that pods on their way to a node, which no sample counts, make little difference."""
 
 NODES = 12
 SAMPLES_APART = 0.5
 MAKERS = 8
 SLOWEST = 300.0
-"""Seconds that a run may take on a machine with much else to do; on four cores it takes a tenth."""
+"""Seconds that a run may take on a busy machine; on four cores it takes a tenth."""
 
 
 @dataclass(frozen=True)
 class Churn:
-    """``pods``: of all three queues; ``run_for``: seconds.
+    """Churn of pods. ``pods``: of all three queues. ``run_for``: seconds.
 
-    ``waiting``: how many wait at any time for each core that a queue is guaranteed. So all wait for the same
-    time, and in kube-scheduler, where the older go first, no queue comes before another.
+    ``waiting``: how many wait at any time for each core that a queue is guaranteed. All therefore wait
+    equally long, and no queue comes first in kube-scheduler, where older pods go first.
     """
 
     pods: int
@@ -44,10 +44,10 @@ class Churn:
 
 GATED = Churn(2_000, 30, (1.5, 4.5), {"schedulingGates": [{"name": "paddock.dev/queue"}]})
 REFUSED = Churn(1_200, 5, (3.0, 9.0), {})
-"""Fewer and slower ones: each that waits costs calls, and one that is woken waits out its back-off.
+"""Fewer and slower pods: each waiting one costs calls, and a woken one waits out its back-off.
 
 A pod stays for 6 s on average. A mean over half of a run of 20 s has two generations of pods, and chance
-alone took it past 5%; 1,200 pods take 40 s.
+alone took it past 5%. 1,200 pods take 40 s.
 """
 
 
@@ -56,14 +56,14 @@ async def test_usage_converges_to_the_ratio_of_the_guarantees(cluster: Cluster, 
     await _converges(cluster, GATED, seed)
 
 
-async def test_usage_converges_when_turns_are_told_by_refusals(cluster: Cluster) -> None:
+async def test_usage_converges_with_refusals(cluster: Cluster) -> None:
     await _converges(cluster, REFUSED, 1)
 
 
 async def _converges(cluster: Cluster, churn: Churn, seed: int) -> None:
-    """Pods of all three come and go on a full cluster, and there are always some of each that wait."""
-    async with place(cluster, SHARED, nodes=NODES, cores=ROOM // NODES) as here:
-        blockers = await here.fill(ROOM)
+    """Let pods of all three queues come and go on a full cluster, with some of each always waiting."""
+    async with place(cluster, SHARED, nodes=NODES, cores=ALL_CORES // NODES) as here:
+        blockers = await here.fill(ALL_CORES)
         feed = Feed(here, churn, random.Random(seed))
         await feed.begin()
         calls, held, began = await here.calls(), await here.held(), time.monotonic()
@@ -71,7 +71,7 @@ async def _converges(cluster: Cluster, churn: Churn, seed: int) -> None:
             for name in blockers:
                 await cluster.delete_pod(name)
             await asyncio.wait_for(feed.run(), SLOWEST)
-        took, bound = time.monotonic() - began, len(here.course.bound) - ROOM
+        took, bound = time.monotonic() - began, len(here.course.bound) - ALL_CORES
         calls, held = await here.calls() - calls, await here.held() - held
         print(f"seed {seed}: {bound} of {churn.pods} pods in {took:.1f} s")
         print(f"filter calls per bound pod {calls / bound:.1f}, WaitingForTurn {held / bound:.1f}")
@@ -82,9 +82,9 @@ async def _converges(cluster: Cluster, churn: Churn, seed: int) -> None:
 
 
 class Feed:
-    """Makes the pods: some of each queue, and then another one of a queue whenever one of it is bound.
+    """A source of pods: some of each queue, then another one of a queue for each that is bound.
 
-    ``waiting``: how many of each there are that are not bound.
+    ``waiting``: how many of each queue are not bound.
     """
 
     def __init__(self, here: Place, churn: Churn, chance: random.Random) -> None:
@@ -100,13 +100,13 @@ class Feed:
         here.pods.listeners.append(self._on_pod)
 
     async def begin(self) -> None:
-        """The first of each queue, in some order."""
+        """Create the first pods of each queue, in some order."""
         paths = [path for path, cores in GUARANTEES.items() for _ in range(cores * self._churn.waiting)]
         self._chance.shuffle(paths)
         await self._here.cluster.create_pods(self._next(path) for path in paths)
 
     async def run(self) -> None:
-        """Until the last pod has been made."""
+        """Create pods until the last one was made."""
         await asyncio.gather(*(self._follow() for _ in range(MAKERS)))
 
     async def _follow(self) -> None:
@@ -141,7 +141,7 @@ class Feed:
 
 @dataclass(frozen=True)
 class Sample:
-    """What each queue holds in millicores, and how many of its pods wait."""
+    """A sample: millicores that each queue holds, and how many of its pods wait."""
 
     held: Mapping[str, int]
     waiting: Mapping[str, int]
@@ -149,7 +149,7 @@ class Sample:
 
 @asynccontextmanager
 async def _sampled(here: Place, feed: Feed) -> AsyncIterator[list[Sample]]:
-    """Time and again until the end of the block."""
+    """Take samples until the end of the block."""
     found: list[Sample] = []
 
     async def sample() -> None:
@@ -167,8 +167,8 @@ async def _sampled(here: Place, feed: Feed) -> AsyncIterator[list[Sample]]:
 
 
 def _gaps(course: Course) -> list[float]:
-    """From each slot that was freed to the Binding that took it, first to first."""
-    bindings = sorted(course.bound.values())[ROOM:]
+    """Times from each freed slot to the Binding that took it, first to first."""
+    bindings = sorted(course.bound.values())[ALL_CORES:]
     return [bound - freed for freed, bound in zip(course.freed, bindings, strict=False)]
 
 
@@ -181,9 +181,9 @@ def _woken_to_bound(course: Course) -> list[float]:
 
 
 def _assert_shares(samples: Sequence[Sample]) -> None:
-    """Within 5% of the guarantees' ratio, each of its own share, while all of them could use more.
+    """Assert that each share is within 5% of the guarantees' ratio while all queues could use more.
 
-    A queue for which nobody waits takes less than its share: a slow machine may fall behind with them.
+    A queue without waiting pods takes less than its share: a slow machine may fall behind with them.
     """
     wanting = [each for each in samples if min(each.waiting.values()) > 0]
     assert len(wanting) > len(samples) / 2, f"all wait in {len(wanting)} of {len(samples)} samples only"
@@ -193,7 +193,6 @@ def _assert_shares(samples: Sequence[Sample]) -> None:
     off = {path: means[path] / total / (GUARANTEES[path] / wanted) - 1 for path in GUARANTEES}
     shown = {path: f"{means[path] / 1000:.2f} ({off[path]:+.1%})" for path in GUARANTEES}
     fewest = min(min(each.waiting.values()) for each in samples)
-    print(
-        f"mean of {len(samples)} samples: {shown}, {total / 1000:.1f} of {ROOM} cores; {fewest} or more wait"
-    )
+    cores = f"{total / 1000:.1f} of {ALL_CORES} cores"
+    print(f"mean of {len(samples)} samples: {shown}, {cores}; at least {fewest} wait")
     assert all(abs(each) <= 0.05 for each in off.values()), shown

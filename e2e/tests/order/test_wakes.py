@@ -13,17 +13,19 @@ LATE = 0.3
 """Seconds by which Paddock's watch of pods is late."""
 
 PROMPT = 0.1
-"""Seconds from the news to the wake-up, at most (DESIGN-3), with some more for the Binding."""
+"""Seconds from the event to the wake-up, at most (DESIGN-3), with some more for the Binding."""
 
 ROUNDS = 5
-RESTED = 1.5
+AFTER_BACK_OFF = 1.5
 """Seconds after which no back-off of kube-scheduler's is left."""
 
 
 @pytest.mark.timed
-async def test_a_call_that_came_before_the_news_is_made_good_at_once(cluster: Cluster) -> None:
-    """It is refused, and so the pod is in its back-off when it is woken; but nobody else waits for
-    kube-scheduler, which then takes it out before its time (SchedulerPopFromBackoffQ)."""
+async def test_a_pod_refused_before_the_event_is_woken_at_once(cluster: Cluster) -> None:
+    """The call is refused, so the pod is in its back-off when it is woken.
+
+    No other pod waits for kube-scheduler, which then takes it out before its time (SchedulerPopFromBackoffQ).
+    """
     course = Course()
     async with Stand(cluster, {"a": {"max": {"vcore": "1"}}}, proxied=True) as stand:
         stand.pods.listeners.append(course.on_pod)
@@ -45,11 +47,11 @@ async def test_a_call_that_came_before_the_news_is_made_good_at_once(cluster: Cl
 
 
 async def _next_takes_the_slot(cluster: Cluster, stand: Stand, at: int) -> bool:
-    """A pod waits for the slot of the one before; whether it was refused once more when the slot was free."""
+    """Let a pod wait for the slot before it; return whether it was refused again beside the free slot."""
     name = f"p{at}"
     await cluster.create_pod(name, queue="root.a")
     await stand.pods.until(lambda: "QuotaExceeded" in message_of(stand.pods.named(name)), "it is refused")
-    await asyncio.sleep(RESTED)
+    await asyncio.sleep(AFTER_BACK_OFF)
     before = await _refusals(stand)
     await cluster.delete_pod(f"p{at - 1}")
     await stand.pods.until(lambda: stand.pods.named(name) in stand.pods.bound(), "it takes the slot")

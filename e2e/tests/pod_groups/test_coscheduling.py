@@ -1,4 +1,4 @@
-"""Pods that start together by their labels, on a real kube-scheduler: all run, or nobody holds room."""
+"""Pods that start together by their labels, on a real kube-scheduler: all run, or none holds capacity."""
 
 import asyncio
 import time
@@ -25,7 +25,7 @@ PORT = {
         }
     ]
 }
-"""One of them per node, of which the ledger knows nothing: so the bind wait has to settle it."""
+"""A port that each of them takes on its node. The ledger knows nothing of it, so the bind wait decides."""
 
 
 def members(cluster: Cluster, name: str, count: int, *, of: int | None = None, **pod: Any) -> list[Object]:
@@ -40,7 +40,7 @@ def group_of(pod: Object) -> str:
 
 
 class Groups:
-    """How many members of each group have a node, and when one was last given; kept up by the watch."""
+    """Members of each group with a node, and the time of the last Binding, as the watch shows them."""
 
     def __init__(self, stand: Stand) -> None:
         self.stand = stand
@@ -60,7 +60,7 @@ class Groups:
 
     @property
     def longest_stall(self) -> float:
-        """Seconds in which nobody was given a node, at most."""
+        """The longest time in seconds in which no pod was given a node."""
         return max((after - at for at, after in zip(self.moments, self.moments[1:], strict=False)), default=0)
 
     async def until(self, sizes: dict[str, int], *, timeout: float = 20.0) -> None:
@@ -68,15 +68,15 @@ class Groups:
 
 
 async def until_waiting(stand: Stand, count: int) -> None:
-    """So many wait in their bind calls."""
+    """Wait until that many pods wait in their bind calls."""
 
-    async def look() -> bool:
+    async def ask() -> bool:
         return await stand.paddock.metric("paddock_binds_waiting") == count
 
-    await eventually(look, f"{count} wait in bind")
+    await eventually(ask, f"{count} wait in bind")
 
 
-def told(stand: Stand, code: str) -> Callable[[], bool]:
+def refused_with(stand: Stand, code: str) -> Callable[[], bool]:
     return lambda: all(code in message_of(pod) for pod in stand.pods.waiting())
 
 
@@ -88,7 +88,7 @@ async def events_of(cluster: Cluster, reason: str) -> list[Object]:
 
 
 async def settled(stand: Stand) -> None:
-    """Nobody waits in bind, nothing is reserved, and the counters are those that the onlooker has."""
+    """Wait until no pod waits in bind, nothing is reserved, and the counters equal the observer's."""
 
     async def quiet() -> bool:
         waiting = await stand.paddock.metric("paddock_binds_waiting")
@@ -112,7 +112,7 @@ async def test_eight_start_when_the_last_one_is_there(cluster: Cluster, policies
         await cluster.create_pods(early)
         await stand.pods.until(lambda: len(stand.pods.waiting()) == 7, "seven are there")
         if not policies:
-            await stand.pods.until(told(stand, "GangIncomplete"), "they are told that one is missing")
+            await stand.pods.until(refused_with(stand, "GangIncomplete"), "they are told that one is missing")
         await cluster.create(last)
         created = time.monotonic()
         await groups.until({"g": 8})
@@ -121,8 +121,8 @@ async def test_eight_start_when_the_last_one_is_there(cluster: Cluster, policies
 
 
 @pytest.mark.timed
-async def test_twenty_groups_with_room_for_three(cluster: Cluster) -> None:
-    """Their members are created in turn, one of each group after the other."""
+async def test_twenty_groups_with_capacity_for_three(cluster: Cluster) -> None:
+    """Their members are created in turn, one of each group after another."""
     async with Stand(cluster, TREE) as stand:
         groups = Groups(stand)
         await cluster.add_nodes(6, cpu="4")
@@ -143,7 +143,7 @@ def _in_turn(groups: list[list[Object]]) -> Iterable[Object]:
 
 
 async def test_two_groups_that_would_starve_each_other(cluster: Cluster) -> None:
-    """Four nodes with a port each, two groups of three: that the ports are short only kube-scheduler sees."""
+    """Four nodes with a port each, and two groups of three. Only kube-scheduler sees that ports are short."""
     async with Stand(cluster, TREE) as stand:
         groups = Groups(stand)
         await cluster.add_nodes(4)
@@ -158,7 +158,7 @@ async def test_two_groups_that_would_starve_each_other(cluster: Cluster) -> None
 
 @asynccontextmanager
 async def _two_waiting(cluster: Cluster) -> AsyncIterator[tuple[Stand, Groups]]:
-    """At the block two of three are in their bind calls, and the third has no node."""
+    """Have two of three in their bind calls, and the third without a node."""
     async with Stand(cluster, TREE) as stand:
         groups = Groups(stand)
         await cluster.add_nodes(2)
@@ -170,7 +170,7 @@ async def _two_waiting(cluster: Cluster) -> AsyncIterator[tuple[Stand, Groups]]:
 
 
 async def _until_the_last_one_came(groups: Groups) -> None:
-    """It gets a node, and all three are bound."""
+    """Give the third pod a node, and wait until all three are bound."""
     await groups.stand.cluster.add_nodes(1, prefix="late")
     await groups.until({"g": 3})
 
@@ -190,7 +190,7 @@ async def test_paddock_killed_during_the_wait(cluster: Cluster) -> None:
 
 
 async def test_kube_scheduler_killed_during_the_wait(cluster: Cluster) -> None:
-    """Its connections break with it: nothing is bound for a scheduler that knows nothing of it."""
+    """The scheduler's connections break with it, so nothing is bound for one that has forgotten the pods."""
     async with _two_waiting(cluster) as (stand, groups):
         await stand.scheduler.kill()
         await until_waiting(stand, 0)
@@ -205,7 +205,7 @@ async def test_a_member_deleted_while_it_waits(cluster: Cluster) -> None:
         held = [pod for pod in stand.pods.waiting() if "free ports" not in message_of(pod)]
         await cluster.delete_pod(held[0]["metadata"]["name"])
         await until_waiting(stand, 0)
-        await stand.pods.until(told(stand, "GangIncomplete"), "the others are told")
+        await stand.pods.until(refused_with(stand, "GangIncomplete"), "the others are told")
         await cluster.add_nodes(1, prefix="late")
         await cluster.create({**members(cluster, "g", 4, of=3, spec=PORT)[3]})
         await groups.until({"g": 3})
@@ -226,15 +226,15 @@ async def test_a_wait_in_vain_and_the_rest_after_it(cluster: Cluster) -> None:
 
 
 async def until_timed_out(stand: Stand, count: int) -> None:
-    async def look() -> bool:
+    async def ask() -> bool:
         return await stand.paddock.metric("paddock_pod_group_failures_total", why="timeout") == count
 
-    await eventually(look, f"{count} waits were in vain", timeout=20)
+    await eventually(ask, f"{count} waits were in vain", timeout=20)
 
 
 @asynccontextmanager
 async def _killed_between(cluster: Cluster, *, nodes: int, cpu: str) -> AsyncIterator[tuple[Stand, Groups]]:
-    """At the block one of three is bound, and Paddock died before it heard of that or of the other two."""
+    """Have one of three bound, and Paddock killed before it heard of that or of the other two."""
     async with Stand(cluster, TREE, proxied=True) as stand:
         groups = Groups(stand)
         await cluster.add_nodes(nodes, cpu=cpu)
@@ -249,7 +249,7 @@ async def _killed_between(cluster: Cluster, *, nodes: int, cpu: str) -> AsyncIte
 
 
 async def test_paddock_killed_between_two_bindings(cluster: Cluster) -> None:
-    """The others follow, before pods of others."""
+    """The others follow, before pods of other groups."""
     async with _killed_between(cluster, nodes=1, cpu="3") as (stand, groups):
         assert groups.sizes() == {"g": 1}
         await cluster.create_pods(cluster.pod(f"x{at}", queue="root.a", app="x") for at in range(2))
@@ -258,18 +258,18 @@ async def test_paddock_killed_between_two_bindings(cluster: Cluster) -> None:
         assert not any(pod["metadata"]["name"].startswith("x") for pod in stand.pods.bound())
 
 
-async def test_a_group_that_stays_on_nodes_in_part_is_told(cluster: Cluster) -> None:
-    """No node takes the others after the crash: the one that is bound stays, and an Event says so."""
+async def test_a_group_that_stays_on_nodes_in_part_is_reported(cluster: Cluster) -> None:
+    """No node takes the others after the crash. The bound one stays, and an Event reports it."""
     async with _killed_between(cluster, nodes=3, cpu="1") as (stand, groups):
         for pod in stand.pods.waiting():
             await cluster.delete_pod(pod["metadata"]["name"])
         await cluster.create(members(cluster, "g", 2, of=3, cpu="2")[1])
         await stand.paddock.start()
 
-        async def told_of_it() -> bool:
+        async def is_reported() -> bool:
             return bool(await events_of(cluster, "GangDegraded"))
 
-        await eventually(told_of_it, "the Event is there", timeout=25)
+        await eventually(is_reported, "the Event is there", timeout=25)
         (event,) = await events_of(cluster, "GangDegraded")
         assert (event["type"], event["involvedObject"]["name"]) == ("Warning", "g-0")
         assert groups.sizes() == {"g": 1}

@@ -26,14 +26,14 @@ from e2e.tests.pod_groups.test_coscheduling import (
     PORT,
     TREE,
     events_of,
+    refused_with,
     settled,
-    told,
     until_timed_out,
     until_waiting,
 )
 
 SERVED = ("--feature-gates=GenericWorkload=true", "--runtime-config=scheduling.k8s.io/v1alpha2=true")
-"""Of kube-apiserver 1.36: it serves PodGroups, and keeps the field of pods that names one."""
+"""Flags of kube-apiserver 1.36 that serve PodGroups and the field of pods that names one."""
 
 GENERIC = ("--feature-gates=GenericWorkload=true",)
 GANGS = ("--feature-gates=GenericWorkload=true,GangScheduling=true",)
@@ -41,19 +41,19 @@ ADVISED = ("--feature-gates=GenericWorkload=true,GangScheduling=true,SchedulerPo
 SCHEDULERS = pytest.mark.parametrize(
     "flags", [(), GENERIC, GANGS], ids=["no gates", "GenericWorkload", "GangScheduling"]
 )
-"""Of kube-scheduler: it knows nothing of groups, tries them as one, or has a plugin wait for them as well."""
+"""Configurations of kube-scheduler: without groups, with groups tried as one, or with a plugin that waits."""
 
 CONFIG = "kubeadm/scheduler-config-plain.yaml"
 GATED = "gates/gate-managed-pods.yaml"
 KIND = "podgroups.scheduling.k8s.io"
 
 pytestmark = pytest.mark.xdist_group("native pod groups")
-"""One worker plays them all: each worker that did would start a control plane for them."""
+"""A mark that gives all tests to one worker, since each worker would start a control plane of its own."""
 
 
 @pytest_asyncio.fixture(loop_scope="session", scope="module")
 async def control_plane() -> AsyncIterator[ControlPlane]:
-    """In place of the one of all tests, which has no alpha API."""
+    """The control plane of this module, as the shared one has no alpha API."""
     async with ControlPlane(flags=SERVED) as running:
         yield running
 
@@ -66,7 +66,7 @@ async def control_plane() -> AsyncIterator[ControlPlane]:
 async def test_a_gang_starts_when_the_last_one_is_there(
     cluster: Cluster, flags: tuple[str, ...], policies: tuple[str, ...]
 ) -> None:
-    """While one is missing it holds nobody else back; and what it reports is kube-scheduler's affair."""
+    """A gang with a missing member holds no other pod back. Its reports are kube-scheduler's affair."""
     async with Stand(cluster, TREE, policies=policies, scheduler_flags=flags) as stand:
         if policies:
             labels = {"metadata": {"labels": {"paddock.dev/gate": "true"}}}
@@ -96,8 +96,13 @@ async def _reports(cluster: Cluster, *, by_scheduler: bool) -> bool:
 
 
 @SCHEDULERS
-async def test_whom_only_kube_scheduler_finds_no_node_for(cluster: Cluster, flags: tuple[str, ...]) -> None:
-    """Two of three have a free port: none is bound, others get the room; the third port lets all three go."""
+async def test_a_gang_that_only_kube_scheduler_finds_no_node_for(
+    cluster: Cluster, flags: tuple[str, ...]
+) -> None:
+    """Two of three have a free port: none is bound, and others get the capacity.
+
+    With a third port all three run.
+    """
     async with Stand(cluster, TREE, scheduler_flags=flags) as stand:
         placed = Placed(stand)
         await cluster.add_nodes(2)
@@ -119,8 +124,8 @@ async def test_whom_only_kube_scheduler_finds_no_node_for(cluster: Cluster, flag
         await nothing_went_wrong(stand)
 
 
-async def test_a_scheduler_with_its_own_plugin_tries_a_group_with_pauses(cluster: Cluster) -> None:
-    """Where it does not take pods out of their backoff when it has nothing else to do."""
+async def test_a_scheduler_with_its_own_plugin_retries_a_group_with_pauses(cluster: Cluster) -> None:
+    """The scheduler does not take pods out of their back-off when it is idle."""
     async with Stand(cluster, TREE, scheduler_flags=ADVISED) as stand:
         await cluster.add_nodes(2)
         await create_group(cluster, gang(3))
@@ -134,7 +139,7 @@ async def test_a_scheduler_with_its_own_plugin_tries_a_group_with_pauses(cluster
 
 
 async def test_paddock_killed_while_members_wait(cluster: Cluster) -> None:
-    """PodGroups are known before pods: nobody of a gang is taken for a pod by itself."""
+    """PodGroups are known before pods: no member of a gang is taken for a single pod."""
     async with Stand(cluster, TREE) as stand:
         await cluster.add_nodes(2)
         await create_group(cluster, gang(3))
@@ -150,13 +155,16 @@ async def test_paddock_killed_while_members_wait(cluster: Cluster) -> None:
 
 
 async def test_a_group_made_late_then_deleted_then_made_anew(cluster: Cluster) -> None:
-    """Its policy never changes (COS-22), and it stays while pods name it; a new one may ask for fewer."""
+    """The policy of a group never changes (COS-22), and it stays while pods name it.
+
+    A new one may ask for fewer.
+    """
     async with Stand(cluster, TREE) as stand:
         await cluster.add_nodes(1)
         await cluster.create_pods(members(cluster, 2))
-        await stand.pods.until(told(stand, "its PodGroup is missing"), "they wait for it")
+        await stand.pods.until(refused_with(stand, "its PodGroup is missing"), "they wait for it")
         await create_group(cluster, gang(3))
-        await until_told(stand, "min-available=3")
+        await until_refused_with(stand, "min-available=3")
         with pytest.raises(ApiFailure, match="immutable"):
             await cluster.patch(path_of_group(cluster, "g"), {"spec": {"schedulingPolicy": gang(2)}})
         await cluster.request("DELETE", path_of_group(cluster, "g"))
@@ -164,7 +172,7 @@ async def test_a_group_made_late_then_deleted_then_made_anew(cluster: Cluster) -
         assert "deletionTimestamp" in protected["metadata"]
         await until_held(stand, "g-0", "g-1")
         await cluster.patch(path_of_group(cluster, "g"), {"metadata": {"finalizers": None}})
-        await until_told(stand, "its PodGroup is missing")
+        await until_refused_with(stand, "its PodGroup is missing")
         assert names_bound(stand.pods) == set()
         await create_group(cluster, gang(2))
         await stand.pods.until(lambda: len(names_bound(stand.pods)) == 2, "two are enough")
@@ -173,7 +181,7 @@ async def test_a_group_made_late_then_deleted_then_made_anew(cluster: Cluster) -
 
 
 async def test_the_basic_policy_makes_no_gang(cluster: Cluster) -> None:
-    """Its members come one by one, in any queue and of any priority, and nobody is told of anything."""
+    """The members come one by one, in any queue and of any priority, and no message is written."""
     async with Stand(cluster, {"a": {}, "b": {}}) as stand:
         await cluster.add_nodes(1)
         await _priority_class(cluster)
@@ -209,13 +217,13 @@ async def _priority_class(cluster: Cluster) -> None:
 async def test_the_shipped_roles_are_enough(
     cluster: Cluster, overlay: str, flags: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """Paddock's, and in the sidecar that of a kube-scheduler which runs as the same account."""
+    """The roles of Paddock and, in the sidecar, of a kube-scheduler that runs as the same account."""
     configuration = f"{overlay}/scheduler-config-plain.yaml"
     async with stand_of(cluster, configuration, tmp_path, scheduler_flags=flags) as stand:
         await cluster.add_nodes(1)
         await cluster.create_pods(members(cluster, 2))
         if not flags:
-            await stand.pods.until(told(stand, "its PodGroup is missing"), "they are refused")
+            await stand.pods.until(refused_with(stand, "its PodGroup is missing"), "they are refused")
         await until_held(stand, "g-0", "g-1")
         await create_group(cluster, gang(2))
         await stand.pods.until(lambda: len(names_bound(stand.pods)) == 2, "both run", timeout=45)
@@ -230,8 +238,10 @@ async def test_the_shipped_roles_are_enough(
 
 @pytest.mark.timeout(300)
 async def test_an_api_server_that_learns_and_forgets_them() -> None:
-    """Without the API a pod's field is dropped, nothing is watched and nothing is wrong. Paddock looks for it
-    every minute; pods that wait for their gang are free as soon as it is gone."""
+    """Without the API a pod's field is dropped, nothing is watched and nothing is wrong.
+
+    Paddock checks for it every minute. Pods that wait for their gang are free as soon as it disappears.
+    """
     async with _bare() as (cluster, paddock):
         await cluster.create_pods(members(cluster, 1, group="f"))
         await until_bound(cluster, {"f-0"})
@@ -256,7 +266,7 @@ async def test_an_api_server_that_learns_and_forgets_them() -> None:
 
 @asynccontextmanager
 async def _bare() -> AsyncIterator[tuple[Cluster, PaddockProcess]]:
-    """Without all those that watch, who must not lose a connection."""
+    """A control plane without watchers, which would not survive the restart."""
     async with ControlPlane() as control_plane, Cluster(control_plane) as cluster:
         cluster.namespace = await cluster.create_namespace()
         await install(cluster, "kubeadm")
@@ -274,17 +284,17 @@ async def _bare() -> AsyncIterator[tuple[Cluster, PaddockProcess]]:
 
 
 async def until_bound(cluster: Cluster, names: set[str], *, timeout: float = 30.0) -> None:
-    async def look() -> bool:
+    async def ask() -> bool:
         return {name for name, pod in (await _pods(cluster)).items() if node_of(pod)} == names
 
-    await eventually(look, f"on nodes are {sorted(names)}", timeout=timeout)
+    await eventually(ask, f"on nodes are {sorted(names)}", timeout=timeout)
 
 
 async def _until_refused(cluster: Cluster, name: str) -> None:
-    async def look() -> bool:
+    async def ask() -> bool:
         return "GangIncomplete" in message_of((await _pods(cluster))[name])
 
-    await eventually(look, f"{name} is refused")
+    await eventually(ask, f"{name} is refused")
 
 
 async def _pods(cluster: Cluster) -> dict[str, Object]:
@@ -326,7 +336,10 @@ def names_bound(pods: PodCache) -> set[str]:
 
 
 class Placed:
-    """Who was given a node, in that order, by the watch; and who was there already when a pod was created."""
+    """Pods in the order in which they got a node, by the watch.
+
+    Also the pods that had one when a pod was created.
+    """
 
     def __init__(self, stand: Stand) -> None:
         self.order: list[str] = []
@@ -340,7 +353,7 @@ class Placed:
             self.order.append(name)
 
     def before(self, name: str) -> set[str]:
-        """Who had a node when that pod came."""
+        """Pods that had a node when that pod came."""
         return self._before[name]
 
 
@@ -349,30 +362,30 @@ async def filter_calls(stand: Stand) -> float:
 
 
 async def until_held(stand: Stand, *names: str) -> None:
-    """Their own group's affairs are all that keeps them."""
+    """Wait until only their own group holds them back."""
 
-    async def look() -> bool:
+    async def ask() -> bool:
         stories = [await stand.paddock.story(stand.cluster.namespace, name) for name in names]
         return all((story.get("verdict") or {}).get("code") == "GangIncomplete" for story in stories)
 
-    await eventually(look, f"{names} wait for their group")
+    await eventually(ask, f"{names} wait for their group")
 
 
-async def until_told(stand: Stand, text: str) -> None:
-    """By their stories: another text on the pod is held back for half a minute."""
+async def until_refused_with(stand: Stand, text: str) -> None:
+    """Wait for a reason in their stories: another text on the pod is delayed by half a minute."""
 
-    async def look() -> bool:
+    async def ask() -> bool:
         stories = [
             await stand.paddock.story(stand.cluster.namespace, pod["metadata"]["name"])
             for pod in stand.pods.waiting()
         ]
         return bool(stories) and all(text in story["verdict"]["text"] for story in stories)
 
-    await eventually(look, f"they are told: {text}")
+    await eventually(ask, f"they are told: {text}")
 
 
 def listed(paddock: PaddockProcess) -> list[Object]:
-    """How often, by its log, PodGroups were listed."""
+    """The number of times PodGroups were listed, by its log."""
     return [line for line in paddock.logs() if line.get("event") == "listed" and line.get("kind") == KIND]
 
 
@@ -381,6 +394,6 @@ def warnings(paddock: PaddockProcess) -> list[Object]:
 
 
 async def nothing_went_wrong(stand: Stand) -> None:
-    """The shipped role was enough, and all that was written has been taken."""
+    """Assert that the shipped role was enough, and that all writes were accepted."""
     assert warnings(stand.paddock) == []
     assert await stand.paddock.metric("paddock_effects_total", outcome="failed") == 0

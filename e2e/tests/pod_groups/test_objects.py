@@ -1,11 +1,11 @@
-"""scheduler-plugins' PodGroup objects, where somebody has installed their definition (COS-10)."""
+"""scheduler-plugins' PodGroup objects, where their definition is installed (COS-10)."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from e2e.cluster.client import ApiFailure, Cluster, Object, path_of
 from e2e.stands.stand import Stand, eventually
-from e2e.tests.pod_groups.test_coscheduling import TREE, settled, told
+from e2e.tests.pod_groups.test_coscheduling import TREE, refused_with, settled
 
 LABEL = "scheduling.x-k8s.io/pod-group"
 SCHEMA = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -14,7 +14,7 @@ DEFINITION: Object = {
     "kind": "CustomResourceDefinition",
     "metadata": {
         "name": "podgroups.scheduling.x-k8s.io",
-        # The API server asks for it of groups below k8s.io.
+        # The API server asks for this annotation for API groups below k8s.io.
         "annotations": {"api-approved.kubernetes.io": "unapproved, for a test"},
     },
     "spec": {
@@ -35,7 +35,7 @@ DEFINITION: Object = {
 
 @asynccontextmanager
 async def installed(cluster: Cluster) -> AsyncIterator[None]:
-    """The definition is there until the block ends."""
+    """Install the definition until the block ends."""
     await cluster.create({**DEFINITION, "metadata": dict(DEFINITION["metadata"])})
     try:
         await eventually(lambda: _is_served(cluster), "the definition is served")
@@ -73,7 +73,7 @@ async def test_an_object_says_how_many_start_together(cluster: Cluster) -> None:
         first, second, third = pods(cluster, 3)
         await cluster.create_pods([first, second])
         await stand.pods.until(lambda: len(stand.pods.waiting()) == 2, "two are there")
-        await stand.pods.until(told(stand, "its PodGroup is missing"), "they wait for their object")
+        await stand.pods.until(refused_with(stand, "its PodGroup is missing"), "they wait for their object")
         await cluster.create(group(cluster, 3))
         await cluster.create(third)
         await stand.pods.until(lambda: len(stand.pods.bound()) == 3, "all three run")

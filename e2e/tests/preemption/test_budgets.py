@@ -1,6 +1,6 @@
-"""PodDisruptionBudgets and preemption: whom a budget guards goes last, by the Eviction API, when it may.
+"""PodDisruptionBudgets and preemption: guarded pods go last, by the Eviction API, when it allows it.
 
-No disruption controller runs here, so a test writes what a budget allows itself.
+No disruption controller runs here, so a test itself writes what a budget allows.
 """
 
 from e2e.cluster.client import Cluster
@@ -12,7 +12,7 @@ QUEUES = {"root.poor": queue(guaranteed=2), "root.rich": queue()}
 
 
 async def test_another_goes_where_a_budget_guards_one(cluster: Cluster) -> None:
-    """The guarded one is the newest, and so would be the first."""
+    """The guarded pod is the newest, and would otherwise be the first victim."""
     async with contest(cluster, QUEUES, nodes=1, cores=2) as here:
         await budget(cluster, "db")
         await allow(cluster, "db", 0)
@@ -26,7 +26,10 @@ async def test_another_goes_where_a_budget_guards_one(cluster: Cluster) -> None:
 
 
 async def test_an_eviction_that_a_budget_forbids_is_tried_again_later(cluster: Cluster) -> None:
-    """Nobody else could go. The ask gets its room when the budget allows it, and the victim says why."""
+    """No other pod could go.
+
+    The ask gets its capacity when the budget allows it, and the victim has the reason.
+    """
     async with contest(cluster, QUEUES, nodes=1, cores=2) as here:
         await budget(cluster, "db")
         await allow(cluster, "db", 0)
@@ -44,7 +47,7 @@ async def test_an_eviction_that_a_budget_forbids_is_tried_again_later(cluster: C
 
 
 async def test_of_two_victims_one_may_go_and_the_other_is_replaced(cluster: Cluster) -> None:
-    """The plan was made when the budget allowed two; what the first left stays kept for the ask meanwhile."""
+    """The plan was made when the budget allowed two. The capacity of the first stays reserved meanwhile."""
     async with contest(cluster, QUEUES, nodes=1, cores=3, proxied=True) as here:
         await budget(cluster, "db")
         await allow(cluster, "db", 2)
@@ -62,8 +65,8 @@ async def test_of_two_victims_one_may_go_and_the_other_is_replaced(cluster: Clus
         await here.until_evicted(2)
 
 
-async def test_kube_scheduler_is_offered_nobody_whom_a_budget_guards(cluster: Cluster) -> None:
-    """It would delete the pod, whatever the budget says: such a plan is for the Eviction API."""
+async def test_kube_scheduler_is_offered_no_pod_that_a_budget_guards(cluster: Cluster) -> None:
+    """kube-scheduler would delete the pod despite the budget, so such a plan is for the Eviction API."""
     async with contest(cluster, QUEUES, nodes=1, cores=2, ranks=(100,)) as here:
         await budget(cluster, "db")
         await allow(cluster, "db", 0)

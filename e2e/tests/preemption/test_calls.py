@@ -1,4 +1,4 @@
-"""Preempt calls of the real kube-scheduler: its own choice for strangers, for pods of queues ours or none."""
+"""Preempt calls of the real kube-scheduler: its own choice for unmanaged pods, Paddock's for others."""
 
 import asyncio
 import time
@@ -22,15 +22,18 @@ UNEQUAL = {
 
 
 async def test_kube_schedulers_choice_of_victim_is_overruled_but_for_strangers(cluster: Cluster) -> None:
-    """It would take from the safe queue, whose pods are the least important. For a pod of no guarantee nobody
-    goes; for one with a guarantee a pod of the rich queue; for one in no queue it has its way."""
+    """kube-scheduler would take from the safe queue, whose pods are the least important.
+
+    For a pod without a guarantee no pod goes. For a guaranteed one a pod of the rich queue goes. For an
+    unmanaged one its own choice goes.
+    """
     async with contest(cluster, UNEQUAL, nodes=2, cores=2, ranks=(10, 100)) as here:
         rich = await here.run("rich", 2, queue="root.rich", node="n1", spec=_ranked(10))
         safe = await here.run("safe", 2, queue="root.safe", node="n2")
 
         await cluster.create_pod("nobody", queue="root.nobody", spec=_ranked(100))
         await eventually(lambda: _has_asked(here), "kube-scheduler asked for it")
-        await here.until_told("nobody")
+        await here.until_refused_by_scheduler("nobody")
         assert here.exits.left == []
 
         await cluster.create_pod("poor", queue="root.poor", spec=_ranked(100))
@@ -66,7 +69,10 @@ OFFERS = {"root.poor": queue(guaranteed=2), "root.rich": queue()}
 
 @pytest.mark.smoke("preempt")
 async def test_kube_scheduler_takes_an_offer_for_an_ask_that_only_it_can_judge(cluster: Cluster) -> None:
-    """A port of the node: Paddock waits until it is asked, then names its own victim, and keeps the node."""
+    """The ask needs a port of the node.
+
+    Paddock waits until it is asked, names its own victim, and reserves the node.
+    """
     async with contest(cluster, OFFERS, nodes=2, cores=2, ranks=(100,)) as here:
         rich = await here.run("rich", 4, queue="root.rich", grace=1)
         await here.create_held("poor", queue="root.poor", spec=_ranked(100, **with_port(cluster)))
@@ -82,13 +88,13 @@ async def test_kube_scheduler_takes_an_offer_for_an_ask_that_only_it_can_judge(c
         assert "LAW-5" in await here.until_event(victim)
 
 
-async def test_an_offer_that_nobody_takes_is_dropped_and_the_tick_goes_on(cluster: Cluster) -> None:
-    """kube-scheduler asks nothing for pods of equal priority, so somebody else asks in its place."""
+async def test_an_offer_that_is_not_taken_is_dropped_and_the_tick_goes_on(cluster: Cluster) -> None:
+    """kube-scheduler asks nothing for pods of equal priority, so the test asks in its place."""
     async with contest(cluster, OFFERS, nodes=1, cores=2, proxied=True) as here:
         rich = await here.run("rich", 2, queue="root.rich")
         await _settled()
         await here.create_held("poor", queue="root.poor")
-        # Paddock hears of the open gate by the call alone, so that no tick can come first.
+        # Paddock hears of the open gate by the call alone, so no tick can come first.
         here.stand.proxy.freeze("^/api/v1/pods$")
         opened = await here.open("poor")
         asked = time.monotonic()
@@ -99,19 +105,22 @@ async def test_an_offer_that_nobody_takes_is_dropped_and_the_tick_goes_on(cluste
         await here.until_bound("poor")
         assert time.monotonic() - asked > OFFERED_FOR
         assert here.exits.left == [rich[1]]
-        assert [each["by"] for each in await here.told("poor") if "victims" in each] == ["tick", "verb"]
+        assert [each["by"] for each in await here.recent_plans("poor") if "victims" in each] == [
+            "tick",
+            "verb",
+        ]
         await here.until_evicted(1)
 
 
 async def test_nothing_comes_of_an_offer_that_was_dropped(cluster: Cluster) -> None:
-    """A victim that goes later, by somebody's hand, leaves no node that is kept, and is told nothing."""
+    """A victim that a user deletes later leaves no reserved node, and gets no message."""
     async with contest(cluster, OFFERS, nodes=1, cores=2) as here:
         rich = await here.run("rich", 2, queue="root.rich")
         await _settled()
         await here.create_held("late", queue="root.poor", spec=with_port(cluster))
         opened = await here.open("late")
         assert await _preempt(here, opened, {"n1": [here.uid(rich[0])]}) == {"n1": [here.uid(rich[1])]}
-        # The five seconds and a tick: nothing shows that an offer is over.
+        # Five seconds and a tick: nothing shows that an offer is over.
         await asyncio.sleep(OFFERED_FOR + 2.0)
         await cluster.delete_pod(rich[1], grace=1)
         await here.until_bound("late")
@@ -126,7 +135,7 @@ LATE = {
 }
 
 
-async def test_the_victim_of_an_offer_is_nobody_elses_while_paddock_does_not_hear_of_it(
+async def test_the_victim_of_an_offer_is_not_chosen_again_while_paddock_does_not_hear_of_it(
     cluster: Cluster,
 ) -> None:
     """kube-scheduler carries the offer out while Paddock's watch stands still; the ticker plans (F-12)."""
@@ -135,7 +144,7 @@ async def test_the_victim_of_an_offer_is_nobody_elses_while_paddock_does_not_hea
         await _settled()
         await here.create_held("offered", queue="root.poor", spec=_ranked(100, **with_port(cluster)))
         await cluster.create_pod("late", queue="root.late")
-        await here.until_told("late")
+        await here.until_refused_by_scheduler("late")
         here.stand.proxy.freeze("^/api/v1/pods$")
         await here.open("offered")
         await eventually(lambda: _planned(here, "late"), "a plan for the late one", timeout=10)
@@ -148,7 +157,7 @@ async def test_the_victim_of_an_offer_is_nobody_elses_while_paddock_does_not_hea
 
 
 async def _planned(here: Contest, name: str) -> bool:
-    return any("victims" in each for each in await here.told(name))
+    return any("victims" in each for each in await here.recent_plans(name))
 
 
 async def test_pods_that_vanish_after_others_had_to_go_make_their_queue_wait(cluster: Cluster) -> None:
@@ -161,7 +170,7 @@ async def test_pods_that_vanish_after_others_had_to_go_make_their_queue_wait(clu
             await here.pods.until(lambda rich=rich: rich in here.exits.left, f"{rich} goes", timeout=30)
             assert await here.stand.paddock.metric(metric) == 0
             await cluster.delete_pod(f"poor{number}")
-        gone = time.monotonic()
+        deleted_at = time.monotonic()
         await here.run("rich", 1, queue="root.rich")
         await cluster.create_pod("poor", queue="root.poor")
         assert await eventually(lambda: here.events("poor2", "PreemptionInVain"), "the third is told")
@@ -170,17 +179,17 @@ async def test_pods_that_vanish_after_others_had_to_go_make_their_queue_wait(clu
         assert await here.stand.paddock.metric("paddock_preemption_in_vain_total") == 3
         assert "rich-0" not in here.exits.left
         await here.until_bound("poor")
-        assert time.monotonic() - gone > 14.0
+        assert time.monotonic() - deleted_at > 14.0
         assert here.exits.left == ["rich0-0", "rich1-0", "rich2-0", "rich-0"]
 
 
 async def _settled() -> None:
-    """Pods that Paddock has seen on their nodes for less than a second are not named to kube-scheduler."""
+    """Wait a second: pods seen on their nodes for less are not named to kube-scheduler."""
     await asyncio.sleep(1.5)
 
 
 async def _preempt(here: Contest, pod: Object, victims: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Asked as kube-scheduler asks; the victims that are named in answer, by node."""
+    """Call preempt as kube-scheduler does, and return the victims by node."""
     asked = {
         node: {"Pods": [{"UID": uid} for uid in uids], "NumPDBViolations": 0}
         for node, uids in victims.items()

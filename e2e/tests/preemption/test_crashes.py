@@ -1,6 +1,6 @@
-"""Paddock killed after each effect of a preemption in turn: what is on the objects is enough to go on.
+"""Paddock killed after each effect of a preemption in turn: the notes on the objects are enough to go on.
 
-The proxy carries an effect out and keeps its answer back; then the process is killed.
+The proxy carries an effect out and holds its answer. Then the process is killed.
 """
 
 import time
@@ -26,8 +26,10 @@ from e2e.stands.preemption import Contest, contest
 
 @asynccontextmanager
 async def _crash(cluster: Cluster, effect: Effect, *, grace: int, cores: int = 2) -> AsyncIterator[Contest]:
-    """Three pods of one core hold a node; one of so many cores is owed its room. At the block Paddock was
-    killed after ``effect``, and is not running."""
+    """Kill Paddock after ``effect`` and leave it stopped.
+
+    Three pods of one core hold a node. A pod of several cores is owed their capacity.
+    """
     async with contest(cluster, QUEUES, nodes=1, cores=3, proxied=True) as here:
         await until_done(here, effect, grace=grace, cores=cores)
         await here.stand.paddock.kill()
@@ -39,28 +41,28 @@ async def _crash(cluster: Cluster, effect: Effect, *, grace: int, cores: int = 2
 
 @pytest.mark.parametrize("grace", [0, 3], ids=["at-once", "with-grace"])
 @pytest.mark.parametrize("effect", EFFECTS.values(), ids=[each.replace(" ", "-") for each in EFFECTS])
-async def test_the_preemptor_gets_the_node_and_nobody_is_evicted_twice(
+async def test_the_preemptor_gets_the_node_and_no_pod_is_evicted_twice(
     cluster: Cluster, effect: Effect, grace: int
 ) -> None:
-    """Also while its victims take their time, and others want the room that they leave."""
+    """The victims take their time, and others want the capacity that they leave."""
     async with _crash(cluster, effect, grace=grace) as here:
         await create_rivals(here)
         await here.stand.paddock.start()
         ready = time.monotonic()
         await here.until_bound("poor")
-        # It was bound before the crash when what was left to do is to take its record off.
+        # It was bound before the crash if only its record was left to take off.
         say("after a crash, ready to bound", [max(0.0, here.course.bound["poor"] - ready)])
         await until_over(here)
 
 
-async def test_the_room_is_released_when_the_preemptor_is_gone_meanwhile(cluster: Cluster) -> None:
-    """Its one victim is marked but not evicted: it stays, and nothing says any more that it must go."""
+async def test_the_capacity_is_released_when_the_preemptor_is_deleted_meanwhile(cluster: Cluster) -> None:
+    """The only victim is marked but not evicted: it stays, and its mark is taken off."""
     async with _crash(cluster, MARKED, grace=0, cores=1) as here:
         assert here.pods.note("poor", RESERVED) == "n1"
         await cluster.delete_pod("poor")
         await here.stand.paddock.start()
         await here.until_unmarked()
         await cluster.create_pod("rival", queue="root.rich", cpu="500m")
-        await here.until_told("rival")
+        await here.until_refused_by_scheduler("rival")
         assert here.exits.left == []
         assert here.stand.proxy.count("POST", "/eviction$") == 0

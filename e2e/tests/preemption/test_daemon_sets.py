@@ -1,4 +1,4 @@
-"""F-10: whoever only says that a DaemonSet made a pod evicts nobody with it."""
+"""F-10: a forged reference to a DaemonSet evicts no pod."""
 
 from uuid import uuid4
 
@@ -11,8 +11,8 @@ from e2e.stands.stand import eventually
 QUEUES = {QUEUE: queue(), "root.work": queue(guaranteed=4)}
 
 
-async def test_a_forged_owner_evicts_nobody_and_a_daemon_set_gets_its_room(cluster: Cluster) -> None:
-    """With a tenant's own token, which may do in its namespace with pods whatever it likes."""
+async def test_a_forged_owner_evicts_no_pod_and_a_daemon_set_gets_its_capacity(cluster: Cluster) -> None:
+    """The tenant's own token allows anything with pods in its namespace."""
     async with contest(cluster, QUEUES, nodes=1, cores=4) as here:
         verbs = ["create", "get", "update", "patch", "delete"]
         await allow(cluster, {"kind": "User", "name": "tenant"}, verbs, "pods", groups=[""])
@@ -34,8 +34,11 @@ async def test_a_forged_owner_evicts_nobody_and_a_daemon_set_gets_its_room(clust
 
 
 def _forged(cluster: Cluster, uid: str) -> list[Object]:
-    """An invented DaemonSet; one that exists, by an invented uid; its uid under another name; pods that it
-    does not select; and no owner at all. They are as important as those who run."""
+    """Pods with forged owners, as important as those that run.
+
+    Owners are an invented DaemonSet, an existing one with an invented uid, and its uid under another name.
+    Others name a DaemonSet that does not select the pod, or no owner.
+    """
     there = {"node": "n1"}
     pods = [
         of_daemon_set(cluster, "invented", owner="invented", uid=str(uuid4()), **there),
@@ -50,7 +53,7 @@ def _forged(cluster: Cluster, uid: str) -> list[Object]:
 
 
 async def _until_it_waits(here: Contest, name: str) -> None:
-    """kube-scheduler has tried it, and Paddock knows whose it is not."""
+    """Wait until kube-scheduler has tried it, and Paddock knows that no DaemonSet owns it."""
     await here.pods.until(lambda: message_of(here.pods.named(name)), f"{name} was tried")
 
     async def known() -> bool:

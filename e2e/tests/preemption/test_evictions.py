@@ -1,6 +1,6 @@
-"""Evictions on our own account against the real API server, with the shipped role: how each ends.
+"""Evictions on Paddock's own account against the real API server, with the shipped role: how each ends.
 
-No disruption controller runs here, so a test writes what a budget allows itself.
+No disruption controller runs here, so a test itself writes what a budget allows.
 """
 
 import asyncio
@@ -29,28 +29,28 @@ USER = "paddock-certificate"
 
 
 class Hand:
-    """Our effector and our watch of budgets, as the account that the shipped role is bound to."""
+    """Paddock's effector and its watch of budgets, as the account that the shipped role is bound to."""
 
     def __init__(self) -> None:
-        self.told: list[on.Event] = []
+        self.learned: list[on.Event] = []
         self.outcomes: Counter[tuple[str, str]] = Counter()
         self.perform: Callable[[Effect], None]
 
     async def ended(self, uid: str) -> EvictionOutcome:
-        """How the eviction of a pod ended; an end is told to the first who asks."""
+        """The outcome of a pod's eviction, returned to the first caller."""
 
-        async def look() -> on.PodEvicted | None:
-            ends = (each for each in self.told if isinstance(each, on.PodEvicted))
+        async def ask() -> on.PodEvicted | None:
+            ends = (each for each in self.learned if isinstance(each, on.PodEvicted))
             return next((each for each in ends if each.uid == uid), None)
 
-        end = await eventually(look, "the end of an eviction")
-        self.told.remove(end)
+        end = await eventually(ask, "the end of an eviction")
+        self.learned.remove(end)
         return end.outcome
 
     def left(self, namespace: str) -> int | None:
-        """What the budgets allow of pods with `LABELS`, as told last."""
+        """The number of disruptions that budgets allow pods with `LABELS`, as last reported."""
         there: dict[str, BudgetFacts] = {}
-        for each in self.told:
+        for each in self.learned:
             match each:
                 case on.ObjectObserved(_, BudgetFacts() as budget) if budget.namespace == namespace:
                     there[budget.name] = budget
@@ -59,10 +59,10 @@ class Hand:
         return disruptions_left({namespace: there}, namespace, LABELS)
 
     async def until_left(self, namespace: str, left: int | None) -> None:
-        async def look() -> bool:
+        async def ask() -> bool:
             return self.left(namespace) == left
 
-        await eventually(look, f"{left} disruptions are left")
+        await eventually(ask, f"{left} disruptions are left")
 
 
 @asynccontextmanager
@@ -72,12 +72,12 @@ async def acting(cluster: Cluster) -> AsyncIterator[Hand]:
     async with await connect(kubeconfig=str(kubeconfig)) as client:
         effector = Effector(
             client,
-            learn=hand.told.append,
+            learn=hand.learned.append,
             may_act=lambda: True,
             count=lambda effect, outcome: hand.outcomes.update([(effect, outcome)]),
         )
         hand.perform = effector.perform
-        feeds = Feeds(client, hand.told.append, reporter=Silence(), configured=asyncio.Event().wait)
+        feeds = Feeds(client, hand.learned.append, reporter=Silence(), configured=asyncio.Event().wait)
         tasks = [asyncio.create_task(effector.run()), asyncio.create_task(feeds.of(kinds.BUDGETS).run())]
         await asyncio.wait_for(feeds.of(kinds.BUDGETS).synced.wait(), 10)
         yield hand
@@ -108,13 +108,13 @@ async def test_a_pod_is_evicted_and_only_this_one(cluster: Cluster) -> None:
 
 
 async def test_a_budget_spares_a_pod_until_it_allows_one(cluster: Cluster) -> None:
-    """And what is left of it is told by the watch, down to what the eviction itself takes."""
+    """The watch shows what is left of it, down to what the eviction itself takes."""
     namespace = cluster.namespace
     async with Stand(cluster, {"a": {}}) as stand, acting(cluster) as hand:
         await cluster.add_nodes(1)
         first, second = [await running(cluster, stand.pods, name) for name in ("db-0", "db-1")]
         await budget(cluster, "db")
-        # Nobody has written its status yet: the API server evicts no one until somebody does.
+        # The budget has no status yet: until it has one, the API server evicts no pod.
         await hand.until_left(namespace, 0)
         hand.perform(evict(first))
         assert await hand.ended(uid_of(first)) is EvictionOutcome.BUDGET
@@ -131,8 +131,8 @@ async def test_a_budget_spares_a_pod_until_it_allows_one(cluster: Cluster) -> No
         await stand.audited()
 
 
-async def test_whom_the_selectors_of_budgets_cover(cluster: Cluster) -> None:
-    """No selector covers nobody, an empty one everybody; a pod of two budgets is evicted by neither."""
+async def test_pods_that_the_selectors_of_budgets_cover(cluster: Cluster) -> None:
+    """No selector covers no pod, an empty one every pod. A pod under two budgets is evicted by neither."""
     namespace = cluster.namespace
     async with Stand(cluster, {"a": {}}) as stand, acting(cluster) as hand:
         await cluster.add_nodes(1)
@@ -171,11 +171,14 @@ async def test_whom_the_selectors_of_budgets_cover(cluster: Cluster) -> None:
         (None, False, 0, EvictionOutcome.BUDGET),
     ],
 )
-async def test_what_a_budget_that_allows_nobody_says_of_pods_that_are_not_ready(
+async def test_a_budget_that_allows_no_eviction_and_pods_that_are_not_ready(
     cluster: Cluster, policy: str | None, ready: bool, healthy: int, outcome: EvictionOutcome
 ) -> None:
-    """`unhealthyPodEvictionPolicy`. Paddock takes such a pod for guarded all the same: it is chosen late, its
-    eviction is tried first, and this answer counts."""
+    """The subject is `unhealthyPodEvictionPolicy`.
+
+    Paddock takes such a pod for guarded all the same. It is chosen late, its eviction is tried first, and the
+    API server's answer counts.
+    """
     async with Stand(cluster, {"a": {}}) as stand, acting(cluster) as hand:
         await cluster.add_nodes(1)
         pod = await running(cluster, stand.pods, "db-0")
@@ -220,7 +223,7 @@ async def test_a_deletion_asks_no_budget_and_at_once_knows_no_grace(cluster: Clu
 
 
 async def test_a_role_without_budgets_is_named(cluster: Cluster) -> None:
-    """Paddock says what it may not read, and is not ready before it may."""
+    """Paddock reports what it may not read, and is not ready until it may."""
     async with Stand(cluster, {"a": {}}) as stand:
         role = await cluster.request("GET", path_of("ClusterRole", name="paddock"))
         without = [rule for rule in role["rules"] if rule.get("apiGroups") != ["policy"]]
@@ -253,13 +256,13 @@ def evict(pod: Object, *, uid: str = "") -> EvictPod:
 
 
 def leaving(pods: PodCache, name: str) -> bool | None:
-    """None for a pod that is gone."""
+    """True if a pod is terminating; None if it no longer exists."""
     pod = pods.named(name)
     return None if pod is None else "deletionTimestamp" in pod["metadata"]
 
 
 async def running(cluster: Cluster, pods: PodCache, name: str, *, grace: int = 0) -> Object:
-    """A pod of `LABELS` that runs: one that does not is protected by no budget."""
+    """Create a running pod of `LABELS`. A pod that does not run is protected by no budget."""
     made = await cluster.create_pod(name, queue="root.a", labels=LABELS, grace=grace)
 
     def runs() -> bool:
@@ -271,7 +274,7 @@ async def running(cluster: Cluster, pods: PodCache, name: str, *, grace: int = 0
 
 
 async def budget(cluster: Cluster, name: str, spec: Object | None = None) -> None:
-    """By default for pods of `LABELS`; its status is empty, as nobody has written it."""
+    """Create a budget, by default for pods of `LABELS`, with an empty status."""
     selecting = {"selector": {"matchLabels": LABELS}} if spec is None else spec
     await cluster.create(
         {
@@ -284,7 +287,7 @@ async def budget(cluster: Cluster, name: str, spec: Object | None = None) -> Non
 
 
 async def allow(cluster: Cluster, name: str, disruptions: int, *, healthy: int = 2) -> None:
-    """The disruption controller's part."""
+    """Write a budget's status, as the disruption controller does."""
     path = path_of("PodDisruptionBudget", cluster.namespace, name)
     there = await cluster.request("GET", path)
     status = {

@@ -1,4 +1,4 @@
-"""A controller that makes every victim anew at once: preemption comes to rest all the same.
+"""A controller that recreates every victim at once: preemption still comes to an end.
 
 A minute of such a controller stands for five: the delay before an ask may preempt is a second, not half a
 minute. PADDOCK_E2E_LOOP_SECONDS=300 plays all five.
@@ -21,7 +21,7 @@ ROUNDS = float(os.environ.get("PADDOCK_E2E_LOOP_SECONDS", "60"))
 """Seconds for which the controller goes on."""
 
 QUIET = 20.0
-"""Seconds without an eviction at the end: an ask is tried again every 15 s."""
+"""Seconds without an eviction at the end; an ask is tried again every 15 s."""
 
 CORES = 12
 
@@ -34,7 +34,7 @@ MIXED = {
 """Guaranteed cores, and pods of one core that run at the start."""
 
 TOO_MUCH = {"root.a": (8, 2), "root.b": (8, 4), "root.c": (0, 6)}
-"""More is guaranteed than there is."""
+"""Guarantees above the size of the cluster."""
 
 
 @pytest.mark.timeout(ROUNDS + QUIET + 100.0)
@@ -42,7 +42,10 @@ TOO_MUCH = {"root.a": (8, 2), "root.b": (8, 4), "root.c": (0, 6)}
 async def test_a_controller_that_re_creates_victims_is_no_endless_loop(
     cluster: Cluster, start: dict[str, tuple[int, int]]
 ) -> None:
-    """Every queue wants the whole cluster. Evictions: at most what the guarantees lacked at the start."""
+    """Every queue wants the whole cluster.
+
+    There are at most as many evictions as guarantees lacked at the start.
+    """
     lacked = sum(max(0, guaranteed - running) for guaranteed, running in start.values())
     queues = {path: queue(guaranteed=guaranteed) for path, (guaranteed, _) in start.items()}
     async with contest(cluster, queues, nodes=2, cores=CORES // 2) as here:
@@ -68,7 +71,10 @@ async def test_a_controller_that_re_creates_victims_is_no_endless_loop(
 
 
 async def _until_quiet(here: Contest, began: float) -> float:
-    """When the last pod was evicted; the controller has gone on long enough by then, in vain at the end."""
+    """Wait until no pod is evicted any more, and return when the last one was.
+
+    The controller has then gone on long enough, at the end without effect.
+    """
     seen, last = 0, began
     while time.monotonic() < max(began + ROUNDS, last + QUIET):
         assert time.monotonic() < began + 3 * ROUNDS, here.exits.left
@@ -80,7 +86,7 @@ async def _until_quiet(here: Contest, began: float) -> float:
 
 @asynccontextmanager
 async def _recreated(here: Contest) -> AsyncIterator[list[str]]:
-    """As a Deployment would: for every pod that leaves, another one of its queue, at once."""
+    """Submit another pod of its queue at once for every pod that leaves, as a Deployment would."""
     made: list[str] = []
     tasks: set[asyncio.Task[Object]] = set()
     ended: set[str] = set()

@@ -1,4 +1,4 @@
-"""Guarantees on the real control plane: whoever is below gets its room back, and nobody else has to go."""
+"""Guarantees on the real control plane: a queue below its guarantee gets it back, and no other pod goes."""
 
 import time
 
@@ -18,7 +18,7 @@ SIBLINGS = {
 
 @pytest.mark.smoke("preemption")
 async def test_a_sibling_gives_back_what_is_guaranteed_at_equal_priority(cluster: Cluster) -> None:
-    """kube-scheduler alone would do nothing, and is not heard to ask."""
+    """kube-scheduler alone would do nothing, and does not ask."""
     async with contest(cluster, SIBLINGS, nodes=2, cores=4) as here:
         rich = await here.run("rich", 8, queue="root.tenants.rich")
         created = time.monotonic()
@@ -41,7 +41,7 @@ async def test_a_sibling_gives_back_what_is_guaranteed_at_equal_priority(cluster
 
 
 async def _assert_receipts(here: Contest, victim: str, preemptor: str) -> None:
-    """On the victim as annotation and as Event, in full on the admin port, and in the metrics."""
+    """Assert receipts: annotation and Event on the victim, in full on the admin port, and in the metrics."""
     namespace = here.cluster.namespace
     ask = here.pods.named(preemptor)
     assert ask is not None
@@ -54,8 +54,8 @@ async def _assert_receipts(here: Contest, victim: str, preemptor: str) -> None:
     plan = await here.plan_for(preemptor)
     assert (plan["by"], plan["kind"], plan["node"]) == ("tick", "guarantee", here.node_of(victim))
     assert plan["victims"] == [f"{namespace}/{victim}"]
-    (told,) = plan["receipt"]["victims"]
-    assert [each["law"] for each in told["findings"]] == laws
+    (receipt,) = plan["receipt"]["victims"]
+    assert [each["law"] for each in receipt["findings"]] == laws
     assert {each["law"] for each in plan["receipt"]["preemptor"]} == {"LAW-4", "LAW-7"}
     metric = here.stand.paddock.metric
     assert await metric("paddock_preemption_plans_total", kind="guarantee") == 1
@@ -74,7 +74,7 @@ FENCED = {
 
 
 async def test_a_fence_keeps_preemption_inside(cluster: Cluster) -> None:
-    """Pods outside are newer, but it is a pod inside that goes; then there is none, and nobody goes."""
+    """Pods outside are newer, but a pod inside is evicted. Then there is none, and no pod is evicted."""
     async with contest(cluster, FENCED, nodes=1, cores=4) as here:
         await here.run("inside", 1, queue="root.tenant.b")
         outside = await here.run("outside", 3, queue="root.outside")
@@ -85,7 +85,7 @@ async def test_a_fence_keeps_preemption_inside(cluster: Cluster) -> None:
         refused = await here.until_refused("second", "LAW-7")
         assert refused["why"]["text"] == "below root.tenant nobody may go"
         assert here.exits.left == ["inside-0"]
-        # What stopped it is the fence alone: a queue without one takes from outside.
+        # Only the fence stopped it: a queue without one takes from outside.
         await cluster.create_pod("other", queue="root.other")
         await here.until_bound("other")
         assert here.exits.left == ["inside-0", outside[-1]]
@@ -96,8 +96,11 @@ async def test_a_fence_keeps_preemption_inside(cluster: Cluster) -> None:
 PLAIN = {"root.daemons": queue(), "root.work": queue(preemption_policy="disabled")}
 
 
-async def test_a_pod_of_a_daemonset_gets_its_room_on_its_node(cluster: Cluster) -> None:
-    """Neither guarantees nor switches count: of its node as few as it needs go, of others nobody."""
+async def test_a_pod_of_a_daemonset_gets_its_capacity_on_its_node(cluster: Cluster) -> None:
+    """Neither guarantees nor switches count.
+
+    As few pods of its node as needed are evicted, of others none.
+    """
     async with contest(cluster, PLAIN, nodes=2, cores=4) as here:
         for node in ("n1", "n2"):
             await here.run(f"on-{node}", 4, queue="root.work", node=node)
@@ -117,8 +120,8 @@ async def test_a_pod_of_a_daemonset_gets_its_room_on_its_node(cluster: Cluster) 
 TWO = {"root.left": queue(guaranteed=2), "root.right": queue(guaranteed=2), "root.rich": queue()}
 
 
-async def test_two_at_once_do_not_share_the_room_of_one_victim(cluster: Cluster) -> None:
-    """Of one queue and of two: each has victims of its own, and no more go than room is wanted."""
+async def test_two_at_once_do_not_share_the_capacity_of_one_victim(cluster: Cluster) -> None:
+    """Of one queue and of two: each has its own victims, and no more are evicted than needed."""
     async with contest(cluster, TWO, nodes=2, cores=4) as here:
         rich = await here.run("rich", 8, queue="root.rich", grace=1)
         asks = {
@@ -141,7 +144,7 @@ async def test_two_at_once_do_not_share_the_room_of_one_victim(cluster: Cluster)
 # -- behind Paddock's gate -----------------------------------------------------------------------------------
 
 
-async def test_a_gated_pod_is_let_go_when_its_room_is_there(cluster: Cluster) -> None:
+async def test_a_gated_pod_is_released_when_its_capacity_is_there(cluster: Cluster) -> None:
     """kube-scheduler has never seen it, and rivals of the same priority wait behind gates as well."""
     gated = {"schedulingGates": [{"name": "paddock.dev/queue"}]}
     async with contest(cluster, TWO, nodes=1, cores=3) as here:

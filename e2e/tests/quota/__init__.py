@@ -1,1 +1,1 @@
-"""Quotas hold, with gates and without, whatever comes at once."""
+"""Quotas hold, with gates and without, however many pods come at once."""

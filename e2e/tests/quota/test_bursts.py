@@ -1,4 +1,4 @@
-"""Many pods at once, with everything late, cut or killed; the quota is exact and nothing is lost."""
+"""Many pods at once, with events late, cut or lost: the quota is exact and nothing is lost."""
 
 import asyncio
 import time
@@ -12,7 +12,10 @@ FIFTY = {"a": {"max": {"vcore": "50"}}}
 
 
 async def test_a_burst_over_the_quota_with_late_bindings_and_a_late_watch(cluster: Cluster) -> None:
-    """200 pods over a quota of 50; Bindings take 200 ms longer, Paddock sees everything 500 ms late."""
+    """200 pods come over a quota of 50.
+
+    Bindings take 200 ms longer, and Paddock sees everything 500 ms late.
+    """
     async with Stand(cluster, FIFTY, proxied=True) as stand:
         stand.proxy.delay("POST", "/binding$", 0.2)
         stand.proxy.delay_watch("/api/v1/pods", 0.5)
@@ -82,7 +85,7 @@ async def test_watches_cut_every_second_during_a_burst(cluster: Cluster) -> None
 
 
 async def test_replies_lost_after_the_binding_was_made(cluster: Cluster) -> None:
-    """Once sent, a Binding is seen through: the pod is bound once and counted once."""
+    """A Binding that was sent is followed up: the pod is bound once and counted once."""
     async with Stand(cluster, FIFTY, proxied=True) as stand:
         await cluster.add_nodes(2)
         stand.proxy.drop_next("POST", "/binding$", n=5, after=True)
@@ -96,7 +99,7 @@ async def test_replies_lost_after_the_binding_was_made(cluster: Cluster) -> None
 
 
 async def _burst_with(cluster: Cluster, stand: Stand, disturb: Callable[[], Awaitable[None]]) -> None:
-    """200 pods over a quota of 50, each running a moment; something breaks when 20 are bound."""
+    """Create 200 pods over a quota of 50, each running a moment, and break something when 20 are bound."""
     await cluster.add_nodes(5)
     creating = asyncio.create_task(
         cluster.create_pods((cluster.pod(f"p{at}", queue="root.a", run_for=0.3) for at in range(200)), most=8)
@@ -125,7 +128,7 @@ async def _drain(cluster: Cluster, stand: Stand) -> None:
 
 
 async def _settled(stand: Stand) -> None:
-    """Paddock has seen what the observer has, and nothing is held for anyone."""
+    """Wait until Paddock has seen what the observer has, and nothing is reserved."""
     held = partial(stand.paddock.metric, "paddock_reservations")
     await eventually_equal(held, 0, "nothing is held", timeout=45)
     await stand.audited()

@@ -19,7 +19,7 @@ GATED = {"schedulingGates": [{"name": GATE}]}
 
 @pytest.mark.smoke("gate")
 async def test_the_policy_gates_and_paddock_opens_in_turn(cluster: Cluster) -> None:
-    """Opt-in by a label of the namespace; PodScheduled stays kube-scheduler's own."""
+    """A label of the namespace opts in, and PodScheduled stays kube-scheduler's own."""
     async with Stand(cluster, {"a": {"max": {"vcore": "2"}}}, policies=(POLICY,)) as stand:
         await cluster.add_nodes(1)
         await _label(cluster, "true")
@@ -48,7 +48,7 @@ async def test_the_policy_gates_and_paddock_opens_in_turn(cluster: Cluster) -> N
 async def test_markers_say_which_verbs_are_called_for_gated_pods(
     cluster: Cluster, marked: tuple[str, ...]
 ) -> None:
-    """Down to none but preempt: the gate alone holds the quota, and the order of the queues."""
+    """Down to none but preempt: the gate alone holds the quota and the order of the queues."""
     tree = {"a": {"max": {"vcore": "2"}}}
     async with Stand(cluster, tree, config="kubeadm/scheduler-config-scoped.yaml") as stand:
         markers = {f"paddock.dev/{verb}": "1" for verb in marked}
@@ -74,7 +74,7 @@ def _marked(cluster: Cluster, name: str, markers: Mapping[str, str]) -> Object:
 
 
 async def test_gates_are_opened_after_a_restart(cluster: Cluster) -> None:
-    """A slot is freed while Paddock is away; half of those that wait were told why, the others were not."""
+    """A slot is freed while Paddock is down. Half of the waiting pods have a reason, the others none."""
     async with Stand(cluster, {"a": {"max": {"vcore": "2"}}}) as stand:
         await cluster.add_nodes(1)
         for at in range(2):
@@ -94,7 +94,7 @@ async def test_gates_are_opened_after_a_restart(cluster: Cluster) -> None:
 
 
 async def test_what_is_left_is_opened_as_documented_when_paddock_is_taken_out(cluster: Cluster) -> None:
-    """The commands of `manifests/README.md` as they stand there; others' gates stay."""
+    """The commands of `manifests/README.md` as they stand there; gates of others stay."""
     async with Stand(cluster, {"a": {"max": {"vcore": "1"}}}, policies=(POLICY,)) as stand:
         await cluster.add_nodes(1)
         both = {"schedulingGates": [*GATED["schedulingGates"], {"name": "example.com/other"}]}
@@ -108,7 +108,7 @@ async def test_what_is_left_is_opened_as_documented_when_paddock_is_taken_out(cl
 
 
 def _gates(stand: Stand) -> set[str]:
-    """Of all who wait."""
+    """The gates of all waiting pods."""
     return {gate["name"] for pod in stand.pods.waiting() for gate in pod["spec"].get("schedulingGates", ())}
 
 
@@ -130,7 +130,7 @@ async def _label(cluster: Cluster, value: str | None) -> None:
 
 
 async def _until_gated(cluster: Cluster) -> None:
-    """A new policy takes a moment: dry-run pods until one has the gate."""
+    """Wait for a new policy, with dry-run pods until one has the gate."""
     path = f"/api/v1/namespaces/{cluster.namespace}/pods"
     for _ in range(400):
         made = await cluster.request(

@@ -1,4 +1,4 @@
-"""A queue's quota really holds pods back, on the real control plane; the observer is always on."""
+"""Quotas on the real control plane: pods really wait, and the observer is always on."""
 
 import asyncio
 import time
@@ -24,7 +24,7 @@ async def test_a_pod_in_a_queue_runs(cluster: Cluster) -> None:
 @pytest.mark.timed
 @pytest.mark.smoke("filter", "quota")
 async def test_three_pods_over_a_quota_of_two(cluster: Cluster) -> None:
-    """One waits with the reason in its status, its story has the numbers, and it runs when one finishes."""
+    """The third pod has a reason in its status, figures in its story, and runs when another finishes."""
     async with Stand(cluster, TWO) as stand:
         await cluster.add_nodes(2)
         for name in ("p1", "p2", "p3"):
@@ -105,8 +105,8 @@ async def test_a_resized_pod_counts_at_once(cluster: Cluster) -> None:
         assert [each["metadata"]["uid"] for each in stand.pods.bound()] == [pod["metadata"]["uid"]]
         over = await stand.paddock.metric("paddock_queue_over_max", queue="root.a", resource="vcore")
         assert over == 1000
-        told = await eventually(lambda: _events(cluster, "grows", "OverMax"), "an Event")
-        assert [each["message"].partition(" Nothing")[0] for each in told] == [
+        events = await eventually(lambda: _events(cluster, "grows", "OverMax"), "an Event")
+        assert [each["message"].partition(" Nothing")[0] for each in events] == [
             "queue root.a is above its max: vcore by 1."
         ]
         await cluster.delete_pod("grows")
@@ -141,7 +141,7 @@ async def test_a_volume_that_binds_late_keeps_the_quota(cluster: Cluster) -> Non
         await eventually(lambda: _selected_node(cluster), "PreBind begins")
         await cluster.create_pod("quick", queue="root.a")
         await stand.pods.until(lambda: "QuotaExceeded" in message_of(stand.pods.named("quick")), "refused")
-        await asyncio.sleep(40)  # what is shown is that nothing happens in this time
+        await asyncio.sleep(40)  # the test shows that nothing happens in this time
         assert stand.pods.bound() == []
         await _bind_claim(cluster)
         await stand.pods.until(lambda: _bound(stand, "slow") == 1, "slow is bound")
@@ -169,11 +169,11 @@ async def _free_one(cluster: Cluster, stand: Stand) -> None:
 
 
 async def _until_allocated(stand: Stand, queue: str, amount: int) -> None:
-    async def look() -> bool:
+    async def ask() -> bool:
         held = await stand.paddock.metric("paddock_queue_allocated", queue=queue, resource="vcore")
         return held == amount
 
-    await eventually(look, f"{queue} holds {amount}")
+    await eventually(ask, f"{queue} holds {amount}")
 
 
 async def _last_error(stand: Stand) -> str:
@@ -219,13 +219,13 @@ async def _late_volume(cluster: Cluster) -> None:
 
 
 async def _selected_node(cluster: Cluster) -> str:
-    """What kube-scheduler writes on the claim in PreBind, for a provisioner to act on."""
+    """The annotation that kube-scheduler writes on the claim in PreBind, for a provisioner."""
     claim = await cluster.request("GET", _claim(cluster))
     return str(claim["metadata"].get("annotations", {}).get("volume.kubernetes.io/selected-node", ""))
 
 
 async def _bind_claim(cluster: Cluster) -> None:
-    """The volume controller's part."""
+    """Bind a claim, as the volume controller does."""
     volume = f"late-{cluster.run}"
     claim = await cluster.request("GET", _claim(cluster))
     await cluster.create(

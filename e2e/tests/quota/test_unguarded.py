@@ -1,4 +1,4 @@
-"""Gates as the only guard: kube-scheduler away and slow, and gates that others remove (F-2, F-7)."""
+"""Gates as the only guard: kube-scheduler stopped and slow, and gates that others remove (F-2, F-7)."""
 
 import asyncio
 import copy
@@ -32,7 +32,7 @@ def guarded(cluster: Cluster, name: str, *, spec: Mapping[str, Any] = GATED, **m
 
 
 async def test_kube_scheduler_away_restarted_and_slowed(cluster: Cluster) -> None:
-    """200 pods that run for a moment, of which 10 may at a time; the observer looks at every Binding."""
+    """200 pods run for a moment, at most 10 at a time. The observer checks every Binding."""
     async with Stand(cluster, {"a": {"max": {"vcore": "10"}}}, config=SCOPED) as stand:
         await cluster.add_nodes(4)
         names = [f"p{at}" for at in range(200)]
@@ -60,7 +60,7 @@ def _has_node(pod: Object) -> bool:
 
 
 def _opened(stand: Stand, bound: set[str]) -> int:
-    """Pods whose gate is open and that have no node."""
+    """Pods with an open gate and no node."""
     waiting = [pod for pod in stand.pods.waiting() if pod["metadata"]["name"] not in bound]
     return sum(not pod["spec"].get("schedulingGates") for pod in waiting)
 
@@ -72,7 +72,7 @@ async def _until(stand: Stand, bound: set[str], count: int, when: str) -> None:
 
 
 async def _slow_down(stand: Stand) -> None:
-    """Put another kube-scheduler in its place for a while, which may write twice a second."""
+    """Replace kube-scheduler for a while by one that may write twice a second."""
     await stand.scheduler.stop()
     config = copy.deepcopy(scheduler_config(SCOPED, stand.paddock.url))
     config["clientConnection"] = {"qps": 2, "burst": 2}
@@ -103,7 +103,7 @@ async def full(cluster: Cluster, **more: Any) -> AsyncIterator[Stand]:
 
 
 async def test_a_tenant_removes_his_own_gate(cluster: Cluster) -> None:
-    """Without the policy that forbids it: charged and reported at once; nobody else is let in meanwhile."""
+    """Without the policy that forbids it, the pod is charged and reported at once; no other is admitted."""
     async with full(cluster) as stand:
         await stand.scheduler.kill()
         await _create_as_tenant(cluster, guarded(cluster, "cheat"))
@@ -120,7 +120,7 @@ async def test_a_tenant_removes_his_own_gate(cluster: Cluster) -> None:
 
 
 async def test_a_pod_that_never_had_a_gate(cluster: Cluster) -> None:
-    """One with the marker that says so, charged while it is pending; one without any, found on its node."""
+    """A pod with the marker for that is charged while pending, a pod without any when found on a node."""
     async with full(cluster) as stand:
         await _create_as_tenant(cluster, guarded(cluster, "cheat", spec={}))
         bare = cluster.pod("bare", queue="root.a")
@@ -133,7 +133,7 @@ async def test_a_pod_that_never_had_a_gate(cluster: Cluster) -> None:
 
 
 async def _holds_until_below(cluster: Cluster, stand: Stand) -> None:
-    """The one that came past its gate runs; the honest one is let in when usage is below the max again."""
+    """Let the ungated pod run, and admit the honest one when usage is below the max again."""
     await stand.pods.until(lambda: len(stand.pods.bound()) == 3, "the cheat runs")
     await cluster.delete_pod("runs-0")
     await eventually(lambda: _allocated(stand, 2000), "at the max again")
@@ -146,7 +146,7 @@ async def _holds_until_below(cluster: Cluster, stand: Stand) -> None:
 
 
 async def _grant(cluster: Cluster) -> None:
-    """What a tenant may do with pods of his namespace, once the API server knows of it."""
+    """Grant a tenant rights on pods of a namespace, and wait until the API server knows of them."""
     subject = {"kind": "User", "name": "tenant"}
     await allow(cluster, subject, ["create", "get", "update", "patch", "delete"], "pods", groups=[""])
     path, probe = path_of("Pod", cluster.namespace), guarded(cluster, "probe")

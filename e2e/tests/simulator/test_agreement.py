@@ -1,7 +1,7 @@
-"""The simulator and the real control plane play the same scenarios and must come to the same end.
+"""The simulator and the real control plane play the same scenarios and must end alike.
 
-Placements as (pod, node) pairs, evictions, and each pod's refusal codes in order. Where they differ the
-simulator is wrong.
+Compared are placements as (pod, node) pairs, evictions, and each pod's refusal codes in order. Where they
+differ the simulator is wrong.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,12 +35,12 @@ async def test_the_simulator_agrees_with_the_real_thing(cluster: Cluster, path: 
 
 
 def _lasting(codes: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Without waits for a turn: passes take no time in the simulator, and some milliseconds in the world.
+    """The codes without waits for a turn: cycles take no time in the simulator, and milliseconds in reality.
 
-    What stands before and after such a wait is one refusal if it is the same.
+    Equal codes before and after such a wait count as one refusal.
     """
-    kept = {pod: [code for code in codes if code != "WaitingForTurn"] for pod, codes in codes.items()}
-    return {pod: [code for code, _ in groupby(codes)] for pod, codes in kept.items() if codes}
+    lasting = {pod: [code for code in codes if code != "WaitingForTurn"] for pod, codes in codes.items()}
+    return {pod: [code for code, _ in groupby(codes)] for pod, codes in lasting.items() if codes}
 
 
 def test_a_wait_for_a_turn_makes_no_second_refusal_of_one() -> None:

@@ -1,4 +1,4 @@
-"""The page of a run in a real browser: lanes, marks and reasons are there, and nothing is complained about.
+"""The page of a run in a real browser: lanes, marks and reasons are shown, without errors.
 
 Needs Chromium (Debian package ``chromium``) and fails without it.
 """
@@ -34,7 +34,7 @@ async def started() -> AsyncIterator[Page]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(started: Page) -> AsyncIterator[Page]:
-    """The one page; at a test's end nothing was complained about or fetched."""
+    """The page. At a test's end it has neither complained nor fetched anything."""
     started.complaints.clear()
     started.requests.clear()
     yield started
@@ -64,7 +64,7 @@ async def has_sideways_scroll(page: Page) -> bool:
 
 
 async def inked_share(page: Page, selector: str) -> float:
-    """How much of a canvas is painted."""
+    """The share of a canvas that is painted."""
     share: float = await page.ask(
         f"(() => {{ const canvas = document.querySelector({selector!r});"
         " const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;"
@@ -90,8 +90,8 @@ async def test_five_pods(page: Page, tmp_path: Path, width: int, height: int) ->
     assert "QuotaExceeded: root.web {vcore: 2}" in refusal
     (eviction,) = await texts(page, "[data-queue='root.web'] [data-marker][data-kind=evicted]")
     assert "web-1, 12.5s: preempted on n1: for batch-1 (LAW-4)" in eviction
-    for lane in ("[data-queue='root.web']", "[data-node=n1]"):
-        assert await inked_share(page, f"{lane} canvas") > 0.2
+    for row in ("[data-queue='root.web']", "[data-node=n1]"):
+        assert await inked_share(page, f"{row} canvas") > 0.2
     assert not await has_sideways_scroll(page)
 
 
@@ -105,8 +105,8 @@ async def test_five_thousand_pods(page: Page, tmp_path: Path, width: int, height
     assert not await has_sideways_scroll(page)
 
 
-# Counts what makes a browser lay a page out in the middle of a script: an element measured after one was
-# changed. The browser's own count of layouts holds its frames too, and their number is the machine's affair.
+# Count forced layouts: an element measured after another was changed. The browser's own count of layouts
+# includes its frames, whose number depends on the machine.
 COUNT_FORCED_LAYOUTS = """(() => {
   const known = {changed: false, forced: 0};
   const changes = Element.prototype.replaceChildren;
@@ -126,7 +126,7 @@ COUNT_FORCED_LAYOUTS = """(() => {
 })()"""
 
 
-async def test_a_redraw_measures_the_page_once_and_not_per_lane(page: Page, tmp_path: Path) -> None:
+async def test_a_redraw_measures_the_page_once_and_not_per_row(page: Page, tmp_path: Path) -> None:
     await show(page, large(), tmp_path)
     await page.ask("document.querySelector('#nodes').scrollIntoView()")
     await page.until("document.querySelector('[data-node=node-010] .readout').textContent")
@@ -139,12 +139,12 @@ async def test_a_redraw_measures_the_page_once_and_not_per_lane(page: Page, tmp_
     assert await page.ask("layouts.forced") <= 2
 
 
-async def test_a_lane_far_below_is_drawn_when_it_comes_into_view(page: Page, tmp_path: Path) -> None:
+async def test_a_row_far_below_is_drawn_when_it_comes_into_view(page: Page, tmp_path: Path) -> None:
     await show(page, large(), tmp_path)
     assert await page.ask("document.querySelector('[data-node=node-499] .readout').textContent") == ""
     await page.ask("document.querySelector('[data-node=node-499]').scrollIntoView()")
-    told = await page.until("document.querySelector('[data-node=node-499] .readout').textContent")
-    assert "of 16" in told
+    text = await page.until("document.querySelector('[data-node=node-499] .readout').textContent")
+    assert "of 16" in text
     assert await inked_share(page, "[data-node=node-499] canvas") > 0
 
 
@@ -172,20 +172,20 @@ async def test_the_keyboard_reaches_every_mark_and_reads_its_reason(page: Page, 
     for _ in range(6):
         seen.append(await page.ask("document.querySelector('#panel').textContent"))
         await page.press("ArrowRight")
-    told = "\n".join(seen)
+    text = "\n".join(seen)
     for reason in (
         "QuotaExceeded: root.web",
         "for batch-1 (LAW-4)",
         "2 Insufficient memory",
         "new configuration",
     ):
-        assert reason in told
+        assert reason in text
     assert len(set(seen)) == 6
     await page.press("Escape")
     assert "Overview" in await page.ask("document.querySelector('#panel').textContent")
 
 
-async def test_a_bunch_of_marks_lists_its_pods(page: Page, tmp_path: Path) -> None:
+async def test_a_cluster_of_symbols_lists_its_pods(page: Page, tmp_path: Path) -> None:
     refused = tuple(
         Happening(
             number,
@@ -202,12 +202,12 @@ async def test_a_bunch_of_marks_lists_its_pods(page: Page, tmp_path: Path) -> No
     (bunch,) = await texts(page, "[data-marker]")
     assert "30 refusals" in bunch
     await page.click("[data-marker]")
-    told = await page.ask("document.querySelector('#panel').textContent")
-    assert "web-0 … web-28 (15 pods)" in told
-    assert "web-1 … web-29 (15 pods)" in told
+    text = await page.ask("document.querySelector('#panel').textContent")
+    assert "web-0 … web-28 (15 pods)" in text
+    assert "web-1 … web-29 (15 pods)" in text
 
 
-async def test_a_click_on_a_nodes_lane_tells_of_the_pod_there(page: Page, tmp_path: Path) -> None:
+async def test_a_click_on_a_nodes_row_shows_the_pod_there(page: Page, tmp_path: Path) -> None:
     await show(page, five_pods(), tmp_path)
     tip = "document.querySelector('#tip:not([hidden])')?.textContent"
     assert "batch-0" in await page.point_at("[data-node=n1] .plot", tip, above=15)
@@ -227,7 +227,7 @@ async def test_the_filter_keeps_queues_that_match_and_those_above(page: Page, tm
     assert await page.ask(shown) == ["root", "root.tenant-01", "root.tenant-01.team-019"]
 
 
-async def test_a_drag_over_the_lanes_shows_that_range(page: Page, tmp_path: Path) -> None:
+async def test_a_drag_over_the_rows_shows_that_range(page: Page, tmp_path: Path) -> None:
     await show(page, five_pods(), tmp_path)
     assert await page.ask("document.querySelector('#range').textContent") == "0s – 30s"
     shown = "document.querySelector('#range').textContent.startsWith('15')"
@@ -283,10 +283,10 @@ async def test_what_a_page_complains_about_is_heard(started: Page, tmp_path: Pat
     )
     started.complaints.clear()
     await started.show(file, width=600, height=900)
-    told = "\n".join(started.complaints)
-    assert "one" in told
-    assert "two" in told
-    assert "Content Security Policy" in told
+    text = "\n".join(started.complaints)
+    assert "one" in text
+    assert "two" in text
+    assert "Content Security Policy" in text
 
 
 def test_without_a_browser_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

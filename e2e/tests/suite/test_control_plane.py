@@ -1,4 +1,4 @@
-"""The suite's own parts do what they say, against the real programs."""
+"""The suite's own parts do what they claim, against the real programs."""
 
 import json
 import signal
@@ -46,10 +46,10 @@ async def test_the_kubelet_refuses_what_does_not_fit(
     assert (node_of(pod), pod["status"]["reason"]) == ("small1", "OutOfcpu")
 
 
-async def test_a_pod_that_ends_as_soon_as_it_is_bound_takes_no_room(
+async def test_a_pod_that_ends_as_soon_as_it_is_bound_takes_no_capacity(
     cluster: Cluster, pods: PodCache, kubelet: StubKubelet
 ) -> None:
-    """Both events in one piece of the watch, as of a placeholder whose gang was complete with it."""
+    """Both events come in one piece of the watch, as for a placeholder that completed its gang."""
     await cluster.add_nodes(1, cpu="1")
     await cluster.create_pod("first", cpu="500m", spec={"nodeName": "n1"})
     await pods.until(lambda: _phase(pods, "first") == "Running", "the node is known")
@@ -105,13 +105,13 @@ async def test_a_metric_of_a_dead_process_is_an_error_and_not_a_zero(tmp_path: P
 
 
 def test_a_forked_paddock_ends_like_a_child_of_ones_own(tmp_path: Path) -> None:
-    """With its exit code, by a signal of ours, with its output in the log, and with all others at the end."""
-    nobody = {"clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}]}
+    """It ends with its exit code, by our signal, with its output in the log, and with all others."""
+    unreachable = {"clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}]}
     context = {"name": "c", "context": {"cluster": "c", "user": "u"}}
     people = [{"name": "u", "user": {"token": "t"}}]
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text(
-        json.dumps({**nobody, "contexts": [context], "current-context": "c", "users": people})
+        json.dumps({**unreachable, "contexts": [context], "current-context": "c", "users": people})
     )
     arguments = ["serve", f"--kubeconfig={kubeconfig}", "--verbs-port=0", "--admin-port=0"]
     with Nursery() as nursery:
@@ -122,11 +122,11 @@ def test_a_forked_paddock_ends_like_a_child_of_ones_own(tmp_path: Path) -> None:
         assert (refused.poll(), killed.poll(), left.poll()) == (2, -signal.SIGKILL, None)
         assert "--no-such-flag" in (tmp_path / "refused").read_text()
         killed.kill()
-    _until(lambda: _is_gone(left.pid))
+    _until(lambda: _is_dead(left.pid))
 
 
-def _is_gone(pid: int) -> bool:
-    """Or waits only for its new parent to look at it."""
+def _is_dead(pid: int) -> bool:
+    """True if a process is dead, or waits only to be reaped."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
     except FileNotFoundError:
@@ -141,7 +141,7 @@ def _until(holds: Callable[[], bool]) -> None:
 
 
 async def _bind(cluster: Cluster, name: str, node: str) -> None:
-    """As a scheduler does, by the pod's subresource."""
+    """Bind as a scheduler does, by the pod's subresource."""
     body = {
         "apiVersion": "v1",
         "kind": "Binding",

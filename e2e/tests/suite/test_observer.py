@@ -50,7 +50,7 @@ def test_a_max_that_was_lowered_counts_for_five_seconds() -> None:
     assert seen.violations == ["p3 takes root.a to 2100 cpu above its max 1000"]
 
 
-def test_finished_and_deleted_pods_make_room() -> None:
+def test_finished_and_deleted_pods_free_their_capacity() -> None:
     seen = rules()
     for name in ("p1", "p2"):
         seen.on_pod("ADDED", pod(name), now=0)

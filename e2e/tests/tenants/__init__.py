@@ -1,1 +1,1 @@
-"""What tenants and callers may say, and whose an application is."""
+"""Claims of tenants and callers, and the owner of an application."""

@@ -1,4 +1,4 @@
-"""What whoever reaches the verbs' port can do there, on the real control plane (F-18, F-19)."""
+"""Attacks by any process that reaches the verbs' port, on the real control plane (F-18, F-19)."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from tests.extender.http.test_intake import PACKED
 TWO = {"a": {"max": {"vcore": "2"}}}
 OWN_GATE = "paddock.dev/queue"
 INVENTED = "verbs are called for pods that do not exist"
-"""Paddock's warning, from which on it believes no body about a pod that no watch has shown."""
+"""Paddock's warning, after which it believes no body about a pod that no watch has shown."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Caller:
             return answer.status, found
 
     async def bind(self, pod: Object, node: str, **other: str) -> str:
-        """Paddock's error, empty for a pod that is bound."""
+        """Call bind, and return Paddock's error, empty for a bound pod."""
         meta = pod["metadata"]
         body = {
             "PodName": meta["name"],
@@ -70,7 +70,7 @@ async def test_only_a_pod_that_may_be_bound_is(cluster: Cluster) -> None:
         assert "scheduling gate" in await caller.bind(foreign, "n1")
         assert "gone" in await caller.bind(large, "n1", PodName="foreign")
         assert "gone" in await caller.bind(large, "n1", PodUID="invented")
-        # Paddock opens the gate of its own, so that this pod may be let through by now, or run.
+        # Paddock opens its own gate, so this pod may be admitted by now, or run.
         error = await caller.bind(gated, "n1")
         assert not error or "scheduling gate" in error or "already bound" in error
         await cluster.delete_pod("large", grace=30)
@@ -81,7 +81,7 @@ async def test_only_a_pod_that_may_be_bound_is(cluster: Cluster) -> None:
 
 
 async def test_no_name_leads_to_another_path(cluster: Cluster) -> None:
-    """Every path that the API server is asked for goes through the proxy, which writes it down."""
+    """Every path that the API server is asked for goes through the proxy, which records it."""
     async with Stand(cluster, TWO, proxied=True) as stand, aiohttp.ClientSession() as session:
         await cluster.add_nodes(1)
         caller = Caller(stand.paddock.url, session)
@@ -120,7 +120,7 @@ async def test_invented_pods_hold_no_quota_for_long(cluster: Cluster) -> None:
         for at in range(20):
             await invent(f"more-{at}", f"x-{at}")
         await eventually_equal(reserved, 0, "that of many too", timeout=5)
-        # Only one of them held quota. The API server has yet to say of ten that they do not exist.
+        # Only one of them held quota. The API server has yet to report for ten that they do not exist.
         await eventually(warned, "Paddock has noticed that they are invented", timeout=5)
         assert "has not shown this pod" in (await invent("late", "x"))["Error"]
         for name in ("p1", "p2"):
@@ -129,7 +129,7 @@ async def test_invented_pods_hold_no_quota_for_long(cluster: Cluster) -> None:
         await stand.audited()
 
 
-async def test_bodies_that_stall_or_unpack_stop_nobody(cluster: Cluster) -> None:
+async def test_bodies_that_stall_or_unpack_stop_no_other_caller(cluster: Cluster) -> None:
     async with Stand(cluster, TWO) as stand, aiohttp.ClientSession() as session:
         await cluster.add_nodes(1)
         caller = Caller(stand.paddock.url, session)
@@ -156,7 +156,7 @@ async def test_bodies_that_stall_or_unpack_stop_nobody(cluster: Cluster) -> None
 
 
 async def test_mutual_tls_on_loopback_keeps_others_out(cluster: Cluster) -> None:
-    """A real kube-scheduler calls over ``tlsConfig``; a process without its certificate cannot."""
+    """A real kube-scheduler calls over ``tlsConfig``. A process without its certificate cannot."""
     folder = cluster.control_plane.folder / "tls-on-loopback"
     tls = certificates(folder, "paddock.local")
     async with Stand(cluster, TWO, tls=tls) as stand:

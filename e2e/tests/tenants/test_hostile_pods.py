@@ -1,4 +1,4 @@
-"""Pods that say very much, created by a tenant: nobody waits for Paddock to have read them (F-17)."""
+"""Huge pods of a tenant: no other pod waits for Paddock to read them (F-17)."""
 
 import time
 
@@ -16,25 +16,25 @@ STALL = "1.0"
 """A bucket of the metric. Three such pods stopped the loop for 21 s before their work was bounded."""
 
 WATCHED = 8.0
-"""Seconds in which others come and go; after two a node is sought for who still waits."""
+"""Seconds in which others come and go. After two a node is searched for pods that still wait."""
 
 
 def hostile(cluster: Cluster, name: str, terms: int) -> Object:
-    """No node matches, and each of the terms has to be looked at to see that."""
+    """A pod that no node matches, with terms that all have to be checked to find that."""
     found = [{"matchExpressions": [{"key": f"k{at}", "operator": "Exists"}]} for at in range(terms)]
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": found}}
     return cluster.pod(name, queue="root.a", spec={"affinity": {"nodeAffinity": required}})
 
 
 async def _stalls(stand: Stand) -> float:
-    """How often the loop was later than `STALL` since the start; both numbers from one answer."""
+    """The number of stalls longer than `STALL` since the start; both numbers from one answer."""
     _, text = await stand.paddock.get("/metrics")
     series = dict(line.rsplit(" ", 1) for line in text.splitlines() if line.startswith(METRIC))
     return float(series[f"{METRIC}_count"]) - float(series[f'{METRIC}_bucket{{le="{STALL}"}}'])
 
 
 @pytest.mark.parametrize("terms", [MOST_WEIGHED // 2 - 1, TERMS])
-async def test_a_tenants_pods_of_very_many_terms_stop_nobody(cluster: Cluster, terms: int) -> None:
+async def test_a_tenants_pods_of_very_many_terms_stop_no_other_pod(cluster: Cluster, terms: int) -> None:
     async with Stand(cluster, {"a": {"max": {"vcore": "2"}}}) as stand:
         await cluster.add_nodes(NODES)
         await _grant(cluster)

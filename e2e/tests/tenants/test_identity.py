@@ -1,6 +1,6 @@
-"""Whose a pod is: the shipped policies on the real API server (ID-7, POD-33, POD-34).
+"""The owner of a pod: the shipped policies on the real API server (ID-7, POD-33, POD-34).
 
-They stand on a control plane of their own, whose users have such names as no header could carry.
+They run on a control plane of their own, whose users have names that no header could carry.
 """
 
 import copy
@@ -41,7 +41,7 @@ PEOPLE: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "manager": ("system:kube-controller-manager", ()),
     **HOSTILE,
 }
-"""By the name of their token: what the API server takes them for. A comma parts two groups there."""
+"""Users by the name of their token, as the API server sees them. A comma separates two groups there."""
 
 KINDS: Mapping[str, tuple[str, str]] = {
     kind: (prefix, f"{kind.lower()}s")
@@ -52,15 +52,15 @@ KINDS: Mapping[str, tuple[str, str]] = {
     }.items()
     for kind in kinds
 }
-"""Prefix and last part of its path."""
+"""Prefix and last part of a kind's path."""
 WORKLOADS = [kind for kind in KINDS if kind != "Pod"]
 
 pytestmark = pytest.mark.xdist_group("identity")
-"""One worker plays them all: each worker that did would start a control plane for them."""
+"""A mark that gives all tests to one worker, since each worker would start a control plane of its own."""
 
 
 class PeopledControlPlane(ControlPlane):
-    """One that knows `PEOPLE` as well."""
+    """A control plane that knows `PEOPLE` as well."""
 
     async def start(self) -> None:
         if self.external:
@@ -81,7 +81,7 @@ class PeopledControlPlane(ControlPlane):
 
 @pytest_asyncio.fixture(loop_scope="session", scope="module")
 async def control_plane() -> AsyncIterator[ControlPlane]:
-    """In place of the one of all tests: no other is named by these policies."""
+    """The control plane of this module. No other is affected by these policies."""
     async with PeopledControlPlane() as running:
         async with Cluster(running) as cluster:
             for path in POLICIES:
@@ -93,12 +93,12 @@ async def control_plane() -> AsyncIterator[ControlPlane]:
 
 @pytest_asyncio.fixture(loop_scope="session", autouse=True)
 async def _opened(cluster: Cluster) -> None:
-    """Each test's own namespace."""
+    """Open each test's own namespace."""
     await _open(cluster)
 
 
 async def _open(cluster: Cluster) -> None:
-    """Everybody may do anything with pods and workloads of the namespace, and the policies hold."""
+    """Let every user do anything with pods and workloads of the namespace, with the policies in force."""
     verbs = ["create", "get", "update", "patch"]
     everybody = {"kind": "Group", "name": "system:authenticated"}
     await allow(cluster, everybody, verbs, "*", groups=["", "apps", "batch"])
@@ -116,8 +116,8 @@ async def _open(cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_who_does_not_name_himself_is_named(cluster: Cluster, kind: str) -> None:
-    """POD-34: a pod, and what becomes a pod; beside the annotations that are there."""
+async def test_a_pod_without_a_user_gets_the_callers_name(cluster: Cluster, kind: str) -> None:
+    """POD-34: a pod, and a template of one, gets the name beside its other annotations."""
     made = await _make(cluster, "alice", _thing(cluster, kind))
     groups = ["dev", "staff", "system:authenticated"]
     assert json.loads(_name_on(made) or "") == {"user": "alice", "groups": groups}
@@ -134,14 +134,14 @@ async def test_a_template_may_have_no_metadata(cluster: Cluster, kind: str) -> N
     assert _name_on(await _make(cluster, "alice", thing)) is not None
 
 
-@pytest.mark.parametrize("who", HOSTILE)
-async def test_any_name_is_valid_json_and_taken_for_ones_own(cluster: Cluster, who: str) -> None:
-    """What the API server says of the user, character by character; both policies write it the same way."""
-    found = _name_on(await _make(cluster, who, _pod(cluster))) or ""
-    assert json.loads(found) == await _said(cluster, who)
+@pytest.mark.parametrize("subject", HOSTILE)
+async def test_any_name_is_valid_json_and_taken_for_ones_own(cluster: Cluster, subject: str) -> None:
+    """The user is written as the API server has it, character by character; both policies write it alike."""
+    found = _name_on(await _make(cluster, subject, _pod(cluster))) or ""
+    assert json.loads(found) == await _said(cluster, subject)
     pod = _pod(cluster, "again")
     pod["metadata"]["annotations"] = {USER_INFO: found}
-    assert _name_on(await _make(cluster, who, pod)) == found
+    assert _name_on(await _make(cluster, subject, pod)) == found
     pod["metadata"]["name"] = "of-another"
     assert FOREIGN in await refusal(_make(cluster, "alice", pod))
 
@@ -166,7 +166,7 @@ async def test_what_runs_the_cluster_is_not_named(cluster: Cluster) -> None:
 
 @pytest.mark.parametrize("controller", [CONTROLLER, "manager"])
 async def test_a_controllers_copy_is_left_as_it_is(cluster: Cluster, controller: str) -> None:
-    """It belongs to whom the template names, and to nobody if it names nobody."""
+    """The copy belongs to the user that the template names, and to no user if it names none."""
     deployment = await _make(cluster, "alice", _thing(cluster, "Deployment"))
     replicas = _thing(cluster, "ReplicaSet")
     replicas["spec"]["template"] = deployment["spec"]["template"]
@@ -181,7 +181,7 @@ async def test_a_controllers_copy_is_left_as_it_is(cluster: Cluster, controller:
 
 @pytest.mark.parametrize("kind", WORKLOADS)
 async def test_a_template_written_anew_keeps_its_owner(cluster: Cluster, kind: str) -> None:
-    """Nothing rolls because somebody else wrote it without the name."""
+    """Nothing rolls because another user wrote it without the name."""
     made = await _make(cluster, "alice", _thing(cluster, kind))
     again = copy.deepcopy(made)
     again["metadata"].setdefault("labels", {})["by"] = "bob"
@@ -193,7 +193,7 @@ async def test_a_template_written_anew_keeps_its_owner(cluster: Cluster, kind: s
 
 
 async def test_a_template_from_before_is_named_when_it_changes(cluster: Cluster) -> None:
-    """POD-34, without rolling pods for a label."""
+    """POD-34: pods do not roll for a label."""
     thing = _thing(cluster, "Deployment")
     assert _name_on(await _make(cluster, CONTROLLER, thing)) is None
     thing["metadata"]["labels"] = {"by": "bob"}
@@ -207,7 +207,7 @@ async def test_a_template_from_before_is_named_when_it_changes(cluster: Cluster)
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_foreign_name_takes_a_verb_of_its_own(cluster: Cluster, kind: str) -> None:
-    """ID-7: however it is put; one who is trusted may."""
+    """ID-7: a foreign name is refused in every form, but a trusted user may write it."""
     own = json.dumps(await _said(cluster, "alice"), separators=(",", ":"))
     reordered, escaped = own.replace('"dev","staff"', '"staff","dev"'), own.replace("alice", "\\u0061lice")
     for text in (json.dumps({"user": "boss"}), reordered, escaped, own + " ", "not json", ""):
@@ -223,8 +223,8 @@ async def test_a_foreign_name_takes_a_verb_of_its_own(cluster: Cluster, kind: st
 
 
 @pytest.mark.parametrize("kind", [kind for kind in WORKLOADS if kind != "Job"])
-async def test_a_template_changes_its_owner_only_to_who_asks(cluster: Cluster, kind: str) -> None:
-    """Of a job it cannot change at all."""
+async def test_a_template_changes_its_owner_only_to_the_caller(cluster: Cluster, kind: str) -> None:
+    """The template of a job cannot change at all."""
     await _make(cluster, "alice", _thing(cluster, kind))
     assert FOREIGN in await refusal(_put(cluster, "bob", _claiming(_thing(cluster, kind), "carol")))
     thing = _thing(cluster, kind)
@@ -233,19 +233,19 @@ async def test_a_template_changes_its_owner_only_to_who_asks(cluster: Cluster, k
     assert _name_on(await _put(cluster, "bob", thing)) == own
 
 
-async def test_a_pod_belongs_to_whom_it_belonged(cluster: Cluster) -> None:
-    """POD-33: whoever asks, on every way to a pod's annotations; others may change."""
+async def test_the_owner_of_a_pod_does_not_change(cluster: Cluster) -> None:
+    """POD-33: the owner cannot change by any way to a pod's annotations; other annotations may."""
     named = _name_on(await _make(cluster, "alice", _pod(cluster)))
     await _trust(cluster)
     path = f"{path_of('Pod', cluster.namespace)}/x"
     meta = {"name": "x", "annotations": {USER_INFO: json.dumps({"user": "boss"})}}
     binding = {"apiVersion": "v1", "kind": "Binding", "metadata": meta, "target": {"name": "n1"}}
-    for who in ("alice", "trusted", "admin"):
+    for subject in ("alice", "trusted", "admin"):
         for where in (path, f"{path}/status"):
-            assert FIXED in await refusal(_patch(cluster, who, where, {USER_INFO: "{}"}))
-            assert FIXED in await refusal(_patch(cluster, who, where, {USER_INFO: None}))
+            assert FIXED in await refusal(_patch(cluster, subject, where, {USER_INFO: "{}"}))
+            assert FIXED in await refusal(_patch(cluster, subject, where, {USER_INFO: None}))
         for where in (f"{path}/binding", path_of("Pod", cluster.namespace).replace("/pods", "/bindings")):
-            assert FIXED in await refusal(cluster.request("POST", where, binding, user=who))
+            assert FIXED in await refusal(cluster.request("POST", where, binding, user=subject))
     for where in (path, f"{path}/status"):
         await _patch(cluster, "alice", where, {f"of{where[-1]}": "1"})
     meta["annotations"] = {"bound": "1"}
@@ -263,12 +263,12 @@ LIMITED = {
 }
 
 
-async def test_a_limit_holds_for_who_does_not_name_himself(cluster: Cluster) -> None:
+async def test_a_limit_holds_for_a_user_whose_pods_have_no_name(cluster: Cluster) -> None:
     async with Stand(cluster, {}) as stand:
         await cluster.add_nodes(1)
         await _queue(stand, LIMITED)
-        for who in ("alice", "bob"):
-            await _make(cluster, who, _pod(cluster, f"of-{who}", queue="root.a", app=who))
+        for subject in ("alice", "bob"):
+            await _make(cluster, subject, _pod(cluster, f"of-{subject}", queue="root.a", app=subject))
         await stand.pods.until(lambda: len(stand.pods.bound()) == 2, "one of each runs")
         await _make(cluster, "alice", _pod(cluster, "second", queue="root.a", app="alice"))
         text = "UserQuotaExceeded: user alice in root.a max vcore=1"
@@ -278,23 +278,23 @@ async def test_a_limit_holds_for_who_does_not_name_himself(cluster: Cluster) -> 
 
 
 async def _queue(stand: Stand, queue: Object) -> None:
-    """One below the root; in force when this returns."""
+    """A queue below the root, in force when this returns."""
     root = {"name": "root", "submitacl": "*", "queues": [queue]}
     text = yaml.safe_dump({"partitions": [{"name": "default", "queues": [root]}]})
     await stand.cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": text})
 
-    async def look() -> bool:
+    async def ask() -> bool:
         _, notes = await stand.paddock.get("/readyz?verbose")
         return f"configuration: {checksum(text)}" in notes.splitlines()
 
-    await eventually(look, "the queue is in force")
+    await eventually(ask, "the queue is in force")
 
 
 # -- objects -------------------------------------------------------------------------------------------------
 
 
 def _pod(cluster: Cluster, name: str = "x", **pod: Any) -> Object:
-    """One that the end of the test takes away, although another user makes it."""
+    """A pod that the end of the test deletes, although another user creates it."""
     return cluster.pod(name, labels={RUN_LABEL: cluster.run}, **pod)
 
 
@@ -319,7 +319,7 @@ def _thing(cluster: Cluster, kind: str, name: str = "x") -> Object:
 
 
 def _template(thing: Object) -> Object:
-    """What becomes a pod, in an object as sent or as answered."""
+    """The pod template in an object as sent or as answered."""
     found: Object = thing["spec"].get("jobTemplate", thing)["spec"].get("template", thing)
     return found
 
@@ -348,30 +348,30 @@ def _path(thing: Object) -> str:
     return f"{prefix}/namespaces/{thing['metadata']['namespace']}/{plural}"
 
 
-async def _make(cluster: Cluster, who: str, thing: Object, *, try_it: bool = False) -> Object:
+async def _make(cluster: Cluster, subject: str, thing: Object, *, try_it: bool = False) -> Object:
     params = {"dryRun": "All"} if try_it else None
-    return await cluster.request("POST", _path(thing), thing, params=params, user=who)
+    return await cluster.request("POST", _path(thing), thing, params=params, user=subject)
 
 
-async def _put(cluster: Cluster, who: str, thing: Object) -> Object:
-    return await cluster.request("PUT", f"{_path(thing)}/{thing['metadata']['name']}", thing, user=who)
+async def _put(cluster: Cluster, subject: str, thing: Object) -> Object:
+    return await cluster.request("PUT", f"{_path(thing)}/{thing['metadata']['name']}", thing, user=subject)
 
 
-async def _patch(cluster: Cluster, who: str, path: str, annotations: Mapping[str, str | None]) -> Object:
+async def _patch(cluster: Cluster, subject: str, path: str, annotations: Mapping[str, str | None]) -> Object:
     body = {"metadata": {"annotations": dict(annotations)}}
-    return await cluster.patch(path, body, user=who)
+    return await cluster.patch(path, body, user=subject)
 
 
-async def _said(cluster: Cluster, who: str) -> Object:
-    """Whom the API server takes a user for, as the annotation would have it (ID-1)."""
+async def _said(cluster: Cluster, subject: str) -> Object:
+    """The user as the API server sees it, in the form of the annotation (ID-1)."""
     review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-    found = (await cluster.request("POST", path, review, user=who))["status"]["userInfo"]
+    found = (await cluster.request("POST", path, review, user=subject))["status"]["userInfo"]
     return {"user": found["username"], "groups": found["groups"]}
 
 
 async def _trust(cluster: Cluster) -> None:
-    """The user of that name holds the verb from now on."""
+    """Grant the user of that name the verb from now on."""
     await allow(cluster, {"kind": "User", "name": "trusted"}, ["set-user-info"], "pods", groups=[""])
 
     async def trusted() -> bool:

@@ -1,4 +1,4 @@
-"""Whose a pod is, against a tenant's own token, without any policy: nobody gets in by another (F-1, F-15)."""
+"""The owner of a pod against a tenant's own token, without any policy (F-1, F-15)."""
 
 import json
 from functools import partial
@@ -24,7 +24,7 @@ async def _permitted(cluster: Cluster) -> None:
 
 
 async def test_a_node_name_opens_no_way_past_a_quota(cluster: Cluster) -> None:
-    """F-1: what waits is placed by its own labels, while the forced pods run and when they are gone."""
+    """F-1: waiting pods are placed by their own labels, while the forced pods run and after they are gone."""
     async with Stand(cluster, FOUR) as stand:
         await cluster.add_nodes(2)
         for name, node in (("forced", "n1"), ("lost", "no-such-node")):
@@ -46,7 +46,7 @@ async def test_a_node_name_opens_no_way_past_a_quota(cluster: Cluster) -> None:
 
 
 async def test_an_id_of_another_namespace_opens_nothing(cluster: Cluster) -> None:
-    """F-15: a rival with the id of an application gets neither into its queue nor its pods marked Failed."""
+    """F-15: a rival with an application's id neither enters its queue nor gets its pods marked Failed."""
     elsewhere = await cluster.create_namespace()
     await _permit(cluster, "rival", elsewhere)
     async with Stand(cluster, FOUR) as stand:
@@ -83,7 +83,7 @@ async def test_an_id_of_another_namespace_opens_nothing(cluster: Cluster) -> Non
 
 
 async def test_a_label_that_is_changed_moves_no_charge(cluster: Cluster) -> None:
-    """F-23: reported when it is seen, and after a crash the pods count where they were."""
+    """F-23: the change is reported when seen, and after a crash the pods count where they were."""
     async with Stand(cluster, {**FOUR, "b": {"max": {"vcore": "100"}}}) as stand:
         await cluster.add_nodes(2)
         for at in range(4):
@@ -126,7 +126,7 @@ async def _permit(cluster: Cluster, user: str, namespace: str) -> None:
 
 
 async def _make(cluster: Cluster, user: str, pod: Object, namespace: str = "") -> None:
-    """With the user's own token; labelled, so that the test's end takes it away."""
+    """Create an object with the user's own token, labelled so that the test's end deletes it."""
     pod["metadata"]["labels"][RUN_LABEL] = cluster.run
     await cluster.request("POST", path_of("Pod", namespace or cluster.namespace), pod, user=user)
 
@@ -149,14 +149,14 @@ async def _has_event(cluster: Cluster, namespace: str, pod: str, reason: str) ->
 
 
 async def _in_force(stand: Stand, queues: list[Object]) -> None:
-    """Queues below a root that takes nobody by itself."""
+    """Queues below a root to which no user may submit."""
     text = yaml.safe_dump(
         {"partitions": [{"name": "default", "queues": [{"name": "root", "queues": queues}]}]}
     )
     await stand.cluster.configmap(NAMESPACE, CONFIG_MAP, {"queues.yaml": text})
 
-    async def look() -> bool:
+    async def ask() -> bool:
         _, notes = await stand.paddock.get("/readyz?verbose")
         return f"configuration: {checksum(text)}" in notes.splitlines()
 
-    await eventually(look, "the queues are in force")
+    await eventually(ask, "the queues are in force")

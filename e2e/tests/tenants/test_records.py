@@ -1,4 +1,4 @@
-"""Who may write what Paddock believes after a start: the shipped policy on the real API server."""
+"""Rights on the records that Paddock believes after a start: the shipped policy on the real API server."""
 
 from collections.abc import Mapping
 
@@ -27,10 +27,10 @@ async def _in_force(cluster: Cluster) -> None:
     subject = {"kind": "User", "name": USER}
     await allow(cluster, subject, verbs, "pods", "pods/status", "pods/binding", groups=[""])
 
-    async def look() -> bool:
+    async def ask() -> bool:
         return REFUSED in await refusal(_create(cluster, "probe", FORGED, try_it=True))
 
-    await eventually(look, "the policy is in force")
+    await eventually(ask, "the policy is in force")
 
 
 @pytest.mark.parametrize("key", FORGED)
@@ -43,7 +43,7 @@ async def test_a_user_makes_no_pod_with_a_record(cluster: Cluster, key: str) -> 
 @pytest.mark.parametrize(
     "change", [{TRIGGERED: "2-x"}, {RESERVED: "n2"}, {RESERVED: None}], ids=["sets", "changes", "removes"]
 )
-async def test_nor_does_he_set_change_or_remove_one(
+async def test_a_tenant_cannot_set_change_or_remove_one(
     cluster: Cluster, change: Mapping[str, str | None], part: str
 ) -> None:
     path = await _recorded(cluster)
@@ -53,7 +53,7 @@ async def test_nor_does_he_set_change_or_remove_one(
 
 
 async def test_nor_with_a_binding(cluster: Cluster) -> None:
-    """Whose annotations the API server copies to the pod."""
+    """The API server copies a Binding's annotations to the pod."""
     await cluster.add_nodes(1)
     await cluster.create_pod("bound", spec={"schedulerName": "nobody"})
     path = path_of("Pod", cluster.namespace, "bound")
@@ -73,20 +73,22 @@ async def test_a_pod_with_a_record_is_his_otherwise(cluster: Cluster) -> None:
     await cluster.request("DELETE", path, user=USER)
 
 
-@pytest.mark.parametrize("who", ["paddock", "paddock-certificate", "admin"])
-async def test_paddock_and_admins_write_them(cluster: Cluster, who: str) -> None:
-    """Its service account has the role as shipped in `base`, its certificate that of `kubeadm`."""
-    if who == "paddock":
+@pytest.mark.parametrize("subject", ["paddock", "paddock-certificate", "admin"])
+async def test_paddock_and_admins_write_them(cluster: Cluster, subject: str) -> None:
+    """Paddock's service account has the role as shipped in `base`, its certificate that of `kubeadm`."""
+    if subject == "paddock":
         for thing in rendered("service"):
             if thing["kind"] in INSTALLED:
                 await cluster.apply(thing)
     path = await _recorded(cluster)
 
     async def written() -> bool:
-        return await refusal(_annotate(cluster, path, {RESERVED: "n2", TRIGGERED: "1-x"}, who=who)) == ""
+        return (
+            await refusal(_annotate(cluster, path, {RESERVED: "n2", TRIGGERED: "1-x"}, subject=subject)) == ""
+        )
 
-    await eventually(written, f"{who} may write records")
-    await _annotate(cluster, path, {RESERVED: None, TRIGGERED: None}, who=who)
+    await eventually(written, f"{subject} may write records")
+    await _annotate(cluster, path, {RESERVED: None, TRIGGERED: None}, subject=subject)
 
 
 async def test_a_preemption_goes_its_way(cluster: Cluster) -> None:
@@ -104,7 +106,7 @@ async def test_a_preemption_goes_its_way(cluster: Cluster) -> None:
 
 
 async def _recorded(cluster: Cluster) -> str:
-    """A pod for which a node is kept; its path."""
+    """A pod for which a node is reserved; its path."""
     await cluster.create_pod("recorded", annotations={RESERVED: "n1"}, spec={"schedulerName": "nobody"})
     return path_of("Pod", cluster.namespace, "recorded")
 
@@ -119,7 +121,7 @@ async def _create(
 
 
 async def _annotate(
-    cluster: Cluster, path: str, change: Mapping[str, str | None], *, who: str = USER
+    cluster: Cluster, path: str, change: Mapping[str, str | None], *, subject: str = USER
 ) -> Object:
     body = {"metadata": {"annotations": dict(change)}}
-    return await cluster.patch(path, body, user=who)
+    return await cluster.patch(path, body, user=subject)

@@ -8,7 +8,7 @@ TEXT = "PlacementFailed: no queue root.nowhere"
 
 
 async def test_a_rejected_pod_waits_and_fails_when_that_is_switched_on(cluster: Cluster) -> None:
-    """The status is written with the shipped role; a pod of another application is left alone."""
+    """The status is written with the shipped role, and a pod of another application is left alone."""
     async with Stand(cluster, TREE) as stand:
         await cluster.add_nodes(1)
         await cluster.create_pod("lost", queue="root.nowhere", app="lost")

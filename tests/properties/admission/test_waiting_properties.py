@@ -72,7 +72,7 @@ calls = st.lists(which, min_size=10, max_size=10)
 
 @settings(QUICK, max_examples=150)
 @given(documents(ORDERED, limited=False), arrivals, calls)
-def test_nobody_is_held_when_everything_fits(
+def test_no_pod_is_held_when_everything_fits(
     document: PartitionSpec, asks: list[Step], order: list[int]
 ) -> None:
     never_held(document, asks, order)

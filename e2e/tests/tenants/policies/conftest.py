@@ -1,4 +1,4 @@
-"""Policies of ``manifests/quota`` in force before each test of this folder."""
+"""Policies of ``manifests/quota``, in force before each test of this folder."""
 
 import pytest_asyncio
 
@@ -30,7 +30,7 @@ async def _in_force(cluster: Cluster) -> None:
     await cluster.create_pod("probe", spec=GATED)
     held = pod_path(cluster, "probe")
 
-    async def look() -> bool:
+    async def ask() -> bool:
         answers = (
             await refusal(
                 create(cluster, cluster.pod("x", spec={"nodeName": "n"}), params={"dryRun": "All"})
@@ -44,5 +44,5 @@ async def _in_force(cluster: Cluster) -> None:
             for text, answer in zip((FORCED, UNGATED, RELABELLED, RAISED), answers, strict=True)
         )
 
-    await eventually(look, "the policies are in force", timeout=30)
+    await eventually(ask, "the policies are in force", timeout=30)
     await cluster.delete_pod("probe")

@@ -1,4 +1,4 @@
-"""What a tenant asks of the API server, for the tests of the policies of ``manifests/quota``.
+"""Requests of a tenant to the API server, for tests of the policies of ``manifests/quota``.
 
 A tenant may create, get, update, patch and delete pods, their status, size and ephemeral containers, and
 workloads, in one namespace (F-1, F-7, F-23, F-24).
@@ -62,7 +62,7 @@ async def post_workload(cluster: Cluster, thing: Object, *, user: str | None = N
 
 
 def workload(cluster: Cluster, kind: str, pod: Mapping[str, Any], spec: Mapping[str, Any]) -> Object:
-    """One that runs no pod: nothing here plays its controller."""
+    """A workload that runs no pod, as nothing here plays its controller."""
     made = cluster.pod("w", **pod, spec=spec)
     labels = {**made["metadata"]["labels"], "w": "w"}
     template = {"metadata": {"labels": labels}, "spec": made["spec"]}
@@ -110,14 +110,14 @@ async def gated(cluster: Cluster) -> str:
 async def ungate(
     cluster: Cluster, path: str, *, how: str = "merge", dry: bool = False, user: str = TENANT
 ) -> Object:
-    """Take our gate off a pod that has another one as well, in each way there is."""
+    """Take Paddock's gate off a pod that has another one as well, in each possible way."""
     rest = {"spec": {"schedulingGates": [{"name": "example.com/other"}]}}
     match how:
         case "merge":
             return await patch(cluster, path, rest, dry=dry, user=user)
         case "strategic":
-            gone = {"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}}
-            return await patch(cluster, path, gone, content_type=STRATEGIC, user=user)
+            without_gate = {"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}}
+            return await patch(cluster, path, without_gate, content_type=STRATEGIC, user=user)
         case "json":
             remove = [{"op": "remove", "path": "/spec/schedulingGates/1"}]
             return await patch(cluster, path, remove, content_type=JSON_PATCH, user=user)
@@ -125,7 +125,7 @@ async def ungate(
             pod = await cluster.request("GET", path)
             pod["spec"]["schedulingGates"] = rest["spec"]["schedulingGates"]
             return await cluster.request("PUT", path, pod, user=user)
-    # The one who applied the gate before leaves it out.
+    # The manager of the gate leaves it out.
     name = path.rpartition("/")[2]
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}}
     whole = {**pod, "spec": {"schedulingGates": GATED["schedulingGates"]}}
@@ -136,15 +136,15 @@ async def ungate(
 
 
 async def disown(cluster: Cluster, path: str) -> None:
-    """Only the one who applied it manages the gate, so that leaving it out removes it."""
+    """Let one manager alone own the gate, so that leaving it out removes it."""
     pod = await cluster.request("GET", path)
-    kept = [each for each in pod["metadata"]["managedFields"] if each["manager"] == "tenant"]
-    change = [{"op": "replace", "path": "/metadata/managedFields", "value": kept}]
+    managed_fields = [each for each in pod["metadata"]["managedFields"] if each["manager"] == "tenant"]
+    change = [{"op": "replace", "path": "/metadata/managedFields", "value": managed_fields}]
     await cluster.request("PATCH", path, change, content_type=JSON_PATCH)
 
 
 async def grant(cluster: Cluster, verb: str) -> None:
-    """In a role of its own, as an admin would."""
+    """Grant rights by a role of its own, as an admin would."""
     group, name = "rbac.authorization.k8s.io", f"holds-{verb}"
     rule = {"apiGroups": [""], "resources": ["pods"], "verbs": [verb]}
     subject = {"kind": "User", "name": TENANT, "apiGroup": group}
@@ -155,7 +155,7 @@ async def grant(cluster: Cluster, verb: str) -> None:
 
 
 async def until_allowed(call: Any) -> None:
-    """The authorizer sees a new role a moment later."""
+    """Wait until the authorizer sees a new role."""
 
     async def allowed() -> bool:
         return await refusal(call()) == ""

@@ -1,4 +1,4 @@
-"""Policy of the gate: a tenant opens no gate of Paddock's, which then opens them by its role (F-7)."""
+"""Policy of the gate: a tenant opens no gate of Paddock's, while Paddock opens them by its role (F-7)."""
 
 import pytest
 
@@ -40,18 +40,18 @@ async def test_a_holder_of_the_verb_opens_gates(cluster: Cluster) -> None:
     await until_allowed(lambda: ungate(cluster, path))
 
 
-@pytest.mark.parametrize("who", ["paddock", "paddock-certificate", "admin"])
-async def test_paddock_opens_them_by_its_role(cluster: Cluster, who: str) -> None:
-    """Its service account has the role as shipped in `base`, its certificate that of `kubeadm`."""
-    for thing in rendered("service") if who == "paddock" else ():
+@pytest.mark.parametrize("subject", ["paddock", "paddock-certificate", "admin"])
+async def test_paddock_opens_them_by_its_role(cluster: Cluster, subject: str) -> None:
+    """Paddock's service account has the role as shipped in `base`, its certificate that of `kubeadm`."""
+    for thing in rendered("service") if subject == "paddock" else ():
         if thing["kind"] in INSTALLED:
             await cluster.apply(thing)
     path = await gated(cluster)
-    await until_allowed(lambda: ungate(cluster, path, user=who))
+    await until_allowed(lambda: ungate(cluster, path, user=subject))
 
 
 async def test_gangs_and_gates_go_their_way(cluster: Cluster) -> None:
-    """With the account and the role as shipped for kubeadm: placeholders are made, gates are opened."""
+    """With the account and the role as shipped for kubeadm, placeholders are made and gates are opened."""
     async with Stand(cluster, {"a": {"max": {"vcore": "3"}}}) as stand:
         await cluster.add_nodes(1)
         job = Job("job", 2, queue="root.a", spec=GATED_BY_US)

@@ -1,4 +1,4 @@
-"""Policy of labels: a tenant does not say anew whose a pod is (F-23)."""
+"""Policy of labels: a tenant cannot change the owner of a pod (F-23)."""
 
 import pytest
 
@@ -50,8 +50,8 @@ async def test_nor_by_a_whole_new_pod_or_a_binding(cluster: Cluster) -> None:
     assert RELABELLED in await refusal(cluster.request("POST", path + "/binding", binding, user=TENANT))
 
 
-async def test_nor_makes_he_a_pod_ours_that_was_not(cluster: Cluster) -> None:
-    """After a restart it would fill another's queue."""
+async def test_a_tenant_cannot_make_an_unmanaged_pod_managed(cluster: Cluster) -> None:
+    """After a restart it would fill another tenant's queue."""
     await cluster.create_pod("free", scheduler_name="default-scheduler")
     path = pod_path(cluster, "free")
     assert RELABELLED in await refusal(patch(cluster, path, {"metadata": {"labels": {QUEUE: "root.rival"}}}))

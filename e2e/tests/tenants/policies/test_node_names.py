@@ -84,7 +84,7 @@ async def test_nor_by_the_edit_of_a_template(cluster: Cluster) -> None:
 async def test_nor_by_a_template_that_named_its_node_before_it_was_managed(
     cluster: Cluster, kind: str
 ) -> None:
-    """No queue is named at first, so that the node name is let through; then only the labels change."""
+    """No queue is named at first, so the node name is accepted. Then only the labels change."""
     free = workload(cluster, kind, {"scheduler_name": "default-scheduler"}, {"nodeName": "n1"})
     await post_workload(cluster, free, user=TENANT)
     path = f"{WORKLOADS[kind]}/namespaces/{cluster.namespace}/{kind.lower()}s/w"
@@ -104,7 +104,7 @@ async def test_a_template_that_named_its_node_before_can_be_scaled(cluster: Clus
 
 
 async def test_controllers_and_mirrors_name_nodes(cluster: Cluster) -> None:
-    """A controller copies a template, which is protected itself; a kubelet mirrors a static pod."""
+    """A controller copies a template, which is protected itself, and a kubelet mirrors a static pod."""
     await permit(cluster, "system:node:n1")
     subject = "system:serviceaccount:kube-system:replicaset-controller"
     await permit(cluster, subject)

@@ -37,14 +37,14 @@ async def test_nor_one_container_at_the_cost_of_another(cluster: Cluster) -> Non
     assert RAISED in await refusal(patch(cluster, path, change, content_type=STRATEGIC))
 
 
-async def test_downward_he_may(cluster: Cluster) -> None:
+async def test_a_tenant_may_resize_downward(cluster: Cluster) -> None:
     await cluster.create_pod("mine", queue="root.a", cpu="1", memory="1Gi")
     await resize(cluster, pod_path(cluster, "mine"), cpu="0.5", memory="1024Mi")
     found = await cluster.request("GET", pod_path(cluster, "mine"))
     assert found["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "500m", "memory": "1Gi"}
 
 
-async def test_a_pod_in_no_queue_he_resizes_as_he_likes(cluster: Cluster) -> None:
+async def test_a_tenant_may_resize_an_unmanaged_pod(cluster: Cluster) -> None:
     await cluster.create_pod("free", scheduler_name="default-scheduler", cpu="1")
     await resize(cluster, pod_path(cluster, "free"), cpu="2")
 
