@@ -20,7 +20,7 @@ HOLD = "root.hold"
 """The queue of pods that take all capacity until they are deleted."""
 
 Queues = Mapping[str, Mapping[str, Any]]
-"""What a document says about queues besides their children, by path."""
+"""Contents of queues in a document besides their children, by path."""
 
 
 @dataclass

@@ -105,7 +105,7 @@ async def test_a_metric_of_a_dead_process_is_an_error_and_not_a_zero(tmp_path: P
 
 
 def test_a_forked_paddock_ends_like_a_child_of_ones_own(tmp_path: Path) -> None:
-    """It ends with its exit code, by our signal, with its output in the log, and with all others."""
+    """The end has an exit code, comes by a signal, and leaves its output in the log."""
     unreachable = {"clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}]}
     context = {"name": "c", "context": {"cluster": "c", "user": "u"}}
     people = [{"name": "u", "user": {"token": "t"}}]
