@@ -57,10 +57,7 @@ class Named(NamedTuple):
 
 
 class Placed(MapValue):
-    """A mapping with the line of the file on which it stands.
-
-    ``names``: those that the entry gives its objects.
-    """
+    """A mapping with its line in the file. ``names``: those that the entry gives its objects."""
 
     __slots__ = ("line", "names")
 
@@ -81,9 +78,6 @@ def placed(value: Value, line: int) -> Value:
         made.lines = value.lines
         return made
     return value
-
-
-# -- what is wrong -------------------------------------------------------------------------------------------
 
 
 def wrong(message: str) -> PydanticCustomError:
@@ -192,9 +186,6 @@ def unknown_keys(value: MapValue, known: Collection[str]) -> Iterator[Found]:
         yield (key,), f"unknown key {shown(key)}{hint}"
 
 
-# -- plain values --------------------------------------------------------------------------------------------
-
-
 def text(value: Any) -> str:
     """A text."""
     if not isinstance(value, str):
@@ -298,9 +289,6 @@ def _pattern(value: Any) -> str:
     except (re.error, RecursionError, OverflowError) as error:
         raise wrong(f"not a regular expression: {error}") from error
     return found
-
-
-# -- mappings and lists --------------------------------------------------------------------------------------
 
 
 def tried(read: Callable[[Any], T], value: Any, at: str, found: list[Found]) -> T | None:
