@@ -216,8 +216,6 @@ class Life:
         self._world.onlooker.acted(effect)
         self._after_effect(type(effect).__name__)
 
-    # -- the verbs -------------------------------------------------------------------------------
-
     def answer(self, verb: str, body: bytes) -> bytes:
         """Answer filter, prioritize or preempt. A fault becomes the answer of the HTTP server (design 10)."""
         answers: Mapping[str, Callable[[bytes], bytes]] = {
