@@ -17,7 +17,7 @@ _UNIT = "ns|us|µs|μs|ms|s|m|h"
 _DURATION = re.compile(rf"(?:{_NUMBER}(?:{_UNIT}))+")
 _PART = re.compile(rf"([0-9]*)\.?([0-9]*)({_UNIT})")
 _LONGEST = 100
-"""Characters: longer ones overflow, or say nothing more; and the pattern's cost stays bounded."""
+"""Characters of the longest duration that is read. The bound keeps the cost of the pattern small."""
 
 _MOST = 2**63 - 1
 _FRACTION_DIGITS = 18
@@ -44,12 +44,12 @@ def _part(whole: str, fraction: str, unit: str) -> int:
 
 
 def seconds_of(text: str) -> float:
-    """`nanoseconds_of` in seconds, so a duration below a nanosecond is 0 (C7). Raises ValueError."""
+    """Seconds of a Go duration, from `nanoseconds_of`. Below a nanosecond it is 0 (C7). Raises ValueError."""
     return nanoseconds_of(text) / 1e9
 
 
 def duration_text(seconds: float) -> str:
-    """As Go prints it: ``30s``, ``1m30s``, ``1h0m0s``, ``1.5s``, ``250ms``, ``0s``."""
+    """Text of a duration as Go prints it: ``30s``, ``1m30s``, ``1h0m0s``, ``1.5s``, ``250ms``, ``0s``."""
     nanoseconds = min(round(abs(seconds) * 1e9), _MOST)
     sign = "-" if seconds < 0 and nanoseconds else ""
     if nanoseconds == 0:

@@ -1,21 +1,21 @@
-"""The errors Paddock raises itself: the root of their tree and those that belong to no other module.
+"""Errors that Paddock raises itself: the root of the tree, and the errors that belong to no other module.
 
-A refusal is never an error. An error here says that what was handed in cannot be read or cannot be true.
+A refusal is never an error. An error says that an input cannot be read or cannot be true.
 """
 
 from typing import Self
 
 
 class PaddockError(Exception):
-    """Root of every error Paddock raises itself."""
+    """Root of every error that Paddock raises itself."""
 
 
 class QuantityError(PaddockError, ValueError):
-    """A quantity that cannot be read, or that is not allowed where it stands.
+    """A quantity that cannot be read, or that is not allowed in its place.
 
-    ``text``: the quantity as it was written, shortened to what fits a message.
-    ``reason``: what is wrong with it, without the text.
-    ``where``: the place it was found at, outermost first (``container 'app', cpu``); empty when unknown.
+    ``text``: the quantity as written, shortened for messages. ``reason``: what is wrong with it, without the
+    text. ``where``: the place in which it was found, outermost first (``container 'app', cpu``); empty if
+    unknown.
     """
 
     _SHOWN = 40
@@ -28,12 +28,12 @@ class QuantityError(PaddockError, ValueError):
         self.where = where
 
     def inside(self, place: str) -> Self:
-        """The same error, found inside ``place``."""
+        """Return the same error, found inside ``place``."""
         return type(self)(self.text, self.reason, where=f"{place}, {self.where}" if self.where else place)
 
 
 class IllegalTransition(PaddockError):
-    """An event that came in a phase for which the table of phases does not list it: a defect of Paddock."""
+    """An event that the table of phases does not list for the current phase: a defect of Paddock."""
 
     def __init__(self, subject: str, phase: str, event: str) -> None:
         super().__init__(f"{subject} in phase {phase!r} cannot have the event {event!r}")

@@ -12,11 +12,11 @@ QueuePath = NewType("QueuePath", str)
 
 
 class AppId(NamedTuple):
-    """The key of an application: its id as POD-3 finds it, within a namespace (F-15).
+    """Key of an application: its id (POD-3) and its namespace (F-15).
 
-    A tuple and no text, so that no choice of names makes two keys one. Sorted by id first: where ids differ,
-    namespaces do not matter for an order. ``recovered``: of pods that got nodes without us and that no queue
-    takes (F-1); another application of the same id may be placed beside it.
+    Sorted by id first, so namespaces decide an order only between equal ids. ``recovered``: True for pods
+    that got nodes without Paddock and that no queue takes (F-1). An ordinary application of the same id may
+    exist beside it.
     """
 
     name: str
@@ -37,6 +37,6 @@ NO_NODE = NodeName("")
 
 
 def parent_path(path: QueuePath) -> QueuePath | None:
-    """The path one level up, or None for the root."""
+    """Path one level up, or None for the root."""
     head, dot, _ = path.rpartition(".")
     return QueuePath(head) if dot else None

@@ -1,6 +1,6 @@
-"""Texts that name an amount of a resource, and the amounts they name.
+"""Texts that name an amount of a resource, and the amounts that they name.
 
-Two syntaxes: that of the queue document (RES-1, RES-2) and that of Kubernetes objects (RES-3).
+There are two syntaxes: that of the queue document (RES-1, RES-2) and that of Kubernetes objects (RES-3).
 Amounts are signed 64-bit integers: millicores for ``vcore``, the base unit for every other resource.
 """
 
@@ -14,10 +14,10 @@ from core.white_space import trimmed
 INT64_MAX: Final = 2**63 - 1
 INT64_MIN: Final = -(2**63)
 
-# Longer than any amount worth writing; it bounds the work that a hostile text can cause.
+# Longer than any amount worth writing. The bound limits the work that a hostile text can cause.
 LONGEST_TEXT: Final = 256
 
-# A mantissa has at most LONGEST_TEXT digits: beyond this exponent every amount is 0, 1 or saturated.
+# A mantissa has at most LONGEST_TEXT digits. Beyond this exponent every amount is 0, 1 or saturated.
 _LARGEST_EXPONENT: Final = 2 * LONGEST_TEXT
 
 _DECIMAL_EXPONENT: Final = {
@@ -38,7 +38,7 @@ _QUEUE_FACTOR: Final[dict[str, int]] = {
     **{suffix: 1 << shift for suffix, shift in _BINARY_SHIFT.items()},
 }
 
-# Digits are spelled out: \d would take the digits of every script.
+# Digits are spelled out, because \d would match the digits of every script.
 _QUEUE_TEXT: Final = re.compile(r"([0-9]+)[\t\n\f\r ]*((?:[mkKMGTPE]i?)?)")
 _KUBERNETES_TEXT: Final = re.compile(
     r"(?P<sign>[+-]?)(?P<whole>[0-9]*)(?:\.(?P<fraction>[0-9]*))?"
@@ -47,21 +47,22 @@ _KUBERNETES_TEXT: Final = re.compile(
 
 
 def saturated(value: int) -> int:
-    """``value``, held to the nearest end of the signed 64-bit range when it lies outside."""
+    """``value``, or the nearest end of the signed 64-bit range if it lies outside."""
     return INT64_MIN if value < INT64_MIN else INT64_MAX if value > INT64_MAX else value
 
 
 def canonical(resource: str) -> str:
-    """The queue name of a Kubernetes resource: ``cpu`` is ``vcore``, every other name is kept (RES-3)."""
+    """Queue name of a Kubernetes resource: ``vcore`` for ``cpu``, and the name itself otherwise (RES-3)."""
     return "vcore" if resource == "cpu" else resource
 
 
 def queue_amount(resource: str, text: str) -> int:
-    """The amount that ``text`` names in the queue document (RES-1, RES-2).
+    """Amount that ``text`` names in the queue document (RES-1, RES-2).
 
-    Millicores for ``vcore`` (``"10"`` is 10000, ``"500m"`` is 500), the number itself for every other name,
-    ``cpu`` included. Raises ``QuantityError`` for a sign, a fraction, a suffix the document does not know,
-    ``m`` on anything but ``vcore``, an amount above the signed 64-bit range, and a text over 256 characters.
+    Millicores for ``vcore``: ``"10"`` is 10000 and ``"500m"`` is 500. For every other name, ``cpu`` included,
+    the number itself. Raises ``QuantityError`` for a sign, a fraction, an unknown suffix, and ``m`` on
+    anything but ``vcore``. It also raises for an amount above the signed 64-bit range and for a text over 256
+    characters.
     """
     match = _QUEUE_TEXT.fullmatch(trimmed(_bounded(text)))
     if match is None:
@@ -88,9 +89,9 @@ def _queue_factor(resource: str, suffix: str, text: str) -> int:
 
 @lru_cache(maxsize=8192)
 def kubernetes_amount(resource: str, text: str) -> int:
-    """The amount that ``text`` names in a Kubernetes object, where none may be negative (RES-3).
+    """Amount that ``text`` names in a Kubernetes object, where none may be negative (RES-3).
 
-    Same reading as ``signed_kubernetes_amount``; raises ``QuantityError`` for a negative amount too.
+    Reads like `signed_kubernetes_amount`, and also raises ``QuantityError`` for a negative amount.
     """
     amount = signed_kubernetes_amount(resource, text)
     if amount < 0:
@@ -100,18 +101,18 @@ def kubernetes_amount(resource: str, text: str) -> int:
 
 @lru_cache(maxsize=8192)
 def signed_kubernetes_amount(resource: str, text: str) -> int:
-    """The amount that ``text`` names in Kubernetes' quantity syntax, negative ones included (RES-3, NS-1).
+    """Amount that ``text`` names in Kubernetes' quantity syntax, possibly negative (RES-3, NS-1).
 
-    ``resource`` is the Kubernetes name: ``cpu`` is counted in millicores, everything else in its base unit.
-    The arithmetic is exact. What is left below the unit rounds away from zero, as ``Quantity.Value`` does
-    (``k8s.io/apimachinery/pkg/api/resource``), and what is beyond 64 bits saturates.
-    Raises ``QuantityError`` for a text outside the grammar or over 256 characters.
+    ``resource`` is the Kubernetes name. ``cpu`` is counted in millicores, everything else in its base unit.
+    The arithmetic is exact. A remainder below the unit rounds away from zero, as in ``Quantity.Value``
+    (``k8s.io/apimachinery/pkg/api/resource``). An amount beyond 64 bits saturates. Raises ``QuantityError``
+    for a text outside the grammar or over 256 characters.
     """
     return saturated(exact_kubernetes_amount(resource, text))
 
 
 def exact_kubernetes_amount(resource: str, text: str) -> int:
-    """As `signed_kubernetes_amount`, but for saturating: to see what 64 bits would not hold (POD-11)."""
+    """Amount as in `signed_kubernetes_amount`, but without saturation, to detect an overflow (POD-11)."""
     match = _KUBERNETES_TEXT.fullmatch(_bounded(text))
     digits = (match["whole"] + (match["fraction"] or "")) if match else ""
     if match is None or not digits:
@@ -129,7 +130,7 @@ def _bounded(text: str) -> str:
 
 
 def _scale(suffix: str) -> tuple[int, int]:
-    """The power of ten and the power of two that a suffix stands for."""
+    """Power of ten and power of two that a suffix stands for."""
     if suffix in _BINARY_SHIFT:
         return 0, _BINARY_SHIFT[suffix]
     if suffix in _DECIMAL_EXPONENT:

@@ -1,7 +1,7 @@
-"""Why a pod waits: the public refusal codes, and the text that kube-scheduler is given for one.
+"""Refusal codes, which are public, and the text of a refusal that kube-scheduler is given.
 
-A text is written to the pod's status and any change of it wakes the pod again, so it names the limit
-and never a usage (CONTRACT-6.4), and it is *sticky*: see `next_sent`.
+A text is written to the pod's status, and any change of it wakes the pod again. So it names the limit and
+never a usage (CONTRACT-6.4), and it is *sticky*: see `next_sent`.
 """
 
 import re
@@ -11,7 +11,7 @@ from enum import StrEnum
 from core.instants import has_come
 
 CODE_SETTLES = 30.0
-"""Seconds another code must hold without a break before its text replaces the one sent last."""
+"""Seconds that another code must hold without a break before its text replaces the text sent last."""
 
 
 class Code(StrEnum):
@@ -41,7 +41,7 @@ class Code(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A refusal of a whole pod. ``subject``: what refused, a queue path as a rule; ``limit``: its bound."""
+    """A refusal of a whole pod. ``subject``: what refused, usually a queue path. ``limit``: its bound."""
 
     code: Code
     subject: str
@@ -49,16 +49,16 @@ class Refusal:
 
     @property
     def text(self) -> str:
-        """``Code: queue limit``, free of usage, so that it stays the same from attempt to attempt."""
+        """``Code: queue limit``, without usage, so that it stays the same from attempt to attempt."""
         return f"{self.code}: {self.subject} {self.limit}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
 class SentRefusal:
-    """What an ask was told last.
+    """Refusal that an ask was sent last.
 
-    ``text``: the text sent; ``code`` and ``generation``: the refusal it stands for and the configuration in
-    force then; ``rival`` and ``rival_since``: another reason that has held without a break since then.
+    ``code`` and ``generation``: the refusal that the text stands for, and the configuration in force then.
+    ``rival`` and ``rival_since``: another reason that has held without a break since that time.
     """
 
     text: str
@@ -72,7 +72,7 @@ _OURS = re.compile(rf"\b({'|'.join(Code)}): ")
 
 
 def contains_refusal(text: str) -> bool:
-    """Whether a text of kube-scheduler, in which it counts what stood in the way, has one of ours in it."""
+    """True if a text of kube-scheduler, which counts the obstacles it met, contains a refusal of Paddock."""
     return _OURS.search(text) is not None
 
 
@@ -87,24 +87,24 @@ def contradicts_turn(text: str) -> bool:
     """True if a text of kube-scheduler names only obstacles that Paddock judges before it gives a turn.
 
     These are capacity, selectors, required node affinity, taints and cordons. A turn is given for a node that
-    has none of them, so the text was written with another view of the cluster in mind.
+    has none of them. So the text was written with another view of the cluster.
     """
     named = text.partition(" nodes are available: ")[2].partition(". ")[0].removesuffix(".")
     return bool(named) and all(_JUDGED_HERE.fullmatch(each) for each in named.split(", "))
 
 
 def next_sent(last: SentRefusal | None, refusal: Refusal, *, generation: int, now: float) -> SentRefusal:
-    """What to tell an ask that is refused now (DESIGN-3, "sticky").
+    """Refusal to send to an ask that is refused now (DESIGN-3, "sticky").
 
-    The text sent last stays while its code holds under the same configuration. Another code, or the same
-    one under a newer configuration, takes over when it has held for `CODE_SETTLES` seconds; a mere wait for
-    a turn is replaced at once.
+    The text sent last stays while its code holds under the same configuration. Another code replaces it after
+    holding for `CODE_SETTLES` seconds. So does the same code under a newer configuration. A mere wait for a
+    turn is replaced at once.
     """
     if last is None:
         return SentRefusal(refusal.text, refusal.code, generation)
     reason = (refusal.code, generation)
     if last.code is Code.WAITING_FOR_TURN and refusal.code is not Code.WAITING_FOR_TURN:
-        # A wait for a turn is over within moments, and its text would hide what is amiss after that.
+        # A wait for a turn is over within moments, and its text would hide the later obstacle.
         return SentRefusal(refusal.text, refusal.code, generation)
     if reason == (last.code, last.generation):
         return last if last.rival is None else replace(last, rival=None, rival_since=0.0)

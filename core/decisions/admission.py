@@ -99,7 +99,7 @@ def refusal_of(
     )
     reasons = [each for each in found if each is not None]
     refusal = min(reasons, key=lambda each: _ORDER.index(each.code), default=None)
-    if refusal is not None or not in_turn or record.bypasses or _may_go(view, record):
+    if refusal is not None or not in_turn or record.bypasses or _has_turn(view, record):
         return refusal
     return hold(view, record, application, queue)
 
@@ -116,7 +116,7 @@ def _without_bypassed(queue: Queue, application: Application, record: PodRecord)
     return extra
 
 
-def _may_go(view: LedgerView, record: PodRecord) -> bool:
+def _has_turn(view: LedgerView, record: PodRecord) -> bool:
     """Whether its turn has come, and that of its whole group."""
     if not view.has_turn(record.uid):
         return False
@@ -138,7 +138,7 @@ def held_for_others(view: LedgerView, uid: PodUid, names: Iterable[NodeName]) ->
         name
         for name in names
         if (reserved.get(name, uid) != uid and name != needed)
-        or (name in view.slots and not view.has_room_beside(record, name))
+        or (name in view.slots and not view.fits_beside(record, name))
     )
 
 

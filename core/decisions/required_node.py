@@ -7,7 +7,7 @@ Neither fences nor switches count here, and pods of the same application may go.
 from collections import Counter
 from collections.abc import Iterator
 
-from core.decisions.preemption.case import victim_of, with_room
+from core.decisions.preemption.case import victim_of, with_capacity
 from core.decisions.preemption.laws import keeps_guarantee
 from core.decisions.preemption.receipts import (
     Finding,
@@ -50,9 +50,9 @@ def plan_required_node(view: LedgerView, record: PodRecord, leaf: Queue) -> Plan
     if short_of is not None:
         return NoPlan(uid, Stop.HEADROOM, "RNP-1", f"{short_of.queue.path} {short_of.limit}")
     wanted = {name: amount for name, amount in record.facts.size.items() if amount > 0}
-    missing = lacking(with_room(view.free_on(node), view.coming(record)), wanted)
+    missing = lacking(with_capacity(view.free_on(node), view.coming(record)), wanted)
     if not missing:
-        return NoPlan(uid, Stop.THERE_IS_ROOM, "RNP-1", f"{node} has room for it")
+        return NoPlan(uid, Stop.ENOUGH_CAPACITY, "RNP-1", f"{node} has room for it")
     candidates, left_out = _candidates(view, record, node)
     chosen = _front(_permitted(view, leaf, candidates, left_out), missing)
     if chosen is None:

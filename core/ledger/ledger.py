@@ -24,7 +24,7 @@ from core.ledger.applications.classification import (
 )
 from core.ledger.applications.lifecycle import leave_parents, pass_time
 from core.ledger.applications.queues import configure_queues, remove_idle_queues
-from core.ledger.applications.rejection import tell_all_later, tell_due
+from core.ledger.applications.rejection import report_all_later, report_due
 from core.ledger.applications.user_groups import forget_groups, learn_groups
 from core.ledger.audit.drift import Drift
 from core.ledger.audit.rounds import audit_steps
@@ -43,8 +43,8 @@ from core.ledger.podgroups.deadlines import retime_all_groups, time_groups
 from core.ledger.podgroups.expiry import expire_groups
 from core.ledger.podgroups.membership import touch_all_groups
 from core.ledger.pods.registry import refresh
-from core.ledger.pods.tombstones import expire_gone
-from core.ledger.preemption.attempts import await_try, find_due
+from core.ledger.pods.tombstones import expire_tombstones
+from core.ledger.preemption.attempts import await_attempt, find_due
 from core.ledger.preemption.execution import (
     note_eviction,
     note_plan_written,
@@ -133,7 +133,7 @@ class Ledger:
                 self._state.config.settings = settings
                 retime_all_groups(self._state)
                 time_leases(self._state)
-                tell_all_later(self._state)
+                report_all_later(self._state)
             case on.PodWoken():
                 note_woken(self._state, event)
             case on.GateHeld() | on.GateReportFailed():
@@ -207,7 +207,7 @@ class Ledger:
         yield from place_all(state)
         recount_over_max(state)
         for uid in state.pending.waits_at:
-            await_try(state, state.pods.records[uid])
+            await_attempt(state, state.pods.records[uid])
         touch_all_groups(state)
         retime_all_groups(state)
         request_cycle(state, CycleReason.CONFIGURED)
@@ -302,11 +302,11 @@ class Ledger:
         find_due(state)
         find_reclaims(state)
         come_of_age(state)
-        expire_gone(state)
+        expire_tombstones(state)
         again = forget_groups(state)
         if again:
             yield from place_again(state, again)
         yield from place_overdue(state)
-        tell_due(state)
+        report_due(state)
         pass_time(state)
         report_unguarded(state)

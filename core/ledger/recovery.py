@@ -10,7 +10,7 @@ from core.ids import PodUid
 from core.ledger.admission.requests import request_cycle
 from core.ledger.admission.turns import end_turn, restore_rank
 from core.ledger.applications.forced import let_in_what_runs
-from core.ledger.applications.relabelled import recall_labels
+from core.ledger.applications.relabelled import recover_labels
 from core.ledger.gangs.lifecycle import begin_all
 from core.ledger.gangs.replacement import dissolve, remember_slot, resume_slots
 from core.ledger.node_reservation.reservation import drop, remember
@@ -32,7 +32,7 @@ from core.workload.pod import GANG, GATE_OPENED, PREEMPTED_FOR, REPLACES, RESERV
 _RECORDS = (RESERVED_NODE, TRIGGERED, PREEMPTED_FOR, REPLACES, GANG)
 
 
-def recall(state: State, record: PodRecord) -> None:
+def recover_record(state: State, record: PodRecord) -> None:
     """A pod is seen for the first time, with what is written on it.
 
     That is believed of the pods in the first list only. On one that comes later none of us can have written,
@@ -40,9 +40,9 @@ def recall(state: State, record: PodRecord) -> None:
     """
     if record.is_gated and record.facts.gate_opened:
         write(state, record, Purpose.WITHDRAWAL, (GATE_OPENED, None))
-    record.seen.believed = not state.pods.listed
-    recall_labels(state, record)
-    if record.seen.believed:
+    record.seen.trusted = not state.pods.listed
+    recover_labels(state, record)
+    if record.seen.trusted:
         _believe(state, record)
         return
     forged = _records_of(record.facts)
@@ -103,7 +103,7 @@ def take_over(state: State) -> Rounds:
     forget_offers(state)
     records = list(state.pods.records.values())
     for record in records:
-        record.seen.believed = True
+        record.seen.trusted = True
     dissolve(state)
     yield
     promised = [record for record in records if _is_promised(record)]

@@ -73,10 +73,10 @@ class RetryView(LedgerView):
         # What is reserved on no node counts as asked for either way.
         return super().crowds(size, self._charge.size if self._charge.node else more)
 
-    def open_room(self) -> list[Mapping[str, int]] | None:
-        barred, node = self._state.usage.free_capacity.barred, self._charge.node
+    def open_capacity(self) -> list[Mapping[str, int]] | None:
+        tainted, node = self._state.usage.free_capacity.tainted, self._charge.node
         tolerated = {*self._state.usage.tolerated, self._record.facts.constraints.tolerations}
-        found, bars = barred.open_to(tolerated), barred.bars_of(node)
+        found, bars = tainted.open_to(tolerated), tainted.bars_of(node)
         if found is None or bars is None or (bars and not any(passes(bars, each) for each in tolerated)):
             return found
         free = self._state.usage.free_capacity.free_on(node)
@@ -97,10 +97,10 @@ class RetryView(LedgerView):
             return False
         return super().turns_leave_no_node(record)
 
-    def has_room_beside(self, record: PodRecord, node: NodeName) -> bool:
+    def fits_beside(self, record: PodRecord, node: NodeName) -> bool:
         if node == self._charge.node:
             return self._has_on_own(record.facts.size)
-        return super().has_room_beside(record, node)
+        return super().fits_beside(record, node)
 
     def _has_on_own(self, size: Resource) -> bool:
         """Return True if the node of the reservation has room for such an ask once that is given up."""

@@ -4,7 +4,7 @@ from core.ledger.admission.pending import file_ask
 from core.ledger.admission.requests import request_cycle, request_cycle_for_node
 from core.ledger.admission.turns import forget_wake_up, note_moved, time_lease
 from core.ledger.admission.unguarded import file_unguarded, forget_unguarded, note_unadmitted
-from core.ledger.applications.lifecycle import note_room
+from core.ledger.applications.lifecycle import note_quota_held
 from core.ledger.charge import charge_of
 from core.ledger.gangs.index import file, unfile
 from core.ledger.node_reservation.reservation import release_node
@@ -67,7 +67,7 @@ def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
             if each is not None and each.queue is not None:
                 note_moved(state, each.queue, app_id)
     if held != holds_now:
-        note_room(state, record, holds_now=holds_now)
+        note_quota_held(state, record, holds_now=holds_now)
     if old is not None and people:
         note_release(state, record, old)
     if new is not None:

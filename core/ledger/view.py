@@ -104,12 +104,12 @@ class LedgerView:
 
     def coming(self, record: PodRecord) -> Mapping[str, int]:
         """The room, still taken, of those who were made to go for an ask, on the node kept for it."""
-        state, room = self._state, Tally()
+        state, total = self._state, Tally()
         for uid in state.preemption.victims.get(record.uid, ()):
             victim = state.pods.records[uid]
             if victim.node == (record.node_reservation.node or None) and is_leaving(state, victim):
-                room.add(victim.facts.size)
-        return dict(room.items())
+                total.add(victim.facts.size)
+        return dict(total.items())
 
     def node_ranking(self) -> NodeRanking:
         """All nodes as `node_sort` orders them; costs what has changed since it was asked for last."""
@@ -150,7 +150,7 @@ class LedgerView:
 
     def was_deleted(self, uid: PodUid) -> bool:
         """Whether the pod was deleted, or became terminal, in the last ten minutes."""
-        return uid in self._state.pods.gone
+        return uid in self._state.pods.tombstones
 
     def namespace(self, name: str) -> NamespaceFacts | None:
         return self._state.cluster.namespaces.get(name)
@@ -286,7 +286,7 @@ class LedgerView:
     def crowds(self, size: Resource, more: Resource) -> bool:
         """Whether that demand and ``more`` exceed, in a name of ``size``, what is left where some may go."""
         state, root = self._state, self._state.config.tree.root
-        if (open_to_some := self.open_room()) is None:
+        if (open_to_some := self.open_capacity()) is None:
             return False
         given, beside, demand = state.turns.given.of(root), self.beside_demand(root), self.demand_in(root)
         for name, amount in size.items():
@@ -296,9 +296,9 @@ class LedgerView:
                 return True
         return False
 
-    def open_room(self) -> list[Mapping[str, int]] | None:
+    def open_capacity(self) -> list[Mapping[str, int]] | None:
         """Amounts left on nodes that some pending ask tolerates; None if there is too much to check."""
-        return self._state.usage.free_capacity.barred.open_to(self._state.usage.tolerated)
+        return self._state.usage.free_capacity.tainted.open_to(self._state.usage.tolerated)
 
     def is_in_demand(self, uid: PodUid) -> bool:
         """Whether an ask is a part of that."""
@@ -327,7 +327,7 @@ class LedgerView:
         """Nodes on which room is there for members of gangs only; only to be read."""
         return self._state.gangs.slots
 
-    def has_room_beside(self, record: PodRecord, node: NodeName) -> bool:
+    def fits_beside(self, record: PodRecord, node: NodeName) -> bool:
         """Whether an ask fits on a node besides all that is promised there to others."""
         state = self._state
         turn, charge = state.turns.of.get(record.uid), state.usage.charges.get(record.uid)

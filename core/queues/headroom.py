@@ -37,11 +37,11 @@ def headroom(chain: Iterable[Queue]) -> Limit:
     Room in one queue is ``max - allocated - reserved``; the answer is the smallest room per resource.
     A negative room is kept: it says how far a queue is over a max that was lowered.
     """
-    room = UNLIMITED
+    left = UNLIMITED
     for queue in chain:
         if queue.max is not None:
-            room = room.tightest(_own_room(queue, queue.max))
-    return room
+            left = left.tightest(_own_headroom(queue, queue.max))
+    return left
 
 
 def max_headroom(chain: Iterable[Queue]) -> Limit:
@@ -49,7 +49,7 @@ def max_headroom(chain: Iterable[Queue]) -> Limit:
     return headroom(queue for queue in chain if not queue.is_root)
 
 
-def _own_room(queue: Queue, cap: Limit) -> Limit:
+def _own_headroom(queue: Queue, cap: Limit) -> Limit:
     return cap.minus(queue.allocated.as_resource()).minus(queue.reserved.as_resource())
 
 

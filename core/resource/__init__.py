@@ -1,11 +1,11 @@
-"""Amounts of named resources, and what can be asked of them (RES-3.3).
+"""Amounts of named resources, and the operations on them (RES-3.3).
 
-``Resource``: an immutable vector, an absent name is **zero**. ``Tally``: a counter of such amounts, changed
-in place. ``Limit``: caps, an absent name is **unlimited**.
+``Resource``: an immutable vector in which an absent name is **zero**. ``Tally``: a counter of such amounts
+that changes in place. ``Limit``: caps, in which an absent name is **unlimited**.
 
-A limit or guarantee nobody set ("nil" in the specification) is ``None`` at its owner. For room and caps the
-difference between ``None`` and ``UNLIMITED`` does not show; the operators where it does take ``None``:
-see ``undefined`` (they make new values) and ``comparisons`` (they answer yes or no).
+A limit or guarantee that is not set ("nil" in the specification) is ``None`` at its owner. For headroom and
+caps, ``None`` and ``UNLIMITED`` mean the same. Where they differ, the operators take ``None``: `undefined`
+makes new values, and `comparisons` answers yes or no.
 """
 
 from core.resource.amounts import ZERO, Amounts, Counted, Resource

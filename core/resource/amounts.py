@@ -1,6 +1,7 @@
-"""`Resource`, the immutable vector whose absent names are zero, and what it shares with `Limit` and `Tally`.
+"""`Resource`, the immutable vector of amounts, and the parts that it shares with `Limit` and `Tally`.
 
-Here: storage, identity and arithmetic. Caps live in `limit`, counters in `tally`, yes-or-no in `comparisons`.
+Here are storage, identity and arithmetic. Caps live in `limit`, counters in `tally`, comparisons in
+`comparisons`.
 """
 
 import math
@@ -20,11 +21,11 @@ class Amounts:
     _amounts: dict[str, int]
 
     def items(self) -> ItemsView[str, int]:
-        """Names and amounts; in name order for `Resource` and `Limit`."""
+        """Names and amounts, in name order for `Resource` and `Limit`."""
         return self._amounts.items()
 
     def names(self) -> KeysView[str]:
-        """The names present, zero amounts included."""
+        """Names that are present, zero amounts included."""
         return self._amounts.keys()
 
     def __contains__(self, name: object) -> bool:
@@ -34,7 +35,7 @@ class Amounts:
         return len(self._amounts)
 
     def __bool__(self) -> bool:
-        """Whether any name is present: the negation of IsEmpty. An explicit zero counts."""
+        """True if any name is present, zero amounts included: the negation of IsEmpty."""
         return bool(self._amounts)
 
     def __repr__(self) -> str:
@@ -47,12 +48,12 @@ class Counted(Amounts):
     __slots__ = ()
 
     def get(self, name: str) -> int:
-        """The amount of ``name``; 0 when it is absent."""
+        """Amount of ``name``, or 0 if it is absent."""
         return self._amounts.get(name, 0)
 
 
 def in_name_order(amounts: Mapping[str, int]) -> dict[str, int]:
-    """Copy amounts in the order of their names; what is beyond 64 bits saturates."""
+    """Copy amounts in the order of their names. An amount beyond 64 bits saturates."""
     return {
         name: amount if INT64_MIN <= amount <= INT64_MAX else saturated(amount)
         for name, amount in sorted(amounts.items())
@@ -60,33 +61,33 @@ def in_name_order(amounts: Mapping[str, int]) -> dict[str, int]:
 
 
 def over_union(left: Amounts, right: Amounts, combine: Callable[[int, int], int]) -> dict[str, int]:
-    """``combine`` over every name of either side, an absent one as 0; in name order, saturated."""
+    """Apply ``combine`` to every name of either side, an absent amount being 0. In name order, saturated."""
     mine, others = left._amounts, right._amounts
-    # Most often both have the same names, which are in order on the left already.
+    # Most often both sides have the same names, which are in order on the left already.
     names = mine if mine.keys() == others.keys() else sorted(mine.keys() | others.keys())
     return {name: saturated(combine(mine.get(name, 0), others.get(name, 0))) for name in names}
 
 
 class Resource(Counted):
-    """An immutable vector of amounts in which an absent name is zero. May hold negative amounts.
+    """Immutable vector of amounts in which an absent name is zero. Amounts may be negative.
 
-    ``==`` and hashing go by names as well as amounts (DeepEquals), so that an explicit zero (RES-6) is told
-    from an absent name and equal values can be shared; `amounts_equal` is Equals, where absent is zero.
+    ``==`` and hashing compare names as well as amounts (DeepEquals). So an explicit zero (RES-6) differs from
+    an absent name, and equal values can be shared. `amounts_equal` is Equals, where an absent name is zero.
     """
 
     __slots__ = ("_hash",)
 
     def __init__(self, amounts: Mapping[str, int], *, owned: bool = False) -> None:
-        """Copy amounts in the order of names; what is beyond 64 bits saturates.
+        """Copy amounts in the order of names. An amount beyond 64 bits saturates.
 
-        ``owned``: take the dictionary itself. It is in name order, saturated, and never touched again.
+        ``owned``: take the dictionary itself, which must be in name order, saturated and never changed again.
         """
         self._amounts = amounts if owned and isinstance(amounts, dict) else in_name_order(amounts)
         self._hash: int | None = None
 
     @staticmethod
     def over(amounts: dict[str, int]) -> "Resource":
-        """The value that owns amounts; see `__init__`."""
+        """Make a value that owns ``amounts``; see `__init__`."""
         return Resource(amounts, owned=True)
 
     def __eq__(self, other: object) -> bool:
@@ -103,7 +104,7 @@ class Resource(Counted):
 
     @classmethod
     def sum_of(cls, *parts: Counted) -> "Resource":
-        """Add of any number; saturates once, at the end."""
+        """Add any number of vectors. Saturates once, at the end."""
         amounts: dict[str, int] = {}
         for part in parts:
             for name, amount in part._amounts.items():
@@ -115,27 +116,30 @@ class Resource(Counted):
         return Resource.over(over_union(self, other, lambda mine, theirs: mine + theirs))
 
     def __sub__(self, other: Counted) -> "Resource":
-        """Sub: union of names, saturating; may go negative."""
+        """Sub: union of names, saturating. The result may be negative."""
         return Resource.over(over_union(self, other, lambda mine, theirs: mine - theirs))
 
     def minus_floored(self, other: Counted) -> "Resource":
-        """SubEliminateNegative: `-` with every negative amount of the result replaced by 0."""
+        """SubEliminateNegative: subtract, and replace every negative amount by 0."""
         return Resource.over(over_union(self, other, lambda mine, theirs: max(0, mine - theirs)))
 
     def minus_checked(self, other: Counted) -> tuple["Resource", tuple[str, ...]]:
-        """SubErrorNegative: `minus_floored`, and the names that had been negative, in order."""
+        """SubErrorNegative: `minus_floored`, and the names whose amounts had been negative, in order."""
         exact = self - other
         negative = tuple(name for name, amount in exact.items() if amount < 0)
         return (self.minus_floored(other) if negative else exact), negative
 
     def largest(self, other: Counted) -> "Resource":
-        """CWMAX: the larger amount of every name of either; an absent one is 0, also beside negatives."""
+        """CWMAX: the larger amount of every name of either side.
+
+        An absent amount is 0, also beside negatives.
+        """
         if self is other:
             return self
         return Resource.over(over_union(self, other, max))
 
     def pruned(self) -> "Resource":
-        """Prune: without the names whose amount is 0."""
+        """Prune: drop the names whose amount is 0."""
         return Resource.over({name: amount for name, amount in self._amounts.items() if amount})
 
     def times(self, count: int) -> "Resource":
@@ -145,16 +149,17 @@ class Resource(Counted):
     def times_fraction(self, factor: float) -> "Resource":
         """MultiplyBy a float: each product is truncated toward zero and saturates.
 
-        Raises ``ValueError`` when ``factor`` is not finite.
+        Raises ``ValueError`` if ``factor`` is not finite.
         """
         if not math.isfinite(factor):
             raise ValueError(f"cannot multiply a resource by {factor}")
         return Resource.over({name: _truncated(amount * factor) for name, amount in self._amounts.items()})
 
     def covers(self, size: Counted) -> bool:
-        """FitIn, `fits_strict`: no amount of ``size`` exceeds ours; an absent or negative one of ours is 0.
+        """FitIn, `fits_strict`: no amount of ``size`` exceeds ours.
 
-        The test of nodes and of the root queue (QUO-8): what they do not have, they cannot give.
+        Absent and negative ones of ours count as 0. The test of nodes and of the root queue (QUO-8), which
+        cannot give what they do not have.
         """
         mine = self._amounts
         for name, amount in size._amounts.items():  # noqa: SIM110 - asked of every node: a generator costs double
@@ -169,7 +174,7 @@ class Resource(Counted):
 
 
 def _truncated(product: float) -> int:
-    # Not int() first: a large amount times a large factor is infinite.
+    # Not int() first, because a large amount times a large factor is infinite.
     return int(product) if INT64_MIN < product < INT64_MAX else (INT64_MAX if product > 0 else INT64_MIN)
 
 

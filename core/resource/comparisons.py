@@ -1,7 +1,7 @@
-"""Questions about one or two sets of amounts: the predicates of table RES-3.3, and how much of a cap is used.
+"""Comparisons of one or two sets of amounts (RES-3.3), and the percentage of a cap that is used.
 
-Every argument may be a resource, a tally or a limit, whatever an absent name means there, or ``None`` for
-undefined: each function says itself how it reads what is absent.
+Every argument may be a resource, a tally or a limit, or ``None`` for undefined. Each function says how it
+reads an absent name.
 """
 
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ _LARGEST_PERCENT: Final = 2**31 - 1
 
 
 def equals(left: Amounts | None, right: Amounts | None) -> bool:
-    """Equals: the same amounts, an absent name being 0; undefined equals undefined only."""
+    """Equals: the same amounts, an absent name being 0. Undefined equals undefined only."""
     if left is None or right is None:
         return left is right
     return all(mine == theirs for mine, theirs in _pairs(left, right))
 
 
 def equals_or_empty(left: Amounts | None, right: Amounts | None) -> bool:
-    """EqualsOrEmpty: as `equals`, and undefined, empty and all-zero are the same."""
+    """EqualsOrEmpty: like `equals`, but undefined, empty and all-zero are the same."""
     return all(mine == theirs for mine, theirs in _pairs(left, right))
 
 
@@ -35,12 +35,12 @@ def is_zero(amounts: Amounts | None) -> bool:
 
 
 def at_least(left: Amounts | None, right: Amounts | None) -> bool:
-    """StrictlyGreaterThanOrEquals, `ge_all`: no amount is smaller on the left; absent and undefined are 0."""
+    """StrictlyGreaterThanOrEquals, `ge_all`: no amount is smaller on the left. Absent and undefined are 0."""
     return all(mine >= theirs for mine, theirs in _pairs(left, right))
 
 
 def strictly_more(left: Amounts | None, right: Amounts | None) -> bool:
-    """StrictlyGreaterThan, `gt_any`: as `at_least`, and at least one amount differs."""
+    """StrictlyGreaterThan, `gt_any`: like `at_least`, and at least one amount differs."""
     return at_least(left, right) and any(mine != theirs for mine, theirs in _pairs(left, right))
 
 
@@ -50,10 +50,10 @@ def strictly_positive(amounts: Amounts | None) -> bool:
 
 
 def within(cap: Amounts | None, used: Amounts | None) -> bool:
-    """StrictlyGreaterThanOrEquals-OnlyExisting, `within`: nothing used exceeds what ``cap`` says of it.
+    """StrictlyGreaterThanOrEquals-OnlyExisting, `within`: no amount used exceeds the same name in ``cap``.
 
-    Names that only ``used`` has are ignored; with no name in common the answer is yes. An undefined or empty
-    ``cap`` holds nothing; over no usage at all, every amount of ``cap`` must be positive.
+    Names that only ``used`` has are ignored. Without a common name the answer is yes. An undefined or empty
+    ``cap`` holds nothing. If nothing is used, every amount of ``cap`` must be positive.
     """
     if not cap or not used:
         return _all_positive(cap)
@@ -61,7 +61,7 @@ def within(cap: Amounts | None, used: Amounts | None) -> bool:
 
 
 def strictly_more_of_known(left: Amounts | None, right: Amounts | None) -> bool:
-    """StrictlyGreaterThan-OnlyExisting, `more_known`: as `within`, and of the common names one differs."""
+    """StrictlyGreaterThan-OnlyExisting, `more_known`: like `within`, and a common amount differs."""
     if not left or not right:
         return _all_positive(left)
     common = list(_shared(left, right))
@@ -74,9 +74,9 @@ def shares_type(left: Amounts | None, right: Amounts | None) -> bool:
 
 
 def usage_percent(cap: Amounts | None, used: Amounts | None) -> dict[str, int]:
-    """Percent of ``cap`` that is used, rounded down, for every name both hold; at most 2^31 - 1.
+    """Percentage of ``cap`` that is used, rounded down, for every name in both. At most 2^31 - 1.
 
-    Nothing used is 0 percent of any cap, and anything used is 100 percent of a cap of zero or less.
+    Nothing used is 0 percent of any cap. Anything used is 100 percent of a cap of zero or less.
     """
     if not cap or not used:
         return {}
@@ -91,7 +91,7 @@ def _percent(cap: int, used: int) -> int:
 
 
 def _pairs(left: Amounts | None, right: Amounts | None) -> Iterator[tuple[int, int]]:
-    """The two amounts of every name present on either side, an absent one as 0."""
+    """Both amounts of every name present on either side, an absent one as 0."""
     mine = dict(left.items()) if left is not None else {}
     others = dict(right.items()) if right is not None else {}
     for name in mine.keys() | others.keys():
@@ -99,7 +99,7 @@ def _pairs(left: Amounts | None, right: Amounts | None) -> Iterator[tuple[int, i
 
 
 def _shared(left: Amounts, right: Amounts) -> Iterator[tuple[int, int]]:
-    """The two amounts of every name present on both sides."""
+    """Both amounts of every name present on both sides."""
     others = dict(right.items())
     for name, amount in left.items():
         if name in others:

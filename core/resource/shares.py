@@ -1,14 +1,14 @@
-"""How much of what is due somebody holds, as one number or one order (RES-9, RES-10)."""
+"""Shares: how much of its due a queue or application has, as one number or one order (RES-9, RES-10)."""
 
 from core.resource.amounts import Resource
 from core.resource.limit import Limit
 
 
 def fair_share(used: Resource, guaranteed: Resource | None, fair_max: Limit | None) -> float:
-    """The largest share over the types used (RES-9): of the guarantee, else of the fair max, else none.
+    """Largest share over the types used (RES-9): of the guarantee, else of the fair max, else none.
 
-    A type whose measure is zero or less counts as wholly used once anything of it is. Quotients are rounded
-    to the nearest, so equal shares are equal numbers.
+    A type whose measure is zero or less counts as fully used once any of it is used. Quotients are rounded to
+    the nearest, so equal shares are equal numbers.
     """
     return max(
         (_share(name, amount, guaranteed, fair_max) for name, amount in used.items() if amount >= 0),
@@ -30,10 +30,10 @@ def _share(name: str, amount: int, guaranteed: Resource | None, fair_max: Limit 
 
 
 def compare_usage(left: Resource, right: Resource, total: Resource | None) -> int:
-    """-1, 0 or 1: which uses less of a total, by the largest shares first (RES-10).
+    """Compare the usage of a total, by the largest shares first (RES-10): -1, 0 or 1.
 
-    A type of which the total has nothing counts with its amount. Where one side has no more types, the first
-    share of the other that is not zero decides.
+    A type that the total lacks counts with its amount. If one side has no more types, the first nonzero share
+    of the other side decides.
     """
     mine, others = _shares(left, total), _shares(right, total)
     for one, other in zip(mine, others, strict=False):
@@ -50,7 +50,7 @@ def compare_usage(left: Resource, right: Resource, total: Resource | None) -> in
 
 
 def _shares(used: Resource, total: Resource | None) -> list[float]:
-    """The largest first."""
+    """Shares, the largest first."""
     return sorted((_of_total(name, amount, total) for name, amount in used.items()), reverse=True)
 
 

@@ -1,4 +1,4 @@
-"""`Tally`: a running sum of resources, changed in place. What may be added or released its owner decides."""
+"""`Tally`: a running sum of resources that changes in place. Its owner decides what may be added."""
 
 from collections.abc import Mapping
 
@@ -6,10 +6,10 @@ from core.resource.amounts import Counted, Resource
 
 
 class Tally(Counted):
-    """A mutable counter of amounts, for what a queue or node has allocated, reserved or pending (QUO-2).
+    """Mutable counter of amounts, for what a queue or node has allocated, reserved or pending (QUO-2).
 
-    An absent name is zero and a zero is never kept, so tallies of one history in any order are equal.
-    Sums do not saturate, or what a huge pod added could not be taken back exactly; what is read does.
+    An absent name is zero, and a zero is never stored. So tallies of one history are equal in any order. Sums
+    do not saturate, because a huge pod could then not be subtracted exactly. Reading saturates.
     """
 
     __slots__ = ()
@@ -23,7 +23,7 @@ class Tally(Counted):
         return self._amounts == other._amounts
 
     def add(self, size: Counted) -> None:
-        """Counts ``size`` in."""
+        """Count ``size`` in."""
         mine = self._amounts
         for name, amount in size._amounts.items():
             if total := mine.get(name, 0) + amount:
@@ -32,9 +32,9 @@ class Tally(Counted):
                 mine.pop(name, None)
 
     def subtract(self, size: Counted) -> tuple[str, ...]:
-        """Counts ``size`` out; an amount that would go below zero stops there.
+        """Count ``size`` out. An amount that would go below zero stops there.
 
-        Returns the names stopped that way, in the order of ``size``; empty when all of it was there. An owner
+        Returns the names stopped that way, in the order of ``size``; empty if all of it was there. An owner
         that must refuse such a release as a whole (QUO-10) asks `shortfall` on every level first.
         """
         mine = self._amounts
@@ -48,18 +48,18 @@ class Tally(Counted):
         return stopped
 
     def shortfall(self, size: Counted) -> tuple[str, ...]:
-        """The names of which ``size`` holds more than is counted, in its order. Changes nothing."""
+        """Names of which ``size`` has more than is counted, in its order. Changes nothing."""
         mine = self._amounts
         return tuple(name for name, amount in size._amounts.items() if amount > mine.get(name, 0))
 
     def clear(self) -> None:
-        """Counts everything out."""
+        """Count everything out."""
         self._amounts.clear()
 
     def copy(self) -> "Tally":
-        """A tally of its own with the same amounts."""
+        """Copy with the same amounts that changes by itself."""
         return Tally(self)
 
     def as_resource(self) -> Resource:
-        """The amounts as they stand now, each saturated at 64 bits."""
+        """Amounts as they are now, each saturated at 64 bits."""
         return Resource(self._amounts)

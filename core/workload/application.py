@@ -1,4 +1,4 @@
-"""Applications: the pods that share an id in a namespace, the queue they run in, and how the id is found."""
+"""Applications: the pods that share an id in a namespace, their queue, and how the id is found."""
 
 from dataclasses import dataclass, field
 
@@ -15,94 +15,110 @@ from core.workload.states import ENDED, STARTED, AppState
 _UNIQUE_SUFFIX = "-uniqueautogen"
 _ID_LENGTH = 63
 _NAMESPACE_LENGTH = 26
-_STATES_KEPT = 49
+_FORMER_STATES = 49
 
 
 @dataclass(slots=True)
 class Application:
-    """Pods of one id in one namespace. The pod seen first decides the queue and the user (POD-5, ID-3).
+    """Pods of one id in one namespace. The pod seen first decides the queue and the user (POD-5, ID-3)."""
 
-    ``queue``: the leaf it runs in, or None while ``refusal`` says why it has none; ``requested``: the
-    queue its first pod named; ``namespace``: that pod's; ``submitted``: the earliest creation of any of its
-    pods (APP-7); ``starts_at_once``: it is never Starting (SORT-8); ``states``: those it was in, with the
-    time of each; ``groups``: those of its user that count, None while they are looked up (ID-4); ``group``:
-    the one it counts for, empty for none (UGM-5); ``awaits_until``: how long it waits for its namespace to
-    be shown, or None; ``backs_off_until``: when it is looked at again, after asks of it that no node took;
-    ``pods``: its live pods; ``asked``: number of its pending asks by priority (PRI-2); ``used``: what it
-    holds; ``originator``: creation, arrival and uid of the first pod it ever had but for placeholders, which
-    others depend on (PRE-4, GANG-2); ``gang``: the task groups that its first pod defined, if they count
-    (GANG-1); ``gang_progress``: how far that has come, once it has a queue; ``holders``: those of its pods
-    that are placeholders; ``vouched``: a list or watch has shown a pod of it;
-    ``holding``: how many of those have room (APP-15); ``guests``: number of its pods by
-    namespace, of those that are not its own (F-15); ``passed_over``: why it does not run in the queue that
-    its first pod named, empty when it does (F-6); ``forced``: it was placed since a pod of it ran already,
-    and the checks that such a one is spared have not been passed for what waits (F-1); ``let_in``: something
-    of it was given room by us; ``groups_assumed``: its groups stand for some that were not known;
-    ``definer``: the pod that said its queue and user.
-    """
-
+    #: Id and namespace.
     id: AppId
+    #: Queue that the first pod named, or empty.
     requested: str
+    #: Namespace of the first pod.
     namespace: str = ""
+    #: User, and the groups that the first pod named.
     identity: Identity = UNKNOWN_IDENTITY
+    #: Groups of the user that count; None while they are resolved (ID-4).
     groups: tuple[str, ...] | None = None
+    #: User group that the application counts for; empty for none (UGM-5).
     group: str = ""
+    #: Earliest creation of any of its pods, in seconds since the epoch (APP-7).
     submitted: float = 0.0
+    #: True if it is never Starting (SORT-8).
     starts_at_once: bool = False
+    #: States that it was in, with the time of each in seconds; the current one is last.
     states: tuple[tuple[float, AppState], ...] = ((0.0, AppState.NEW),)
+    #: Time until which it waits for its namespace, in seconds; None if it does not wait.
     awaits_until: float | None = None
+    #: End of its back-off, in seconds, after no node took its asks; None if there was none.
     backs_off_until: float | None = None
+    #: Leaf in which it runs; None while ``refusal`` says why it has none.
     queue: QueuePath | None = None
+    #: Reason why its pending pods may not be placed; None for none.
     refusal: Refusal | None = None
+    #: Uids of its live pods.
     pods: set[PodUid] = field(default_factory=set)
+    #: Number of its pending asks by priority (PRI-2).
     asked: dict[int, int] = field(default_factory=dict)
+    #: Amounts that it holds.
     used: Tally = field(default_factory=Tally)
+    #: Creation, arrival and uid of its first pod that is no placeholder (PRE-4, GANG-2). None before there is
+    #: one.
     originator: tuple[float, int, PodUid] | None = None
+    #: Task groups that its first pod defined; None if it defines no gang that counts (GANG-1).
     gang: Gang | None = None
+    #: Progress of the gang; None before the application has a queue.
     gang_progress: GangProgress | None = None
+    #: Placeholders among its pods.
     holders: set[PodUid] = field(default_factory=set)
+    #: Number of its placeholders that hold capacity (APP-15).
     holding: int = 0
-    guests: dict[str, int] = field(default_factory=dict)
+    #: Number of its pods from other namespaces, by namespace (F-15).
+    foreign_pods: dict[str, int] = field(default_factory=dict)
+    #: Reason why it does not run in the queue that its first pod named; empty if it does (F-6).
     passed_over: str = ""
+    #: True if it was placed because a pod of it ran already, and its pending pods have not passed the checks
+    #: (F-1).
     forced: bool = False
+    #: True if a pod of it was given capacity by Paddock.
     let_in: bool = False
+    #: True if its groups stand in for groups that were not known.
     groups_assumed: bool = False
+    #: Pod that defined its queue and user.
     definer: PodUid = NO_POD
-    vouched: bool = False
+    #: True if a list or the watch has shown a pod of it.
+    was_shown: bool = False
 
     @property
     def state(self) -> AppState:
+        """Current state."""
         return self.states[-1][1]
 
     @property
     def since(self) -> float:
-        """When it came into its state."""
+        """Time at which it entered its state, in seconds."""
         return self.states[-1][0]
 
     @property
     def started(self) -> bool:
-        """Something of it was given room, so that no limit on applications holds it (QUO-13, APP-15)."""
+        """True if something of it holds capacity.
+
+        Limits on applications do not apply then (QUO-13, APP-15).
+        """
         return self.holding > 0 or self.states[-1][1] in STARTED
 
     @property
     def ended(self) -> bool:
+        """True in a final state."""
         return self.state in ENDED
 
     def enter(self, state: AppState, *, now: float) -> None:
-        """Note a state; of very many only the last ones."""
-        self.states = (*self.states[-_STATES_KEPT:], (now, state))
+        """Enter a state. Only the last states are remembered."""
+        self.states = (*self.states[-_FORMER_STATES:], (now, state))
 
     @property
     def claimant(self) -> Claimant:
-        """The application as limits see it: one that others have started is held by them all the same."""
+        """Application as limits see it. One that others have started is still subject to limits."""
         return Claimant(self.id, self.identity.user, self.group, self.started and self.let_in)
 
 
 def application_id(pod: PodFacts, *, unique: bool) -> AppId:
-    """The application a managed pod belongs to; there always is one (POD-3, POD-4).
+    """Application that a managed pod belongs to. There always is one (POD-3, POD-4).
 
-    The whole namespace is part of the key, so that an id which is cut is nobody else's.
-    ``unique``: setting ``admissionController.filtering.generateUniqueAppId``.
+    The whole namespace is part of the key, so a shortened id never names a foreign application. ``unique``:
+    setting ``admissionController.filtering.generateUniqueAppId``.
     """
     return AppId(_id_of(pod, unique=unique), pod.namespace)
 

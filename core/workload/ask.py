@@ -1,4 +1,4 @@
-"""A pending request: how long its quota is held for it, and its place among those that wait."""
+"""A pending request: how long its quota is held for it, and its place among pending asks."""
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from core.ids import PodUid
 
 Rank = tuple[int, float, int, PodUid]
-"""Who is tried first: higher priority, older, seen earlier; the uid makes it unique (REQ-1, REQ-2)."""
+"""Order of asks: higher priority, older, seen earlier. The uid makes it unique (REQ-1, REQ-2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
     """Quota held from the filter answer until the pod is bound (DESIGN-3).
 
-    ``left``: seconds until it expires; ``running_since``: when those began to run, None while they stand
-    still; ``version``: the resourceVersion of the pod that filter was asked about.
+    ``left``: seconds until it expires. ``running_since``: time since which they run down, or None while they
+    stand still. ``version``: resourceVersion of the pod that filter was asked about.
     """
 
     left: float
@@ -23,29 +23,30 @@ class Reservation:
     version: int
 
     def left_at(self, now: float) -> float:
+        """Seconds that are left at a moment."""
         if self.running_since is None:
             return self.left
         return self.left - max(0.0, now - self.running_since)
 
     @property
     def ends(self) -> float | None:
-        """When it will be over, None while its time stands still."""
+        """Time at which it ends, or None while its time stands still."""
         return None if self.running_since is None else self.running_since + self.left
 
     def running(self, runs: bool, *, now: float) -> "Reservation":
-        """The same with its time running or standing still from ``now`` on."""
+        """Return the same reservation with its time running or standing still from ``now`` on."""
         if runs == (self.running_since is not None):
             return self
         return Reservation(self.left_at(now), now if runs else None, self.version)
 
     def cut_to(self, seconds: float, *, now: float) -> "Reservation":
-        """The same with at most ``seconds`` left."""
+        """Return the same reservation with at most ``seconds`` left."""
         left = min(self.left_at(now), seconds)
         return Reservation(left, None if self.running_since is None else now, self.version)
 
 
 class Waiting:
-    """Asks of one size in rank order. Adding and removing cost O(log n) compares."""
+    """Asks of one size in rank order. Adding and removing cost O(log n) comparisons."""
 
     __slots__ = ("_ranks",)
 
@@ -59,16 +60,16 @@ class Waiting:
         return len(self._ranks)
 
     def first(self) -> Rank:
-        """The best rank. Raises IndexError when nobody waits."""
+        """Best rank. Raises IndexError if no ask waits."""
         return self._ranks[0]
 
     def after(self, rank: Rank) -> Rank | None:
-        """The next one behind ``rank``, whether or not that one still waits."""
+        """Next rank behind ``rank``, which itself need not wait any more. None for none."""
         at = bisect_right(self._ranks, rank)
         return self._ranks[at] if at < len(self._ranks) else None
 
     def before(self, rank: Rank) -> int:
-        """Number of asks that rank before one, whether or not that one waits here."""
+        """Number of asks that rank before ``rank``, which itself need not wait here."""
         return bisect_left(self._ranks, rank)
 
     def __contains__(self, rank: Rank) -> bool:
@@ -76,10 +77,11 @@ class Waiting:
         return at < len(self._ranks) and self._ranks[at] == rank
 
     def add(self, rank: Rank) -> None:
+        """Add an ask."""
         insort(self._ranks, rank)
 
     def remove(self, rank: Rank) -> None:
-        """Raises KeyError when the ask does not wait here."""
+        """Remove an ask. Raises KeyError if it does not wait here."""
         at = bisect_left(self._ranks, rank)
         if at == len(self._ranks) or self._ranks[at] != rank:
             raise KeyError(rank)

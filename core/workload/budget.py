@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets as the Eviction API reads them: whom one covers, and how many more of them may go.
+"""PodDisruptionBudgets as the Eviction API reads them: the pods that one covers, and how many may be evicted.
 
 Source: pkg/registry/core/pod/storage/eviction.go and pkg/registry/policy, tried on Kubernetes 1.36.
 """
@@ -11,11 +11,11 @@ from core.workload.nodes.affinity import Requirement, meets
 
 @dataclass(frozen=True, slots=True)
 class BudgetFacts:
-    """A PodDisruptionBudget as last told.
+    """A PodDisruptionBudget as last reported.
 
-    ``selector``: requirements on labels, all of which must hold; empty covers every pod of the namespace,
-    None (no selector) covers none; ``allowed``: disruptions that may happen now, 0 also while its status
-    speaks of an older spec, since the Eviction API evicts nobody then.
+    ``selector``: requirements on labels, all of which must hold. An empty one covers every pod of the
+    namespace, and None (no selector) covers none. ``allowed``: disruptions that may happen now. 0 also while
+    its status is about an older spec, because the Eviction API evicts no pod then.
     """
 
     namespace: str
@@ -25,25 +25,25 @@ class BudgetFacts:
 
 
 Budgets = Mapping[str, Mapping[str, BudgetFacts]]
-"""By namespace, then by name."""
+"""Budgets by namespace, then by name."""
 
 
 def covers(budget: BudgetFacts, labels: Mapping[str, str]) -> bool:
-    """Whether a budget is about a pod of its namespace with these labels."""
+    """True if a budget covers a pod of its namespace with these labels."""
     return budget.selector is not None and meets(budget.selector, labels)
 
 
 def covering(budgets: Budgets, namespace: str, labels: Mapping[str, str]) -> tuple[BudgetFacts, ...]:
-    """The budgets that are about a pod. Cost: O(budgets of its namespace)."""
+    """Budgets that cover a pod. Cost: O(budgets of its namespace)."""
     there = budgets.get(namespace)
     return tuple(each for each in there.values() if covers(each, labels)) if there else ()
 
 
 def disruptions_left(budgets: Budgets, namespace: str, labels: Mapping[str, str]) -> int | None:
-    """How many pods like this one may go now; None when no budget is about them.
+    """Number of pods like this one that may be evicted now, or None if no budget covers them.
 
-    For a running pod: one without a node, and one that is leaving, may always go. 0 for a pod of several
-    budgets, whatever they allow: the Eviction API evicts no such pod.
+    Only for running pods: a pod without a node, or one that terminates, may always be evicted. A pod with
+    several budgets gets 0, because the Eviction API evicts no such pod.
     """
     found = covering(budgets, namespace, labels)
     if not found:
@@ -52,5 +52,5 @@ def disruptions_left(budgets: Budgets, namespace: str, labels: Mapping[str, str]
 
 
 def forbids(budgets: Budgets, namespace: str, labels: Mapping[str, str]) -> bool:
-    """Whether the Eviction API would not evict such a pod now, for the sake of a budget."""
+    """True if the Eviction API would not evict such a pod now because of a budget."""
     return disruptions_left(budgets, namespace, labels) == 0

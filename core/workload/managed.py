@@ -1,4 +1,4 @@
-"""Whose pods are ours: the rule of DESIGN-7 and nothing else."""
+"""Choice of the pods that Paddock manages: the rule of DESIGN-7 and nothing else."""
 
 from core.workload.pod import NamespaceFacts, PodFacts
 
@@ -8,10 +8,10 @@ SYSTEM_NAMESPACE = "kube-system"
 def is_managed(
     pod: PodFacts, namespace: NamespaceFacts | None, *, scheduler_names: frozenset[str]
 ) -> bool | None:
-    """Whether a pod belongs to the queues; None when only its namespace could tell and that is not known yet.
+    """True if a pod belongs to the queues. None if only its namespace can tell, and that is not known yet.
 
-    By its scheduler name, by a prefixed key, or by its namespace's annotation; pods of ``kube-system`` by
-    the annotation alone.
+    By its scheduler name, by a prefixed key, or by its namespace's annotation. Pods of ``kube-system`` only
+    by the annotation.
     """
     enabled = namespace is not None and namespace.enabled == "true"
     if pod.namespace == SYSTEM_NAMESPACE:

@@ -1,4 +1,7 @@
-"""Which application of a leaf goes first, and which may be looked at (SORT-4 to SORT-8). Pure comparisons."""
+"""Order of the applications of a leaf, and which of them are eligible (SORT-4 to SORT-8).
+
+Pure comparisons.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,15 +12,15 @@ from core.resource import Resource
 from core.workload.states import AppState
 
 OrderKey = tuple[object, ...]
-"""Sorts applications of one leaf; keys of different policies are never compared."""
+"""Sort key of applications of one leaf. Keys of different policies are never compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Applicant:
-    """An application of a leaf with something pending.
+    """An application of a leaf with pending asks.
 
-    ``priority``: the highest of its pending asks (PRI-2); ``submitted``: APP-7; ``used``: what it holds,
-    placeholders left out (SORT-7).
+    ``priority``: the highest of its pending asks (PRI-2). ``submitted``: APP-7. ``used``: amounts it holds
+    without placeholders (SORT-7).
     """
 
     id: AppId
@@ -30,7 +33,10 @@ class Applicant:
 def order_key(
     applicant: Applicant, policy: SortPolicy, *, by_priority: bool, guaranteed: Resource | None
 ) -> OrderKey:
-    """The lower goes first (SORT-5); ends in the id. ``guaranteed``: the leaf's own."""
+    """Sort key of an application, the lower first (SORT-5). Ends in the id.
+
+    ``guaranteed``: of the leaf itself.
+    """
     priority = -applicant.priority
     own: object = applicant.submitted
     if policy is SortPolicy.FAIR:
@@ -40,10 +46,10 @@ def order_key(
 
 
 def usage_shares(used: Resource, guaranteed: Resource | None) -> tuple[float, ...]:
-    """What an application uses, of the leaf's guarantee or as it is, the largest first (SORT-7).
+    """Usage of an application as shares of the leaf's guarantee, the largest first (SORT-7).
 
-    Tuples compare as RES-10 says: a trailing zero says nothing, and beside one that has no more shares a
-    positive one is more and a negative one less.
+    Without a guarantee, amounts stand as they are. Tuples compare as RES-10 says: a trailing zero means
+    nothing. Beside a side without more shares, a positive share is more and a negative one less.
     """
     shares = sorted((_share(name, amount, guaranteed) for name, amount in used.items()), reverse=True)
     while shares and shares[-1] == 0:
@@ -56,13 +62,14 @@ def _share(name: str, amount: int, guaranteed: Resource | None) -> float:
     return amount / due if due else float(amount)
 
 
-def may_be_looked_at(
+def eligible_applications(
     applicants: Sequence[Applicant], starting: Iterable[AppId], *, by_priority: bool
 ) -> frozenset[AppId]:
-    """Who of a ``stateaware`` leaf takes part (SORT-8). ``starting``: its Starting ones, pending or not.
+    """Applications of a ``stateaware`` leaf that are eligible (SORT-8).
 
-    All that run; of those that start the first in the leaf's order; and one that is Accepted, when none
-    starts: the most important and then oldest one, or without priorities the oldest (DIV-4).
+    ``starting``: its Starting applications, pending or not. Eligible are all that run, and the first Starting
+    one in the leaf's order. If none starts, one Accepted application is eligible too: the most important,
+    then the oldest (DIV-4). Without priorities it is the oldest.
     """
     in_order = sorted(
         applicants,

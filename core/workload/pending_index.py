@@ -1,4 +1,4 @@
-"""The pending asks of one leaf, by application and kind, in rank order."""
+"""Pending asks of one leaf, by application and kind, in rank order."""
 
 from collections.abc import Iterator
 
@@ -8,11 +8,11 @@ from core.workload.ask import Rank, Waiting
 from core.workload.nodes.affinity import Constraints
 
 Kind = tuple[Resource, Constraints]
-"""Asks of one kind fit alike: the same size, and the same to say of nodes."""
+"""Kind of asks that fit alike: the same size and the same constraints on nodes."""
 
 
 class PendingIndex:
-    """``by_application``: each application's asks; ``sizes``: number of asks by size."""
+    """Index of a leaf. ``by_application``: asks of each application. ``sizes``: number of asks by size."""
 
     __slots__ = ("by_application", "sizes")
 
@@ -30,10 +30,12 @@ class PendingIndex:
                     yield app_id, kind, rank
 
     def has(self, app_id: AppId, kind: Kind, rank: Rank) -> bool:
+        """True if the ask is in the index."""
         waiting = self.by_application.get(app_id, {}).get(kind)
         return waiting is not None and rank in waiting
 
     def add(self, app_id: AppId, kind: Kind, rank: Rank) -> None:
+        """Add an ask."""
         lines = self.by_application.setdefault(app_id, {})
         waiting = lines.get(kind)
         if waiting is None:
@@ -43,7 +45,7 @@ class PendingIndex:
         self.sizes[size] = self.sizes.get(size, 0) + 1
 
     def remove(self, app_id: AppId, kind: Kind, rank: Rank) -> None:
-        """Raises KeyError when the ask is not in it."""
+        """Remove an ask. Raises KeyError if it is not in the index."""
         lines = self.by_application[app_id]
         waiting = lines[kind]
         waiting.remove(rank)

@@ -1,4 +1,4 @@
-"""What the cluster says about a pod and a namespace, in core's own values. Facts only, no verdicts."""
+"""Facts about pods and namespaces in core's own values. No verdicts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,134 +11,148 @@ from core.workload.gangs.gang import Gang, Misdefined, PodGroup
 from core.workload.nodes.affinity import ANYWHERE, Constraints
 
 ADMITTED = "paddock.dev/Admitted"
-"""The condition that says whether our gate lets a pod through (DESIGN-6)."""
+"""Condition that says whether Paddock's gate lets a pod through (DESIGN-6)."""
 
 RESERVED_NODE = "paddock.dev/reserved-node"
-"""The annotation of an ask that names the node kept for it (DESIGN-4)."""
+"""Annotation of an ask that names the node reserved for it (DESIGN-4)."""
 
 TRIGGERED = "paddock.dev/triggered"
-"""The annotation of an ask that victims were chosen for: the id of the plan."""
+"""Annotation of an ask with victims: the id of the plan."""
 
 PREEMPTED_FOR = "paddock.dev/preempted-for"
-"""The annotation of a victim: the uid of the ask, a slash and the plan, or the path of the queue, that it
-goes for, and why."""
+"""Annotation of a victim: the uid of the ask, a slash and the plan, or the path of the queue. The reason
+follows."""
 
 REPLACES = "paddock.dev/replaces"
-"""The annotation of a member of a gang: the uid of the placeholder whose room it takes over."""
+"""Annotation of a gang member: the uid of the placeholder that it replaces."""
 
 GANG = "paddock.dev/gang"
-"""The annotation of an originator that says what has become of its gang (GANG-20)."""
+"""Annotation of an originator that records the outcome of its gang (GANG-20)."""
 
 GATE_OPENED = "paddock.dev/gate-opened"
-"""The annotation that goes with the removal of our own gate by us; without it another removed it (F-7)."""
+"""Annotation that Paddock adds when it removes its own gate. Without it, another party removed the gate
+(F-7)."""
 APPLICATION = "paddock.dev/application"
-"""The annotation of a pod whose labels were changed: the application and queue that they named before."""
+"""Annotation of a pod whose labels were changed: the application and queue that they named before."""
 
 OWN_GATE = "paddock.dev/queue"
-"""Our own scheduling gate; it counts as no gate in POD-20."""
+"""Paddock's own scheduling gate, which is no gate in the sense of POD-20."""
 
 
 @dataclass(frozen=True, slots=True)
 class PodFacts:
-    """A pod as last told.
-
-    ``version``: resourceVersion, 0 when it is not a number; ``created``: seconds since the epoch;
-    ``node``: where it is bound, or empty; ``terminal``: Succeeded or Failed; ``deleting``: has a
-    deletionTimestamp; ``size``: RES-3 to RES-6; ``app_id`` and ``queue``: as POD-3 and POD-5 find them, or
-    empty; ``marked``: carries a prefixed key (DESIGN-7); ``gates``: names of its scheduling gates;
-    ``nominated``: ``status.nominatedNodeName``; ``unscheduled``: message of PodScheduled=False, or empty;
-    ``identity``: who submits it (ID-1); ``claims``: number of ResourceClaims, whose devices no size has;
-    ``starts_at_once``: it has the tag ``application.stateaware.disable`` (SORT-8); ``constraints``: on nodes;
-    ``gate_reported``: what its condition `ADMITTED` says of why its gate is shut; ``reserved_node``: node
-    kept for it, as written on it (DESIGN-4); ``asks_filter``: kube-scheduler calls filter for
-    it, which it does not where markers of ours leave that out (DESIGN-6); ``gate_opened``: its
-    annotation `GATE_OPENED` says that Paddock removed its gate.
-
-    For preemption: ``never_preempts``: ``preemptionPolicy: Never``; ``allow_preemption``: its own annotation,
-    ``true`` or ``false``, else empty, and ``priority_class`` the name whose annotation counts then (PRE-4);
-    ``required_node``: the one node that a pod may run on which says that a DaemonSet made it, and
-    ``daemon_set`` who; whether that is so the DaemonSet says (RNP-1, F-10);
-    ``complex``: whether a node takes it cannot be told from nodes alone (volumes, ports, required terms
-    between pods); ``grace``: seconds it is
-    given to end; ``disrupted``: kube-scheduler has preempted it; ``triggered``: the plan that is carried out
-    for it, ``preempted_for`` whom it goes for, by which plan (``preempted_plan``) and ``preempted_why``, as
-    written on it.
-
-    For gangs: ``task_group``: the one it is a member of, or empty (POD-8); ``placeholder``: it only holds
-    room (POD-9); ``gang``: what it defines, None without (POD-10, POD-14); ``pod_group``: COS-1; ``owner``:
-    uid of the pod that owns it, if one does (GANG-2); ``pull_secrets``: names; ``markers``: names of ours in
-    its requests (DESIGN-6); ``replaces`` and ``gang_noted``: its annotations `REPLACES` and `GANG`;
-    ``gang_annotations``: those of the annotations in its task groups that it carries itself (F-16);
-    ``taken_as``: its annotation `APPLICATION`; ``scheduled_at``: when its condition PodScheduled became true,
-    in seconds since the epoch, 0 before that; ``mirror``: it shows a static pod of a kubelet.
-    """
+    """A pod as last reported."""
 
     uid: PodUid
     namespace: str
     name: str
+    #: Amounts that it asks for (RES-3 to RES-6).
     size: Resource
+    #: resourceVersion; 0 if it is not a number.
     version: int = 0
+    #: Creation, in seconds since the epoch.
     created: float = 0.0
     scheduler_name: str = ""
     priority: int = 0
+    #: Node to which it is bound, or empty.
     node: NodeName = NO_NODE
+    #: True for Succeeded and Failed.
     terminal: bool = False
+    #: True with a deletionTimestamp.
     deleting: bool = False
+    #: Application id as POD-3 finds it, or empty.
     app_id: str = ""
+    #: Queue as POD-5 finds it, or empty.
     queue: str = ""
+    #: True if it carries a prefixed key (DESIGN-7).
     marked: bool = False
+    #: Names of its scheduling gates.
     gates: tuple[str, ...] = ()
+    #: ``status.nominatedNodeName``.
     nominated: NodeName = NO_NODE
+    #: Message of PodScheduled=False, or empty.
     unscheduled: str = ""
+    #: User and groups that submit it (ID-1).
     identity: Identity = UNKNOWN_IDENTITY
+    #: Number of ResourceClaims, whose devices are in no size.
     claims: int = 0
+    #: True with the tag ``application.stateaware.disable`` (SORT-8).
     starts_at_once: bool = False
+    #: Constraints on nodes.
     constraints: Constraints = ANYWHERE
+    #: Reason in its condition `ADMITTED` why its gate is shut; empty for none.
     gate_reported: str = ""
+    #: Node reserved for it, as written on it (DESIGN-4).
     reserved_node: NodeName = NO_NODE
+    #: False if Paddock's markers make kube-scheduler skip filter for it (DESIGN-6).
     asks_filter: bool = True
+    #: True if its annotation `GATE_OPENED` says that Paddock removed its gate.
     gate_opened: bool = False
+    #: True with ``preemptionPolicy: Never``.
     never_preempts: bool = False
+    #: Value of its own annotation, ``true`` or ``false``; else empty (PRE-4).
     allow_preemption: str = ""
+    #: Priority class, whose annotation counts if the pod has none (PRE-4).
     priority_class: str = ""
+    #: Only node of a pod that says a DaemonSet made it (RNP-1); empty for others.
     required_node: NodeName = NO_NODE
+    #: DaemonSet that the pod names. Only the DaemonSet can confirm it (F-10).
     daemon_set: Controller | None = None
+    #: True if nodes alone cannot tell whether one takes it: volumes, ports, required terms between pods.
     complex: bool = False
+    #: Seconds it is given to terminate.
     grace: int = 30
     labels: Mapping[str, str] = field(default_factory=dict)
+    #: True if kube-scheduler has preempted it.
     disrupted: bool = False
+    #: Plan that is carried out for it, as written on it.
     triggered: str = ""
+    #: Ask or queue that it is a victim of, as written on it.
     preempted_for: str = ""
+    #: Plan by which it was chosen, as written on it.
     preempted_plan: str = ""
+    #: Reason why it was chosen, as written on it.
     preempted_why: str = ""
+    #: Task group that it is a member of, or empty (POD-8).
     task_group: str = ""
+    #: True for a placeholder (POD-9).
     placeholder: bool = False
+    #: Gang that it defines; None without (POD-10, POD-14).
     gang: Gang | Misdefined | None = None
+    #: Pod group that it names; None without (COS-1).
     pod_group: PodGroup | Misdefined | None = None
+    #: Uid of the pod that owns it, if one does (GANG-2).
     owner: PodUid = NO_POD
+    #: Names of its pull secrets.
     pull_secrets: tuple[str, ...] = ()
+    #: Names of Paddock's markers in its requests (DESIGN-6).
     markers: tuple[str, ...] = ()
+    #: Annotation `REPLACES`.
     replaces: PodUid = NO_POD
+    #: Annotation `GANG`.
     gang_noted: str = ""
+    #: Annotations of its task groups that it carries itself (F-16).
     gang_annotations: Mapping[str, str] = field(default_factory=dict)
+    #: Annotation `APPLICATION`.
     taken_as: str = ""
+    #: Time at which its condition PodScheduled became true, in seconds since the epoch; 0 before that.
     scheduled_at: float = 0.0
+    #: True if it shows a static pod of a kubelet.
     mirror: bool = False
 
     @property
     def gated(self) -> bool:
-        """Held by a gate of somebody else's, so not an ask yet (POD-20)."""
+        """True if a gate other than Paddock's holds it, so that it is no ask yet (POD-20)."""
         return bool(self.gates) and any(gate != OWN_GATE for gate in self.gates)
 
 
 @dataclass(frozen=True, slots=True)
 class NamespaceFacts:
-    """A namespace as last told.
+    """A namespace as last reported.
 
-    ``enabled`` and ``generate_app_id``: its annotations ``namespace.enableYuniKorn`` and
-    ``namespace.generateAppId``, or empty (NS-7); ``parent_queue``: NS-6;
-    ``max``, ``guaranteed``, ``max_applications``: for the dynamic queue of its pods, None and 0 without (NS-1
-    to NS-4).
+    ``enabled`` and ``generate_app_id``: annotations ``namespace.enableYuniKorn`` and
+    ``namespace.generateAppId``, or empty (NS-7). ``parent_queue``: NS-6. ``max``, ``guaranteed`` and
+    ``max_applications``: for the dynamic queue of its pods; None and 0 without (NS-1 to NS-4).
     """
 
     name: str
@@ -152,7 +166,7 @@ class NamespaceFacts:
 
 @dataclass(frozen=True, slots=True)
 class PriorityClassFacts:
-    """A PriorityClass as last told. ``allow_preemption``: its annotation of POD-17, or empty."""
+    """A PriorityClass as last reported. ``allow_preemption``: its annotation of POD-17, or empty."""
 
     name: str
     value: int = 0

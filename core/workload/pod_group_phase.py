@@ -10,18 +10,18 @@ from core.errors import IllegalTransition
 
 
 class GroupPhase(Enum):
-    """What is known of the members of a pod group on nodes; those whose Binding is under way count."""
+    """Phase of a pod group by its members on nodes. A member whose Binding is under way counts."""
 
     UNSTARTED = "unstarted"
-    """No member is on a node, or nothing tells whether those that are once were enough."""
+    """No member is on a node, or nothing tells whether those on nodes were once enough."""
     STARTED = "started"
-    """Enough members are on nodes, or were and it runs down."""
+    """Enough members are on nodes, or were and the group runs down."""
     BROKEN = "broken"
     """A Binding failed after the members were released."""
     DEGRADED = "degraded"
-    """Some members are on nodes and not enough: the others go first."""
+    """Some members are on nodes but not enough: the others go first."""
     REPORTED = "reported"
-    """The same, reported by an Event: the others go first no more."""
+    """Degraded, and reported by an Event: the others do not go first any more."""
 
 
 DEGRADED = (GroupPhase.DEGRADED, GroupPhase.REPORTED)
@@ -47,7 +47,7 @@ class AttemptPhase(Enum):
     COMING = "coming"
     """A member has come to filter and holds quota."""
     WAITING = "waiting"
-    """A member waits in its bind call for the others, until a deadline."""
+    """Some member waits in its bind call for the others, until a deadline."""
     LOST = "lost"
     """A member that had its turn is gone, so the attempt fails."""
     RESTARTED = "restarted"
@@ -105,7 +105,7 @@ NEXT_OF_ATTEMPT: Mapping[tuple[AttemptPhase, AttemptEvent], AttemptPhase] = {
 
 
 def advance(phase: GroupPhase, event: GroupEvent) -> GroupPhase:
-    """The phase to which an event leads; `IllegalTransition` when the table does not list it."""
+    """Phase to which an event leads. Raises `IllegalTransition` if the table does not list it."""
     following = NEXT.get((phase, event))
     if following is None:
         raise IllegalTransition("pod group", phase.value, event.value)
@@ -113,7 +113,7 @@ def advance(phase: GroupPhase, event: GroupEvent) -> GroupPhase:
 
 
 def advance_attempt(phase: AttemptPhase, event: AttemptEvent) -> AttemptPhase:
-    """The phase of an attempt to which an event leads; `IllegalTransition` like `advance`."""
+    """Phase of an attempt to which an event leads. Raises `IllegalTransition` like `advance`."""
     following = NEXT_OF_ATTEMPT.get((phase, event))
     if following is None:
         raise IllegalTransition("attempt of a pod group", phase.value, event.value)

@@ -1,6 +1,6 @@
-"""Asks that have turns: how many of each priority, and the room that they will use. Plain counters.
+"""Counters of asks that have turns: how many of each priority, and the amounts that they will use.
 
-For the order of queues and applications such an ask is as good as placed (PRI-2, SORT-7).
+For the order of queues and applications, such an ask counts as placed (PRI-2, SORT-7).
 """
 
 from core.ids import AppId
@@ -8,7 +8,7 @@ from core.resource import Resource, Tally
 
 
 class Promised:
-    """The turns of one application: number of asks by priority, and what they will use."""
+    """Turns of one application: number of asks by priority, and the amounts that they will use."""
 
     __slots__ = ("asked", "used")
 
@@ -20,6 +20,7 @@ class Promised:
         return bool(self.asked)
 
     def add(self, priority: int, size: Resource) -> None:
+        """Count a turn in."""
         self.asked[priority] = self.asked.get(priority, 0) + 1
         self.used.add(size)
 
@@ -30,7 +31,10 @@ class Promised:
 
 
 class Promises:
-    """The turns of one leaf. ``asked``: number of asks by priority; ``applications``: whose they are."""
+    """Turns of one leaf. ``asked``: number of asks by priority.
+
+    ``applications``: the same per application.
+    """
 
     __slots__ = ("applications", "asked")
 
@@ -42,6 +46,7 @@ class Promises:
         return bool(self.applications)
 
     def add(self, app: AppId, priority: int, size: Resource) -> None:
+        """Count a turn in."""
         self.asked[priority] = self.asked.get(priority, 0) + 1
         self.applications.setdefault(app, Promised()).add(priority, size)
 
@@ -55,11 +60,11 @@ class Promises:
 
 
 NO_PROMISES = Promises()
-"""Of a leaf without turns; only to be read."""
+"""Promises of a leaf without turns. Read only."""
 
 
 def unpromised(asked: dict[int, int], promised: dict[int, int]) -> list[int]:
-    """The priorities of asks of which some have no turn."""
+    """Priorities of asks that do not all have a turn."""
     return [each for each, count in asked.items() if count > promised.get(each, 0)]
 
 

@@ -1,11 +1,11 @@
-"""The states of an application and what leads from one to the next (APP-1, APP-2; Starting: SORT-8)."""
+"""States of an application, and the moves between them (APP-1, APP-2; Starting: SORT-8)."""
 
 from collections.abc import Mapping
 from enum import Enum, StrEnum
 
 
 class AppState(StrEnum):
-    """As REST shows them."""
+    """State of an application, by its name in REST."""
 
     NEW = "New"
     ACCEPTED = "Accepted"
@@ -20,7 +20,7 @@ class AppState(StrEnum):
 
 
 class Move(Enum):
-    """What happens to an application."""
+    """Event in the life of an application."""
 
     RUN = "run"
     START = "start"
@@ -31,14 +31,14 @@ class Move(Enum):
 
 
 STARTED = frozenset({AppState.STARTING, AppState.RUNNING})
-"""Something of it was placed: it counts as one of those that run (QUO-13, APP-15)."""
+"""States in which an application counts as running (QUO-13, APP-15)."""
 
 ENDED = frozenset({AppState.COMPLETED, AppState.FAILED, AppState.REJECTED})
 
 _NEXT: Mapping[tuple[AppState, Move], AppState] = {
     (AppState.NEW, Move.RUN): AppState.ACCEPTED,
     (AppState.RESUMING, Move.RUN): AppState.ACCEPTED,
-    # Placed after all, by a document that came later: see the Decisions.
+    # Placed after all, by a later document; see the decisions.
     (AppState.REJECTED, Move.RUN): AppState.ACCEPTED,
     (AppState.ACCEPTED, Move.RUN): AppState.RUNNING,
     (AppState.STARTING, Move.RUN): AppState.RUNNING,
@@ -60,5 +60,5 @@ _NEXT: Mapping[tuple[AppState, Move], AppState] = {
 
 
 def next_state(state: AppState, move: Move) -> AppState:
-    """Where a move leads; every move that is not listed leaves the application where it is (APP-2)."""
+    """State to which a move leads. A move that is not listed leaves the state unchanged (APP-2)."""
     return _NEXT.get((state, move), state)

@@ -37,8 +37,8 @@ class Case:
         """What is free for the ask, or will be when those are gone that go for it; only to be read."""
         free = view.free_on(node)
         if self.coming and node == self.record.node_reservation.node:
-            free = with_room(free, self.coming)
-        return free if node != self.held_on or not node else with_room(free, dict(self.size.items()))
+            free = with_capacity(free, self.coming)
+        return free if node != self.held_on or not node else with_capacity(free, dict(self.size.items()))
 
 
 def case_of(view: LedgerView, record: PodRecord, leaf: Queue) -> Case:
@@ -62,7 +62,7 @@ def case_of(view: LedgerView, record: PodRecord, leaf: Queue) -> Case:
     )
 
 
-def with_room(free: Mapping[str, int], more: Mapping[str, int]) -> Mapping[str, int]:
+def with_capacity(free: Mapping[str, int], more: Mapping[str, int]) -> Mapping[str, int]:
     """What is free, and what will be."""
     return {name: free.get(name, 0) + more.get(name, 0) for name in {*free, *more}}
 

@@ -30,7 +30,7 @@ def hold(view: LedgerView, record: PodRecord, application: Application, queue: Q
     held = _state_aware_hold(view, application, queue)
     if held is not None:
         return held
-    if view.turns and _turns_leave_no_room(view, record, application, queue):
+    if view.turns and _turns_leave_no_capacity(view, record, application, queue):
         return _waits(queue)
     if not view.others_may_fit(record.uid):
         return None
@@ -43,7 +43,9 @@ def hold(view: LedgerView, record: PodRecord, application: Application, queue: Q
     return _waits(queue) if contended else None
 
 
-def _turns_leave_no_room(view: LedgerView, record: PodRecord, application: Application, queue: Queue) -> bool:
+def _turns_leave_no_capacity(
+    view: LedgerView, record: PodRecord, application: Application, queue: Queue
+) -> bool:
     """Whether it fits only where others are expected."""
     claimant, size = application.claimant, record.facts.size
     return view.quota_check.refusal(

@@ -4,7 +4,7 @@ from core.decisions.preemption.receipts import NoPlan, Stop
 from core.instants import has_come
 from core.ledger.gangs.index import is_promised
 from core.ledger.pods.record import Held, PodRecord
-from core.ledger.preemption.attempts import TRIES_APART
+from core.ledger.preemption.attempts import ATTEMPTS_APART
 from core.ledger.preemption.victims import PLANS_AT_MOST
 from core.ledger.view import LedgerView
 from core.queues.queue import Queue
@@ -43,7 +43,7 @@ def held_back(view: LedgerView, record: PodRecord, queue: Queue, *, now: float) 
 
 def tried_recently(record: PodRecord, *, now: float) -> NoPlan | None:
     """Whether the last attempt is less than 15 s ago (PRE-5)."""
-    if record.preemption.tried_at is None or has_come(record.preemption.tried_at + TRIES_APART, now=now):
+    if record.preemption.tried_at is None or has_come(record.preemption.tried_at + ATTEMPTS_APART, now=now):
         return None
     return NoPlan(
         record.uid,

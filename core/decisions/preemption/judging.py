@@ -107,7 +107,7 @@ Found = tuple[PodUid | None, Finding, bool]
 
 def _findings(view: LedgerView, case: Case, victims: Sequence[Victim]) -> Iterator[Found]:
     """Victims are judged in their order, the room of those before each being the ask's already."""
-    usage, gone = case.usage.before(), case.usage.before()
+    usage, without = case.usage.before(), case.usage.before()
     own = (case.fence.root.path, case.fence.bound)
     yield None, Finding("LAW-7", f"victims come from below {own[0]} ({own[1]})"), True
     for victim in victims:
@@ -119,8 +119,8 @@ def _findings(view: LedgerView, case: Case, victims: Sequence[Victim]) -> Iterat
             yield victim.uid, finding, holds
         usage.remove(leaf, victim.size)
         usage.place(case.leaf, victim.size)
-        gone.remove(leaf, victim.size)
-    rest = remaining(gone, case.leaf, case.leaf)
+        without.remove(leaf, victim.size)
+    rest = remaining(without, case.leaf, case.leaf)
     holds = laws.is_below_guarantee(rest, case.wanted, may_exceed=case.settings.may_exceed_guarantee)
     text = f"wants {numbers(case.wanted)}, left to its guarantee with victims gone: {numbers(rest)}"
     yield None, Finding("LAW-4", text), holds
@@ -130,8 +130,8 @@ def _of_victim(
     view: LedgerView, case: Case, usage: WhatIf, victim: Victim, leaf: Queue
 ) -> Iterator[tuple[Finding, bool]]:
     if any(victim.wishes):
-        words = ("guarded by a budget", "opted out", "an originator")
-        wish = ", ".join(word for word, holds in zip(words, victim.wishes, strict=True) if holds)
+        wishes = ("guarded by a budget", "opted out", "an originator")
+        wish = ", ".join(word for word, holds in zip(wishes, victim.wishes, strict=True) if holds)
         yield Finding("LAW-1", f"{wish}: taken because the others were not enough"), True
     below = below_common(leaf, case.leaf)
     spare = losable(usage, below)

@@ -132,7 +132,7 @@ class Planning:
 
     def _search(self, case: Case) -> Steps:
         open_ = Open(case)
-        for _ in open_.look():
+        for _ in open_.judge_leaves():
             yield 2
         if not could_help(case, open_):
             rest = remaining(case.usage, case.leaf, case.leaf)
@@ -144,16 +144,16 @@ class Planning:
         short = Choice(case, NodeName(""), {}).short()
         self._hardest = list(case.wanted)
         names = names_of(self._candidates, self._view)
-        roomy = yield from self._with_room(case, names, wanted=bool(short))
+        roomy = yield from self._with_capacity(case, names, wanted=bool(short))
         if roomy is not None and not short:
-            return self._no(open_, Stop.THERE_IS_ROOM, "PRE-14", f"{roomy} and its queues have room for it")
+            return self._no(open_, Stop.ENOUGH_CAPACITY, "PRE-14", f"{roomy} and its queues have room for it")
         if roomy is not None:
             plan = yield from self._complete(case, open_, roomy, [])
             if plan is not None:
                 return plan
         return (yield from self._over_nodes(case, open_, names))
 
-    def _with_room(
+    def _with_capacity(
         self, case: Case, names: list[NodeName], *, wanted: bool
     ) -> Generator[int, None, NodeName | None]:
         """The first node that has room as it is. Of nodes that kube-scheduler named, one with room takes no
@@ -230,7 +230,7 @@ class Planning:
             return None
         choice.give_back()
         if not choice.victims:
-            return self._no(open_, Stop.THERE_IS_ROOM, "PRE-16", "nobody needs to go")
+            return self._no(open_, Stop.ENOUGH_CAPACITY, "PRE-16", "nobody needs to go")
         # The judging is a slice of its own: it goes through all queues that take part.
         yield WORK_PER_SLICE
         return self._judged(case, name, choice.victims)

@@ -136,9 +136,9 @@ def pick(
     left = dict(amount.items())
     taken = []
     for victim in victims:
-        if all(victim.size.get(name) <= room for name, room in left.items()) and may_go(victim):
+        if all(victim.size.get(name) <= most for name, most in left.items()) and may_go(victim):
             taken.append(victim)
-            left = {name: room - victim.size.get(name) for name, room in left.items()}
+            left = {name: most - victim.size.get(name) for name, most in left.items()}
     return taken
 
 

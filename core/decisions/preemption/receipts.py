@@ -36,7 +36,7 @@ class Stop(StrEnum):
     NO_VICTIMS = "NoVictims"
     NO_NODE = "NoNode"
     HEADROOM = "HeadroomStaysShort"
-    THERE_IS_ROOM = "ThereIsRoom"
+    ENOUGH_CAPACITY = "ThereIsRoom"
     STALE = "Stale"
 
 

@@ -26,7 +26,7 @@ _NO_ORIGINATOR = (0.0, 0, PodUid(""))
 class Open:
     """The leaves whose pods may go, with the most that each may lose; and why the others' may not.
 
-    Nothing is known before `look` has run to its end.
+    Nothing is known before `judge_leaves` has run to its end.
     """
 
     def __init__(self, case: Case) -> None:
@@ -35,7 +35,7 @@ class Open:
         self._rungs: dict[Rung, Amounts | None] = {}
         self.closed: list[tuple[QueuePath, Finding]] = []
 
-    def look(self) -> Iterator[None]:
+    def judge_leaves(self) -> Iterator[None]:
         """Judge the leaves, one per step."""
         case = self._case
         for path, each in case.reach.items():
@@ -61,7 +61,7 @@ class Open:
         try:
             return self._rungs[rung]
         except KeyError:
-            return self._rungs.setdefault(rung, self._look_up(rung))
+            return self._rungs.setdefault(rung, self._spare_of(rung))
 
     def rules_out(self, victim: Victim) -> bool:
         """Whether it alone is more than its queue may lose, or too important."""
@@ -70,7 +70,7 @@ class Open:
             amount > spare.get(name, amount) for name, amount in victim.size.items() if amount > 0
         )
 
-    def _look_up(self, rung: Rung) -> Amounts | None:
+    def _spare_of(self, rung: Rung) -> Amounts | None:
         spare = self._spare.get(rung.queue)
         allowed = laws.is_no_more_important(self._case.reach.get(rung.queue), rung.priority)
         return spare if allowed else None

@@ -1,0 +1,1 @@
+"""Admission of asks: pending index, turns, cycles, filter and bind, gates."""

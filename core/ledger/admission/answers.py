@@ -1,4 +1,4 @@
-"""Last answer that a pod got from Paddock: its refusal, or that filter admitted it (DESIGN-3)."""
+"""Last answer of Paddock to a pod: a refusal, or admission by filter (DESIGN-3)."""
 
 from dataclasses import replace
 
@@ -24,5 +24,5 @@ def note_held(record: PodRecord, sent: SentRefusal) -> None:
 
 
 def believe_refused(record: PodRecord) -> None:
-    """Note that a former process, or the instance that acts, refused a pod: its condition says so."""
+    """Note a refusal by a former process or by the acting instance, as the pod's condition tells."""
     record.admission.refused = True

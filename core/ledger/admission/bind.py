@@ -13,7 +13,7 @@ from core.workload.ask import Reservation
 
 
 def note_bind(state: State, event: on.BindCalled | on.PodBound | on.BindFailed) -> PodRecord | None:
-    """Note a bind call or its outcome, and return the record of its pod. None if the pod is gone."""
+    """Note a bind call or its outcome. Return the record of the pod, or None if it was deleted."""
     record = state.pods.records.get(event.uid)
     if record is None:
         return None
@@ -30,7 +30,7 @@ def note_bind(state: State, event: on.BindCalled | on.PodBound | on.BindFailed) 
 
 
 def admit_again(state: State, record: PodRecord, whole: Reservation) -> None:
-    """Note that filter admitted a pod whose bind call is open: what it promises now outlives that call."""
+    """Note that filter admitted a pod during its bind call. The new reservation outlives that call."""
     note_readmitted(record)
     reserve(state, record, whole)
 

@@ -1,10 +1,12 @@
-"""A pass: walk the queues in their order and hand out turns until nothing that is pending fits (CYC-4).
+"""The scheduling cycle: give turns in the order of queues until nothing pending fits (CYC-4).
 
-After each turn everything is ordered anew, as YuniKorn does after each allocation: queues by priority and
-share, applications by their leaf's policy, asks by priority and age. Whatever does not fit is passed over,
-and nothing waits behind it (CYC-7). It runs in slices between the verbs, and each turn is given by the ledger
-as it is then: the order follows what was counted since, and a walk that asks or room have overtaken begins
-anew, as far as `OVER_AGAIN` allows. What comes after that is for the next pass.
+After each turn everything is ordered anew, as YuniKorn does after each allocation. Queues go by priority and
+share, applications by their leaf's policy, and asks by priority and age. An ask that does not fit is skipped,
+and nothing waits behind it (CYC-7).
+
+A cycle runs in slices between the verbs. Each turn is given by the ledger as it is then, and the order
+follows the counters. A cycle that new asks or freed capacity have overtaken begins anew, as far as
+`OVER_AGAIN` allows. Later changes are for the next cycle.
 """
 
 from collections.abc import Generator
@@ -19,12 +21,12 @@ from core.ledger.admission.order.ordering import Branch, Ordering
 from core.ledger.admission.order.state_aware import lets_in
 from core.ledger.admission.requests import extend_cycle, note_requeue, request_recheck
 from core.ledger.admission.reserved_first import serve_reserved
-from core.ledger.admission.turns import FORGIVEN, clear_fresh, end_passing_over, give_turn, wake_deferred
+from core.ledger.admission.turns import FORGIVEN, clear_fresh, end_passing_over, give_turn, wake_postponed
 from core.ledger.effects import NominateNode, OpenGate, WakePod
 from core.ledger.gangs.lifecycle import retry_members_elsewhere
 from core.ledger.node_reservation.reservation import node_for, reserved_node_could_take
 from core.ledger.node_reservation.search import come_of_age, may_search, search_node, take_aged
-from core.ledger.podgroups.admission import TURN, Effects, PodGroupAdmission, Steps, has_leave
+from core.ledger.podgroups.admission import TURN, Effects, PodGroupAdmission, Steps, fits_quota
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.admission import RequeueReason, Seat, WaitingKey
@@ -34,26 +36,28 @@ from core.workload.nodes.free_capacity import Undecided
 from core.workload.pending_index import Kind, PendingIndex
 
 WORK_PER_SLICE = 75
-"""Units of about ten microseconds, so that no verb waits longer than a millisecond or two for a pass."""
+"""Units of about ten microseconds in one slice, so that no verb waits longer than two milliseconds."""
 
 SEARCHES = 4
-"""Asks, at most, for which one pass looks for a node to keep."""
+"""Asks, at most, for which one cycle searches for a node to reserve."""
 
 OVER_AGAIN = 8 * WORK_PER_SLICE
-"""Units of work, at most, that one pass does over again because something came in between. Without a bound a
-busy cluster would begin a long walk again and again, and give no turns."""
+"""Units of work, at most, that one cycle repeats because it was overtaken.
+
+Without a bound, a busy cluster would restart a long cycle again and again, and get no turns.
+"""
 
 _BRANCH = 2
 _FILED_PER_UNIT = 4
 _LINES_PER_UNIT = 4
-_LOOKS_PER_UNIT = 25
+_CHECKS_PER_UNIT = 25
 
 
 class Cycle:
-    """Scheduling cycle over the pending asks: over all if capacity was freed, else over the fresh ones.
+    """Scheduling cycle over all pending asks if capacity was freed, else over the fresh ones.
 
-    The others did not fit when they were last looked at, and since then there is only less room. Where
-    applications may rest all are looked at: it matters how many find no node (CYC-4).
+    The other asks did not fit at their last check, and capacity has only shrunk since. Where applications may
+    back off, all asks are checked, because the number without a node counts (CYC-4).
     """
 
     def __init__(self, state: State, *, fresh_only: bool) -> None:
@@ -82,7 +86,7 @@ class Cycle:
         clear_fresh(state)
 
     def slice(self) -> Generator[None, None, tuple[WakePod | OpenGate | NominateNode, ...]]:
-        """Go on for a bounded amount of work; the ledger settles what it touches after each step."""
+        """Do a bounded amount of work. The ledger settles touched pods after each step."""
         effects: Effects = []
         left, touched = WORK_PER_SLICE, self._state.pods.touched
         for work, woken in self._steps:
@@ -100,36 +104,36 @@ class Cycle:
 
     @property
     def nowhere(self) -> set[Kind]:
-        """Kinds of asks that no node has room for, as found so far; cycles over fresh asks add to them."""
+        """Kinds of asks that no node takes, as found so far. Cycles over fresh asks add to them."""
         return self._nowhere_before | self._nowhere
 
     def _may_back_off(self, path: QueuePath) -> bool:
         leaf = self._state.config.tree.get(path)
         return leaf is not None and leaf.properties.unscheduled_backoff > 0
 
-    # -- steps: units of work done, and who is to be woken ---------------------------------------------------
+    # -- steps: units of work done, and the effects of turns ------------------------------------------------
 
     def _run(self) -> Steps:
-        """Run one scheduling cycle in numbered steps. Repeat from step 2 when it was overtaken."""
-        # 1. Wake asks whose wake-up had to wait.
-        yield 1, [*wake_deferred(self._state)]
+        """Run one scheduling cycle in numbered steps. Repeat from step 2 if it was overtaken."""
+        # 1. Wake asks whose wake-up was postponed.
+        yield 1, [*wake_postponed(self._state)]
         while True:
             self._work = 0
-            # 2. Take the asks to check: all that are pending, or those that nobody has checked.
+            # 2. Take the asks to check: all that are pending, or those that no cycle has checked.
             indexes = (yield from self._line_up_fresh()) if self._fresh_only else self._state.pending.waiting
             # 3. Serve asks with a node reservation.
             yield from serve_reserved(self._state, self._decided_node_for)
-            # 4. Go on with the pod groups that have begun.
+            # 4. Continue with the pod groups that have begun.
             yield from self._pod_groups.groups_under_way()
             # 5. Order the queues.
             ordering = Ordering(self._state)
             for _ in ordering.build(indexes):
                 yield _BRANCH, []
             # 6. Check the first ask in the order, give it a turn or requeue it, and order anew.
-            late: list[tuple[Rank, Seat]] = []
-            yield from self._hand_out(ordering, late)
+            passed_over: list[tuple[Rank, Seat]] = []
+            yield from self._hand_out(ordering, passed_over)
             # 7. Check the asks whose last turn came to nothing, then pod groups that timed out.
-            yield from self._late(late)
+            yield from self._passed_over(passed_over)
             if not self._overtaken:
                 yield from self._pod_groups.timed_out_groups()
             ordering.dismantle()
@@ -142,14 +146,17 @@ class Cycle:
         self._overtaken = False
         self._may_repeat -= self._work
         if extend_cycle(self._state):
-            # Whatever found no room may have it now.
+            # Asks that fitted nowhere may fit now.
             self._fresh_only, self._nowhere_before, self._nowhere = False, set(), set()
             yield from ((0, []) for _ in retry_members_elsewhere(self._state))
         self._note_fresh()
         self._pod_groups = PodGroupAdmission(self._state)
 
     def _is_overtaken(self) -> bool:
-        """Whether room or asks have appeared that this walk knows nothing of; then it gives no more turns."""
+        """True if capacity or asks have appeared that this order does not know.
+
+        It then gives no more turns.
+        """
         state = self._state
         self._overtaken = bool(state.cycle.freed or state.turns.fresh) and self._work <= self._may_repeat
         return self._overtaken
@@ -163,7 +170,7 @@ class Cycle:
         return indexes
 
     def _line_up(self, seat: Seat, indexes: dict[QueuePath, PendingIndex]) -> None:
-        """An ask that came; where applications may rest, with all others of its leaf."""
+        """Add an ask that came. Where applications may back off, add all asks of its leaf."""
         state, key = self._state, seat.key
         if state.pending.waits_at.get(seat.rank[-1]) != seat:
             return
@@ -172,8 +179,8 @@ class Cycle:
         else:
             indexes.setdefault(key.queue, PendingIndex()).add(key.app, (key.size, key.constraints), seat.rank)
 
-    def _hand_out(self, ordering: Ordering, late: list[tuple[Rank, Seat]]) -> Steps:
-        """The order is found anew only where something has changed in it."""
+    def _hand_out(self, ordering: Ordering, passed_over: list[tuple[Rank, Seat]]) -> Steps:
+        """Give turns in order. The order is updated only where something has changed."""
         leaf: Branch | None = None
         while not self._overtaken:
             if self._state.turns.moved:
@@ -191,21 +198,21 @@ class Cycle:
                 for _ in leaf.build():
                     yield 1, []
             else:
-                room = self._state.usage.free_capacity
-                before = room.work
-                work, woken = self._step(leaf, late)
-                yield work + (room.work - before) // _LOOKS_PER_UNIT, woken
+                capacity = self._state.usage.free_capacity
+                before = capacity.work
+                work, woken = self._step(leaf, passed_over)
+                yield work + (capacity.work - before) // _CHECKS_PER_UNIT, woken
                 if self._pod_groups.wanted is not None or self._searching_for is not None:
                     yield from self._beside()
 
     def _search_node(self, record: PodRecord) -> Steps:
-        """Look for a node to reserve."""
+        """Search for a node to reserve for an ask."""
         steps = search_node(self._state, record)
         while True:
             before = self._state.usage.free_capacity.work
             if next(steps, True):
                 return
-            yield 1 + (self._state.usage.free_capacity.work - before) // _LOOKS_PER_UNIT, []
+            yield 1 + (self._state.usage.free_capacity.work - before) // _CHECKS_PER_UNIT, []
 
     def _beside(self) -> Steps:
         """Handle the results of the ask checked last: turns for its pod group, or a search for a node."""
@@ -215,8 +222,8 @@ class Cycle:
             yield from self._search_node(self._searching_for)
             self._searching_for = None
 
-    def _step(self, leaf: Branch, late: list[tuple[Rank, Seat]]) -> tuple[int, Effects]:
-        """Look at the next ask of a leaf: give it a turn, or leave out all that are like it."""
+    def _step(self, leaf: Branch, passed_over: list[tuple[Rank, Seat]]) -> tuple[int, Effects]:
+        """Check the next ask of a leaf: give it a turn, or skip all that are like it."""
         app_queue = leaf.next_application_queue()
         line = app_queue.first() if app_queue is not None else None
         if app_queue is None or line is None:
@@ -227,7 +234,7 @@ class Cycle:
         size, constraints = line.kind
         seat = Seat(WaitingKey(leaf.queue.path, size, app_queue.app_id, constraints), line.head)
         try:
-            found = self._check(leaf, app_queue, seat, late)
+            found = self._check(leaf, app_queue, seat, passed_over)
         except Undecided:
             return 1, []
         if found is None:
@@ -246,9 +253,11 @@ class Cycle:
         return TURN, list(give_turn(self._state, record, seat, node))
 
     def _check(
-        self, leaf: Branch, app_queue: ApplicationQueue, seat: Seat, late: list[tuple[Rank, Seat]]
+        self, leaf: Branch, app_queue: ApplicationQueue, seat: Seat, passed_over: list[tuple[Rank, Seat]]
     ) -> tuple[PodRecord, NodeName] | RequeueReason | None:
-        """Return an ask and its node, or why it is not admitted; None for one that has a turn or is gone.
+        """Return an ask and its node, or the reason to requeue it.
+
+        None for an ask with a turn, or a deleted one.
 
         Raises `Undecided`.
         """
@@ -256,7 +265,7 @@ class Cycle:
             return RequeueReason.APPLICATION_BACK_OFF
         if leaf.is_dead_for(seat.key.size):
             return RequeueReason.NO_HEADROOM
-        record = self._ask(seat, late)
+        record = self._ask(seat, passed_over)
         if record is None or isinstance(record, RequeueReason):
             return record
         if record.node_reservation.node:
@@ -276,7 +285,7 @@ class Cycle:
         return RequeueReason.NO_NODE if is_nowhere else RequeueReason.NO_QUOTA
 
     def _requeue(self, leaf: Branch, app_queue: ApplicationQueue, reason: RequeueReason) -> int:
-        """Go past the first ask of a line, or past all that are like it. Return the units of work."""
+        """Skip the first ask of a line, or all that are like it. Return the units of work."""
         match reason:
             case RequeueReason.APPLICATION_BACK_OFF:
                 return 1 + len(app_queue.unplaced) // _LINES_PER_UNIT
@@ -290,7 +299,7 @@ class Cycle:
         return 1
 
     def _note_search(self, record: PodRecord) -> None:
-        """Note an ask that fits on no node: one may be reserved for it."""
+        """Note an ask that fits on no node, so that one may be reserved for it."""
         if self._searches < SEARCHES and may_search(self._state, record):
             self._searches += 1
             self._searching_for = record
@@ -306,7 +315,7 @@ class Cycle:
             self._back_off(leaf, app_queue)
 
     def _begins_back_off(self, leaf: Branch, app_queue: ApplicationQueue, rank: Rank) -> bool:
-        """Whether so many asks found no node before this one that the application rests instead (CYC-4)."""
+        """True if so many asks before this one found no node that the application backs off (CYC-4)."""
         threshold = leaf.queue.properties.unscheduled_backoff
         if not threshold or not app_queue.are_unplaced(threshold, before=rank):
             return False
@@ -319,8 +328,11 @@ class Cycle:
         if application is not None:
             back_off(self._state, application, leaf.queue)
 
-    def _ask(self, seat: Seat, late: list[tuple[Rank, Seat]]) -> PodRecord | RequeueReason | None:
-        """The ask that waits there, or why it is not checked now; None for one that has a turn or is gone."""
+    def _ask(self, seat: Seat, passed_over: list[tuple[Rank, Seat]]) -> PodRecord | RequeueReason | None:
+        """Ask at a seat, or the reason why it is not checked now.
+
+        None for an ask with a turn, or a deleted one.
+        """
         state, uid = self._state, seat.rank[-1]
         record = state.pods.records.get(uid)
         if record is None or state.pending.waits_at.get(uid) != seat or uid in state.turns.of:
@@ -331,19 +343,20 @@ class Cycle:
             request_recheck(state, record.admission.backs_off_until)
             return RequeueReason.BACK_OFF
         if record.admission.passed_over or record.admission.overlooked > FORGIVEN:
-            late.append((seat.rank, seat))
+            passed_over.append((seat.rank, seat))
             return RequeueReason.PASSED_OVER
         return record
 
     def _node_for(self, key: WaitingKey, *, own: NodeName = NO_NODE) -> NodeName | None:
-        """A node with room for such an ask; None when there is none, or no room in queues or limits. Raises
-        `Undecided`.
+        """Node with capacity for such an ask. None if no node, no queue or no limit has capacity.
 
-        ``own``: the only node that it may run on, which is not kept from it (RNP-1).
+        Raises `Undecided`.
+
+        ``own``: the only node that it may run on, which its reservation for others does not bar (RNP-1).
         """
         state = self._state
         kind = key.size, key.constraints
-        if kind in self._nowhere or not has_leave(state, key):
+        if kind in self._nowhere or not fits_quota(state, key):
             return None
         node = node_for(state, key, own=own)
         if node is None:
@@ -351,17 +364,17 @@ class Cycle:
         return node
 
     def _decided_node_for(self, key: WaitingKey) -> NodeName | None:
-        """As `_node_for`, None also while it cannot be told yet."""
+        """Node as from `_node_for`, but None while that is undecided."""
         try:
             return self._node_for(key)
         except Undecided:
             return None
 
-    def _late(self, late: list[tuple[Rank, Seat]]) -> Steps:
+    def _passed_over(self, passed_over: list[tuple[Rank, Seat]]) -> Steps:
         """Check the asks whose last turn came to nothing: behind all others, in their own order."""
-        heapify(late)
-        while late and not self._overtaken:
-            _, seat = heappop(late)
+        heapify(passed_over)
+        while passed_over and not self._overtaken:
+            _, seat = heappop(passed_over)
             uid = seat.rank[-1]
             record = self._state.pods.records.get(uid)
             waits = self._state.pending.waits_at.get(uid) == seat and uid not in self._state.turns.of
@@ -369,26 +382,28 @@ class Cycle:
             if record is None or not waits or unopened(self._state, record) is not None:
                 yield 1, []
                 continue
-            room = self._state.usage.free_capacity
-            before = room.work
-            work, woken = self._late_step(late, record, seat)
-            yield work + (room.work - before) // _LOOKS_PER_UNIT, woken
+            capacity = self._state.usage.free_capacity
+            before = capacity.work
+            work, woken = self._passed_over_step(passed_over, record, seat)
+            yield work + (capacity.work - before) // _CHECKS_PER_UNIT, woken
 
     def _is_let_in(self, key: WaitingKey) -> bool:
-        """Whether its application has turns at all now (CYC-4, SORT-8)."""
+        """True if the application of an ask may have turns now (CYC-4, SORT-8)."""
         application = self._state.applications.known.get(key.app)
         leaf = self._state.config.tree.get(key.queue)
         if application is None or leaf is None or is_left_out(self._state, application):
             return False
         return lets_in(self._state, application, leaf)
 
-    def _late_step(self, late: list[tuple[Rank, Seat]], record: PodRecord, seat: Seat) -> tuple[int, Effects]:
+    def _passed_over_step(
+        self, passed_over: list[tuple[Rank, Seat]], record: PodRecord, seat: Seat
+    ) -> tuple[int, Effects]:
         if self._is_overtaken():
             return 1, []
         try:
             node = self._node_for(seat.key, own=record.daemon.required_node)
         except Undecided:
-            heappush(late, (seat.rank, seat))
+            heappush(passed_over, (seat.rank, seat))
             return 1, []
         end_passing_over(record)
         if node is None:

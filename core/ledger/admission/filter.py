@@ -1,11 +1,18 @@
-"""Record a filter call and the answer to it in the ledger (DESIGN-3)."""
+"""Effects of a filter call and its answer on a pod's record (DESIGN-3)."""
 
 from core.ids import NO_NODE
 from core.ledger import events as on
 from core.ledger.admission.answers import note_admitted, note_refused
 from core.ledger.admission.bind import admit_again
 from core.ledger.admission.requests import request_cycle
-from core.ledger.admission.turns import end_turn, end_waking, look_anew, looked_at, restore_rank, time_lease
+from core.ledger.admission.turns import (
+    check_again,
+    end_turn,
+    end_waking,
+    note_checked,
+    restore_rank,
+    time_lease,
+)
 from core.ledger.gangs.slots import note_offered_others, note_tried
 from core.ledger.podgroups.membership import end_wait, unopened
 from core.ledger.pods.record import PodRecord
@@ -20,14 +27,16 @@ from core.workload.gangs.gang import GroupSource, PodGroup
 from core.workload.pod_group_phase import AttemptEvent
 
 NATIVE_TTL = 5.0
-"""Seconds that room is held, at most, for a member of one of Kubernetes' own PodGroups, which kube-scheduler
-may try as a group again and again without placing it (DESIGN-3)."""
+"""Upper bound, in seconds, of a quota reservation for a member of Kubernetes' own PodGroup (DESIGN-3).
+
+kube-scheduler may try such a group again and again without placing it.
+"""
 
 _TURN_STANDS = (Code.NODE_RESERVED, Code.WAITING_FOR_TURN)
 
 
 def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRefused) -> Rounds:
-    """Of a pod that is gone nothing is noted."""
+    """Note a filter call or its answer. Nothing is noted of a deleted pod."""
     record = state.pods.records.get(event.uid)
     if record is None:
         return
@@ -44,25 +53,28 @@ def note_filter(state: State, event: on.FilterCalled | on.PodAdmitted | on.PodRe
             if called:
                 _note_call(state, record)
                 if _give_up(state, record):
-                    # It is pending again, and what is refused is noted of a pending pod.
+                    # The refusal is noted on a pod that is pending again.
                     touch(state, record)
                     yield
             note_refused(record, sent)
             note_offered_others(record)
             _note_refusal(state, record, event.refusal)
     if record.pod_group is not None or record.gang.slot is not None:
-        # The queue of its group is chosen anew where no other member is there any more; its slot is timed.
+        # The group may choose its queue anew if no other member is left in it. The slot is timed anew.
         touch(state, record)
 
 
 def _note_call(state: State, record: PodRecord) -> None:
-    """A Binding that was already sent may still come about, so its room is kept over a new call."""
+    """Note a call.
+
+    A Binding that was already sent may still succeed, so the reservation survives a new call.
+    """
     state.turns.asked_at = state.now
     note_tried(record, now=state.now)
     _end_waits(state, record)
     if state.cycle.running and (record.admission.passed_over or record.admission.backs_off_until is not None):
-        # It is back in its rank, which the pass that goes on has gone past.
-        look_anew(state, record.uid)
+        # The ask is back in its rank, which the running cycle has already passed.
+        check_again(state, record.uid)
     restore_rank(record)
     end_waking(record)
 
@@ -79,9 +91,10 @@ def _give_up(state: State, record: PodRecord) -> bool:
 
 
 def _end_waits(state: State, record: PodRecord) -> None:
-    """kube-scheduler tries a pod anew whose bind call waits: it was restarted, and has forgotten them all.
+    """Fail the attempt of a group if kube-scheduler tries a member anew whose bind call waits.
 
-    The others of the group go with it: their calls may be of the former one too, and its nodes be given away.
+    kube-scheduler was restarted and has forgotten its calls. The calls of the other members may also be old,
+    and their nodes may be given away.
     """
     if record.placement.waits_bind:
         group = unopened(state, record)
@@ -92,10 +105,10 @@ def _end_waits(state: State, record: PodRecord) -> None:
 
 
 def _note_refusal(state: State, record: PodRecord, refusal: Refusal) -> None:
-    """A turn that was refused after all leaves its room to others; whoever waits for one needs a pass.
+    """End the turn of a pod that was refused after all, and request a cycle if asks wait for one.
 
-    Not one that was offered kept nodes only: kube-scheduler has not seen all of them yet; nor one whose group
-    is just being given its turns.
+    The turn stands if only reserved nodes were offered, because kube-scheduler has not tried all nodes yet.
+    It also stands while the group is being given its turns.
     """
     if refusal.code not in _TURN_STANDS:
         end_turn(state, record.uid)
@@ -105,11 +118,11 @@ def _note_refusal(state: State, record: PodRecord, refusal: Refusal) -> None:
         if state.turns.fresh:
             request_cycle(state, CycleReason.POD_ARRIVED)
     else:
-        looked_at(state, record.uid)
+        note_checked(state, record.uid)
 
 
 def _reserve(state: State, record: PodRecord, version: int, *, called: bool) -> None:
-    """Reserve the quota of a pod that is admitted. A retry reserves anew what is reserved, in its place."""
+    """Reserve the quota of an admitted pod. A retry reserves anew in place of its reservation."""
     note_admitted(record)
     if record.placement.binding and record.is_ask:
         admit_again(state, record, Reservation(_ttl(state, record), None, version))

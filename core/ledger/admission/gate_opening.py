@@ -1,4 +1,4 @@
-"""Opening the gates of pods for which filter is not called: each is charged from the request on (F-2)."""
+"""Opening of gates of pods for which filter is not called. Each is charged from the request on (F-2)."""
 
 from collections.abc import Iterable
 
@@ -20,10 +20,10 @@ def charge_opened(state: State, effects: Iterable[object]) -> None:
 
 
 def note_woken(state: State, event: on.PodWoken) -> None:
-    """Learn how a wake-up, or the opening of a gate, ended.
+    """Note the outcome of a wake-up, or of the opening of a gate.
 
-    One that did not come about is tried again a second later; so is one that no leader sent. The charge of a
-    gate that may be open stands until the watch or another try says more.
+    A failed one is repeated a second later. So is one that no leader sent. A gate that may be open stays
+    charged until the watch or another try tells more.
     """
     record = state.pods.records.get(event.uid)
     if record is not None:

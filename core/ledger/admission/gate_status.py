@@ -1,6 +1,6 @@
-"""Reports to pods at our own gate: the condition `ADMITTED` (DESIGN-6).
+"""Reports to pods at Paddock's own gate: the condition `ADMITTED` (DESIGN-6).
 
-Their PodScheduled stays SchedulingGated and is kube-scheduler's.
+Their condition PodScheduled stays SchedulingGated and belongs to kube-scheduler.
 """
 
 from core.ledger.admission.answers import note_held
@@ -15,7 +15,7 @@ OPENED = "its turn has come"
 
 
 def report_hold(state: State, record: PodRecord, sent: SentRefusal) -> None:
-    """Write why a pod waits, if that is not what it says already."""
+    """Write why a pod waits, unless its condition says the same already."""
     if not record.is_gated or record.admission.opening or record.uid in state.turns.of:
         return
     note_held(record, sent)
@@ -30,14 +30,14 @@ def forget_report(record: PodRecord) -> None:
 
 
 def report_opened(state: State, record: PodRecord) -> None:
-    """Its gate is being opened."""
+    """Write that the gate of a pod is being opened, if a reason was written before."""
     if record.admission.gate_reported or record.facts.gate_reported:
         record.admission.gate_reported = ""
         _write(state, record, True, "Admitted", OPENED)
 
 
 def begin_opening(record: PodRecord) -> None:
-    """Note that the removal of a gate is requested: from now on it may be open (F-2)."""
+    """Note that the removal of a gate is requested. From now on the gate may be open (F-2)."""
     record.admission.opening = True
 
 

@@ -1,12 +1,12 @@
-"""Index of pending asks: where each waits for its turn."""
+"""Index of pending asks, and the place of each ask in it."""
 
 from collections.abc import Mapping
 
 from core.ledger.admission.requests import request_cycle
-from core.ledger.admission.turns import end_turn, looked_at, note_fresh
+from core.ledger.admission.turns import end_turn, note_checked, note_fresh
 from core.ledger.node_reservation.search import await_age, forget_age
 from core.ledger.pods.record import Charge, Held, PodRecord
-from core.ledger.preemption.attempts import await_try, forget_try
+from core.ledger.preemption.attempts import await_attempt, forget_attempt
 from core.ledger.state.admission import CycleReason, Seat, WaitingKey
 from core.ledger.state.state import State
 from core.ledger.usage.counters import holds
@@ -20,7 +20,7 @@ KINDS_AT_MOST = 4_096
 
 
 def waiting_key(record: PodRecord, charge: Charge | None) -> WaitingKey | None:
-    """Where a pending ask waits for its turn: equal asks of one application fit alike."""
+    """Key under which a pending ask waits for its turn. Equal asks of one application have the same key."""
     if charge is None or charge.held is not Held.PENDING or charge.queue is None:
         return None
     if record.membership.application is None:
@@ -34,7 +34,7 @@ def file_ask(state: State, record: PodRecord, charge: Charge | None) -> None:
     if (seat and seat.key) == new:
         return
     if seat is not None:
-        looked_at(state, record.uid)
+        note_checked(state, record.uid)
         end_turn(state, record.uid, used=holds(charge))
         _leave(state, seat)
     if new is not None:
@@ -42,9 +42,9 @@ def file_ask(state: State, record: PodRecord, charge: Charge | None) -> None:
 
 
 def _shared(state: State, key: WaitingKey) -> WaitingKey:
-    """An equal key with the size and constraints that other asks of the kind have.
+    """Return an equal key with the size and constraints that other asks of the kind have.
 
-    A cycle compares sizes some ten times for each ask, and the same object is equal without a comparison.
+    A cycle compares sizes some ten times for each ask. The same object is equal without a comparison.
     """
     kinds = state.pending.kinds
     if len(kinds) >= KINDS_AT_MOST:
@@ -65,10 +65,11 @@ def _enter(state: State, record: PodRecord, seat: Seat) -> None:
     state.usage.tolerated[tolerated] = state.usage.tolerated.get(tolerated, 0) + 1
     note_fresh(state, seat)
     await_age(state, record)
-    await_try(state, record)
+    await_attempt(state, record)
     leaf = state.config.tree.get(key.queue)
     if OWN_GATE in record.facts.gates or (leaf is not None and leaf.properties.unscheduled_backoff):
-        # It will never ask by itself; or its application rests from now on, if no node takes it (CYC-4).
+        # The ask never calls filter by itself. Or its application backs off from now on if no node takes it
+        # (CYC-4).
         request_cycle(state, CycleReason.POD_ARRIVED)
 
 
@@ -82,13 +83,13 @@ def _leave(state: State, seat: Seat) -> None:
         del state.usage.tolerated[tolerated]
     del state.pending.waits_at[seat.rank[-1]]
     forget_age(state, seat.rank[-1])
-    forget_try(state, seat.rank[-1])
+    forget_attempt(state, seat.rank[-1])
     if not index:
         del state.pending.waiting[key.queue]
 
 
 def lines_beside(state: State, record: PodRecord, leaf: Queue) -> tuple[Mapping[Kind, Waiting], Rank]:
-    """Pending asks of the application of a pod in a leaf, by kind, and the pod's rank among them."""
+    """Pending asks of a pod's application in a leaf, by kind, and the pod's rank among them."""
     pending_index, seat = state.pending.waiting.get(leaf.path), state.pending.waits_at.get(record.uid)
     app_id = record.membership.application
     lines = (

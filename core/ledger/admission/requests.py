@@ -1,4 +1,4 @@
-"""Requests for a scheduling cycle: the one module that says when the next cycle runs and what it is for."""
+"""Requests for a scheduling cycle. This module alone decides when the next cycle runs, and why."""
 
 from core.ids import NodeName
 from core.ledger.state.admission import CycleReason, RequeuedAsks, RequeueReason
@@ -8,13 +8,13 @@ from core.ledger.state.timers import ONLY_ONE, TimerKind
 from core.workload.pending_index import Kind
 
 RECHECKS_APART = 0.5
-"""Seconds, at least, from a cycle to the one for those that it left out."""
+"""Minimum number of seconds between a cycle and the cycle for the asks that it skipped."""
 
 COMPARED_AT_MOST = 500
 """Number of kinds of asks up to which they are compared with the capacity that was freed on a node."""
 
 _FOR_FRESH_ASKS = frozenset({CycleReason.POD_ARRIVED, CycleReason.POD_AGED, CycleReason.GROUP_COMPLETE})
-"""Reasons that concern single asks. All others may let in any ask, so that every pending ask is checked."""
+"""Reasons that concern single asks. Any other reason may admit any ask, so every pending ask is checked."""
 
 
 def request_cycle(state: State, reason: CycleReason) -> None:
@@ -46,9 +46,9 @@ def _takes_one(state: State, node: NodeName) -> bool:
 
 
 def request_cycle_at(state: State, moment: float) -> None:
-    """Request a cycle for the reason `RETRY_AT` when a time has come, in seconds.
+    """Request a cycle with the reason `RETRY_AT` at ``moment``, in seconds.
 
-    Only the earliest of such times is remembered. A cycle names anew what it leaves out for later.
+    Only the earliest moment is remembered. Each cycle names the moments of the asks that it skips.
     """
     set_no_later(state, TimerKind.CYCLE, ONLY_ONE, moment)
 
@@ -56,19 +56,19 @@ def request_cycle_at(state: State, moment: float) -> None:
 def request_recheck(state: State, moment: float) -> None:
     """Request a cycle for an ask, a pod group or an application whose back-off ends at ``moment``.
 
-    The running cycle left it out. Many are checked together, so the next cycle is at least a while off.
+    Many are checked together, so the next cycle is at least `RECHECKS_APART` seconds away.
     """
     request_cycle_at(state, max(moment, state.now + RECHECKS_APART))
 
 
 def note_time(state: State) -> None:
-    """Request the cycle that was to wait for a time, if that has come."""
+    """Request the cycle that waited for a moment, if it has come."""
     if take_due(state, TimerKind.CYCLE):
         request_cycle(state, CycleReason.RETRY_AT)
 
 
 def begin_cycle(state: State) -> None:
-    """Take what was requested into the cycle that begins."""
+    """Take the requests into the cycle that begins."""
     if state.cycle.freed:
         _forget_findings(state)
     _count_begun(state, list(state.cycle.reasons))
@@ -77,7 +77,7 @@ def begin_cycle(state: State) -> None:
 
 
 def extend_cycle(state: State) -> bool:
-    """Take requests that concern every ask into the cycle that runs. Return False if there is none."""
+    """Take requests that concern every ask into the running cycle. Return False if there is none."""
     if not state.cycle.freed:
         return False
     _count_begun(state, [reason for reason in state.cycle.reasons if reason not in _FOR_FRESH_ASKS])
@@ -119,12 +119,12 @@ def note_group_nowhere(state: State) -> None:
 
 
 def abandon_cycle(state: State) -> None:
-    """Note that the cycle which runs, if one does, is not continued."""
+    """Drop the running cycle, if there is one."""
     state.cycle.running = False
 
 
 def note_overdue(state: State, *, left: bool) -> None:
-    """Note whether one more round of timers was left for the next event."""
+    """Note whether a further round of timers is left for the next event."""
     state.cycle.overdue = state.cycle.overdue or left
 
 

@@ -1,11 +1,11 @@
-"""The part of a cycle that serves asks with a node reservation, before all others (CYC-2)."""
+"""Step of a cycle that serves asks with a node reservation, before all others (CYC-2)."""
 
 from collections.abc import Callable
 
 from core.ids import NO_NODE, NodeName
 from core.ledger.admission.turns import give_turn
 from core.ledger.node_reservation.reservation import nominate, still_helps
-from core.ledger.podgroups.admission import TURN, Effects, Steps, has_leave
+from core.ledger.podgroups.admission import TURN, Effects, Steps, fits_quota
 from core.ledger.podgroups.membership import unopened
 from core.ledger.pods.record import PodRecord
 from core.ledger.preemption.victims import undo
@@ -14,13 +14,13 @@ from core.ledger.state.state import State
 from core.workload.nodes.affinity import admits
 
 _RESERVED = 4
-"""Units of work that one of them costs; see `core.ledger.admission.cycle`."""
+"""Units of work per ask; see `core.ledger.admission.cycle`."""
 
 
 def serve_reserved(state: State, node_for: Callable[[WaitingKey], NodeName | None]) -> Steps:
-    """Give turns to asks with a node reservation: on that node, or on any other with capacity by now (CYC-2).
+    """Give turns to asks with a node reservation, on that node or on any other with capacity (CYC-2).
 
-    ``node_for``: the node on which the cycle would count such an ask; None for none yet.
+    ``node_for``: the node on which the cycle would count such an ask, or None for none yet.
     """
     reserved = sorted((state.pods.records[uid].rank, name) for name, uid in state.reservations.of.items())
     for rank, name in reserved:
@@ -30,7 +30,7 @@ def serve_reserved(state: State, node_for: Callable[[WaitingKey], NodeName | Non
         held = record.node_reservation.node if record is not None else NO_NODE
         if record is None or seat is None or held != name or record.uid in state.turns.of:
             continue
-        # An offer stands: kube-scheduler may be carrying it out, and cannot be told otherwise.
+        # An offer stands: kube-scheduler may be carrying it out, and cannot be stopped.
         offered = record.uid in state.preemption.offers
         if unopened(state, record) is not None:
             if not offered:
@@ -38,7 +38,7 @@ def serve_reserved(state: State, node_for: Callable[[WaitingKey], NodeName | Non
                 yield 0, []
             continue
         yield _RESERVED, []
-        leave, there = has_leave(state, seat.key), state.cluster.nodes.get(name)
+        leave, there = fits_quota(state, seat.key), state.cluster.nodes.get(name)
         open_to_it = there is not None and admits(there, seat.key.constraints)
         if leave and open_to_it and state.usage.free_capacity.has(name, seat.key.size):
             yield TURN, [*nominate(record, name), *give_turn(state, record, seat, name)]
@@ -52,7 +52,7 @@ def serve_reserved(state: State, node_for: Callable[[WaitingKey], NodeName | Non
 
 
 def _tend_unguarded(state: State, record: PodRecord, name: NodeName) -> Effects:
-    """Nominate a pod whose gate is open to the node reserved for it, or give the node up."""
+    """Nominate a pod whose gate is open to its reserved node, or release the node."""
     if state.usage.free_capacity.has(name, record.facts.size):
         return [*nominate(record, name)]
     if record.uid not in state.preemption.victims or not still_helps(state, record):
@@ -61,7 +61,7 @@ def _tend_unguarded(state: State, record: PodRecord, name: NodeName) -> Effects:
 
 
 def _comes_together(state: State, record: PodRecord, seat: Seat) -> bool:
-    """Whether the room on a kept node may still be made: by its victims, or by pods that end."""
+    """True if the reserved node may still get enough capacity, from victims or from pods that end."""
     if record.preemption.triggered:
         return record.uid in state.preemption.victims
-    return has_leave(state, seat.key, with_root=False)
+    return fits_quota(state, seat.key, with_root=False)

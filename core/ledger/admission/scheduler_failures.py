@@ -1,4 +1,4 @@
-"""What a failure that kube-scheduler writes on a pod says of what we promised it."""
+"""Failures that kube-scheduler writes on a pod, and their effect on its turn and reservation."""
 
 from core.ids import NO_NODE
 from core.ledger.admission.answers import believe_refused
@@ -16,20 +16,24 @@ from core.reasons import contains_refusal, contradicts_turn
 from core.workload.pod import PodFacts
 
 FAILED_ELSEWHERE = 2.0
-"""Seconds left to a reservation once kube-scheduler reported a failure that was not our refusal."""
+"""Seconds left to a reservation after kube-scheduler reported a failure that was not a refusal by Paddock."""
 
 
 def note_refusal(state: State, record: PodRecord, facts: PodFacts) -> None:
-    """A former life of this process refused it, or the instance that acts: nothing but a wake-up of ours
-    makes kube-scheduler try it again."""
+    """Note a refusal by a former process, or by the acting instance.
+
+    Only a wake-up by Paddock makes kube-scheduler try such a pod again.
+    """
     if record.admission.sent is None and not record.admission.refused and contains_refusal(facts.unscheduled):
         believe_refused(record)
         request_cycle(state, CycleReason.POD_ARRIVED)
 
 
 def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
-    """A failure text that is new and not our refusal says that no node takes an ask that we let through, or
-    whose turn it is."""
+    """Handle a new failure text that is not a refusal by Paddock.
+
+    No node takes an ask that was admitted, or that has a turn.
+    """
     text = facts.unscheduled
     ours = record.admission.sent is not None and record.admission.sent.text in text
     if not text or text == record.facts.unscheduled or ours:
@@ -49,20 +53,20 @@ def note_failure(state: State, record: PodRecord, facts: PodFacts) -> None:
 
 
 def _note_failure_unguarded(state: State, record: PodRecord) -> None:
-    """Its quota stays charged (F-2), but the node on which it was expected is for everybody."""
+    """Release the node of an unguarded pod. Its quota stays charged (F-2)."""
     expect_on(record, NO_NODE)
     if not record.preemption.triggered:
         release_node(state, record)
 
 
 def _may_predate_turn(state: State, record: PodRecord, text: str) -> bool:
-    """True if a failure may come from an attempt with the capacity as it was before the turn.
+    """True if a failure may come from an attempt that saw the capacity before the turn.
 
-    kube-scheduler tries the pod again after such an attempt. If it names the same obstacles again the API
+    kube-scheduler tries the pod again after such an attempt. If it names the same obstacles again, the API
     shows no change, and the turn ends with its lease.
     """
     if record.uid not in state.turns.of:
         return False
-    # An attempt may be under way while the pod is woken, and its failure be written after that. And
-    # kube-scheduler may hear of the wake-up before it hears of the pod that left.
+    # An attempt may be under way when the pod is woken, and its failure may be written after that.
+    # kube-scheduler may also hear of the wake-up before it hears of the deleted pod.
     return record.admission.waking or record.uid in state.turns.unwoken or contradicts_turn(text)

@@ -1,7 +1,7 @@
-"""Turns: who may be placed now (DESIGN-3). Giving one, ending one, and who was not looked at yet.
+"""Turns: asks that may be placed now (DESIGN-3). Giving and ending them, and asks not checked yet.
 
-A turn holds room on every level for one pending ask until the ask has come to filter and was let through, or
-until its lease is over. An ask is *fresh* until a pass has looked at it or filter has refused it.
+A turn holds capacity on every level for one pending ask. It ends when filter has admitted the ask, or with
+its lease. An ask is *fresh* until a cycle has checked it or filter has refused it.
 """
 
 from collections.abc import Iterator
@@ -33,33 +33,33 @@ from core.workload.nodes.free_capacity import LIGHT, Undecided
 from core.workload.promises import Promises
 
 WAKES_APART = 1.0
-"""Seconds between two wake-ups of one ask, at least."""
+"""Minimum number of seconds between two wake-ups of one ask."""
 
 LONGEST_BACK_OFF = 60.0
-"""Seconds, at most, that an ask rests which could not be placed with its turn."""
+"""Longest back-off of an ask that could not be placed with its turn, in seconds."""
 
 FIRST_BACK_OFF = 2.0
 _MOST_DOUBLINGS = 5
 
 EXPIRED_AT_ONCE = 50
-"""Turns that are taken away in one go, at most."""
+"""Turns that are taken back in one event, at most."""
 
 _LEASES = TimerKind.TURN, TimerKind.REFUSED_TURN
 
 FORGIVEN = 1
-"""How often an ask may let its turn pass by without losing its rank."""
+"""Number of unused turns after which an ask loses its rank."""
 
 
 def give_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> tuple[WakePod | OpenGate, ...]:
-    """Let an ask go next. The answer wakes it, if our refusal or our gate is what it waits behind.
+    """Give a turn to an ask. The effects wake it if a refusal or a gate of Paddock holds it.
 
-    ``node``: where it is counted until its Binding names the real one.
+    ``node``: node on which it is counted until its Binding names the real one.
     """
     return wake(state, record) if set_turn(state, record, seat, node) else ()
 
 
 def set_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> bool:
-    """The same without waking it; whether it has one now."""
+    """Give a turn without a wake-up. Return True if the ask has a turn now."""
     leaf = state.config.tree.get(seat.key.queue)
     application = state.applications.known.get(seat.key.app)
     if leaf is None or application is None:
@@ -76,20 +76,20 @@ def set_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> boo
 
 
 def _retime_pod_group(state: State, uid: PodUid) -> None:
-    """Have the timers of the pod group of an ask set anew, as a turn of a member came or went."""
+    """Have the timers of an ask's pod group set anew, because a turn of a member came or ended."""
     record = state.pods.records.get(uid)
     if record is not None and record.pod_group is not None:
         retime_group(state, record.pod_group)
 
 
 def note_moved(state: State, leaf: QueuePath, app: AppId) -> None:
-    """Something was counted in or out, so that the pass that goes on must put both in order anew."""
+    """Note that something was counted, so that the running cycle updates the order."""
     if state.cycle.running:
         state.turns.moved.setdefault(leaf, {})[app] = None
 
 
 def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
-    """Wake an ask that has a turn; one that was woken a moment ago, a little later."""
+    """Wake an ask that has a turn. Shortly after its last wake-up, the wake-up is postponed."""
     facts, gated = record.facts, record.is_gated
     if not (gated or record.admission.refused):
         state.turns.unwoken.discard(record.uid)
@@ -108,20 +108,20 @@ def wake(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
 
 
 def wake_anew(state: State, record: PodRecord) -> tuple[WakePod | OpenGate, ...]:
-    """Wake an ask for a reason of its own, however short a time ago it was woken."""
+    """Wake an ask for a new reason, however recent its last wake-up is."""
     record.admission.woken_at = None
     return wake(state, record)
 
 
 def _may_wake(state: State, record: PodRecord) -> bool:
-    """Whether the last time was long enough ago."""
+    """True if the last wake-up is long enough ago."""
     return record.admission.woken_at is None or has_come(
         record.admission.woken_at + WAKES_APART, now=state.now
     )
 
 
 def _note_opening(state: State, record: PodRecord) -> None:
-    """From this moment the gate may be open: where filter is not called the pod is charged (F-2)."""
+    """Note that the gate may be open from now on. Without filter calls the pod is charged (F-2)."""
     turn = state.turns.of.get(record.uid)
     if not record.facts.asks_filter:
         begin_opening(record)
@@ -129,11 +129,11 @@ def _note_opening(state: State, record: PodRecord) -> None:
             expect_on(record, turn.node)
 
 
-def wake_deferred(state: State) -> list[WakePod | OpenGate]:
-    """Those whose wake-up had to wait, if their turn stands.
+def wake_postponed(state: State) -> list[WakePod | OpenGate]:
+    """Wake asks whose wake-up was postponed, if their turn stands.
 
-    Nobody is woken and no gate opened on an old turn: a max may be lower by now, or room taken by force.
-    Such a pod is given a new one if it still fits (F-2); members of a group are judged together instead.
+    No ask is woken and no gate opened on an old turn: a max may be lower by now, or capacity taken by force.
+    Such a pod gets a new turn if it still fits (F-2). Members of a group are judged together instead.
     """
     found: list[WakePod | OpenGate] = []
     for uid in sorted(state.turns.unwoken):
@@ -147,7 +147,7 @@ def wake_deferred(state: State) -> list[WakePod | OpenGate]:
 
 
 def begin_lease(state: State, uid: PodUid) -> None:
-    """It begins when the pod can know of its turn, which many others' may delay."""
+    """Begin the lease of a turn when the pod can know of it. Many other wake-ups may delay that."""
     turn = state.turns.of.get(uid)
     if turn is not None:
         state.turns.of[uid] = turn._replace(at=state.now)
@@ -160,7 +160,10 @@ def begin_lease(state: State, uid: PodUid) -> None:
 
 
 def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:
-    """Take a turn away; whether there was one. ``used``: its room is held otherwise by now, not free."""
+    """Take a turn away. Return True if there was one.
+
+    ``used``: its capacity is held otherwise and not free.
+    """
     turn = state.turns.of.pop(uid, None)
     if turn is None:
         return False
@@ -178,7 +181,7 @@ def end_turn(state: State, uid: PodUid, *, used: bool = False) -> bool:
 
 
 def forget_wake_up(state: State, uid: PodUid) -> None:
-    """Drop the wake-up of a pod that is gone."""
+    """Drop the postponed wake-up of a deleted pod."""
     state.turns.unwoken.discard(uid)
 
 
@@ -192,15 +195,16 @@ def _withdraw(state: State, seat: Seat) -> None:
 
 
 def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> None:
-    """A turn came to nothing: the room goes to others, and the ask behind its rank.
+    """Handle a turn that came to nothing: free its capacity, and move the ask behind its rank.
 
-    ``found_no_place``: kube-scheduler said so. One that merely did not come lets others go first once, and
-    keeps its rank after that.
+    ``found_no_place``: True if kube-scheduler found no node. An ask that merely did not come goes behind the
+    others once, and then has its rank again.
     """
     if not end_turn(state, record.uid):
         return
     if record.facts.placeholder and not found_no_place:
-        # kube-scheduler backs off for up to 10 s. Another gang would take the room, and neither would start.
+        # kube-scheduler backs off for up to 10 s. Another gang would take the capacity, and neither would
+        # start.
         return
     record.admission.overlooked = max(record.admission.overlooked + 1, FORGIVEN + 1 if found_no_place else 0)
     record.admission.passed_over = True
@@ -213,7 +217,7 @@ def return_turn(state: State, record: PodRecord, *, found_no_place: bool) -> Non
 
 
 def restore_rank(record: PodRecord) -> None:
-    """Forget the turns of an ask that came to nothing: it goes by its rank again."""
+    """Forget the turns of an ask that came to nothing, so that it goes by its rank again."""
     record.admission.overlooked, record.admission.passed_over, record.admission.backs_off_until = (
         0,
         False,
@@ -222,12 +226,12 @@ def restore_rank(record: PodRecord) -> None:
 
 
 def end_passing_over(record: PodRecord) -> None:
-    """Note that all others were checked before an ask, as its last turn came to nothing."""
+    """Note that all other asks were checked before this one, whose last turn came to nothing."""
     record.admission.passed_over = False
 
 
 def end_waking(record: PodRecord) -> None:
-    """Note that the wake-up of an ask was written, or that it has come."""
+    """Note that the wake-up of an ask was written, or that the ask has come."""
     record.admission.waking = False
 
 
@@ -237,12 +241,12 @@ def wake_again(state: State, uid: PodUid) -> None:
 
 
 def take_moved(state: State) -> tuple[QueuePath, dict[AppId, None]]:
-    """Take off one leaf in which anything was counted since. Raises KeyError when there is none."""
+    """Remove one leaf in which anything was counted, and return it. Raises KeyError if there is none."""
     return state.turns.moved.popitem()
 
 
 def turns_leave_no_node(state: State, record: PodRecord) -> bool:
-    """Whether nodes have no room for an ask besides what turns hold on them."""
+    """True if nodes have no capacity for an ask beside what turns hold on them."""
     size, constraints = record.facts.size, record.facts.constraints
     if not state.turns.of or record.node_reservation.node:
         return False
@@ -255,7 +259,7 @@ def turns_leave_no_node(state: State, record: PodRecord) -> bool:
         ):
             return False
     except Undecided:
-        # A pass will tell, if none has; else it is left to kube-scheduler.
+        # A cycle will tell, if none has yet. Otherwise kube-scheduler decides.
         return _is_unchecked(state, record)
     if constraints.weight > LIGHT:
         return True
@@ -264,7 +268,7 @@ def turns_leave_no_node(state: State, record: PodRecord) -> bool:
 
 
 def _is_unchecked(state: State, record: PodRecord) -> bool:
-    """True for an ask that no cycle has checked as it is now, or that the running one is to check again."""
+    """True for an ask that no cycle has checked as it is now, or that the running one will check again."""
     is_back = record.admission.passed_over or record.admission.backs_off_until is not None
     again = record.admission.reservation is not None or (state.cycle.running and is_back)
     return record.uid in state.turns.fresh or again
@@ -274,9 +278,9 @@ def _is_unchecked(state: State, record: PodRecord) -> bool:
 
 
 def time_lease(state: State, record: PodRecord) -> None:
-    """Set the timer of a pod's turn, if it has one. A member of a pod group that is not open has none.
+    """Set the timer of a pod's turn, if it has one and its pod group does not count instead.
 
-    Members of a group come, or do not, together: that is timed for the group.
+    Members of a group that is not open come together or not at all, so the group has the timer.
     """
     turn = state.turns.of.get(record.uid)
     if turn is None or (record.facts.pod_group is not None and unopened(state, record) is not None):
@@ -303,17 +307,17 @@ def _cancel_lease(state: State, uid: PodUid) -> None:
 def stopped_leases(state: State) -> tuple[TimerKind, ...]:
     """Kinds of leases that do not end now.
 
-    While all asks that wait have a turn, or came since the last cycle, a cycle would give the same turns
-    again. Then only asks that were refused lose theirs, to be woken once more.
+    If every waiting ask has a turn or is fresh, a cycle would give the same turns again. Then only refused
+    asks lose theirs, to be woken once more.
     """
     others_wait = len(state.pending.waits_at) > len(state.turns.of) + len(state.turns.fresh)
     return () if others_wait else (TimerKind.TURN,)
 
 
 def expire_turns(state: State) -> list[PodRecord]:
-    """Take back turns whose lease is over, some at a time, and return whose they were.
+    """Take back turns whose lease is over, a bounded number at a time, and return their asks.
 
-    Also request the cycle that was to wait for a time that has come.
+    Also request a cycle that waited for this moment.
     """
     records = list(islice(_overdue(state), EXPIRED_AT_ONCE))
     note_overdue(state, left=len(records) == EXPIRED_AT_ONCE)
@@ -324,7 +328,7 @@ def expire_turns(state: State) -> list[PodRecord]:
 
 
 def _overdue(state: State) -> Iterator[PodRecord]:
-    """Asks whose lease is over, in the order in which they were given their turns."""
+    """Asks whose lease is over, in the order in which they got their turns."""
     stopped = stopped_leases(state)
     kinds = [kind for kind in _LEASES if kind not in stopped and is_due(state, kind)]
     for uid in state.turns.of if kinds else ():
@@ -340,22 +344,22 @@ def _overdue(state: State) -> Iterator[PodRecord]:
 
 
 def note_fresh(state: State, seat: Seat) -> None:
-    """An ask is there that nobody has looked at."""
+    """Note an ask that no cycle has checked."""
     leaf = state.config.tree.get(seat.key.queue)
     state.turns.fresh[seat.rank[-1]] = seat
     for queue in leaf.chain if leaf is not None else ():
         queue.fresh.add(seat.key.size)
 
 
-def look_anew(state: State, uid: PodUid) -> None:
-    """An ask that a pass has looked at is to be looked at again, as if it were new."""
+def check_again(state: State, uid: PodUid) -> None:
+    """Have an ask that a cycle has checked be checked again, like a new one."""
     seat = state.pending.waits_at.get(uid)
     if seat is not None and uid not in state.turns.fresh:
         note_fresh(state, seat)
 
 
 def clear_fresh(state: State) -> None:
-    """A pass looks at everybody, in the order of what is counted now."""
+    """Note that a cycle begins, which checks every ask in the order of the current counters."""
     state.turns.moved.clear()
     state.turns.fresh.clear()
     for queue in state.config.tree:
@@ -363,8 +367,8 @@ def clear_fresh(state: State) -> None:
             queue.fresh = Tally()
 
 
-def looked_at(state: State, uid: PodUid) -> None:
-    """It was considered, or is gone."""
+def note_checked(state: State, uid: PodUid) -> None:
+    """Note that an ask was checked, or that it does not wait any more."""
     seat = state.turns.fresh.pop(uid, None)
     leaf = state.config.tree.get(seat.key.queue) if seat is not None else None
     if seat is not None and leaf is not None:

@@ -1,7 +1,7 @@
-"""Pods that kube-scheduler may place without a filter call: filed, and reported when something is wrong.
+"""Pods that kube-scheduler may place without a filter call, and reports about them.
 
-Two things are: a pod without a node although nothing of ours holds it (F-2), and one that was never admitted
-(F-7). What such a pod is charged is a matter of `core.ledger.charge`.
+Two cases are reported: a pod without a node although nothing of Paddock holds it (F-2), and a pod that was
+never admitted (F-7). `core.ledger.charge` says what such a pod is charged.
 """
 
 from itertools import islice
@@ -15,10 +15,10 @@ from core.ledger.state.timer_heap import cancel_timer, is_due, set_timer
 from core.ledger.state.timers import TimerKind
 
 UNPLACED_AFTER = 300.0
-"""Seconds after which a pod that waits for nothing of ours, and has no node, is reported."""
+"""Seconds after which a pod without a node that waits for nothing of Paddock is reported."""
 
 REPORTED_AT_ONCE = 20
-"""Pods of one kind that are reported at once, at most: anybody may create thousands."""
+"""Reports of one kind in one event, at most, because any user may create thousands of such pods."""
 
 UNPLACED = "AdmittedNotPlaced"
 BYPASSED = "AdmissionBypassed"
@@ -42,9 +42,9 @@ def file_unguarded(state: State, record: PodRecord) -> None:
 
 
 def forget_unguarded(state: State, uid: PodUid, *, deleted: bool = False) -> None:
-    """Drop a pod that is placed, or no ask any more. A bypass is reported all the same while the pod lives.
+    """Drop a pod that is placed or no ask any more. A bypass is still reported while the pod lives.
 
-    An instance that stands by reports none, and the one that acts does so before it could take over.
+    A standby reports none. The acting instance reports before a standby could replace it.
     """
     if uid in state.unguarded.placing:
         _end_placing(state, uid)
@@ -64,10 +64,10 @@ def _end_bypass(state: State, uid: PodUid) -> None:
 
 
 def note_unadmitted(state: State, record: PodRecord) -> None:
-    """A pod has its node: without a filter answer that admitted it, it came past its queue (F-7).
+    """Note a pod that has a node without an admission by filter: it bypassed its queue (F-7).
 
-    Of a pod from before this instance began to act, another instance may know more. One that is first seen
-    on a node was forced there, which is a matter of its own (F-1).
+    For a pod from before this instance began to act, another instance may know more. A pod first seen on a
+    node was forced there, which is handled elsewhere (F-1).
     """
     charge = state.usage.charges.get(record.uid)
     was_pending = charge is not None and charge.held is Held.PENDING
@@ -75,7 +75,7 @@ def note_unadmitted(state: State, record: PodRecord) -> None:
         was_pending
         and state.acts
         and record.facts.asks_filter
-        and not (record.seen.believed or record.admission.let_through)
+        and not (record.seen.trusted or record.admission.let_through)
     ):
         _note_bypass(state, record)
 
@@ -88,35 +88,35 @@ def _note_bypass(state: State, record: PodRecord) -> None:
 
 
 def report_unguarded(state: State) -> None:
-    """Tell of bypasses, and of pods that kube-scheduler has not placed in time; some at a time."""
+    """Report bypasses, and pods that kube-scheduler has not placed in time, a bounded number at a time."""
     if stopped_reports(state):
         return
     filed = state.unguarded
     for uid in list(islice(filed.bypasses, REPORTED_AT_ONCE)):
         _end_bypass(state, uid)
         filed.reported += 1
-        _tell_of_bypass(state, state.pods.records[uid])
+        _report_bypass(state, state.pods.records[uid])
     # In the order of their timers.
     for uid in list(islice(filed.placing, REPORTED_AT_ONCE)):
         if not is_due(state, TimerKind.UNPLACED):
             return
         _end_placing(state, uid)
         filed.unplaced[uid] = None
-        _tell_of_delay(state, state.pods.records[uid])
+        _report_delay(state, state.pods.records[uid])
 
 
-def _tell_of_bypass(state: State, record: PodRecord) -> None:
-    words = "has a node" if record.node else "may be given a node at any moment"
+def _report_bypass(state: State, record: PodRecord) -> None:
+    text = "has a node" if record.node else "may be given a node at any moment"
     post(
         state,
         record,
         BYPASSED,
-        f"{words} without admission to {_queue(state, record)}; its resources count there,"
+        f"{text} without admission to {_queue(state, record)}; its resources count there,"
         " and no pod is admitted while the queue is over its max",
     )
 
 
-def _tell_of_delay(state: State, record: PodRecord) -> None:
+def _report_delay(state: State, record: PodRecord) -> None:
     post(
         state,
         record,

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from core.ids import AppId
 from core.ledger.admission.requests import request_cycle
-from core.ledger.applications.forced import place_forced, tell_forced
+from core.ledger.applications.forced import place_forced, report_forced
 from core.ledger.applications.index import take_overdue
 from core.ledger.applications.lifecycle import complete, emptied, idle
 from core.ledger.applications.membership import application_for, join, take_out
 from core.ledger.applications.placement import place, request_for
-from core.ledger.applications.rejection import tell
+from core.ledger.applications.rejection import report_rejection
 from core.ledger.gangs.definition import unplaced_gangs
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.reports import post
@@ -22,7 +22,7 @@ from core.workload.managed import is_managed
 
 FELL_BACK = "FellBack"
 
-LONGEST_LOOKED_AT = 1_000
+LONGEST_CHECKED = 1_000
 """Characters of a queue's name on a pod that is not the first of its application: nothing rests on it."""
 
 
@@ -50,12 +50,12 @@ def reclassify(state: State, namespace: str) -> Rounds:
     for uid in sorted(state.pods.unclassified.pop(namespace, ())):
         record = state.pods.records[uid]
         classify(state, record)
-        yield from enrol(state, record)
+        yield from take_in(state, record)
         touch(state, record)
         yield
 
 
-def enrol(state: State, record: PodRecord) -> Rounds:
+def take_in(state: State, record: PodRecord) -> Rounds:
     """Put a managed ask or allocation into its application, made when it is the first (POD-3 to POD-5).
 
     A pod behind somebody else's gate is no ask yet and creates nothing (POD-20).
@@ -79,15 +79,15 @@ def enrol(state: State, record: PodRecord) -> Rounds:
             # What it makes of usage is reported before what is said of it here.
             yield
         if application.refusal is not None:
-            tell(state, record, application)
-        _tell_fallback(state, record, application)
+            report_rejection(state, record, application)
+        _report_fallback(state, record, application)
         if comes and record.node:
-            tell_forced(state, record)
+            report_forced(state, record)
 
 
 def _place_forced(state: State, application: Application, running: list[PodRecord]) -> Rounds:
     for record in place_forced(state, application, running):
-        yield from enrol(state, record)
+        yield from take_in(state, record)
         touch(state, record)
         yield
 
@@ -115,7 +115,7 @@ def leave(state: State, record: PodRecord) -> None:
         idle(state, application)
         return
     emptied(state, application)
-    if not application.vouched and state.applications.known.get(application.id) is application:
+    if not application.was_shown and state.applications.known.get(application.id) is application:
         # Nothing but bodies has told of it: it waits for no more of its pods.
         complete(state, application)
 
@@ -148,12 +148,12 @@ def place_again(state: State, app_ids: Iterable[AppId]) -> Rounds:
             touch(state, record)
             yield
             own = state.application_of(record) or application
-            tell(state, record, own)
-            _tell_fallback(state, record, own)
+            report_rejection(state, record, own)
+            _report_fallback(state, record, own)
     request_cycle(state, CycleReason.APPLICATION_CHANGED)
 
 
-def _tell_fallback(state: State, record: PodRecord, application: Application) -> None:
+def _report_fallback(state: State, record: PodRecord, application: Application) -> None:
     """Say once of a pod that names a queue which does not take it where it counts instead (F-6).
 
     The first pod of an application decides; what others name is looked at here alone.
@@ -163,7 +163,7 @@ def _tell_fallback(state: State, record: PodRecord, application: Application) ->
         return
     why = application.passed_over
     if facts.queue != application.requested:
-        request = request_for(state, application, facts.queue[:LONGEST_LOOKED_AT], forced=False)
+        request = request_for(state, application, facts.queue[:LONGEST_CHECKED], forced=False)
         why = why_passed_over(state.config.tree, state.config.rules, request) if facts.queue else ""
     record.membership.fell_back = f"fell back to {application.queue}: {why}" if why else ""
     if why and not record.node:

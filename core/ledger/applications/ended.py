@@ -1,7 +1,7 @@
 """Applications that have ended and are still shown, bounded by age, number and length (APP-5, F-22)."""
 
 from core.instants import has_come
-from core.ledger.state.applications import TERMINATED_KEPT, TERMINATED_TEXT
+from core.ledger.state.applications import TERMINATED_AT_MOST, TERMINATED_TEXT
 from core.ledger.state.state import State
 from core.workload.application import Application
 
@@ -15,7 +15,7 @@ def note_ended(state: State, application: Application) -> None:
     ended.append(application)
     state.applications.terminated_text += _length(application)
     while len(ended) > 1 and (
-        len(ended) > TERMINATED_KEPT or state.applications.terminated_text > TERMINATED_TEXT
+        len(ended) > TERMINATED_AT_MOST or state.applications.terminated_text > TERMINATED_TEXT
     ):
         _forget_first(state)
 

@@ -95,7 +95,7 @@ def _count_in_recovery(state: State, record: PodRecord, own: AppId) -> None:
     post(state, record, FORCED, f"it runs, and no queue takes it: it counts in {RECOVERY_QUEUE}")
 
 
-def tell_forced(state: State, record: PodRecord) -> None:
+def report_forced(state: State, record: PodRecord) -> None:
     """Say that a pod got its node without having been let in; after a start all that run come so."""
     application = state.application_of(record)
     if state.pods.listed and application is not None and application.queue not in (None, RECOVERY_QUEUE):

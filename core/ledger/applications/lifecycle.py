@@ -93,7 +93,7 @@ def run(state: State, application: Application) -> None:
     fire(state, application, Move.RUN)
 
 
-def _room_held(state: State, application: Application) -> None:
+def _placeholder_placed(state: State, application: Application) -> None:
     """One of its placeholders was given room: it counts as running from the first on (APP-15, GANG-15)."""
     if application.state is AppState.NEW:
         fire(state, application, Move.RUN)
@@ -107,7 +107,7 @@ def _room_held(state: State, application: Application) -> None:
         touch_gang(state, application.id)
 
 
-def _room_left(state: State, application: Application) -> None:
+def _placeholder_removed(state: State, application: Application) -> None:
     """One of its placeholders has no room any more; with the last, their time is over (GANG-15)."""
     application.holding -= 1
     if application.holding:
@@ -120,7 +120,7 @@ def _room_left(state: State, application: Application) -> None:
         touch_gang(state, application.id)
 
 
-def note_room(state: State, record: PodRecord, *, holds_now: bool) -> None:
+def note_quota_held(state: State, record: PodRecord, *, holds_now: bool) -> None:
     """Note for its application that a pod holds quota now, or holds none any more.
 
     Quota of a placeholder is none of the application's own (GANG-8).
@@ -129,7 +129,7 @@ def note_room(state: State, record: PodRecord, *, holds_now: bool) -> None:
     if application is None:
         return
     if record.facts.placeholder:
-        (_room_held if holds_now else _room_left)(state, application)
+        (_placeholder_placed if holds_now else _placeholder_removed)(state, application)
     elif holds_now:
         _allocated(state, application)
     if holds_now and _was_let_in(state, record):

@@ -40,8 +40,8 @@ def application_for(state: State, record: PodRecord) -> Application:
         # Placeholders have told of it, and those have been made by us.
         _redefine(application, record)
     if app_id != own:
-        state.applications.guests[own] = app_id
-        application.guests[own.namespace] = application.guests.get(own.namespace, 0) + 1
+        state.applications.hosts[own] = app_id
+        application.foreign_pods[own.namespace] = application.foreign_pods.get(own.namespace, 0) + 1
     return application
 
 
@@ -51,8 +51,8 @@ def application_of_bodies(state: State, facts: PodFacts) -> Application | None:
     Not one of which a pod is bound, or may be: the API server knows that pod.
     """
     own = application_id(facts, unique=_unique_ids(state, facts.namespace))
-    application = state.applications.known.get(state.applications.guests.get(own, own))
-    if application is None or application.vouched or any(_is_bound(state, uid) for uid in application.pods):
+    application = state.applications.known.get(state.applications.hosts.get(own, own))
+    if application is None or application.was_shown or any(_is_bound(state, uid) for uid in application.pods):
         return None
     defined = application.requested, application.identity, application.gang
     shown = facts.queue, facts.identity, gang_that_counts(state, facts)
@@ -107,7 +107,7 @@ def join(state: State, record: PodRecord, application: Application) -> None:
     """Take a pod into an application."""
     record.membership.application = application.id
     application.pods.add(record.uid)
-    application.vouched = application.vouched or record.seen.shown is not None
+    application.was_shown = application.was_shown or record.seen.shown is not None
     application.submitted = min(application.submitted, record.facts.created)
     if record.facts.placeholder:
         application.holders.add(record.uid)
@@ -127,7 +127,7 @@ def take_out(state: State, record: PodRecord, application: Application) -> None:
     """Take a pod out of its application; what becomes of that one is the matter of others."""
     application.pods.discard(record.uid)
     application.holders.discard(record.uid)
-    _forget_guest(state, application, record.facts.namespace)
+    _forget_foreign_pod(state, application, record.facts.namespace)
     record.membership.application = None
 
 
@@ -143,7 +143,7 @@ def _host_of(state: State, record: PodRecord, own: AppId) -> AppId:
     user = record.facts.identity.user
     if own in state.applications.known or not state.config.settings.shares_applications:
         return own
-    host = state.applications.guests.get(own)
+    host = state.applications.hosts.get(own)
     if host is not None or user in ("", UNKNOWN_IDENTITY.user):
         return host or own
     same = [each for each in _others(state, own) if state.applications.known[each].identity.user == user]
@@ -158,19 +158,19 @@ def _others(state: State, own: AppId) -> Iterable[AppId]:
 def _warn_of_namesake(state: State, record: PodRecord, own: AppId) -> None:
     """Say that this is another application, but not whose the first one is."""
     if any(True for _ in _others(state, own)):
-        words = (
+        text = (
             f"another namespace has an application {own.name[:_SHOWN]}; this pod belongs to the one of "
             f"namespace {own.namespace[:_SHOWN]}, which is placed by its own labels"
         )
-        post(state, record, OF_ANOTHER, words)
+        post(state, record, OF_ANOTHER, text)
         state.applications.tally.of_another += 1
 
 
-def _forget_guest(state: State, application: Application, namespace: str) -> None:
+def _forget_foreign_pod(state: State, application: Application, namespace: str) -> None:
     """A pod has left. With the last of its namespace, the next one there decides anew where it belongs."""
-    left = application.guests.get(namespace, 0) - 1
+    left = application.foreign_pods.get(namespace, 0) - 1
     if left > 0:
-        application.guests[namespace] = left
+        application.foreign_pods[namespace] = left
     elif left == 0:
-        del application.guests[namespace]
-        state.applications.guests.pop(AppId(application.id.name, namespace), None)
+        del application.foreign_pods[namespace]
+        state.applications.hosts.pop(AppId(application.id.name, namespace), None)

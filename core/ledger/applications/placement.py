@@ -6,7 +6,7 @@ from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.index import end_namespace_wait, note_placed, note_unplaced
 from core.ledger.applications.lifecycle import fire
 from core.ledger.applications.queues import queue_for
-from core.ledger.applications.rejection import forget_rejection, tell_later
+from core.ledger.applications.rejection import forget_rejection, report_later
 from core.ledger.applications.user_groups import find_groups
 from core.ledger.gangs.definition import awaits_pods, refusal_of_application, was_taken_in
 from core.ledger.gangs.due import disarm
@@ -58,7 +58,7 @@ def check(state: State, application: Application, *, waits: bool = True) -> None
         return
     application.refusal, application.forced = refusal, refusal is not None
     if refusal is not None and (before is None or before.text != refusal.text):
-        tell_later(state, application)
+        report_later(state, application)
     (note_placed if refusal is None else note_unplaced)(state, application)
     if before is not None and refusal is None:
         request_cycle(state, CycleReason.APPLICATION_CHANGED)
@@ -88,7 +88,7 @@ def refuse(state: State, application: Application, refusal: Refusal) -> None:
     before, application.refusal = application.refusal, refusal
     if refusal.code is not Code.NOT_READY:
         if before is None or before.text != refusal.text:
-            tell_later(state, application)
+            report_later(state, application)
         fire(state, application, Move.REJECT)
         disperse(state, application)
 

@@ -21,7 +21,7 @@ MARKED_APART = 30.0
 """Seconds until a pod that should be Failed, and is not, is marked again."""
 
 
-def tell(state: State, record: PodRecord, application: Application) -> None:
+def report_rejection(state: State, record: PodRecord, application: Application) -> None:
     """Say once per pod and reason why its application was rejected; mark it, where that is wanted."""
     refusal = rejection_of(record, application)
     if refusal is None:
@@ -64,7 +64,7 @@ def forget_rejection(state: State, record: PodRecord) -> None:
     cancel_timer(state, TimerKind.REJECTION, record.uid)
 
 
-def tell_later(state: State, application: Application) -> None:
+def report_later(state: State, application: Application) -> None:
     """Have the pods of an application told of its rejection when time passes, where marking is wanted."""
     if not state.config.settings.mark_failed:
         return
@@ -72,20 +72,20 @@ def tell_later(state: State, application: Application) -> None:
         record = state.pods.records[uid]
         refusal, since = rejection_of(record, application), record.membership.failing_since
         if refusal is not None:
-            told = record.membership.rejected_for == refusal.text
-            when = since + MARKED_APART if told and since is not None else state.now
+            is_reported = record.membership.rejected_for == refusal.text
+            when = since + MARKED_APART if is_reported and since is not None else state.now
             set_timer(state, TimerKind.REJECTION, uid, when)
 
 
-def tell_all_later(state: State) -> None:
+def report_all_later(state: State) -> None:
     """Have the pods of all rejected applications told when time passes: marking may be wanted by now."""
     for app_id in sorted(state.applications.unplaced):
-        tell_later(state, state.applications.known[app_id])
+        report_later(state, state.applications.known[app_id])
 
 
-def tell_due(state: State) -> None:
+def report_due(state: State) -> None:
     """Tell the pods whose time has come; those that are still there are marked again."""
     due = [state.pods.records[uid] for uid in take_due(state, TimerKind.REJECTION)]
     found = [(app_id, each.uid) for each in due if (app_id := each.membership.application) is not None]
     for app_id, uid in sorted(found):
-        tell(state, state.pods.records[uid], state.applications.known[app_id])
+        report_rejection(state, state.pods.records[uid], state.applications.known[app_id])

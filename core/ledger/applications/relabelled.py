@@ -17,7 +17,7 @@ from core.workload.pod import APPLICATION, PodFacts
 RELABELLED = "Relabelled"
 """The reason of the Event on a pod whose labels lead elsewhere."""
 
-TOLD_APART = 30.0
+REPORTS_APART = 30.0
 """Seconds between two Events about one pod: whoever may patch it could have us write thousands."""
 
 _SHOWN = 64
@@ -28,12 +28,12 @@ def labelled(facts: PodFacts) -> Labelled:
     return Labelled(facts.app_id, facts.queue, facts.identity)
 
 
-def recall_labels(state: State, record: PodRecord) -> None:
+def recover_labels(state: State, record: PodRecord) -> None:
     """A pod is seen for the first time: what it was taken for before is on it, if that has changed since."""
     written = record.facts.taken_as
     if not written:
         return
-    known = _read(written) if record.seen.believed else None
+    known = _read(written) if record.seen.trusted else None
     if known is None:
         write(state, record, Purpose.WITHDRAWAL, (APPLICATION, None))
     else:
@@ -61,14 +61,14 @@ def _report(state: State, record: PodRecord, before: Labelled) -> None:
     state.applications.tally.relabelled += 1
     said = json.dumps({"app": before.app_id, "queue": before.queue})
     write(state, record, Purpose.LABELS, (APPLICATION, said))
-    if record.membership.relabel_told is None or has_come(
-        record.membership.relabel_told + TOLD_APART, now=state.now
+    if record.membership.relabel_reported_at is None or has_come(
+        record.membership.relabel_reported_at + REPORTS_APART, now=state.now
     ):
-        record.membership.relabel_told = state.now
-        post(state, record, RELABELLED, words_of(state, record))
+        record.membership.relabel_reported_at = state.now
+        post(state, record, RELABELLED, relabelling_text(state, record))
 
 
-def words_of(state: State, record: PodRecord) -> str:
+def relabelling_text(state: State, record: PodRecord) -> str:
     """What is told of a pod that says something else by now; empty for one that does not."""
     application, now = state.application_of(record), record.membership.relabelled
     if application is None or now is None:

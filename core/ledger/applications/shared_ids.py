@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from core.ids import AppId
 from core.ledger.applications.ended import last_ended
-from core.ledger.applications.relabelled import words_of
+from core.ledger.applications.relabelled import relabelling_text
 from core.ledger.pods.record import PodRecord
 from core.ledger.state.applications import IdentityTally
 from core.ledger.state.state import State
@@ -41,7 +41,7 @@ class Identities:
 
     def relabelling(self, record: PodRecord) -> str:
         """What is told of a pod whose labels have changed; empty for one whose have not (F-23)."""
-        return words_of(self._state, record)
+        return relabelling_text(self._state, record)
 
     def shown(self, app_id: AppId) -> str:
         """The id alone where no other live application has it, else with the namespace."""

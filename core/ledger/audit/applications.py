@@ -21,7 +21,7 @@ def application_steps(state: State) -> Iterator[Step]:
     yield from compare_index(
         state, "applications by id", lambda state: state.applications.namesakes, ids, _has_id
     )
-    yield from compare_each(state, chain(apps.guests, _guests(state)), _guest_claims)
+    yield from compare_each(state, chain(apps.hosts, _foreign_ids(state)), _host_claims)
     yield from compare_each(state, _residences(state), _resident_claims)
 
 
@@ -35,11 +35,11 @@ def _application_claims(state: State, app_id: AppId) -> Claims:
     yield "pods: any", True, completes or bool(application.pods)
     yield "pods that complete", False, completes and bool(work)
     yield from _counter_claims(state, application)
-    guests = Counter(
+    foreign = Counter(
         state.pods.records[uid].facts.namespace for uid in application.pods if uid in state.pods.records
     )
-    del guests[app_id.namespace]
-    yield "pods of other namespaces", dict(guests), application.guests
+    del foreign[app_id.namespace]
+    yield "pods of other namespaces", dict(foreign), application.foreign_pods
 
 
 def _counter_claims(state: State, application: Application) -> Claims:
@@ -80,17 +80,17 @@ def _has_id(state: State, name: str, app_id: AppId) -> bool:
     return app_id in state.applications.known and app_id.name == name
 
 
-def _guests(state: State) -> Iterator[AppId]:
+def _foreign_ids(state: State) -> Iterator[AppId]:
     for application in state.applications.known.values():
-        yield from (AppId(application.id.name, namespace) for namespace in application.guests)
+        yield from (AppId(application.id.name, namespace) for namespace in application.foreign_pods)
 
 
-def _guest_claims(state: State, own: AppId) -> Claims:
+def _host_claims(state: State, own: AppId) -> Claims:
     """Pods of a namespace that belong to the application of another one."""
     known = state.applications.known
     namesakes = sorted(state.applications.namesakes.get(own.name, ()))
-    hosts = [each for each in namesakes if each in known and own.namespace in known[each].guests]
-    yield "host", next(iter(hosts), None), state.applications.guests.get(own)
+    hosts = [each for each in namesakes if each in known and own.namespace in known[each].foreign_pods]
+    yield "host", next(iter(hosts), None), state.applications.hosts.get(own)
 
 
 # -- applications of queues ------------------------------------------------------------------------------

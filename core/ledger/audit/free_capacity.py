@@ -17,13 +17,13 @@ VERDICTS = 16
 
 
 def free_capacity_steps(state: State) -> Iterator[Step]:
-    room = state.usage.free_capacity
-    known = [*state.cluster.nodes, *(name for name, _ in room), *room.ranking]
+    capacity = state.usage.free_capacity
+    known = [*state.cluster.nodes, *(name for name, _ in capacity), *capacity.ranking]
     yield from compare_each(state, known, _node_claims)
-    yield compare([("free capacity of no node", (0, 0), (room.strays, room.ranking.strays))])
-    for constraints, judged in list(room.judged()):
+    yield compare([("free capacity of no node", (0, 0), (capacity.strays, capacity.ranking.strays))])
+    for constraints, judged in list(capacity.judged()):
         yield compare(_verdict_claims(state, constraints, judged))
-    yield from _barred_steps(state)
+    yield from _tainted_steps(state)
 
 
 def _verdict_claims(state: State, constraints: Constraints, judged: Mapping[NodeName, bool]) -> Claims:
@@ -38,7 +38,7 @@ def _node_claims(state: State, name: NodeName) -> Claims:
     node, free = state.cluster.nodes.get(name), state.usage.free_capacity
     yield "free capacity", _expected_free(state, name), _amounts(dict(free.free_on(name)))
     yield "order", node is not None, free.is_filed(name)
-    yield "bars", bars_of(node) if node is not None else None, free.barred.bars_of(name)
+    yield "bars", bars_of(node) if node is not None else None, free.tainted.bars_of(name)
     if free.ranking.awaits(name):
         yield "change", True, node is not None
     else:
@@ -63,11 +63,11 @@ def _amounts(free: Mapping[str, int]) -> dict[str, int]:
     return {resource: amount for resource, amount in sorted(free.items()) if amount}
 
 
-def _barred_steps(state: State) -> Iterator[Step]:
+def _tainted_steps(state: State) -> Iterator[Step]:
     """Capacity left behind each set of taints; adds up copies that were taken in one step."""
-    room = state.usage.free_capacity
-    nodes = [(node, dict(room.free_on(name))) for name, node in state.cluster.nodes.items()]
-    actual = [(bars, count, dict(left)) for bars, count, left in room.barred]
+    capacity = state.usage.free_capacity
+    nodes = [(node, dict(capacity.free_on(name))) for name, node in state.cluster.nodes.items()]
+    actual = [(bars, count, dict(left)) for bars, count, left in capacity.tainted]
     yield []
     expected: dict[frozenset[Taint], Tally] = {}
     counts: Counter[frozenset[Taint]] = Counter()

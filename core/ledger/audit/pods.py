@@ -60,7 +60,7 @@ def _record_claims(state: State, uid: PodUid) -> Claims:
     if record is None:
         return
     yield "shown facts", True, _is_provisional(record) or _is_as_shown(record)
-    yield "tombstone", False, uid in state.pods.gone
+    yield "tombstone", False, uid in state.pods.tombstones
     yield "DaemonSet", controller_of(record), record.daemon.daemon_set
     yield "required node", required_node_of(state, record), record.daemon.required_node
     belongs = record.membership.managed and (bool(record.node) or record.is_ask)

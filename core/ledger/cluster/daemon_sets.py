@@ -6,7 +6,7 @@ An owner reference is only text; anyone who may create pods may write one.
 from core.ids import NO_NODE, NodeName
 from core.ledger.admission.requests import request_cycle
 from core.ledger.pods.record import PodRecord
-from core.ledger.preemption.attempts import await_try
+from core.ledger.preemption.attempts import await_attempt
 from core.ledger.state.admission import CycleReason
 from core.ledger.state.state import State
 from core.ledger.touched import touch
@@ -75,5 +75,5 @@ def _verify_all(state: State, key: DaemonSetKey) -> None:
         record.daemon = record.daemon._replace(required_node=found)
         touch(state, record)
         if uid in state.pending.waits_at:
-            await_try(state, record)
+            await_attempt(state, record)
         request_cycle(state, CycleReason.CLUSTER_CHANGED)

@@ -48,7 +48,7 @@ def refusal_of_application(state: State, application: Application, path: QueuePa
 def was_taken_in(state: State, application: Application) -> bool:
     """Whether its originator says, since before this process began, what became of its gang (GANG-20)."""
     first = state.pods.records.get(application.originator[2]) if application.originator is not None else None
-    return first is not None and first.seen.believed and bool(first.facts.gang_noted)
+    return first is not None and first.seen.trusted and bool(first.facts.gang_noted)
 
 
 def awaits_pods(state: State, application: Application) -> bool:

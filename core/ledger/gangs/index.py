@@ -40,7 +40,7 @@ def awaits_gang(state: State, record: PodRecord) -> bool:
     if record.gang.slot is not None:
         return record.gang.slot.opened is None
     progress = gang_progress.groups.get(record.facts.task_group)
-    return progress is not None and not progress.closed and not record.gang.forgone
+    return progress is not None and not progress.closed and not record.gang.slot_lost
 
 
 def place_of(state: State, record: PodRecord) -> Place | None:
@@ -87,7 +87,7 @@ def file(state: State, record: PodRecord) -> None:
         _move(state, uid, old, adding=False)
         _move(state, uid, new, adding=True)
         if old is not None and new is not None and (old.role, new.role) == (Role.PENDING, Role.HELD):
-            _tell_allocated(state, record)
+            _report_allocated(state, record)
     if record.gang.slot is not None or uid in gangs.slots_at or uid in gangs.opening:
         _file_slot(state, record)
     if state.gangs.slots:
@@ -102,9 +102,9 @@ def _note_nodes(state: State, record: PodRecord) -> None:
             note_node(state, node)
 
 
-def _tell_allocated(state: State, record: PodRecord) -> None:
-    words = f"holds room for a member of {record.facts.task_group} on {record.node}"
-    post(state, record, GANG_SCHEDULING, words, warning=False, action=ALLOCATED)
+def _report_allocated(state: State, record: PodRecord) -> None:
+    text = f"holds room for a member of {record.facts.task_group} on {record.node}"
+    post(state, record, GANG_SCHEDULING, text, warning=False, action=ALLOCATED)
 
 
 def unfile(state: State, record: PodRecord) -> None:

@@ -69,7 +69,7 @@ def begin_all(state: State) -> None:
 def _take_up(state: State, application: Application, gang_progress: GangProgress) -> None:
     """What is known already of a gang that had begun before (GANG-5, GANG-20)."""
     first = originator_of(state, application)
-    noted = first.facts.gang_noted if first is not None and first.seen.believed else ""
+    noted = first.facts.gang_noted if first is not None and first.seen.trusted else ""
     members = [state.pods.records[uid] for uid in sorted(application.pods - application.holders)]
     if noted in (GangPhase.ORDINARY.shown, GangPhase.FAILING.shown):
         soft = noted == GangPhase.ORDINARY.shown
@@ -148,14 +148,14 @@ def _start(state: State, application: Application, gang_progress: GangProgress) 
 
 def advance_all(state: State) -> Rounds:
     """Look at every gang in which something has changed, and go on with those that are in line."""
-    yield from _look_at_stirred(state)
+    yield from _advance_touched(state)
     while link_next(state):
         yield from link_members(state)
-        yield from _look_at_stirred(state)
+        yield from _advance_touched(state)
     time_line(state)
 
 
-def _look_at_stirred(state: State) -> Rounds:
+def _advance_touched(state: State) -> Rounds:
     for app_id in take_touched_gangs(state):
         application = state.applications.known.get(app_id)
         if application is None or application.gang_progress is None:

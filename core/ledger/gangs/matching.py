@@ -157,17 +157,17 @@ def _is_stalled(state: State, app: AppId) -> bool:
 
 def _match_group(state: State, gang_progress: GangProgress, progress: TaskGroupProgress) -> Rounds:
     """Members by rank, each with the first placeholder that it fits; on another node where it must."""
-    in_vain: set[tuple[Resource, Constraints]] = set()
+    unmatched: set[tuple[Resource, Constraints]] = set()
     rank = progress.wanting.first() if progress.wanting else None
     while rank is not None and progress.held and not is_full(state):
         member, rank = state.pods.records[rank[-1]], progress.wanting.after(rank)
         facts = member.facts
-        if (facts.size, facts.constraints) in in_vain:
+        if (facts.size, facts.constraints) in unmatched:
             continue
         chosen = _choose(state, member, progress)
         if chosen is None:
             yield
-            in_vain.add((facts.size, facts.constraints))
+            unmatched.add((facts.size, facts.constraints))
             if progress.held and member.membership.application is not None:
                 state.gangs.elsewhere[member.membership.application] = None
                 try_again(state, gang_progress)

@@ -10,7 +10,7 @@ from core.ledger.gangs import slots
 from core.ledger.gangs.due import take_unchecked_nodes
 from core.ledger.gangs.index import progress_of
 from core.ledger.gangs.reports import count_cancelled
-from core.ledger.gangs.slots import call_again_at, late_at, time_slot
+from core.ledger.gangs.slots import call_again_at, overdue_at, time_slot
 from core.ledger.node_reservation.reservation import nominate, note_reserved_node, take_back
 from core.ledger.outcomes import Purpose
 from core.ledger.pods.record import PodRecord, Slot
@@ -36,7 +36,7 @@ def check_slots(state: State) -> Rounds:
         yield
 
 
-def room_taken(state: State, node: NodeName) -> Rounds:
+def check_slots_on(state: State, node: NodeName) -> Rounds:
     """A pod in no queue is on a node: it may have taken what was there for a member."""
     for uid in sorted(state.gangs.slots.get(node, ())):
         watch(state, state.pods.records[uid])
@@ -48,9 +48,9 @@ def watch(state: State, member: PodRecord) -> None:
     slot = member.gang.slot
     if slot is None or slot.opened is None or member.placement.binding:
         return
-    late, again = late_at(member, slot, slot.opened), call_again_at(member, slot, slot.opened)
-    is_late = late is not None and has_come(late, now=state.now)
-    if slot.node not in state.cluster.nodes or is_late or _is_taken(state, member, slot.node):
+    overdue, again = overdue_at(member, slot, slot.opened), call_again_at(member, slot, slot.opened)
+    is_overdue = overdue is not None and has_come(overdue, now=state.now)
+    if slot.node not in state.cluster.nodes or is_overdue or _is_taken(state, member, slot.node):
         _cancel(state, member, slot)
     elif again is not None and has_come(again, now=state.now):
         call_member(state, member, slot)
@@ -80,15 +80,15 @@ def _is_taken(state: State, member: PodRecord, name: NodeName) -> bool:
         return False
     there = [state.pods.records[uid] for uid in state.usage.uses.get(name, NodeUse()).pods]
     certain = [each.facts.size for each in there if each.node or each.placement.binding or each.gang.slot]
-    room = state.cluster.nodes[name].allocatable
-    return any(sum(size.get(kind) for size in certain) > room.get(kind) for kind in kinds)
+    allocatable = state.cluster.nodes[name].allocatable
+    return any(sum(size.get(kind) for size in certain) > allocatable.get(kind) for kind in kinds)
 
 
 def _cancel(state: State, member: PodRecord, slot: Slot) -> None:
     """A take-over comes to nothing: the member is an ordinary ask now, with first claim on its node."""
     progress = progress_of(state, member)
     slots.drop_slot(member)
-    slots.note_forgone(member)
+    slots.note_slot_lost(member)
     count_cancelled(state)
     if progress is not None:
         progress.timed_out += 1

@@ -4,7 +4,7 @@ from core.ledger import events as on
 from core.ledger.gangs.index import gang_progress_of
 from core.ledger.gangs.open_slots import nominate_member, watch
 from core.ledger.gangs.release import release_again
-from core.ledger.gangs.replacement import make_room, unlink
+from core.ledger.gangs.replacement import delete_placeholder, unlink
 from core.ledger.node_reservation.reservation import note_nominated
 from core.ledger.node_reservation.search import note_reservation_written
 from core.ledger.pods.record import PodRecord, Slot
@@ -31,7 +31,7 @@ def _go_on(state: State, member: PodRecord, slot: Slot, *, reached: bool) -> Rou
     elif OWN_GATE in member.facts.gates and (nomination := nominate_member(member, slot)):
         emit(state, *nomination)
     else:
-        yield from make_room(state, member)
+        yield from delete_placeholder(state, member)
 
 
 def note_member_nominated(state: State, event: on.NodeNominated) -> Rounds:
@@ -40,7 +40,7 @@ def note_member_nominated(state: State, event: on.NodeNominated) -> Rounds:
     slot = member.gang.slot if member is not None else None
     if member is not None and slot is not None and event.node == slot.node:
         if slot.opened is None:
-            yield from make_room(state, member)
+            yield from delete_placeholder(state, member)
         else:
             watch(state, member)
     note_nominated(state, event)

@@ -23,7 +23,7 @@ from core.workload.gangs.progress import TaskGroupProgress
 from core.workload.pod import REPLACES, RESERVED_NODE
 
 
-def make_room(state: State, member: PodRecord) -> Rounds:
+def delete_placeholder(state: State, member: PodRecord) -> Rounds:
     """Delete the placeholder of a member that says so, or go on if it is gone."""
     holder = state.pods.records.get(member.gang.slot.placeholder) if member.gang.slot is not None else None
     if holder is None:
@@ -32,7 +32,7 @@ def make_room(state: State, member: PodRecord) -> Rounds:
         delete(state, holder)
 
 
-def holder_gone(state: State, record: PodRecord) -> Rounds:
+def note_placeholder_deleted(state: State, record: PodRecord) -> Rounds:
     """A placeholder is gone, and what it held is free in the ledger."""
     if record.membership.application is None:
         return
@@ -46,7 +46,7 @@ def holder_gone(state: State, record: PodRecord) -> Rounds:
         yield from _open(state, member)
 
 
-def member_gone(state: State, record: PodRecord) -> None:
+def note_member_deleted(state: State, record: PodRecord) -> None:
     """A member that was about to take room over is gone."""
     slot = record.gang.slot
     if slot is None or record.node:
@@ -146,7 +146,7 @@ def dissolve(state: State) -> None:
         unfile(state, record)
         slots.unyield(record)
         forget_release(record)
-        slots.forget_forgone(record)
+        slots.forget_slot_lost(record)
     clear_line(state)
     for application in formed:
         application.gang_progress = None
@@ -185,4 +185,4 @@ def resume_slots(state: State) -> Rounds:
         else:
             slots.yield_to(holder, uid)
             touch(state, holder)
-            yield from make_room(state, record)
+            yield from delete_placeholder(state, record)

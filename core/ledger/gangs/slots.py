@@ -57,14 +57,14 @@ def open_slot(member: PodRecord, *, now: float) -> None:
         member.gang.slot = member.gang.slot._replace(opened=now)
 
 
-def note_forgone(member: PodRecord) -> None:
+def note_slot_lost(member: PodRecord) -> None:
     """Note that the slot of a member came to nothing, so that it gets no other."""
-    member.gang.forgone = True
+    member.gang.slot_lost = True
 
 
-def forget_forgone(member: PodRecord) -> None:
+def forget_slot_lost(member: PodRecord) -> None:
     """Forget that the slot of a member came to nothing: another instance saw it."""
-    member.gang.forgone = False
+    member.gang.slot_lost = False
 
 
 def note_called(member: PodRecord, slot: Slot) -> None:
@@ -107,10 +107,10 @@ def check_at(member: PodRecord) -> float | None:
     slot = member.gang.slot
     if slot is None or slot.opened is None or member.node or member.placement.binding:
         return None
-    return earliest(late_at(member, slot, slot.opened), call_again_at(member, slot, slot.opened))
+    return earliest(overdue_at(member, slot, slot.opened), call_again_at(member, slot, slot.opened))
 
 
-def late_at(member: PodRecord, slot: Slot, opened: float) -> float | None:
+def overdue_at(member: PodRecord, slot: Slot, opened: float) -> float | None:
     """Time at which a member has not taken its slot; None while PreBind is under way."""
     reservation = member.admission.reservation
     if reservation is not None and reservation.ends is None:

@@ -1,0 +1,1 @@
+"""Nodes that are reserved for one ask, and the search for one."""

@@ -1,7 +1,7 @@
-"""Nodes that are kept for one ask (CYC-2, CYC-6): keeping one, giving it up, and what is written of it.
+"""Node reservations: nodes held for one ask (CYC-2, CYC-6), and the annotations about them.
 
-Filter refuses a kept node to every other managed pod. The pod says on itself which node is kept for it, so
-that a restart finds it again (DESIGN-4).
+Filter refuses a reserved node to every other managed pod. The ask is annotated with its node, so that a
+restart finds the reservation again (DESIGN-4).
 """
 
 from core.ids import NO_NODE, NodeName
@@ -22,24 +22,23 @@ from core.workload.nodes.affinity import admits
 from core.workload.pod import RESERVED_NODE, TRIGGERED
 
 RESERVED_AT_MOST = 7200.0
-"""Seconds after which a node is given up on which the room did not come together (CYC-2)."""
+"""Seconds after which a node without enough capacity is released (CYC-2)."""
 
 
 NOMINATED_AT_MOST = 5
-"""Nominations of one ask to one kept node; kube-scheduler may clear one (DESIGN-4)."""
+"""Nominations of one ask to one reserved node. kube-scheduler may clear one (DESIGN-4)."""
 
 
 def reserve_node(state: State, record: PodRecord, node: NodeName) -> None:
-    """From now on a node is there for one ask only. It must not be kept already, nor the ask have another."""
+    """Reserve a node for an ask. Neither may have another reservation."""
     note_reserved_node(state, record, node)
     write(state, record, Purpose.NODE_RESERVATION, (RESERVED_NODE, str(node)))
 
 
 def release_node(state: State, record: PodRecord, *, deleted: bool = False) -> None:
-    """The node is there for everybody again, if one is kept. ``deleted``: nothing can be written on the pod.
+    """Release the node reserved for a pod, if there is one. ``deleted``: nothing can be written on the pod.
 
-    A plan that was carried out for the ask is over with it, and an offer is withdrawn, of which nothing is
-    written.
+    A plan that was carried out for the ask ends with it. An offer, of which nothing is written, is withdrawn.
     """
     if not record.node_reservation.node:
         return
@@ -53,7 +52,7 @@ def release_node(state: State, record: PodRecord, *, deleted: bool = False) -> N
 
 
 def drop(state: State, record: PodRecord) -> None:
-    """Forget the node and the plans of an ask; what is written on it may say otherwise."""
+    """Forget the node and the plans of an ask, whatever is written on it."""
     if record.node_reservation.node:
         _release(state, record)
     record.node_reservation.nominated, record.node_reservation.nominations = NO_NODE, 0
@@ -63,7 +62,7 @@ def drop(state: State, record: PodRecord) -> None:
 def nominate(
     record: PodRecord, node: NodeName, purpose: NominationPurpose = Purpose.NODE_RESERVATION
 ) -> tuple[NominateNode, ...]:
-    """Make kube-scheduler try a node first, alone; in the moment when there is room on it."""
+    """Make kube-scheduler try a node first and alone, at a moment when it has the capacity."""
     facts = record.facts
     if facts.nominated == node or record.node_reservation.nominations >= NOMINATED_AT_MOST:
         return ()
@@ -73,12 +72,12 @@ def nominate(
 
 
 def believe_nomination(record: PodRecord, node: NodeName) -> None:
-    """Note to which node Paddock nominated a pod, as the pod says; ``NO_NODE``: to none any more."""
+    """Note the node to which Paddock nominated a pod, as the pod shows. ``NO_NODE``: none."""
     record.node_reservation.nominated = node
 
 
 def take_back(state: State, record: PodRecord) -> None:
-    """A nomination of ours that came to nothing would hold room against others."""
+    """Withdraw a nomination by Paddock that came to nothing and would hold capacity against others."""
     if record.node_reservation.nominated:
         facts = record.facts
         record.node_reservation.nominated = NO_NODE
@@ -86,7 +85,7 @@ def take_back(state: State, record: PodRecord) -> None:
 
 
 def remember(state: State, record: PodRecord) -> None:
-    """Believe a pod that says of itself that a node is kept for it."""
+    """Believe the annotation of a pod that a node is reserved for it."""
     node = record.facts.reserved_node
     if not node:
         return
@@ -99,12 +98,12 @@ def remember(state: State, record: PodRecord) -> None:
 
 
 def reserved_until(record: PodRecord) -> float:
-    """The latest moment to which a node is kept for an ask (CYC-2)."""
+    """Time at which a node reservation ends at the latest (CYC-2)."""
     return record.node_reservation.since + RESERVED_AT_MOST
 
 
 def still_helps(state: State, record: PodRecord) -> bool:
-    """Whether the node that is kept for an ask is one that may take it once pods have left it."""
+    """True if the node reserved for an ask can take it once other pods have left it."""
     if has_come(reserved_until(record), now=state.now):
         return False
     node = state.cluster.nodes.get(record.node_reservation.node)
@@ -115,7 +114,7 @@ def still_helps(state: State, record: PodRecord) -> bool:
 
 
 def reserved_node_could_take(state: State, record: PodRecord) -> bool:
-    """Whether some node that is kept for another ask has room for this one."""
+    """True if a node that is reserved for another ask has capacity for this one."""
     facts = record.facts
     return any(
         uid != record.uid
@@ -127,11 +126,10 @@ def reserved_node_could_take(state: State, record: PodRecord) -> bool:
 
 
 def node_for(state: State, key: WaitingKey, *, own: NodeName) -> NodeName | None:
-    """A node with room for such an ask, None when there is none. Raises `Undecided`.
+    """Node with capacity for such an ask, or None. Raises `Undecided`.
 
-    ``own``: the only node that it may run on, which is not kept from it (RNP-1). Of an ask whose constraints
-    are unread kube-scheduler judges the nodes: it claims none (`NO_NODE`), so that it holds nobody's room but
-    its queues' (F-17).
+    ``own``: the only node that it may run on, whose reservation does not bar it (RNP-1). If constraints are
+    unread, kube-scheduler judges the nodes. Such an ask gets `NO_NODE`, so that it holds quota only (F-17).
     """
     besides = () if own else state.reservations.of
     found = state.usage.free_capacity.tightest(
@@ -141,14 +139,14 @@ def node_for(state: State, key: WaitingKey, *, own: NodeName) -> NodeName | None
 
 
 def note_nominated(state: State, event: on.NodeNominated) -> None:
-    """Learn how a nomination ended; one that could not be written is none of ours."""
+    """Note the outcome of a nomination. One that could not be written does not count."""
     record = state.pods.records.get(event.uid)
     if record is not None and not event.reached and record.node_reservation.nominated == event.node:
         record.node_reservation.nominated = NO_NODE
 
 
 def note_reserved_node(state: State, record: PodRecord, node: NodeName) -> None:
-    """As `reserve_node`; what is written on the ask says more than that."""
+    """Note a reservation in the ledger, without writing it on the ask."""
     record.node_reservation.node, record.node_reservation.since = node, state.now
     state.reservations.of[node] = record.uid
     set_timer(state, TimerKind.NODE_RESERVATION, record.uid, reserved_until(record))

@@ -1,7 +1,8 @@
-"""For which ask is a node kept, and which node (CYC-6)?
+"""Search for a node to reserve: for which asks, and which node (CYC-6).
 
-For one that has waited a while, that its queue and its limits have room for, and the nodes that would take it
-together, but no single one of them. Where they are merely full no node is kept: there the turn decides.
+An ask gets one if it has waited long enough and its queue and limits have headroom. All suitable nodes
+together must have the capacity, but no single one. Where nodes are merely full, none is reserved, and turns
+decide.
 """
 
 import math
@@ -26,13 +27,13 @@ from core.workload.pending_index import Kind
 from core.workload.pod import RESERVED_NODE
 
 RESERVED_AFTER = 2.0
-"""Seconds that an ask has waited before a node is kept for it."""
+"""Seconds that an ask has waited before a node is reserved for it."""
 
 AGED_AT_ONCE = 200
-"""Asks that come of age in one go, at most."""
+"""Asks, at most, that come of age in one event."""
 
 WORK_AT_ONCE = 3_000
-"""Units of work, about, that are spent in one go on whether nodes have room for those."""
+"""Approximate units of work in one event for the check whether nodes have capacity for these asks."""
 
 SEARCHES_APART = 10.0
 """Seconds between two searches in vain for one ask."""
@@ -41,16 +42,16 @@ _UNUSED = NodeUse()
 
 
 class Candidate(NamedTuple):
-    """A node, by how much an ask would leave free on it."""
+    """A node, with the sum of what an ask would leave free on it."""
 
     left: float
     name: NodeName
 
 
 def may_search(state: State, record: PodRecord) -> bool:
-    """Whether to search for a node to reserve for an ask now. One that is too young is checked again later.
+    """True if a node is to be searched for an ask now. A young ask is checked again later.
 
-    The ask belongs to no pod group that waits for members: the cycle leaves such asks to their group.
+    Asks of a pod group that waits for members are left to their group by the cycle.
     """
     if record.facts.constraints.unread:
         return False
@@ -65,24 +66,24 @@ def may_search(state: State, record: PodRecord) -> bool:
 
 
 def await_age(state: State, record: PodRecord) -> None:
-    """See that an ask is looked at when it is old enough, should it still wait then."""
+    """Request a check of an ask when it is old enough, if it still waits then."""
     due = max(state.now, record.facts.created + RESERVED_AFTER)
     state.reservations.young[record.uid] = due
     set_no_later(state, TimerKind.AGE, ONLY_ONE, due)
 
 
 def forget_age(state: State, uid: PodUid) -> None:
-    """It waits no more."""
+    """Forget the age of an ask that does not wait any more."""
     state.reservations.aged.discard(uid)
     if state.reservations.young.pop(uid, None) is not None and not state.reservations.young:
         cancel_timer(state, TimerKind.AGE, ONLY_ONE)
 
 
 def come_of_age(state: State) -> None:
-    """Those who are old enough by now want a pass that looks at them, if no node has room for them.
+    """Request a cycle for asks that are old enough by now and fit on no node.
 
-    Of the others kube-scheduler has not come to most, in a burst; were one to find no node after all, it
-    would wait anew.
+    kube-scheduler has not reached most of the others in a burst. If one of them finds no node later, it waits
+    anew.
     """
     if not take_due(state, TimerKind.AGE):
         return
@@ -105,35 +106,35 @@ def come_of_age(state: State) -> None:
 
 
 def take_aged(state: State) -> list[PodUid]:
-    """Asks that are old enough and wait for a cycle, which begins now."""
+    """Remove and return the asks that are old enough and wait for a cycle."""
     aged = sorted(state.reservations.aged)
     state.reservations.aged.clear()
     return aged
 
 
 def search_next(state: State, uid: PodUid) -> None:
-    """Have the next cycle look at an ask, whatever its age."""
+    """Have the next cycle check an ask, whatever its age."""
     state.reservations.aged.add(uid)
 
 
 def note_reservation_written(state: State, event: on.RecordWritten) -> None:
-    """Learn how writing a reservation ended.
+    """Note the outcome of writing a reservation.
 
-    A node is not reserved where that could not be written: another instance may be the one that acts.
+    A failed write ends the reservation, because another instance may be the acting one.
     """
     record = state.pods.records.get(event.uid)
-    # Nothing is written of an offer, so the write was about a node that was reserved before.
+    # Nothing is written of an offer, so the write was about a node reserved before.
     if record is None or event.reached or record.uid in state.preemption.offers:
         return
     node = record.node_reservation.node
     if node and (RESERVED_NODE, node) in event.entries:
         release_node(state, record)
-        # Not again at once: an instance that stands by would seek without end.
+        # Not again at once, or a standby would search without end.
         record.node_reservation.searched_at = state.now
 
 
 def _finds_node(state: State, uid: PodUid, found: dict[tuple[Kind, NodeName], bool]) -> bool:
-    """``found``: what is known of others that ask for the same."""
+    """True if a node takes an ask. ``found``: results for other asks with the same demand."""
     key, own = state.pending.waits_at[uid].key, state.pods.records[uid].daemon.required_node
     what = (key.size, key.constraints), own
     answer = found.get(what)
@@ -142,13 +143,13 @@ def _finds_node(state: State, uid: PodUid, found: dict[tuple[Kind, NodeName], bo
     try:
         found[what] = node_for(state, key, own=own) is not None
     except Undecided:
-        # A pass will tell.
+        # A cycle will tell.
         found[what] = False
     return found[what]
 
 
 def search_node(state: State, record: PodRecord) -> Iterator[bool]:
-    """Keep a node for an ask, if there is one; a step for each node."""
+    """Reserve a node for an ask, if there is one. A step for each node."""
     record.node_reservation.searched_at = state.now
     found: list[Candidate] = []
     size = record.facts.size
@@ -165,16 +166,16 @@ def search_node(state: State, record: PodRecord) -> Iterator[bool]:
 
 
 def left_on(free: Mapping[str, int], size: Resource) -> float:
-    """The sum over what is free of the part that such an ask would leave (CYC-6); 0 where it takes it all."""
+    """Sum of the fractions of free amounts that an ask would leave (CYC-6); 0 if it takes everything."""
     left = [(amount - asked) / amount for name, amount in free.items() if amount > (asked := size.get(name))]
     # Exact, so that the order of the names makes no difference.
     return math.fsum(left)
 
 
 def _takes(state: State, node: NodeFacts, record: PodRecord) -> bool:
-    """Whether it would, had all managed pods left it."""
+    """True if a node would take an ask once all managed pods had left it."""
     allocatable, foreign = node.allocatable, state.usage.uses.get(node.name, _UNUSED).occupied
-    # A loop, since a generator for each of thousands of nodes would cost more than what it compares.
+    # A loop, because a generator for each of thousands of nodes would cost more than the comparison.
     for name, amount in record.facts.size.items():
         if amount and allocatable.get(name) - foreign.get(name) < amount:
             return False
@@ -182,7 +183,7 @@ def _takes(state: State, node: NodeFacts, record: PodRecord) -> bool:
 
 
 def _reserve(state: State, record: PodRecord, name: NodeName) -> None:
-    """What has changed during the search is looked at again."""
+    """Reserve a node after a search, unless the ask or the node has changed meanwhile."""
     waits = record.uid in state.pending.waits_at and record.uid not in state.turns.of
     if (
         waits

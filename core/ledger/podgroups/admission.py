@@ -23,8 +23,8 @@ from core.workload.pod_group import Group, GroupKey
 TURN = 14
 """Units of work that a turn costs; see `core.ledger.admission.cycle`."""
 
-_LOOK = 2
-_TOLD_LATER = 75
+_CHECK = 2
+_SEARCH_LATER = 75
 """A search for a node that goes on later has used up a slice."""
 
 Effects = list[WakePod | OpenGate | NominateNode]
@@ -37,7 +37,7 @@ class PodGroupAdmission:
     def __init__(self, state: State) -> None:
         self._state = state
         self._seen: set[GroupKey] = set()
-        self._late: list[GroupKey] = []
+        self._timed_out: list[GroupKey] = []
         self.wanted: Group | None = None
 
     def takes(self, record: PodRecord) -> bool:
@@ -48,7 +48,7 @@ class PodGroupAdmission:
         if group.key not in self._seen:
             self._seen.add(group.key)
             if group.timeouts:
-                self._late.append(group.key)
+                self._timed_out.append(group.key)
             else:
                 self.wanted = group
         return True
@@ -70,7 +70,7 @@ class PodGroupAdmission:
 
     def timed_out_groups(self) -> Steps:
         """Groups that waited in vain before: behind everybody, in their order."""
-        for key in self._late:
+        for key in self._timed_out:
             group = self._state.podgroups.known.get(key)
             if group is not None and not group.open:
                 yield from self._give(group)
@@ -93,10 +93,10 @@ class PodGroupAdmission:
             if len(given) + len(asking) - number < needed:
                 break
             while (placed := self._place(record, full)) is None:
-                yield _TOLD_LATER, []
+                yield _SEARCH_LATER, []
             if placed:
                 given.append(record)
-            yield TURN if placed else _LOOK, []
+            yield TURN if placed else _CHECK, []
         if full and len(given) < needed:
             note_group_nowhere(state)
         yield 1, self._conclude(group, given, needed)
@@ -108,7 +108,7 @@ class PodGroupAdmission:
         if seat is None or record.uid in self._state.turns.of:
             return False
         kind = seat.key.size, seat.key.constraints
-        if kind in full or not has_leave(self._state, seat.key):
+        if kind in full or not fits_quota(self._state, seat.key):
             return False
         try:
             node = node_for(self._state, seat.key, own=record.daemon.required_node)
@@ -136,7 +136,7 @@ class PodGroupAdmission:
         return effects
 
 
-def has_leave(state: State, key: WaitingKey, *, with_root: bool = True) -> bool:
+def fits_quota(state: State, key: WaitingKey, *, with_root: bool = True) -> bool:
     """Whether queues and limits, and the cluster as a whole, have room for such an ask."""
     leaf, application = state.config.tree.get(key.queue), state.applications.known.get(key.app)
     if leaf is None or application is None:

@@ -58,7 +58,7 @@ def _tend(state: State, group: Group) -> None:
     if group.attempts and group.count(*HOLDING):
         _come(group)
     if group.open:
-        _let_go(state, group)
+        _note_open(state, group)
     elif group.attempt_phase in LOSSES:
         state.podgroups.numbers.losses += 1
         fail(state, group, LOSSES[group.attempt_phase])
@@ -124,7 +124,7 @@ def _release(state: State, group: Group) -> None:
         touch(state, record)
 
 
-def _let_go(state: State, group: Group) -> None:
+def _note_open(state: State, group: Group) -> None:
     """Enough are on nodes or on their way: what is left of the attempt is over."""
     _release(state, group)
     for uid in has_turns(state, group) if group.attempts else ():

@@ -17,24 +17,24 @@ def expire_groups(state: State) -> Rounds:
     """Attempts whose time is up, and groups that stayed degraded."""
     # What has expired just before counts.
     time_groups(state)
-    late = {*take_due(state, TimerKind.POD_GROUP_ATTEMPT)}
+    overdue = {*take_due(state, TimerKind.POD_GROUP_ATTEMPT)}
     held_back = not has_come(leases_held_back(state), now=state.now)
     unused = set() if held_back else {*take_due(state, TimerKind.POD_GROUP_LEASE)}
     degraded = {*take_due(state, TimerKind.POD_GROUP_DEGRADED)}
-    due = late | unused | degraded
+    due = overdue | unused | degraded
     for key in [key for key in state.podgroups.watched if key in due] if due else ():
         group = state.podgroups.known[key]
         retime_group(state, key)
-        if key in late or key in unused:
-            _expire_attempt(state, group, late=key in late)
+        if key in overdue or key in unused:
+            _expire_attempt(state, group, overdue=key in overdue)
             yield
         if key in degraded:
             report_degraded(state, group)
     _drop_strays(state)
 
 
-def _expire_attempt(state: State, group: Group, *, late: bool) -> None:
-    if late and group.attempt_phase is not AttemptPhase.CALLED:
+def _expire_attempt(state: State, group: Group, *, overdue: bool) -> None:
+    if overdue and group.attempt_phase is not AttemptPhase.CALLED:
         give_up(state, group, TIMED_OUT)
         return
     if has_turns(state, group):

@@ -1,0 +1,1 @@
+"""Records of pods: facts, belief in sources, binding, tombstones."""

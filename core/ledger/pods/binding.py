@@ -1,4 +1,4 @@
-"""Binding of a pod to a node: the open bind call, and the node to which Paddock's own POST bound it."""
+"""Binding of a pod to a node: the open bind call, and the node of Paddock's own POST."""
 
 from core.ids import NO_NODE, NodeName
 from core.ledger.pods.record import PodRecord
@@ -22,7 +22,7 @@ def end_binding(record: PodRecord) -> None:
 
 
 def end_binding_wait(record: PodRecord) -> None:
-    """Let a bind call go on: it waits for no other pod any more."""
+    """Let a bind call go on, as it waits for no other pod any more."""
     record.placement.waits_bind = False
 
 
@@ -32,5 +32,5 @@ def note_readmitted(record: PodRecord) -> None:
 
 
 def disbelieve_bound(record: PodRecord) -> None:
-    """Forget an accepted Binding that nothing has shown in time: the cluster knows nothing of it."""
+    """Forget an accepted Binding that nothing has shown in time."""
     record.placement.bound_to = NO_NODE

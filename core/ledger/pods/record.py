@@ -1,4 +1,4 @@
-"""What the ledger keeps per pod: what it was told, what it promised, and what it charges for it."""
+"""Record of a pod in the ledger: facts reported, promises made, and its charge."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -16,7 +16,7 @@ from core.workload.pod_group import GroupKey
 
 
 class Held(StrEnum):
-    """Which counter a pod stands in; never in two (QUO-2)."""
+    """Counter in which a pod stands; never in two (QUO-2)."""
 
     PENDING = "pending"
     RESERVED = "reserved"
@@ -26,22 +26,25 @@ class Held(StrEnum):
 
 
 class Standing(StrEnum):
-    """What a pod is to preemption."""
+    """Role of a pod in preemption."""
 
     PLAIN = "plain"
     EVICTABLE = "evictable"
-    """It runs and may become a victim."""
+    """Runs and may become a victim."""
     PREEMPTING = "preempting"
-    """It runs, was chosen as a victim, and so counts as gone for guarantees (PRE-21)."""
+    """Runs, was chosen as a victim, and counts as deleted for guarantees (PRE-21)."""
     TRIGGERED = "triggered"
-    """An ask that waits for the room of its victims, and so counts as there (DIV-14)."""
+    """Waits for the capacity of its victims, and counts as placed (DIV-14)."""
     BYPASSED = "bypassed"
-    """A pod that may be placed without Paddock's admission, and holds quota until it is or goes (F-7)."""
+    """May be placed without Paddock's admission, and holds quota until it is placed or deleted (F-7)."""
 
 
 class Charge(NamedTuple):
-    """What one pod adds to the counters. ``node``: where it takes room, or empty; ``priority``: of an ask or
-    of one that may become a victim."""
+    """Amounts that one pod adds to the counters.
+
+    ``node``: node on which it takes capacity, or empty. ``priority``: of an ask, or of a pod that may become
+    a victim.
+    """
 
     held: Held
     queue: QueuePath | None
@@ -52,11 +55,11 @@ class Charge(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """The room that a member of a gang takes over (DESIGN-5).
+    """Capacity that a member of a gang takes over from a placeholder (DESIGN-5).
 
-    ``node``: that of the placeholder, or another one where the member cannot run there; ``linked``: when it
-    was given to the member; ``opened``: when the placeholder went, None while it is there; ``called``: how
-    often kube-scheduler was made to try it since, ``tried``: when it first did.
+    ``node``: node of the placeholder, or another one if the member cannot run there. ``linked``: time at
+    which the member got the slot. ``opened``: time at which the placeholder ended, or None before that.
+    ``called``: number of wake-ups since. ``tried``: time of kube-scheduler's first try since.
     """
 
     placeholder: PodUid
@@ -67,16 +70,22 @@ class Slot(NamedTuple):
     tried: float | None = None
 
     def after_try(self, now: float) -> "Slot":
-        """kube-scheduler has tried the member; what it did before the room was there says nothing."""
+        """Return the slot after kube-scheduler tried the member.
+
+        A try before the slot was open does not count.
+        """
         return self._replace(tried=now) if self.opened is not None and self.tried is None else self
 
     def after_refusal(self) -> "Slot":
-        """It was offered other nodes only: before the first call it could not know which one is its own."""
+        """Return the slot after the member was offered other nodes only.
+
+        Before the first wake-up that does not count.
+        """
         return self._replace(tried=None) if self.called <= 1 else self
 
 
 class Labelled(NamedTuple):
-    """What a pod says of whose it is: its application's id and queue as written, and its user."""
+    """Owner of a pod by its labels: application id and queue as written, and its user."""
 
     app_id: str
     queue: str
@@ -85,18 +94,18 @@ class Labelled(NamedTuple):
 
 @dataclass(slots=True)
 class Sighting:
-    """Sources that have shown a pod, and how far they are to be believed."""
+    """Sources that have shown a pod, and how far they are trusted."""
 
     #: Pod as a list or the watch showed it last; None if none did.
     shown: PodFacts | None = None
     #: Time until which a verb's body is believed ahead of the watch, in seconds; None if it is not ahead.
     provisional_until: float | None = None
-    #: Number of lists that were requested when a body told of the pod, or its Binding was accepted.
-    vouched_in: int = -1
-    #: Time at which an act of Paddock that a list does not show is over (F-8), in seconds; None for none.
+    #: Number of lists requested when a body showed the pod, or when its Binding was accepted.
+    exists_since_list: int = -1
+    #: Time at which an act of Paddock that a list does not show expires (F-8), in seconds; None for none.
     doubted_until: float | None = None
-    #: True if the pod was there when this instance began to act, so that what is written on it is Paddock's.
-    believed: bool = False
+    #: True if the pod existed when this instance began to act, so that its annotations are Paddock's own.
+    trusted: bool = False
 
 
 @dataclass(slots=True)
@@ -109,18 +118,19 @@ class Membership:
     classified: bool = False
     #: Application of the pod while it is an ask or an allocation; None otherwise.
     application: AppId | None = None
-    #: Text it was sent about the queue that it named and that does not take it; None before that is known.
+    #: Text sent about a queue that it named and that does not take it; empty for none, None before that is
+    #: known.
     fell_back: str | None = None
-    #: Rejection of its application that it was told of; empty for none.
+    #: Rejection of its application that was reported on it; empty for none.
     rejected_for: str = ""
     #: Time at which marking it Failed was last requested, in seconds; None if never.
     failing_since: float | None = None
     #: Labels with which it was taken into its application; None before that.
     taken_as: Labelled | None = None
-    #: Labels that it has by now; None if they are the same (F-23).
+    #: Labels that it has now; None if they are unchanged (F-23).
     relabelled: Labelled | None = None
     #: Time of the last Event about changed labels, in seconds; None if there was none.
-    relabel_told: float | None = None
+    relabel_reported_at: float | None = None
 
 
 @dataclass(slots=True)
@@ -129,21 +139,21 @@ class Admission:
 
     #: Quota reserved between filter and bind; None if none is.
     reservation: Reservation | None = None
-    #: Node on which its turn was counted, while its size is reserved; empty for none.
+    #: Node that was counted for it when its size was reserved; empty for none.
     noted: NodeName = NO_NODE
-    #: Refusal that it was sent last (sticky); None if none was.
+    #: Refusal that was sent last (sticky); None if none was.
     sent: SentRefusal | None = None
-    #: True if a refusal of Paddock was the last answer it got.
+    #: True if its last answer was a refusal by Paddock.
     refused: bool = False
     #: True if the last answer of filter admitted it.
     let_through: bool = False
-    #: Number of times in a row that its turn came to nothing.
+    #: Number of turns in a row that came to nothing.
     overlooked: int = 0
-    #: True if other asks go first once.
+    #: True if all other asks go first once.
     passed_over: bool = False
     #: Time at which it may have a turn again, in seconds; None for at once.
     backs_off_until: float | None = None
-    #: Time at which it was woken last, in seconds; None if never.
+    #: Time of its last wake-up, in seconds; None if there was none.
     woken_at: float | None = None
     #: True while a wake-up is being written.
     waking: bool = False
@@ -151,7 +161,7 @@ class Admission:
     gate_reported: str = ""
     #: True if the removal of its gate was requested and not refused, so the gate may be open (F-2).
     opening: bool = False
-    #: True once it was filed to be reported as never admitted (F-7).
+    #: True once it was filed for a report as never admitted (F-7).
     bypass_noted: bool = False
 
 
@@ -163,7 +173,7 @@ class Placement:
     bound_to: NodeName = NO_NODE
     #: Node of an open bind call; empty for none.
     binding: NodeName = NO_NODE
-    #: True if filter admitted the pod again while that call was open.
+    #: True if filter admitted the pod again during that call.
     readmitted: bool = False
     #: True if that call waits for the other members of its pod group.
     waits_bind: bool = False
@@ -173,7 +183,7 @@ class Placement:
 
 @dataclass(slots=True)
 class NodeReservation:
-    """Node that is held for a pod."""
+    """Node reserved for a pod."""
 
     #: Reserved node; empty for none.
     node: NodeName = NO_NODE
@@ -183,7 +193,7 @@ class NodeReservation:
     searched_at: float | None = None
     #: Node to which Paddock nominated it; empty for none.
     nominated: NodeName = NO_NODE
-    #: Number of nominations.
+    #: Number of nominations to its reserved node.
     nominations: int = 0
 
 
@@ -191,9 +201,9 @@ class NodeReservation:
 class PreemptionRecord:
     """Part of a pod in preemption, as a victim or as an ask."""
 
-    #: Outcome of the last eviction of it; None if there was none.
+    #: Outcome of its last eviction; None if there was none.
     eviction: EvictionOutcome | None = None
-    #: Ask that it is a victim of, or queue whose quota shrank; None for no victim.
+    #: Ask or queue that it is a victim of; None if it is no victim.
     preempted_for: PodUid | QueuePath | None = None
     #: Reason why it was chosen; empty for no victim.
     preempted_why: str = ""
@@ -209,13 +219,13 @@ class PreemptionRecord:
 class GangRecord:
     """Part of a pod in its gang."""
 
-    #: Room that a member takes over from a placeholder; None for none.
+    #: Slot of a member; None for none.
     slot: Slot | None = None
-    #: True if it had such room and that came to nothing.
-    forgone: bool = False
-    #: Member for which the room of a placeholder is; empty for none.
+    #: True if the member lost a slot.
+    slot_lost: bool = False
+    #: Member that replaces this placeholder; empty for none.
     yields_to: PodUid = NO_POD
-    #: True for a placeholder that is taken back.
+    #: True for a placeholder whose deletion was requested.
     released: bool = False
 
 
@@ -224,7 +234,7 @@ class DaemonRecord(NamedTuple):
 
     #: DaemonSet that it names; None for none.
     daemon_set: DaemonSetKey | None = None
-    #: Only node that it may run on, if that DaemonSet has made it (RNP-1); empty otherwise.
+    #: Only node that it may run on, if that DaemonSet has created it (RNP-1); empty otherwise.
     required_node: NodeName = NO_NODE
 
 
@@ -233,7 +243,7 @@ NO_DAEMON_SET = DaemonRecord()
 
 @dataclass(slots=True)
 class PodRecord:
-    """One live pod."""
+    """Record of a live pod."""
 
     #: Pod as known now; differs from what was shown while the body of a verb is ahead.
     facts: PodFacts
@@ -265,24 +275,24 @@ class PodRecord:
 
     @property
     def node(self) -> NodeName:
-        """Where it is bound, as the API or our own POST says; a pod never moves, so either is final."""
+        """Node to which it is bound, by the API or by Paddock's own POST. Either is final."""
         return self.facts.node or self.placement.bound_to
 
     @property
     def is_confirmed(self) -> bool:
-        """True if the API server has shown the pod as it is known here: nothing rests on a body alone."""
+        """True if the API server has shown the pod as it is known here."""
         return self.seen.shown is not None and self.seen.provisional_until is None
 
     @property
     def is_ask(self) -> bool:
-        """Wants a node and may have one: not bound, not leaving, not held by somebody's gate."""
+        """True if it wants a node and may have one: not bound, not terminating, held by no foreign gate."""
         return not (self.node or self.facts.deleting or self.facts.gated)
 
     @property
     def is_unguarded(self) -> bool:
         """True while kube-scheduler may place a pending pod without a filter call (F-2).
 
-        Its gate is open, or its removal was requested, or it never had one; and its markers leave filter out.
+        Its markers skip filter. Its gate is open, or its removal was requested, or it never had one.
         """
         return not self.facts.asks_filter and self.is_ask and (self.admission.opening or not self.is_gated)
 
@@ -298,20 +308,21 @@ class PodRecord:
 
     @property
     def preempting(self) -> bool:
-        """Chosen as a victim by us, or on its way out since kube-scheduler has preempted it."""
+        """True if Paddock chose it as a victim, or if it terminates after kube-scheduler preempted it."""
         return self.preemption.preempted_for is not None or (self.facts.deleting and self.facts.disrupted)
 
     @property
     def is_unproved(self) -> bool:
-        """Whether it says that a DaemonSet made it for one node, and none that is known has (F-10)."""
+        """True if no known DaemonSet confirms that it created the pod for one node (F-10)."""
         return self.daemon.daemon_set is not None and not self.daemon.required_node
 
     @property
     def evictable(self) -> bool:
-        """Neither leaving already, nor bound to its node for good (PRE-6), nor there for a member."""
+        """True if it may be evicted: not terminating, not tied to its node (PRE-6), not being replaced."""
         leaves = self.facts.deleting or self.gang.released or self.gang.yields_to
         return not (self.preempting or leaves or self.daemon.required_node)
 
     @property
     def rank(self) -> Rank:
+        """Rank among pending asks, the lower first."""
         return (-self.facts.priority, self.facts.created, self.seq, self.facts.uid)

@@ -1,4 +1,4 @@
-"""What is told of a pod, beside what is known of it already."""
+"""Comparison of a report about a pod with what is known of it."""
 
 from dataclasses import replace
 
@@ -7,16 +7,17 @@ from core.workload.pod import PodFacts
 
 
 def is_same_pod(record: PodRecord, facts: PodFacts) -> bool:
+    """True if both have the same namespace and name."""
     return (record.facts.namespace, record.facts.name) == (facts.namespace, facts.name)
 
 
 def is_older(facts: PodFacts, known: PodFacts) -> bool:
-    """Older than what is known already: a repeat, or a watch behind a verb's body. 0 cannot be compared."""
+    """True for a repeat, or a watch behind a verb's body. Version 0 cannot be compared."""
     return 0 < facts.version < known.version
 
 
-def says_the_same(body: PodFacts, shown: PodFacts) -> bool:
-    """Whether two agree on what is decided at first sight: whose a pod is, and what it is to a gang."""
+def agrees(body: PodFacts, shown: PodFacts) -> bool:
+    """True if both agree on what is decided at first sight: the owner of a pod, and its role in a gang."""
     return _whose(body) == _whose(shown)
 
 
@@ -26,17 +27,17 @@ def _whose(facts: PodFacts) -> tuple[object, ...]:
 
 
 def time_runs(record: PodRecord) -> bool:
-    """A reservation's time stands still while its bind call is open, or PreBind is under way."""
+    """True if the time of a pod's reservation runs: no bind call is open, and no PreBind is under way."""
     return not (record.placement.binding or is_under_way(record))
 
 
 def is_under_way(record: PodRecord) -> bool:
-    """It shows a nominated node that we did not write."""
+    """True if it shows a nominated node that Paddock did not write."""
     return bool(record.facts.nominated) and record.facts.nominated != record.node_reservation.nominated
 
 
 def lasting(known: PodFacts, facts: PodFacts) -> PodFacts:
-    """What a pod is to its gang is read once: whoever may write on it could turn it into something else."""
+    """Facts with the pod's first role in its gang. A later writer could turn it into something else."""
     if (known.placeholder, known.task_group) == (facts.placeholder, facts.task_group):
         return facts
     return replace(facts, placeholder=known.placeholder, task_group=known.task_group)

@@ -21,7 +21,7 @@ from core.queues.queue import NO_PRIORITY
 from core.workload.ask import Rank
 from core.workload.ordering import Applicant, OrderKey, order_key
 
-TRIES_APART = 15.0
+ATTEMPTS_APART = 15.0
 """Seconds between two attempts for one ask (PRE-5)."""
 
 REQUIRED_APART = 1.0
@@ -36,16 +36,16 @@ PUT_OFF = 1.0
 _GUARANTEED = attrgetter("spec.guaranteed")
 
 
-def await_try(state: State, record: PodRecord) -> None:
+def await_attempt(state: State, record: PodRecord) -> None:
     """An ask is there, or the document has changed: note when a plan may be made for it."""
-    due = _first_try(state, record)
+    due = _first_attempt(state, record)
     if due is None:
         _drop(state, record.uid)
     else:
         _file(state, record.uid, max(due, state.now))
 
 
-def _first_try(state: State, record: PodRecord) -> float | None:
+def _first_attempt(state: State, record: PodRecord) -> float | None:
     facts = record.facts
     application = state.application_of(record)
     leaf = state.config.tree.get(application.queue) if application is not None and application.queue else None
@@ -60,10 +60,12 @@ def _first_try(state: State, record: PodRecord) -> float | None:
     if facts.complex and not state.config.settings.preemption.plans_complex:
         return None
     due = facts.created + leaf.properties.preemption_delay
-    return due if record.preemption.tried_at is None else max(due, record.preemption.tried_at + TRIES_APART)
+    return (
+        due if record.preemption.tried_at is None else max(due, record.preemption.tried_at + ATTEMPTS_APART)
+    )
 
 
-def forget_try(state: State, uid: PodUid) -> None:
+def forget_attempt(state: State, uid: PodUid) -> None:
     """It waits no more."""
     _drop(state, uid)
     state.preemption.trying.pop(uid, None)
@@ -74,7 +76,7 @@ def note_tried(state: State, record: PodRecord) -> None:
     record.preemption.tried_at = state.now
     state.preemption.trying.pop(record.uid, None)
     if record.uid in state.pending.waits_at:
-        await_try(state, record)
+        await_attempt(state, record)
 
 
 def find_due(state: State) -> None:

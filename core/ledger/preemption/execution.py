@@ -25,10 +25,10 @@ from core.ledger.preemption.victims import (
     mark,
     note_asked,
     note_marked,
+    report_victim,
     running,
     spare,
-    spare_who_stay,
-    tell,
+    spare_remaining,
     undo,
     write_plan,
     write_victim,
@@ -140,7 +140,7 @@ def send_off(state: State, preemptor: PodUid | QueuePath, *, without: PodUid = N
     let go. What a queue gives up it gives up one by one: there nobody waits.
     """
     if not stands(state, preemptor):
-        spare_who_stay(state, PodUid(preemptor))
+        spare_remaining(state, PodUid(preemptor))
         return
     stages = state.preemption.victims.get(preemptor, {})
     staying = [
@@ -201,7 +201,7 @@ def note_eviction(state: State, event: on.PodEvicted) -> None:
             assert_never(event.outcome)
 
 
-def _told(state: State, record: PodRecord) -> str:
+def _victim_text(state: State, record: PodRecord) -> str:
     """PRE-20, and the receipt."""
     ask = state.pods.records.get(PodUid(record.preemption.preempted_for or ""))
     if ask is None and state.config.tree.get(QueuePath(record.preemption.preempted_for or "")) is None:
@@ -233,7 +233,7 @@ def fall_short(state: State, ask: PodRecord) -> None:
         end_plan(ask)
         write(state, ask, Purpose.WITHDRAWAL, (TRIGGERED, None))
         touch(state, ask)
-        spare_who_stay(state, ask.uid)
+        spare_remaining(state, ask.uid)
     else:
         uncount_plan(ask)
         undo(state, ask)
@@ -254,5 +254,5 @@ def note_leaving(state: State, record: PodRecord) -> None:
     if offered is not None:
         _commit(state, state.pods.records[ask], offered)
     if record.preemption.preempted_for is not None and not record.facts.deleting:
-        tell(state, record, _told(state, record))
+        report_victim(state, record, _victim_text(state, record))
         send_off(state, record.preemption.preempted_for, without=record.uid)

@@ -98,10 +98,10 @@ def undo(state: State, record: PodRecord) -> None:
     end_plan(record)
     release_node(state, record)
     touch(state, record)
-    spare_who_stay(state, record.uid)
+    spare_remaining(state, record.uid)
 
 
-def spare_who_stay(state: State, preemptor: PodUid) -> None:
+def spare_remaining(state: State, preemptor: PodUid) -> None:
     """Those victims of a plan that nobody has asked to go yet."""
     for uid in sorted(state.preemption.victims.get(preemptor, ())):
         victim = state.pods.records[uid]
@@ -149,6 +149,6 @@ def write_victim(state: State, record: PodRecord) -> None:
     )
 
 
-def tell(state: State, record: PodRecord, message: str) -> None:
+def report_victim(state: State, record: PodRecord, message: str) -> None:
     """An Event on a pod that goes."""
     post(state, record, "Preempted", message)

@@ -1,0 +1,1 @@
+"""Sources that show pods: lists, watches, and the bodies of verbs."""

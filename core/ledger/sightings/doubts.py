@@ -1,8 +1,8 @@
 """Acts of Paddock on a pod that a complete list does not show (F-8).
 
-Most often the list is the older one, and the watch that goes on from it shows the rest. After a restore of
-etcd it never does. So an accepted Binding, an eviction and an opened gate are believed, from such a list on,
-until the watch has told all that happened before it, and for `DOUBTED` seconds at least; not for ever.
+Most often the list is older, and the watch that continues from it shows them. After a restore of etcd, it
+never does. So an accepted Binding, an eviction and an opened gate stay believed for a limited time. That time
+lasts until the watch has caught up, and at least `DOUBTED` seconds.
 """
 
 from core.ids import NO_POD, PodUid
@@ -21,7 +21,7 @@ from core.ledger.touched import Rounds
 
 
 def doubt_what_is_not_shown(state: State, uids: frozenset[PodUid]) -> None:
-    """A list has ended. ``uids``: of the pods that it has."""
+    """Doubt what a complete list does not show. ``uids``: pods in the list."""
     for record in state.pods.records.values():
         if record.uid not in uids:
             note_not_shown(record)
@@ -32,7 +32,7 @@ def doubt_what_is_not_shown(state: State, uids: frozenset[PodUid]) -> None:
 
 
 def expire_doubts(state: State) -> Rounds:
-    """Undo what no watch has shown in time. An open bind call, or an opening, is waited for."""
+    """Undo acts that no watch has shown in time. An open bind call or an opening gate gets more time."""
     for uid in sorted(take_due(state, TimerKind.DOUBT)) if state.pods.caught_up else ():
         record = state.pods.records.get(uid)
         if record is None or record.seen.doubted_until is None:
@@ -55,7 +55,7 @@ def _undo(state: State, record: PodRecord) -> Rounds:
     if record.is_gated:
         end_opening(record)
     if record.preemption.eviction is not None and not record.facts.deleting:
-        # Of a placeholder it is not known who asked; `note_released` does what either waits for.
+        # For a placeholder it is unknown which owner asked. `note_released` serves both.
         preemptor = PodUid(record.preemption.preempted_for or NO_POD)
         note_released(
             state, on.PodEvicted(record.uid, EvictionOutcome.FAILED, Purpose.REPLACEMENT, preemptor)

@@ -1,8 +1,8 @@
-"""Pods as lists, watches and the bodies of verbs show them, and whom of these to believe (F-8).
+"""Reports about pods by lists, watches and the bodies of verbs, and which of them to believe (F-8).
 
-A complete list replaces what earlier lists and watches said, tombstones included, whatever the versions: they
-go back when etcd is restored. A body may be ahead of the watch. It is believed for `PROVISIONAL` seconds at
-most, and never about a pod that has a node: kube-scheduler does not ask about such a pod.
+A complete list replaces earlier lists and watches, tombstones included, whatever the versions: they decrease
+when etcd is restored. A body may be ahead of the watch. It is believed for at most `PROVISIONAL` seconds. It
+is never believed about a pod with a node, because kube-scheduler does not ask about such a pod.
 """
 
 from dataclasses import replace
@@ -18,19 +18,19 @@ from core.ledger.gangs.replacement import note_placed, resume_slots
 from core.ledger.podgroups.membership import touch_all_groups
 from core.ledger.pods.belief import (
     begin_provisional,
+    believe_body,
     believe_shown,
-    believe_told,
     end_doubt_if_shown,
+    note_existence,
     note_shown,
     overdue_bodies,
-    vouch,
 )
 from core.ledger.pods.record import PodRecord
 from core.ledger.pods.registry import delete_pod, forget, new_record, refresh
-from core.ledger.pods.tombstones import forget_gone
-from core.ledger.pods.update import is_older, is_same_pod, says_the_same
+from core.ledger.pods.tombstones import drop_tombstone
+from core.ledger.pods.update import agrees, is_older, is_same_pod
 from core.ledger.preemption.execution import note_leaving
-from core.ledger.recovery import recall, resume
+from core.ledger.recovery import recover_record, resume
 from core.ledger.sightings.doubts import doubt_what_is_not_shown
 from core.ledger.state.state import State
 from core.ledger.touched import Rounds
@@ -38,6 +38,7 @@ from core.workload.pod import PodFacts
 
 
 def learn_pods(state: State, event: on.PodReport) -> Rounds:
+    """Route a report about pods to its handler."""
     match event:
         case on.PodObserved(pod):
             yield from _see(state, pod)
@@ -65,10 +66,10 @@ def learn_pods(state: State, event: on.PodReport) -> Rounds:
 
 
 def _see(state: State, facts: PodFacts) -> Rounds:
-    if facts.uid in state.pods.gone:
+    if facts.uid in state.pods.tombstones:
         if not state.pods.listing:
             return
-        forget_gone(state, facts.uid)
+        drop_tombstone(state, facts.uid)
     if facts.terminal:
         yield from delete_pod(state, facts.uid)
         return
@@ -78,7 +79,7 @@ def _see(state: State, facts: PodFacts) -> Rounds:
         record = None
     if record is None:
         record = new_record(state, facts)
-        recall(state, record)
+        recover_record(state, record)
         note_shown(record, facts)
     elif not _learn(state, record, facts):
         return
@@ -89,20 +90,18 @@ def _see(state: State, facts: PodFacts) -> Rounds:
 
 
 def _is_stranger(state: State, record: PodRecord, facts: PodFacts) -> bool:
-    """True for another pod of the same uid, or for one of which only bodies have told, and wrongly."""
-    rests_on_bodies = record.seen.shown is None and not (
-        record.placement.binding or record.placement.bound_to
-    )
-    return not is_same_pod(record, facts) or (rests_on_bodies and _is_misled(state, record, facts))
+    """True for another pod of the same uid, or for one that bodies alone have shown, and wrongly."""
+    only_bodies = record.seen.shown is None and not (record.placement.binding or record.placement.bound_to)
+    return not is_same_pod(record, facts) or (only_bodies and _is_misled(state, record, facts))
 
 
 def _is_misled(state: State, record: PodRecord, facts: PodFacts) -> bool:
-    """Whether bodies said otherwise whose a pod is, or in which queue its application runs."""
-    return not says_the_same(record.facts, facts) or application_of_bodies(state, facts) is not None
+    """True if bodies differed about the owner of a pod, or about the queue of its application."""
+    return not agrees(record.facts, facts) or application_of_bodies(state, facts) is not None
 
 
 def _learn(state: State, record: PodRecord, facts: PodFacts) -> bool:
-    """Note what is shown of a known pod; whether that is what it is taken for now."""
+    """Note a report about a known pod. Return True if the pod's facts are taken from it now."""
     shown = record.seen.shown
     if shown is not None and not state.pods.listing and is_older(facts, shown):
         return False
@@ -118,18 +117,18 @@ def _learn(state: State, record: PodRecord, facts: PodFacts) -> bool:
 
 
 def _body_stands(state: State, record: PodRecord, facts: PodFacts) -> bool:
-    """Whether a body is ahead of what is shown now. None is that a list was requested after.
+    """True if a body is ahead of the report. No body is ahead of a list that was requested after it.
 
-    A pod never loses its node, nor comes back once it is being deleted: there the body is wrong.
+    A pod never loses its node, and never returns from deletion. There the body is wrong.
     """
     if record.seen.provisional_until is None or facts.node or (facts.deleting and not record.facts.deleting):
         return False
-    ahead = not state.pods.listing or record.seen.vouched_in == state.pods.lists_begun
+    ahead = not state.pods.listing or record.seen.exists_since_list == state.pods.lists_begun
     return ahead and is_older(facts, record.facts)
 
 
 def _end_list(state: State, uids: frozenset[PodUid]) -> Rounds:
-    """All items of a complete list have been seen: what it lacks is gone."""
+    """Delete every pod that a complete list lacks."""
     for record in list(state.pods.records.values()):
         if record.uid not in uids and not _outlasts_list(state, record):
             yield from delete_pod(state, record.uid)
@@ -149,11 +148,11 @@ def _end_list(state: State, uids: frozenset[PodUid]) -> Rounds:
 
 
 def _outlasts_list(state: State, record: PodRecord) -> bool:
-    """Whether a pod that the list lacks may have come after it was read.
+    """True if a pod that the list lacks may be newer than the list.
 
-    A body told of it, or its Binding was accepted, since the list was requested; or its bind call is open.
+    A body showed it, or its Binding was accepted, after the list was requested; or its bind call is open.
     """
-    since = record.seen.vouched_in == state.pods.lists_begun and (
+    since = record.seen.exists_since_list == state.pods.lists_begun and (
         record.seen.shown is None or bool(record.placement.bound_to)
     )
     return bool(record.placement.binding) or since
@@ -163,31 +162,31 @@ def _outlasts_list(state: State, record: PodRecord) -> bool:
 
 
 def _take_offer(state: State, facts: PodFacts) -> Rounds:
-    if facts.uid in state.pods.gone or facts.terminal or facts.node:
+    if facts.uid in state.pods.tombstones or facts.terminal or facts.node:
         return
     record = state.pods.records.get(facts.uid)
     if record is None:
         record = new_record(state, facts)
-        recall(state, record)
+        recover_record(state, record)
         begin_provisional(state, record)
     elif not is_same_pod(record, facts) or record.node:
         return
     elif facts.version > record.facts.version:
-        # Whoever reaches the port may write a body: none makes a pod smaller than it is known (F-18).
+        # Any client of the port may write a body, so none may make a pod smaller than it is known (F-18).
         size = facts.size.largest(record.facts.size)
-        believe_told(record, replace(facts, size=size) if size != facts.size else facts)
+        believe_body(record, replace(facts, size=size) if size != facts.size else facts)
         if record.seen.shown is not None:
             begin_provisional(state, record)
-    vouch(state, record)
+    note_existence(state, record)
     yield from refresh(state, record)
 
 
 def _take_read(state: State, facts: PodFacts) -> Rounds:
-    """Nothing that bodies alone have said of a pod outlives a read of it (F-18).
+    """Replace everything that bodies alone have told of a pod by a read of it (F-18).
 
-    The watch alone tells that a pod has a node, or leaves.
+    Only the watch tells that a pod has a node or terminates.
     """
-    if facts.uid in state.pods.gone or facts.terminal or facts.node or facts.deleting:
+    if facts.uid in state.pods.tombstones or facts.terminal or facts.node or facts.deleting:
         return
     record = state.pods.records.get(facts.uid)
     if record is not None and _is_stranger(state, record, facts):
@@ -196,7 +195,7 @@ def _take_read(state: State, facts: PodFacts) -> Rounds:
     if record is None:
         yield from _take_offer(state, facts)
     elif record.seen.shown is None:
-        believe_told(record, facts)
+        believe_body(record, facts)
         yield from refresh(state, record)
     elif not is_older(facts, record.seen.shown):
         note_shown(record, facts)
@@ -205,16 +204,16 @@ def _take_read(state: State, facts: PodFacts) -> Rounds:
 
 
 def _take_absence(state: State, uid: PodUid) -> Rounds:
-    """A pod that only bodies have told of does not exist."""
+    """Drop a pod that only bodies have shown, because it does not exist."""
     record = state.pods.records.get(uid)
     if record is not None and record.seen.shown is None and not (record.node or record.placement.binding):
         yield from forget(state, record)
 
 
 def expire_provisional(state: State) -> Rounds:
-    """What only a body has told is not believed any more: of a pod that nothing else has shown, all of it.
+    """End the belief in bodies. Drop pods that nothing else has shown.
 
-    Not while the API server has its Binding, or may get it.
+    Not while the API server has the pod's Binding, or may get it.
     """
     for uid in overdue_bodies(state):
         record = state.pods.records.get(uid)

@@ -1,0 +1,1 @@
+"""State of the ledger, in parts with one owner each."""

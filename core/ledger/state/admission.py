@@ -1,4 +1,4 @@
-"""State of admission: pending asks, the turns that were given, and what the next cycle is for."""
+"""State of admission: pending asks, turns, and the requests for the next cycle."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -16,7 +16,7 @@ from core.workload.promises import Promises
 
 
 class WaitingKey(NamedTuple):
-    """Asks of one application, size and constraints on nodes fit alike."""
+    """Key of asks that fit alike: the same application, size and constraints on nodes."""
 
     queue: QueuePath
     size: Resource
@@ -25,14 +25,17 @@ class WaitingKey(NamedTuple):
 
 
 class Seat(NamedTuple):
-    """Where an ask waits, with the rank it was filed under: what it is told later may rank it elsewhere."""
+    """Place of an ask in the pending index, with the rank under which it was filed.
+
+    Later facts may change its rank.
+    """
 
     key: WaitingKey
     rank: Rank
 
 
 class Turn(NamedTuple):
-    """Leave to be placed, since ``at``. What it holds is taken back from where it was given."""
+    """A turn given at ``at``. The amounts it holds are taken back from where they were counted."""
 
     seat: Seat
     at: float
@@ -49,7 +52,7 @@ class Pending:
     waiting: dict[QueuePath, PendingIndex] = field(default_factory=dict)
     #: Place of each ask in that index.
     waits_at: dict[PodUid, Seat] = field(default_factory=dict)
-    #: One object for each kind of asks, by itself, so that equal ones are found equal at once. A cache.
+    #: Shared object for each kind of asks, so that equal kinds compare at once. A cache.
     kinds: dict[Kind, Kind] = field(default_factory=dict)
 
 
@@ -63,22 +66,22 @@ class Turns:
     given: Extra = field(default_factory=Extra)
     #: Quota that turns hold, by leaf and application.
     promised: dict[QueuePath, Promises] = field(default_factory=dict)
-    #: Leaves, with applications, in which anything was counted since the running cycle looked last.
+    #: Leaves, with applications, in which anything was counted since the running cycle last read them.
     moved: dict[QueuePath, dict[AppId, None]] = field(default_factory=dict)
-    #: Asks with a turn whose wake-up has to wait.
+    #: Asks with a turn whose wake-up is postponed.
     unwoken: set[PodUid] = field(default_factory=set)
-    #: Asks that no cycle has looked at.
+    #: Asks that no cycle has checked.
     fresh: dict[PodUid, Seat] = field(default_factory=dict)
     #: Time of the last call of kube-scheduler about any pod, in seconds.
     asked_at: float = 0.0
 
 
 class CycleReason(StrEnum):
-    """Reason why a scheduling cycle is requested."""
+    """Reason for a scheduling cycle."""
 
     #: Quota or a node became free.
     CAPACITY_FREED = "capacity_freed"
-    #: An ask is there that does not call filter by itself, or was refused to be woken by a cycle.
+    #: An ask arrived that does not call filter by itself, or a refused ask waits for a wake-up.
     POD_ARRIVED = "pod_arrived"
     #: A pending ask is old enough for a node reservation.
     POD_AGED = "pod_aged"
@@ -94,30 +97,30 @@ class CycleReason(StrEnum):
     CLUSTER_CHANGED = "cluster_changed"
     #: A document of queues was applied.
     CONFIGURED = "configured"
-    #: This instance began to act.
+    #: This instance became the acting one.
     ACTING_BEGAN = "acting_began"
 
 
 class RequeueReason(StrEnum):
-    """Reason why a scheduling cycle did not admit an ask that it checked."""
+    """Reason why a cycle did not admit an ask that it checked."""
 
     #: A queue on the way to the root is full for asks of that size.
     NO_HEADROOM = "no_headroom"
     #: A queue, a user or a group has no quota for it, or no application more may run.
     NO_QUOTA = "no_quota"
-    #: No node takes it.
+    #: No node takes the ask.
     NO_NODE = "no_node"
-    #: Its last turn came to nothing, and its back-off is not over.
+    #: Last turn came to nothing, and the back-off of the ask is not over.
     BACK_OFF = "back_off"
-    #: Its application is in back-off, as too many asks found no node.
+    #: Application in back-off, because too many of its asks found no node.
     APPLICATION_BACK_OFF = "application_back_off"
-    #: Its last turn came to nothing, so that all other asks are checked first.
+    #: Last turn came to nothing, so all other asks are checked first.
     PASSED_OVER = "passed_over"
-    #: A node is reserved for it, and has no capacity for it yet.
+    #: Node reserved for the ask, but without enough capacity yet.
     NODE_RESERVATION = "node_reservation"
-    #: A node that is reserved for another ask could take it, and it would not call filter.
+    #: Node reserved for another ask could take this one, which would not call filter.
     RESERVED_FOR_ANOTHER = "reserved_for_another"
-    #: It is admitted with its pod group or not at all.
+    #: Admitted together with its pod group, or not at all.
     POD_GROUP = "pod_group"
 
 
@@ -133,15 +136,15 @@ class CycleRequest:
     reasons: dict[CycleReason, None] = field(default_factory=dict)
     #: Number of cycles that began for each reason, since the start.
     begun: dict[CycleReason, int] = field(default_factory=dict)
-    #: Reason of the last cycle that did not admit an ask of that application and kind, or of a full leaf.
+    #: Reason why the last cycle did not admit asks of that application and kind, or of a full leaf.
     requeued: dict[RequeuedAsks, RequeueReason] = field(default_factory=dict)
-    #: Number of checks that ended so, since the start. Asks that are requeued together count once.
+    #: Number of checks with each result, since the start. Asks that are requeued together count once.
     requeues: dict[RequeueReason, int] = field(default_factory=dict)
     #: True if capacity was freed since the last cycle began.
     freed: bool = False
     #: True if an ask waits for a cycle.
     due: bool = False
-    #: True while a cycle goes on.
+    #: True while a cycle runs.
     running: bool = False
     #: Kinds of asks that cycles found no node for.
     nowhere: set[Kind] = field(default_factory=set)
@@ -157,9 +160,9 @@ class CycleRequest:
 class Unguarded:
     """Pods that kube-scheduler may place without a filter call (F-2)."""
 
-    #: Those that are not overdue, in the order in which they will be. Derived.
+    #: Pods that are not overdue, in the order of their deadlines. Derived.
     placing: dict[PodUid, None] = field(default_factory=dict)
-    #: Those of which that was reported. Derived, together with ``placing``.
+    #: Overdue pods, which were reported. Derived, together with ``placing``.
     unplaced: dict[PodUid, None] = field(default_factory=dict)
     #: Pods that were never admitted and are not reported yet, placed or not (F-7).
     bypasses: dict[PodUid, None] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""State of the cluster beside its pods."""
+"""State of the cluster apart from its pods."""
 
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ class Cluster:
     nodes: dict[NodeName, NodeFacts] = field(default_factory=dict)
     #: True once a complete list of nodes was shown.
     nodes_listed: bool = False
-    #: Number that changes whenever a node comes or goes.
+    #: Number that changes whenever a node is added or removed.
     node_set: int = 0
     #: Namespaces by name.
     namespaces: dict[str, NamespaceFacts] = field(default_factory=dict)

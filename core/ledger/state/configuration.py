@@ -26,7 +26,7 @@ class Configuration:
     resolver: str = ""
     #: Policy by which nodes are scored (NODE-1).
     node_sort: NodeSortSpec = field(default_factory=NodeSortSpec)
-    #: True if asks may preempt for their guarantee (PRE-1).
+    #: True if asks may preempt to reach a guarantee (PRE-1).
     preempts: bool = True
     #: True if a queue gives up pods when its quota shrinks (QCP-1).
     quota_preempts: bool = False

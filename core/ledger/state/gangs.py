@@ -10,24 +10,25 @@ from core.workload.gangs.progress import GangTally
 
 
 class Role(Enum):
-    """What a pod is to its gang now."""
+    """Role of a pod in its gang."""
 
     PENDING = "pending"
-    """A placeholder without a node."""
+    """Placeholder without a node."""
     HELD = "held"
-    """A placeholder whose room is there to be taken over."""
+    """Placeholder that a member can replace."""
     LEAVING = "leaving"
-    """A placeholder that is taken over, or taken back."""
+    """Placeholder that is being replaced or deleted."""
     WANTING = "wanting"
-    """A member that waits for a placeholder of its group."""
+    """Member that waits for a placeholder of its group."""
     WAITING = "waiting"
     """Any pod that waits for the gang."""
 
 
 class InLine(NamedTuple):
-    """When a gang takes over, among others that could: as kube-scheduler comes to its members.
+    """Order in which gangs begin replacements, like that in which kube-scheduler reaches their members.
 
-    ``stalled``: what it has begun does not get on; ``priority``: of its first member, turned round.
+    ``stalled``: True if its replacements under way make no progress. ``priority``: of its first member,
+    negated.
     """
 
     stalled: bool
@@ -37,7 +38,7 @@ class InLine(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a pod stands in the gang of its application."""
+    """Place of a pod in the gang of its application."""
 
     role: Role
     app: AppId
@@ -51,21 +52,21 @@ class Gangs:
 
     #: Place of each pod that is in a gang. Derived.
     places: dict[PodUid, Place] = field(default_factory=dict)
-    #: Members for which a node has room that is theirs alone. Derived.
+    #: Members with capacity on a node that is reserved for them alone. Derived.
     slots: dict[NodeName, set[PodUid]] = field(default_factory=dict)
     #: Node of each of those members, in the order of their links. Derived.
     slots_at: dict[PodUid, NodeName] = field(default_factory=dict)
     #: Nodes with slots on which anything has changed since the open ones were checked.
     unchecked: dict[NodeName, None] = field(default_factory=dict)
-    #: Time at which members were linked whose placeholder is there yet, in seconds. Derived.
+    #: Time at which members were linked whose placeholder still exists, in seconds. Derived.
     opening: dict[PodUid, float] = field(default_factory=dict)
-    #: Gangs in which something has changed since they were looked at.
+    #: Gangs in which something has changed since their last check.
     touched: dict[AppId, None] = field(default_factory=dict)
-    #: Gangs with a member that fits beside no placeholder, nor anywhere else when last looked at.
+    #: Gangs with a member that fits beside no placeholder, and fitted nowhere else at the last check.
     elsewhere: dict[AppId, None] = field(default_factory=dict)
     #: Gangs with members that may be linked as soon as fewer are under way.
     in_line: dict[AppId, InLine] = field(default_factory=dict)
-    #: The same as a heap: the gang that goes next is first.
+    #: Heap of the gangs in line. The gang that goes next is first.
     line: list[InLine] = field(default_factory=list)
-    #: Numbers of what became of gangs.
+    #: Numbers of gangs since the start.
     tally: GangTally = field(default_factory=GangTally)

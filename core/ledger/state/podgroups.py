@@ -12,15 +12,15 @@ class PodGroups:
 
     #: Groups that have members. Derived.
     known: dict[GroupKey, Group] = field(default_factory=dict)
-    #: Groups for which something ends by itself. Derived.
+    #: Groups with a running timer. Derived.
     watched: dict[GroupKey, None] = field(default_factory=dict)
     #: Terms of PodGroup objects, by source.
     terms: dict[tuple[GroupSource, GroupKey], Terms] = field(default_factory=dict)
     #: Kinds of PodGroup objects that the cluster serves.
     sources: set[GroupSource] = field(default_factory=set)
-    #: Groups to look at once the event is applied.
+    #: Groups to check once the event is applied.
     touched: dict[GroupKey, None] = field(default_factory=dict)
     #: Groups whose timers are to be set anew once the event is applied.
     untimed: dict[GroupKey, None] = field(default_factory=dict)
-    #: Numbers of what became of groups.
+    #: Numbers of pod groups since the start.
     numbers: GroupNumbers = field(default_factory=GroupNumbers)

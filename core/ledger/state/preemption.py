@@ -8,11 +8,11 @@ from core.ids import NodeName, PodUid, QueuePath
 from core.ledger.events import ChosenVictim
 
 OFFERED_FOR = 5.0
-"""Seconds in which kube-scheduler may take a plan it was told of."""
+"""Seconds in which kube-scheduler may take an offered plan."""
 
 
 class Offer(NamedTuple):
-    """A plan that kube-scheduler was told of and may carry out, since ``at`` (DESIGN-4)."""
+    """A plan offered to kube-scheduler at ``at``, which it may carry out (DESIGN-4)."""
 
     plan: str
     node: NodeName
@@ -21,21 +21,21 @@ class Offer(NamedTuple):
 
     @property
     def until(self) -> float:
-        """Time at which it is withdrawn, in seconds."""
+        """Time at which the offer is withdrawn, in seconds."""
         return self.at + OFFERED_FOR
 
 
 class Payer(NamedTuple):
-    """Whose plans in vain are counted together. ``namespace``: empty for a queue that is configured."""
+    """Key under which plans in vain are counted. ``namespace``: empty for a configured queue."""
 
     queue: QueuePath
     namespace: str
 
 
 class InVain(NamedTuple):
-    """What is known of plans in vain: when the last were, and ``until`` when no plan is made.
+    """Record of plans in vain: times of the last ones, and ``until``, before which no plan is made.
 
-    ``times``: waits in a row; ``reported``: an ask was told of the last one.
+    ``times``: waits in a row. ``reported``: True if an ask was told of the last wait.
     """
 
     moments: tuple[float, ...] = ()
@@ -45,38 +45,38 @@ class InVain(NamedTuple):
 
 
 class Stage(Enum):
-    """How far a victim is on its way out."""
+    """Progress of a victim."""
 
     OFFERED = "offered"
-    """kube-scheduler was told of it and may take it; nothing is written."""
+    """Offered to kube-scheduler, which may take it. Nothing is written."""
     CHOSEN = "chosen"
     MARKED = "marked"
-    """It says on itself for whom it goes."""
+    """Annotated with the ask that it is a victim of."""
     ASKED = "asked"
-    """Its eviction was asked for, and perhaps is not answered yet."""
+    """Eviction requested, and perhaps not answered yet."""
 
 
 @dataclass(slots=True)
 class Preemption:
-    """Plans in flight, and what decides when the next one is made."""
+    """Plans in flight, and the data that decides when the next one is made."""
 
-    #: Victims by the ask, or the queue, that they go for, in the order chosen. Derived.
+    #: Victims by their ask or queue, in the order in which they were chosen. Derived.
     victims: dict[PodUid | QueuePath, dict[PodUid, Stage]] = field(default_factory=dict)
-    #: Plans that kube-scheduler was told of, by ask.
+    #: Plans offered to kube-scheduler, by ask.
     offers: dict[PodUid, Offer] = field(default_factory=dict)
-    #: Asks whose offer was withdrawn and whose victims are still to be spared.
+    #: Asks whose offer was withdrawn and whose victims are still to be released.
     withdrawn: dict[PodUid, None] = field(default_factory=dict)
-    #: Plans whose ask vanished, by who pays (F-25).
+    #: Plans whose ask vanished, by the queue that is charged (F-25).
     in_vain: dict[Payer, InVain] = field(default_factory=dict)
     #: Number of plans in vain since the start.
     plans_in_vain: int = 0
     #: Number of waits for plans in vain since the start.
     waits_for_vain: int = 0
-    #: Time at which an ask may next have a plan made for it, in seconds (PRE-5).
+    #: Earliest time of the next plan for an ask, in seconds (PRE-5).
     attempts: dict[PodUid, float] = field(default_factory=dict)
     #: Asks that may have a plan made for them now.
     trying: dict[PodUid, None] = field(default_factory=dict)
     #: Number of times that asks were added to ``trying``.
     due_round: int = 0
-    #: Queues whose pods are to go now.
+    #: Queues whose pods are to be evicted now.
     reclaims: dict[QueuePath, None] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Everything the ledger remembers, in parts that have one owner each. No behaviour."""
+"""State of the ledger, in parts with one owner each. No behaviour."""
 
 from dataclasses import dataclass, field
 
@@ -21,15 +21,15 @@ from core.workload.application import Application
 
 @dataclass(slots=True)
 class State:
-    """State of the ledger. ``core.ledger.audit`` recomputes what a part calls derived."""
+    """State of the ledger. ``core.ledger.audit`` recomputes the derived parts."""
 
     #: Time of the event that is being applied, in seconds since the epoch.
     now: float = 0.0
-    #: True if this instance acts, False while another one leads.
+    #: True if this instance acts, False while another one does.
     acts: bool = True
     #: Effects to hand out when the event is applied.
     outbox: list[Effect] = field(default_factory=list)
-    #: What ends by itself, and when.
+    #: Timers: what ends by itself, and when.
     timers: Timers = field(default_factory=Timers)
     #: Document and settings in force.
     config: Configuration = field(default_factory=Configuration)
@@ -59,11 +59,11 @@ class State:
     podgroups: PodGroups = field(default_factory=PodGroups)
 
     def application_of(self, record: PodRecord) -> Application | None:
-        """None for a pod that is in none yet, or in none at all."""
+        """Application of a pod; None if it is in none, or in none yet."""
         app_id = record.membership.application
         return self.applications.known.get(app_id) if app_id is not None else None
 
     @property
     def quota_check(self) -> QuotaCheck:
-        """What decides whether an ask fits, besides its queues."""
+        """Check of limits and quotas, with the limits and usage that it reads."""
         return QuotaCheck(self.config.limits, self.usage.book)

@@ -1,7 +1,7 @@
-"""The timer heap: one place for everything that ends by itself, by (time, key) within each kind.
+"""The timer heap: one place for every expiry, by (time, key) within each kind.
 
-Timers are cancelled lazily: their entries stay in the heap, void, until they come first or are too many. Each
-kind has a heap of its own, as some kinds stand still at times.
+Timers are cancelled lazily. A void entry stays in its heap until it comes first or void entries are too many.
+Each kind has a heap of its own, because some kinds stop at times.
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -15,11 +15,11 @@ from core.ledger.state.timers import TimerKey, TimerKind
 from core.workload.pod_group import GroupKey
 
 _VOID_AT_MOST = 64
-"""Void entries beside the valid ones before a heap is built anew."""
+"""Void entries beside the valid ones before a heap is rebuilt."""
 
 
 def set_timer(state: State, kind: TimerKind, key: TimerKey, when: float) -> None:
-    """Have a timer expire at ``when``, and at no other time. Cost: O(log n)."""
+    """Set a timer to expire at ``when``, and at no other time. Cost: O(log n)."""
     due, timer = state.timers.due, (kind, key)
     known = due.get(timer)
     if known == when:
@@ -27,20 +27,20 @@ def set_timer(state: State, kind: TimerKind, key: TimerKey, when: float) -> None
     due[timer] = when
     heap = state.timers.heaps.setdefault(kind, [])
     heappush(heap, (when, key))
-    # The entry of the former time is void now, which matters where it comes first.
+    # The entry for the former time is void now, which matters where it comes first.
     if known is not None and (heap[0][1] == key or len(heap) > 2 * len(due) + _VOID_AT_MOST):
         _tidy(state, kind)
 
 
 def set_no_later(state: State, kind: TimerKind, key: TimerKey, when: float) -> None:
-    """Have a timer expire at ``when``, unless it expires before."""
+    """Set a timer to expire at ``when``, unless it expires earlier."""
     current = state.timers.due.get((kind, key))
     if current is None or when < current:
         set_timer(state, kind, key, when)
 
 
 def cancel_timer(state: State, kind: TimerKind, key: TimerKey) -> None:
-    """Forget a timer, if it is set."""
+    """Cancel a timer, if it is set."""
     due = state.timers.due
     if due.pop((kind, key), None) is None:
         return
@@ -50,7 +50,7 @@ def cancel_timer(state: State, kind: TimerKind, key: TimerKey) -> None:
 
 
 def timer_at(state: State, kind: TimerKind, key: TimerKey) -> float | None:
-    """Time at which a timer expires; None when it is not set."""
+    """Time at which a timer expires, or None if it is not set."""
     return state.timers.due.get((kind, key))
 
 
@@ -71,7 +71,7 @@ def next_timer(
     stopped: Container[TimerKind] = (),
     held_back: Mapping[TimerKind, float] | None = None,
 ) -> float | None:
-    """Time at which the first timer expires; None when none is set. Cost: O(1).
+    """Time at which the first timer expires, or None if none is set. Cost: O(1).
 
     ``stopped``: kinds of timers that do not expire now. ``held_back``: time before which no timer of a kind
     expires, in seconds.
@@ -108,7 +108,7 @@ def take_due(
 @overload
 def take_due(state: State, kind: Literal[TimerKind.DOUBT, TimerKind.REJECTION]) -> list[PodUid]: ...
 def take_due(state: State, kind: TimerKind) -> Sequence[TimerKey]:
-    """Keys of the timers of one kind that have expired, in the order of their times; they are set no more."""
+    """Remove the expired timers of one kind, and return their keys in the order of their times."""
     expired: list[TimerKey] = []
     heap = state.timers.heaps.get(kind, [])
     while heap and has_come(heap[0][0], now=state.now):
@@ -120,7 +120,7 @@ def take_due(state: State, kind: TimerKind) -> Sequence[TimerKey]:
 
 
 def _tidy(state: State, kind: TimerKind) -> None:
-    """Keep the first entry valid, and void ones few."""
+    """Make the first entry valid, and rebuild the heap if void entries are many."""
     due, heap = state.timers.due, state.timers.heaps[kind]
     if len(heap) > 2 * len(due) + _VOID_AT_MOST:
         heap[:] = [(when, key) for (of, key), when in due.items() if of is kind]

@@ -1,4 +1,4 @@
-"""Timers: what ends by itself, and when."""
+"""Kinds of timers, and the state of all timers."""
 
 from dataclasses import dataclass, field
 from enum import IntEnum, auto
@@ -8,68 +8,69 @@ from core.workload.pod_group import GroupKey
 
 
 class TimerKind(IntEnum):
-    """What a timer is about. `TimePassed` handles the kinds in an order of its own."""
+    """Subject of a timer. `TimePassed` handles the kinds in an order of its own."""
 
     GANG = auto()
-    """A gang is to be looked at again."""
+    """Next check of a gang."""
     OFFER = auto()
-    """The offer for an ask ends."""
+    """End of the offer for an ask."""
     NODE_RESERVATION = auto()
-    """The node reserved for an ask is released."""
+    """End of the node reservation for an ask."""
     ATTEMPT = auto()
-    """A plan may be made for an ask, of all those that wait for one."""
+    """Next plan for any of the asks that wait for one."""
     QUOTA_RECLAIM = auto()
-    """Pods of a queue go because its quota shrank. Stopped while quotas do not preempt."""
+    """Eviction of a queue's pods because its quota shrank. Stopped while quotas do not preempt."""
     AGE = auto()
-    """An ask is old enough for a node reservation, of all those that wait."""
+    """Age at which any of the waiting asks may get a node reservation."""
     USER_GROUPS = auto()
-    """What a resolver said of the groups of a user is not used any more."""
+    """Expiry of a resolver's answer about a user."""
     APPLICATION_STATE = auto()
-    """The state of an application ends."""
+    """End of an application's state."""
     PROVISIONAL = auto()
-    """The body of a verb is not believed any more, unless something has shown the same."""
+    """End of the belief in the body of a verb, unless something has shown the same."""
     DOUBT = auto()
-    """An act of Paddock that no list has shown is over. Stands still until the watch has caught up."""
+    """End of an act of Paddock that no list has shown. Stopped until the watch has caught up."""
     REJECTION = auto()
-    """A pod is told of the rejection of its application and marked, for the first time or again (APP-8)."""
+    """Report of a rejection to a pod, which may also be marked Failed, first or again (APP-8)."""
     NAMESPACE = auto()
-    """An application waits no longer for its namespace."""
+    """End of an application's wait for its namespace."""
     RESERVATION = auto()
-    """The quota reservation of a pod is over."""
+    """End of a pod's quota reservation."""
     CYCLE = auto()
-    """The next cycle has something to do."""
+    """Time at which the next cycle has something to do."""
     TURN = auto()
-    """The lease of a turn is over. Stopped while no other ask would have the capacity."""
+    """End of a turn's lease. Stopped while no other ask would get the capacity."""
     REFUSED_TURN = auto()
-    """The lease of a turn is over, of an ask that was refused."""
+    """End of the lease of a turn, for an ask that was refused."""
     UNADMITTED = auto()
-    """A pod that was never admitted is to be reported (F-7). Stopped while this instance reports none."""
+    """Report of a pod that was never admitted (F-7). Stopped while this instance reports none."""
     UNPLACED = auto()
-    """A pod without a node is to be reported (F-2). Stopped like that."""
+    """Report of a pod without a node (F-2). Stopped like the one before."""
     GANG_SLOT = auto()
-    """The open slot of a member is to be checked."""
+    """Next check of a member's open slot."""
     GANG_LINE = auto()
-    """Replacements under way stop other gangs no longer."""
+    """Time at which replacements under way stop blocking other gangs."""
     POD_GROUP_ATTEMPT = auto()
-    """The attempt of a pod group is given up."""
+    """End of a pod group's attempt."""
     POD_GROUP_LEASE = auto()
-    """The turns of a pod group are taken back, as none of its members came."""
+    """End of the turns of a pod group to which no member came."""
     POD_GROUP_DEGRADED = auto()
-    """A pod group that stayed degraded is reported."""
+    """Report of a pod group that stayed degraded."""
 
 
 TimerKey = AppId | PodUid | GroupKey | str
-"""An application, a pod, a pod group, or a user by name: one type for each kind."""
+"""Key of a timer: an application, a pod, a pod group, or a user by name. One type for each kind."""
 
 ONLY_ONE = ""
-"""Key of the timer of a kind of which there is one only."""
+"""Key of the timer of a kind that has only one."""
 
 
 @dataclass(slots=True)
 class Timers:
-    """Timers of the kinds in `TimerKind`, each kind in a heap of its own: some kinds stand still at times."""
+    """Timers of the kinds in `TimerKind`, each kind in a heap of its own."""
 
     #: Time at which a timer expires, in seconds since the epoch.
     due: dict[tuple[TimerKind, TimerKey], float] = field(default_factory=dict)
-    #: Heap of (time, key) per kind, the earliest first. Entries `due` contradicts are void; the first is not.
+    #: Heap of (time, key) per kind, the earliest first. An entry that `due` contradicts is void; the first is
+    #: valid.
     heaps: dict[TimerKind, list[tuple[float, TimerKey]]] = field(default_factory=dict)

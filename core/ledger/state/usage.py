@@ -1,4 +1,4 @@
-"""State of usage: what each pod is charged, and the counters that charges add up to."""
+"""State of usage: the charge of each pod, and the counters that charges add up to."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -12,14 +12,14 @@ from core.workload.nodes.free_capacity import FreeCapacity
 from core.workload.nodes.node import NodeUse
 
 OverMaxPlace = QueuePath | Tracked
-"""A queue, or a user or group in one."""
+"""Place that can be above its max: a queue, or a user or group in a queue."""
 
 
 class Episode(NamedTuple):
-    """Usage above a max, for as long as that lasts.
+    """Usage above a max, for as long as it lasts.
 
-    ``pod``: the one whose charge brought it there, None when the max was lowered; ``reported``: by an event
-    of this instance.
+    ``pod``: pod whose charge exceeded the max; None if the max was lowered. ``reported``: True if this
+    instance posted an Event.
     """
 
     pod: PodUid | None
@@ -28,7 +28,10 @@ class Episode(NamedTuple):
 
 @dataclass(slots=True)
 class Usage:
-    """Charges and counters. All but one is derived, so the audit recomputes it. Queues have counters too."""
+    """Charges and counters. All but one are derived, so the audit recomputes them.
+
+    Queues have counters too.
+    """
 
     #: Charge of each pod that is charged.
     charges: dict[PodUid, Charge] = field(default_factory=dict)
@@ -36,7 +39,7 @@ class Usage:
     uses: dict[NodeName, NodeUse] = field(default_factory=dict)
     #: Allocatable amounts of all nodes.
     capacity: Tally = field(default_factory=Tally)
-    #: Free amounts of nodes, indexed for the question which nodes take an ask.
+    #: Free amounts of nodes, indexed by the nodes that can take an ask.
     free_capacity: FreeCapacity = field(default_factory=FreeCapacity)
     #: Reserved quota that is on no node yet.
     afloat: Tally = field(default_factory=Tally)
@@ -48,5 +51,5 @@ class Usage:
     reserved: set[PodUid] = field(default_factory=set)
     #: Queues, users and groups above a max (F-24).
     over_max: dict[OverMaxPlace, Episode] = field(default_factory=dict)
-    #: Number of times that usage has passed a max, by kind, since the start. Not derived.
+    #: Number of times that usage exceeded a max, by kind, since the start. Not derived.
     over_max_begun: dict[str, int] = field(default_factory=dict)

@@ -153,11 +153,11 @@ def _report(state: State, record: PodRecord, places: Sequence[OverMaxPlace]) -> 
     for place in places:
         state.usage.over_max[place] = state.usage.over_max[place]._replace(reported=True)
     more = f"; and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
-    told = "; ".join(_told(state, place) for place in places[:_SHOWN])
-    post(state, record, OVER_MAX, f"{told}{more}. Nothing that needs more of it is admitted meanwhile")
+    texts = "; ".join(_excess_text(state, place) for place in places[:_SHOWN])
+    post(state, record, OVER_MAX, f"{texts}{more}. Nothing that needs more of it is admitted meanwhile")
 
 
-def _told(state: State, place: OverMaxPlace) -> str:
+def _excess_text(state: State, place: OverMaxPlace) -> str:
     excess = excess_of(state, place)
     amounts = (
         ", ".join(f"{name} by {amount_text(name, amount)}" for name, amount in excess.items())

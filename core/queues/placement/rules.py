@@ -64,30 +64,30 @@ def decide_queue(tree: Tree, rules: Sequence[RuleSpec], request: PlacementReques
 
     An application with a pod on a node already is never refused: it goes to the recovery queue (PL-10).
     """
-    walk = _Walk(tree, request)
+    placement = _Placement(tree, request)
     try:
-        found = walk.first(rules or IMPLICIT)
+        found = placement.first(rules or IMPLICIT)
     except _Mistaken as error:
         found = Refusal(Code.PLACEMENT_FAILED, str(error))
     if found is None:
-        found = walk.last_resort()
+        found = placement.last_resort()
     if isinstance(found, Refusal) and request.forced:
         found = Chosen(RECOVERY_QUEUE)
-    return replace(found, passed_over=walk.passed_over) if isinstance(found, Chosen) else found
+    return replace(found, passed_over=placement.passed_over) if isinstance(found, Chosen) else found
 
 
 def why_passed_over(tree: Tree, rules: Sequence[RuleSpec], request: PlacementRequest) -> str:
     """Why the rules do not take the queue that is named; empty when they do, or look at no name (F-6)."""
-    walk = _Walk(tree, request)
+    placement = _Placement(tree, request)
     try:
-        walk.first(rules or IMPLICIT)
+        placement.first(rules or IMPLICIT)
     except _Mistaken as error:
         return str(error)
-    return walk.passed_over
+    return placement.passed_over
 
 
 @dataclass(slots=True)
-class _Walk:
+class _Placement:
     """One placement. ``stopped``: the most telling reason why a queue that was named is not taken;
     ``passed_over``: why that which the pod itself named is not."""
 

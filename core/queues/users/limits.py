@@ -157,15 +157,15 @@ class UsageBook:
 
 def headroom_for(limits: Limits, book: UsageBook, claimant: Claimant, paths: Sequence[QueuePath]) -> Limit:
     """Room under the limits of a user and of his group, on every level of the path (UGM-4, UGM-6, UGM-7)."""
-    room = UNLIMITED
+    left = UNLIMITED
     for path in paths:
         for tracked in claimant.tracked(path):
             limit = entry_for(limits, tracked)
             if limit is not None and limit.max is not None:
                 usage = book.get(tracked)
                 held = usage.held.as_resource() if usage is not None else Resource({})
-                room = room.tightest(limit.max.minus(held))
-    return room
+                left = left.tightest(limit.max.minus(held))
+    return left
 
 
 def entry_for(limits: Limits, tracked: Tracked) -> LimitSpec | None:

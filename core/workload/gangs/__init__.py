@@ -1,0 +1,1 @@
+"""Gangs: their definition, phases and progress, as values."""

@@ -1,7 +1,7 @@
-"""Gangs: what an application's first pod, or a pod's labels, say of pods that start together. Values only.
+"""Gangs: definitions, by an application's first pod or by labels, of pods that start together. Values only.
 
-How such a definition is read and checked is the matter of `extender.wire.annotations.gang`; where it must
-fit, that of `core.workload.gangs.refusals`.
+`extender.wire.annotations.gang` reads and checks a definition. `core.workload.gangs.refusals` says whether a
+queue can take it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,26 +14,27 @@ from core.resource import Resource
 from core.workload.nodes.affinity import Toleration
 
 DEFAULT_TIMEOUT = 900.0
-"""Seconds that placeholders have when a gang does not say (GANG-15)."""
+"""Seconds that placeholders have if a gang does not say (GANG-15)."""
 
 _LONGEST_TIMEOUT = (2**63 - 1) // 10**9
-"""Seconds; more of them are no number of nanoseconds, and then the default counts (GANG-15)."""
+"""Largest timeout in seconds. A larger one does not fit in nanoseconds, and then the default counts
+(GANG-15)."""
 
 
 class GangStyle(StrEnum):
-    """What becomes of a gang whose placeholders did not come in time (GANG-16)."""
+    """Fate of a gang whose placeholders did not come in time (GANG-16)."""
 
     HARD = "Hard"
-    """It fails."""
+    """The gang fails."""
     SOFT = "Soft"
-    """Its members are placed like any other pods."""
+    """Members are placed like any other pods."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceholderTemplate:
-    """What a group says of its placeholders (POD-10), as JSON of the API has it; only to be read.
+    """Template of a group's placeholders (POD-10), in the form of the API's JSON. Read only.
 
-    ``requests``: quantities by Kubernetes' resource names, without markers; the others: fields of a pod's
+    ``requests``: quantities by Kubernetes' resource names, without markers. Other fields: parts of a pod's
     metadata and spec, with the API's spelling of every key.
     """
 
@@ -50,8 +51,8 @@ class PlaceholderTemplate:
 class TaskGroup:
     """Members of an application that are alike (POD-10).
 
-    ``members``: how many there must be, at least 1; ``size``: of one placeholder, ``pods`` 1 included. Names
-    may repeat within a gang; nothing that is told of a group by its name can tell those apart.
+    ``members``: the required number, at least 1. ``size``: size of one placeholder, including ``pods`` 1.
+    Names may repeat within a gang. Reports that name a group cannot tell such groups apart.
     """
 
     name: str
@@ -62,23 +63,23 @@ class TaskGroup:
 
 @dataclass(frozen=True, slots=True)
 class GangPolicy:
-    """POD-14. ``timeout``: seconds as written, of which zero and below mean the default."""
+    """Policy of a gang (POD-14). ``timeout``: seconds as written; zero and below mean the default."""
 
     style: GangStyle = GangStyle.SOFT
     timeout: int = 0
 
     @property
     def placeholder_timeout(self) -> float:
-        """Seconds that placeholders have, before the age of the pod that defined them is taken off."""
+        """Seconds that placeholders have, before the age of the defining pod is subtracted."""
         return float(self.timeout) if 0 < self.timeout <= _LONGEST_TIMEOUT else DEFAULT_TIMEOUT
 
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """The task groups of an application, at least one (GANG-1).
+    """Task groups of an application, at least one (GANG-1).
 
-    ``total``: what all its placeholders ask for, ``placeholderAsk`` (POD-13), below 2^63 (POD-11);
-    ``written`` and ``policy_written``: the two annotations as they stood, which placeholders carry (GANG-3).
+    ``total``: amounts of all its placeholders, ``placeholderAsk`` (POD-13), below 2^63 (POD-11). ``written``
+    and ``policy_written``: the two annotations as written, which placeholders carry (GANG-3).
     """
 
     groups: tuple[TaskGroup, ...]
@@ -88,28 +89,28 @@ class Gang:
     policy_written: str = ""
 
     def group(self, name: str) -> TaskGroup | None:
-        """The first group of that name; a pod that names none of them is no member (GANG-1)."""
+        """First group of that name, or None. A pod that names no group is no member (GANG-1)."""
         return next((each for each in self.groups if each.name == name), None)
 
 
 class GroupSource(StrEnum):
-    """Where it is said what a pod group is."""
+    """Place where a pod group is defined."""
 
     LABELS = "labels"
-    """On its pods (COS-1)."""
+    """Labels of its pods (COS-1)."""
     PLUGIN = "scheduling.x-k8s.io"
-    """In the PodGroup objects of scheduler-plugins (COS-10)."""
+    """PodGroup objects of scheduler-plugins (COS-10)."""
     NATIVE = "scheduling.k8s.io"
-    """In Kubernetes' own (COS-22)."""
+    """Kubernetes' own PodGroup objects (COS-22)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Originator:
-    """The pod that a gang's placeholders belong to, with what they take from it (GANG-2, GANG-3).
+    """Pod that owns a gang's placeholders, with the fields that they copy from it (GANG-2, GANG-3).
 
-    ``markers``: resources of ours that it asks for (DESIGN-6); ``gated``: it stands behind our gate;
-    ``labels``, ``annotations`` (those that its own task groups name) and ``tolerations``: what it carries
-    itself, and so was allowed to (F-16).
+    ``markers``: Paddock's resources that it asks for (DESIGN-6). ``gated``: True if Paddock's gate holds it.
+    ``labels``, ``annotations`` (those that its own task groups name) and ``tolerations``: copied because the
+    pod itself was allowed to carry them (F-16).
     """
 
     uid: PodUid
@@ -126,9 +127,9 @@ class Originator:
 
 @dataclass(frozen=True, slots=True)
 class PodGroup:
-    """The group that a pod names, within its namespace (COS-1, COS-10, COS-20).
+    """Group that a pod names, within its namespace (COS-1, COS-10, COS-20).
 
-    ``min_available``: at least 1; 0 where an object says it.
+    ``min_available``: at least 1; 0 if an object says it.
     """
 
     name: str
@@ -138,6 +139,6 @@ class PodGroup:
 
 @dataclass(frozen=True, slots=True)
 class Misdefined:
-    """Keys of a gang that count for nothing, as they cannot be read (POD-12, COS-1). ``why``: for people."""
+    """Keys of a gang that cannot be read and count for nothing (POD-12, COS-1). ``why``: for people."""
 
     why: str

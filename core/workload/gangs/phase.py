@@ -13,23 +13,23 @@ class GangPhase(Enum):
     """Progress of a gang (APP-10)."""
 
     RESERVING = "reserving"
-    """Placeholders are created and get their nodes; no other pod of the application is placed."""
+    """Placeholders are created and get their nodes. No other pod of the application is placed."""
     STARTED = "started"
-    """All placeholders had nodes; members replace them (GANG-9)."""
+    """All placeholders had nodes, and members replace them (GANG-9)."""
     RESUMING = "resuming"
-    """The placeholders timed out (GANG-16, Soft), and that is being written on the originator."""
+    """Placeholders timed out (GANG-16, Soft). The outcome is being written on the originator."""
     RESUMING_NOTED = "resuming, noted"
-    """That is written, and the placeholders are deleted."""
+    """Outcome (Soft) is written on the originator, and the placeholders are deleted."""
     FAILING = "failing"
-    """The placeholders timed out (GANG-16, Hard), and that is being written on the originator."""
+    """Placeholders timed out (GANG-16, Hard). The outcome is being written on the originator."""
     FAILING_NOTED = "failing, noted"
-    """That is written; the placeholders are deleted, and then the members fail."""
+    """Outcome (Hard) is written. The placeholders are deleted, and then the members fail."""
     ORDINARY = "ordinary"
-    """A gang no more: the application is placed like any other."""
+    """No gang any more: the application is placed like any other."""
 
     @property
     def shown(self) -> str:
-        """Name of the phase in annotations and in REST; a noted phase has the name of the one before it."""
+        """Name of the phase in annotations and in REST. A noted phase has the name of the one before it."""
         return _SHOWN[self]
 
 
@@ -76,7 +76,7 @@ NEXT: Mapping[tuple[GangPhase, GangEvent], GangPhase] = {
 
 
 def advance(phase: GangPhase, event: GangEvent) -> GangPhase:
-    """The phase to which an event leads; `IllegalTransition` when the table does not list it."""
+    """Phase to which an event leads. Raises `IllegalTransition` if the table does not list it."""
     following = NEXT.get((phase, event))
     if following is None:
         raise IllegalTransition("gang", phase.value, event.value)

@@ -1,7 +1,6 @@
-"""How far the gang of an application has come: its phase, its placeholders, and its members that wait.
+"""Progress of an application's gang: its phase, its placeholders, and its members that wait.
 
-Values and counters only; what moves them is the matter of `core.ledger.gangs.lifecycle` and
-`core.ledger.gangs.replacement`.
+Values and counters only. `core.ledger.gangs.lifecycle` and `core.ledger.gangs.replacement` change them.
 """
 
 from collections.abc import Iterable
@@ -20,7 +19,7 @@ _APP_LENGTH, _GROUP_LENGTH = 28, 20
 
 @dataclass(slots=True)
 class TaskGroupProgress:
-    """TaskGroupProgress of one task group."""
+    """Progress of one task group."""
 
     #: Definition of the group.
     group: TaskGroup
@@ -44,7 +43,7 @@ class TaskGroupProgress:
 
 @dataclass(slots=True)
 class GangProgress:
-    """The gang of one application, from its first placeholder on."""
+    """Gang of one application, from its first placeholder on."""
 
     #: Task groups by name, in the order of definition; of several with one name the largest counts.
     groups: dict[str, TaskGroupProgress]
@@ -62,48 +61,48 @@ class GangProgress:
     asked: dict[str, TaskGroup] = field(default_factory=dict)
     #: Time of creation of the placeholders that no watch has shown yet, by name, in seconds.
     made: dict[str, float] = field(default_factory=dict)
-    #: Time at which failed calls are repeated, in seconds; None if none failed.
+    #: Time at which failed calls are repeated, in seconds; None if no call failed.
     retry_at: float | None = None
-    #: Time before which nothing new is begun, in seconds; None for no back-off.
+    #: End of the back-off, in seconds, before which nothing new is begun; None for no back-off.
     backs_off_until: float | None = None
     #: Time at which the outcome is written on the originator once more, in seconds; None for never.
     note_at: float | None = None
     #: Pods that wait for the gang.
     waiting: set[PodUid] = field(default_factory=set)
-    #: Reason why it is no gang any more; empty for none.
+    #: Reason why the gang was disbanded; empty for none.
     failure: str = ""
-    #: True once the application has completed but for its placeholders, which are deleted (APP-6).
+    #: True once the application has completed except for its placeholders, which are deleted (APP-6).
     left: bool = False
     #: True while the deletion of all its placeholders has been requested.
     swept: bool = False
-    #: Time at which it began, in seconds.
+    #: Time at which the gang began, in seconds.
     begun_at: float = 0.0
     #: Time at which all placeholders had their nodes, in seconds; None before that.
     started_at: float | None = None
 
     def move(self, event: GangEvent) -> None:
-        """Go to the phase to which an event leads; `IllegalTransition` when it leads to none."""
+        """Go to the phase to which an event leads. Raises `IllegalTransition` if there is none."""
         self.phase = advance(self.phase, event)
 
     @property
     def due_next(self) -> float | None:
-        """When it is to be looked at again."""
+        """Time of the next check, in seconds, or None for none."""
         moments = (self.due, self.retry_at, self.backs_off_until, self.note_at)
         return min((each for each in moments if each is not None), default=None)
 
     @property
     def complete(self) -> bool:
-        """Whether every group has as many placeholders on nodes as it needs (GANG-9)."""
+        """True if every group has as many placeholders on nodes as it needs (GANG-9)."""
         return all(len(each.held) >= each.needed for each in self.groups.values())
 
 
 @dataclass(slots=True)
 class GangTally:
-    """What has become of gangs since the process began.
+    """Numbers of gangs since the process began.
 
-    ``started`` and ``seconds``: how many came together, and how long that took them in all; ``timed_out``: by
-    style; ``refused``: whose placeholders the API server did not take; ``replaced`` and ``cancelled``:
-    take-overs that were completed, and that came to nothing.
+    ``started`` and ``seconds``: number of gangs that came together, and the time that took in all.
+    ``timed_out``: by style. ``refused``: gangs whose placeholders the API server rejected. ``replaced`` and
+    ``cancelled``: replacements that were completed, and that came to nothing.
     """
 
     started: int = 0
@@ -115,7 +114,7 @@ class GangTally:
 
 
 def gang_progress_of(gang: Gang, *, lifetime: float, now: float) -> GangProgress:
-    """A gang that begins."""
+    """Progress of a gang that begins."""
     groups: dict[str, TaskGroupProgress] = {}
     for group in gang.groups:
         known = groups.get(group.name)
@@ -125,7 +124,7 @@ def gang_progress_of(gang: Gang, *, lifetime: float, now: float) -> GangProgress
 
 
 def numbers_of(gang_progress: GangProgress) -> GangProgress:
-    """What is shown of a gang that is over: how many, of which size. What people wrote of it may be long."""
+    """Counters of a gang that has ended, to be shown. The user's texts are dropped, as they may be long."""
     return GangProgress(
         {
             name: TaskGroupProgress(
@@ -143,9 +142,9 @@ def numbers_of(gang_progress: GangProgress) -> GangProgress:
 
 
 def names_of(app: AppId, originator: PodUid, group: TaskGroup) -> Iterable[str]:
-    """The names of a group's placeholders (GANG-3).
+    """Names of a group's placeholders (GANG-3).
 
-    The last part follows from the gang and the place in it, so that no restart makes a pod a second time.
+    The last part follows from the gang and the place in it, so a restart makes no pod a second time.
     """
     stem = f"tg-{_plain(app.name)[:_APP_LENGTH]}-{_plain(group.name)[:_GROUP_LENGTH]}"
     for place in range(group.members):
@@ -162,5 +161,5 @@ def _suffix(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """What a pod may be called: lower case, and nothing but letters, digits and dashes."""
+    """Characters that a pod's name may have: lower case letters, digits and dashes."""
     return "".join(each if each.isascii() and each.isalnum() else "-" for each in text.lower())

@@ -1,4 +1,4 @@
-"""May a queue take a gang in? The checks of YuniKorn at submit (GANG-6, GANG-7). Reads, changes nothing."""
+"""Checks of YuniKorn at submit: may a queue take a gang (GANG-6, GANG-7)? Pure."""
 
 from core.ids import QueuePath
 from core.quantity import amount_text
@@ -9,19 +9,19 @@ from core.resource import Resource
 from core.workload.gangs.gang import Gang
 
 MAX_PODS = "paddock.gang.maxPods"
-"""The setting that bounds what a text on one pod makes Paddock create."""
+"""Setting that bounds the number of pods that one annotation makes Paddock create."""
 
 
 def refusal_of_gang(leaf: Queue, gang: Gang) -> Refusal | None:
-    """Why a leaf cannot take a gang, or None; neither usage nor the cluster's size counts.
+    """Reason why a leaf cannot take a gang, or None. Neither usage nor the cluster's size counts.
 
-    Size comes before order (FORMAT-10). An unset policy and ``stateaware`` are orders by age.
+    Size comes before order (FORMAT-10). An unset policy and ``stateaware`` order by age.
     """
     return refusal_of_size(leaf, gang.total) or _not_fifo(leaf)
 
 
 def refusal_of_count(path: QueuePath, gang: Gang, *, most: int) -> Refusal | None:
-    """Why a gang of more than ``most`` pods is refused, in whatever queue (GANG-6)."""
+    """Refusal of a gang of more than ``most`` pods, whatever the queue (GANG-6), or None."""
     pods = gang.total.get("pods")
     if pods <= most:
         return None
@@ -29,10 +29,10 @@ def refusal_of_count(path: QueuePath, gang: Gang, *, most: int) -> Refusal | Non
 
 
 def refusal_of_size(leaf: Queue, total: Resource) -> Refusal | None:
-    """Why pods that start together fit into no empty queue like this one, whatever kind of gang they are.
+    """Refusal of pods that start together and exceed a max even when the queues are empty, or None.
 
-    The nearest queue below the root whose max is less than all of them says no (GANG-6). A type that a max
-    does not name is unlimited. The text names the gang's own amount, which never changes.
+    The nearest queue below the root whose max is too small refuses (GANG-6). A type that a max does not name
+    is unlimited. The text names the gang's own amount, which never changes.
     """
     for queue in leaf.chain:
         if queue.is_root or queue.max is None:
@@ -48,7 +48,10 @@ def refusal_of_size(leaf: Queue, total: Resource) -> Refusal | None:
 
 
 def _not_fifo(leaf: Queue) -> Refusal | None:
-    """Shares change while placeholders come, so a fair leaf could take turns between two gangs (GANG-7)."""
+    """Refusal of a gang in a fair leaf, or None (GANG-7).
+
+    Shares change while placeholders come, so a fair leaf could alternate between two gangs.
+    """
     policy = leaf.properties.sort_policy
     if policy is not SortPolicy.FAIR:
         return None

@@ -1,0 +1,1 @@
+"""Nodes: their facts, their free capacity, and the order in which they are scored."""

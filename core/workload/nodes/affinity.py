@@ -1,6 +1,6 @@
-"""Which nodes a pod may run on by what is written on both: selector, required node affinity, taints, cordons.
+"""Nodes that a pod may run on: selector, required node affinity, taints and cordons.
 
-As kube-scheduler reads them (plugins nodeunschedulable, tainttoleration, nodeaffinity). Terms between pods,
+Read as kube-scheduler does (plugins nodeunschedulable, tainttoleration, nodeaffinity). Terms between pods,
 ports and volumes are not known here.
 """
 
@@ -16,7 +16,7 @@ _BARRING = ("NoSchedule", "NoExecute")
 
 
 class Toleration(NamedTuple):
-    """``operator``: Equal or Exists; an empty key or effect stands for every one."""
+    """Toleration of a pod. ``operator``: Equal or Exists. An empty key or effect stands for every one."""
 
     key: str
     operator: str
@@ -25,7 +25,7 @@ class Toleration(NamedTuple):
 
 
 class Requirement(NamedTuple):
-    """One expression: ``operator`` In, NotIn, Exists, DoesNotExist, Gt or Lt."""
+    """Expression on labels or fields. ``operator``: In, NotIn, Exists, DoesNotExist, Gt or Lt."""
 
     key: str
     operator: str
@@ -33,18 +33,18 @@ class Requirement(NamedTuple):
 
 
 class Term(NamedTuple):
-    """All of it must hold; without any requirement it matches nothing."""
+    """Conjunction of requirements. Without any requirement it matches nothing."""
 
     labels: tuple[Requirement, ...]
     fields: tuple[Requirement, ...]
 
 
 class Constraints:
-    """What a pod says of nodes. Immutable; equal ones are one kind, and their hash is reckoned once.
+    """Constraints of a pod on nodes. Immutable; the hash is computed once.
 
-    ``terms``: one of them must match; None without any required affinity. ``weight``: units of work, about,
-    that it takes to judge one node. ``unread``: the pod says more than `MOST_WEIGHED`, so that kube-scheduler
-    alone judges its nodes (F-17); then nothing of it is kept here, and every node counts as one that may do.
+    ``terms``: one of them must match; None without required affinity. ``weight``: approximate units of work
+    to judge one node. ``unread``: the pod has more constraints than `MOST_WEIGHED`, so kube-scheduler alone
+    judges its nodes (F-17). Then every node counts as possible, and nothing is stored here.
     """
 
     __slots__ = ("_hash", "selector", "terms", "tolerations", "unread", "weight")
@@ -88,21 +88,21 @@ def _weight_of(term: Term) -> int:
 
 
 MOST_WEIGHED = 64
-"""Labels, terms, expressions and tolerations of one pod, together, that Paddock reads; and sixteen times as
-many values of expressions."""
+"""Labels, terms, expressions and tolerations of one pod that Paddock reads, and sixteen times as many
+values."""
 
 ANYWHERE = Constraints()
 UNREAD = Constraints(tolerations=(Toleration("", "Exists", "", ""),), unread=True)
-"""Of every pod that says more."""
+"""Constraints of every pod that has more."""
 
 
 def admits(node: NodeFacts, constraints: Constraints) -> bool:
-    """Whether a node would take such a pod, had it the room."""
+    """True if a node would take such a pod, given enough capacity."""
     return why_not(node, constraints) == ""
 
 
 def why_not(node: NodeFacts, constraints: Constraints) -> str:
-    """What speaks against a node first: ``cordon``, ``taint`` or ``affinity``; empty when nothing does."""
+    """First obstacle on a node: ``cordon``, ``taint`` or ``affinity``; empty for none."""
     if node.unschedulable and not _tolerated(CORDON, constraints):
         return "cordon"
     for taint in node.taints:
@@ -119,19 +119,19 @@ def why_not(node: NodeFacts, constraints: Constraints) -> str:
 
 
 def bars_of(node: NodeFacts) -> frozenset[Taint]:
-    """What keeps pods off a node that do not tolerate it: its taints that do so, and its cordon."""
+    """Taints that repel pods without a toleration, including the cordon."""
     bars = {taint for taint in node.taints if taint.effect in _BARRING}
     return frozenset(bars | {CORDON} if node.unschedulable else bars)
 
 
 @lru_cache(maxsize=4096)
 def passes(bars: frozenset[Taint], tolerations: tuple[Toleration, ...]) -> bool:
-    """Whether a pod that tolerates so much gets past all of them."""
+    """True if a pod with these tolerations tolerates all bars."""
     return all(any(_tolerates(each, bar) for each in tolerations) for bar in bars)
 
 
 def meets(requirements: Iterable[Requirement], labels: Mapping[str, str]) -> bool:
-    """Whether all of it holds; it does when nothing is required."""
+    """True if all requirements hold. True if there are none."""
     for each in requirements:  # noqa: SIM110 - asked of every node: a generator costs double
         if not _holds(each, labels):
             return False

@@ -1,4 +1,4 @@
-"""Free room on nodes, and the node on which an ask would leave the least of it."""
+"""Free capacity of nodes, and the node on which an ask would leave the least of it."""
 
 from bisect import bisect_left, insort
 from collections.abc import Container, Iterator, Mapping
@@ -14,32 +14,32 @@ from core.workload.nodes.tainted_capacity import TaintedCapacity
 _FIRST = "vcore"
 
 LIGHT = 8
-"""The weight up to which constraints are judged anew each time: that costs no more than to remember it."""
+"""Weight up to which constraints are judged each time, which costs no more than remembering the result."""
 
 WEIGHED_AT_ONCE = 1_500
-"""Units of work, at most, that one search spends on judging nodes it knows nothing of."""
+"""Units of work, at most, that one search spends on nodes without a remembered result."""
 
 JUDGED_AT_MOST = 400_000
-"""Verdicts on nodes that are remembered; more push out those on the constraints that came first."""
+"""Remembered results. More of them push out those of the oldest constraints."""
 
 
 class Undecided(Exception):
-    """A search has spent what it may at once. It goes on where it was when it is made again."""
+    """Sign that a search has used up its work. A repeated search continues from there."""
 
 
 class FreeCapacity:
-    """What is left on each node that is known, in the order of free ``vcore`` and then of names.
+    """Free amounts of each known node, in the order of free ``vcore`` and then of names.
 
-    Room may be negative: pods that are bound are counted whether or not they fit. Cost of a change:
-    O(log nodes) and a shift; of a look: the nodes with enough ``vcore`` that something else speaks against.
+    Amounts may be negative, because bound pods count whether or not they fit. Cost of a change: O(log nodes)
+    and a shift. Cost of a search: the nodes with enough ``vcore`` that are unsuitable otherwise.
     """
 
     def __init__(self) -> None:
         self.ranking = NodeRanking()
-        """As it was when somebody asked last: see `ranked`."""
-        self.barred = TaintedCapacity()
+        """Ranking as it was when it was read last; see `ranked`."""
+        self.tainted = TaintedCapacity()
         self.work = 0
-        """Units of work that searches have taken so far: a node looked at, or an expression judged."""
+        """Units of work that searches have taken so far: nodes checked and expressions judged."""
         self._free: dict[NodeName, dict[str, int]] = {}
         self._judged: dict[Constraints, dict[NodeName, bool]] = {}
         self._order: list[tuple[int, NodeName]] = []
@@ -48,33 +48,35 @@ class FreeCapacity:
         return iter(self._free.items())
 
     def add_node(self, node: NodeFacts, *held: Counted) -> None:
-        """A node is there, and pods hold some of it."""
+        """Add a node. ``held``: amounts that pods hold on it."""
         name, free = node.name, dict(node.allocatable.items())
         for each in held:
             for resource, amount in each.items():
                 free[resource] = free.get(resource, 0) - amount
         self._free[name] = free
         self._forget(name)
-        self.barred.add(name, bars_of(node), free)
+        self.tainted.add(name, bars_of(node), free)
         self._file(name, free)
 
     def drop_node(self, name: NodeName) -> None:
+        """Forget a node, if it is known."""
         free = self._free.pop(name, None)
         if free is not None:
             self._forget(name)
             self._unfile(name, free)
-            self.barred.drop(name, free)
+            self.tainted.drop(name, free)
             self.ranking.drop(name)
 
     def take(self, name: NodeName, size: Resource) -> None:
-        """A pod holds room on a node; of a node that is not known nothing is noted."""
+        """Count a pod on a node. An unknown node is ignored."""
         self._change(name, size, -1)
 
     def give_back(self, name: NodeName, size: Resource) -> None:
+        """Count a pod out of a node."""
         self._change(name, size, 1)
 
     def free_on(self, name: NodeName) -> Mapping[str, int]:
-        """Only to be read; empty for an unknown node."""
+        """Free amounts of a node; empty for an unknown node. Read only."""
         return self._free.get(name, {})
 
     def tightest(
@@ -85,7 +87,7 @@ class FreeCapacity:
         *,
         besides: Container[NodeName] = (),
     ) -> NodeName | None:
-        """Of the nodes that take such an ask the one with the least free ``vcore``, then by name; or None.
+        """Node that takes such an ask and has the least free ``vcore``, then by name. None for none.
 
         ``besides``: nodes that are left out. Raises `Undecided`.
         """
@@ -107,11 +109,11 @@ class FreeCapacity:
         return None
 
     def admits(self, node: NodeFacts, constraints: Constraints) -> bool:
-        """Whether a node would take such a pod, had it the room; what is heavy to judge is remembered."""
+        """True if a node would take such a pod, given enough capacity. Expensive results are remembered."""
         return self._admits(node, constraints, self._verdicts(constraints))
 
     def judged(self) -> Iterator[tuple[Constraints, Mapping[NodeName, bool]]]:
-        """What is remembered of which nodes take whom; only to be read."""
+        """Remembered results, by constraints and node. Read only."""
         return iter(self._judged.items())
 
     def _verdicts(self, constraints: Constraints) -> dict[NodeName, bool] | None:
@@ -135,28 +137,28 @@ class FreeCapacity:
         return verdict
 
     def _forget(self, name: NodeName) -> None:
-        """A node is another one now."""
+        """Forget the results for a node, which has changed."""
         for judged in self._judged.values():
             judged.pop(name, None)
 
     def has(self, name: NodeName, size: Resource) -> bool:
-        """Whether a node has room for such an ask, whatever else speaks against it."""
+        """True if a node has the capacity for such an ask, whatever its constraints."""
         free = self.free_on(name)
         return all(free.get(resource, 0) >= amount for resource, amount in size.items() if amount)
 
     def is_filed(self, name: NodeName) -> bool:
-        """Whether a node stands where its free ``vcore`` says."""
+        """True if a node is at the place of its free ``vcore``."""
         entry = (self.free_on(name).get(_FIRST, 0), name)
         at = bisect_left(self._order, entry)
         return at < len(self._order) and self._order[at] == entry
 
     @property
     def strays(self) -> int:
-        """How many places of the order belong to nobody; 0 unless it is broken."""
+        """Number of surplus or missing places in the order; 0 unless it is broken."""
         return abs(len(self._order) - len(self._free))
 
     def ranked(self, sort: NodeSortSpec, nodes: Mapping[NodeName, NodeFacts]) -> NodeRanking:
-        """The nodes in the order of a policy; only to be read. Cost: see `NodeRanking`."""
+        """Nodes in the order of a policy. Read only. Cost: see `NodeRanking`."""
         free = self._free
         self.ranking.settle(sort, free, lambda name: score_of(sort, nodes[name].allocatable, free[name]))
         return self.ranking
@@ -166,7 +168,7 @@ class FreeCapacity:
         if free is None:
             return
         self._unfile(name, free)
-        self.barred.change(name, free, size.items(), sign)
+        self.tainted.change(name, free, size.items(), sign)
         for resource, amount in size.items():
             free[resource] = free.get(resource, 0) + sign * amount
         self._file(name, free)

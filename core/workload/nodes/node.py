@@ -1,4 +1,4 @@
-"""Nodes: what one offers, and what pods hold on it."""
+"""Nodes: what each offers, and what pods hold on it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,6 +9,8 @@ from core.resource import Resource, Tally
 
 
 class Taint(NamedTuple):
+    """Taint of a node."""
+
     key: str
     value: str
     effect: str
@@ -16,7 +18,7 @@ class Taint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
-    """A node as last told. ``allocatable``: RES-7; a cordoned node still counts for the root (QUO-1)."""
+    """A node as last reported. ``allocatable``: RES-7. A cordoned node still counts for the root (QUO-1)."""
 
     name: NodeName
     allocatable: Resource
@@ -26,7 +28,7 @@ class NodeFacts:
     taints: tuple[Taint, ...] = ()
 
     def takes_as(self, other: "NodeFacts") -> bool:
-        """Whether it takes the same pods as another, or as itself before."""
+        """True if it takes the same pods as another node, or as itself before."""
         return (self.allocatable, self.unschedulable, self.taints, self.labels) == (
             other.allocatable,
             other.unschedulable,
@@ -36,7 +38,7 @@ class NodeFacts:
 
 
 class Rung(NamedTuple):
-    """Pods of one leaf and one priority stand or fall together in most of what preemption asks."""
+    """Pods of one leaf and one priority, which most questions of preemption treat alike."""
 
     queue: QueuePath
     priority: int
@@ -44,18 +46,22 @@ class Rung(NamedTuple):
 
 @dataclass(slots=True)
 class Group:
-    """``total``: the sum of its pods' sizes; a plain mapping, because a plan reads those of every node."""
+    """Pods of one rung.
+
+    ``total``: the sum of their sizes; a plain mapping, because a plan reads every node's.
+    """
 
     pods: set[PodUid] = field(default_factory=set)
     total: dict[str, int] = field(default_factory=dict)
 
     def count(self, size: Resource, sign: int) -> None:
+        """Add a size, or subtract it with a ``sign`` of -1."""
         for name, amount in size.items():
             self.total[name] = self.total.get(name, 0) + sign * amount
 
 
 class Evictable:
-    """The pods of a node that may become victims, by leaf and priority: whole groups can be ruled out."""
+    """Pods of a node that may become victims, by leaf and priority, so that whole groups can be ruled out."""
 
     __slots__ = ("groups",)
 
@@ -79,10 +85,10 @@ class Evictable:
 
 @dataclass(slots=True)
 class NodeUse:
-    """What holds room on a node name. Kept apart from the node: a pod may be seen before its node (POD-2).
+    """Usage of a node, by name. Separate from the node, because a pod may be seen before its node (POD-2).
 
-    ``allocated``: managed pods, bound or being bound; ``occupied``: pods that know nothing of queues;
-    ``evictable``: those that preemption may choose from.
+    ``allocated``: managed pods that are bound or being bound. ``occupied``: pods without a queue.
+    ``evictable``: pods from which preemption may choose.
     """
 
     allocated: Tally = field(default_factory=Tally)

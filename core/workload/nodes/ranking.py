@@ -1,4 +1,4 @@
-"""How full a node is (NODE-1, NODE-2), and the order of nodes by that, remembered until one changes."""
+"""Fullness of nodes (NODE-1, NODE-2), and the order of nodes by it, remembered until a node changes."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -13,15 +13,16 @@ DEFAULT_WEIGHTS: Mapping[str, float] = {"vcore": 1.0, "memory": 1.0}
 BINPACKING = "binpacking"
 
 FEW = 10
-"""Up to one in so many nodes are looked at one by one; for more of them going through all is cheaper."""
+"""Fraction of nodes, as one in so many, up to which they are handled one by one. Beyond it a full pass is
+cheaper."""
 
 
 def usage_of(capacity: Counted, available: Mapping[str, int], weights: Mapping[str, float]) -> float:
-    """How full a node is: the weighted mean over what it has and what is weighted (NODE-1, NODE-2).
+    """Fullness of a node: the weighted mean over its resources that have a weight (NODE-1, NODE-2).
 
-    0 is empty, 1 full, and more than 1 what holds pods beyond its capacity. ``weights``: empty for the
-    built-in ones. A name that is absent from ``available`` is used up. Of what a node has none, nothing used
-    is no number and does not count, and anything used is infinitely much.
+    0 is empty, 1 is full, and more than 1 means pods beyond the capacity. ``weights``: empty for the built-in
+    ones. A name that is absent from ``available`` is used up. A resource that the node lacks does not count
+    if nothing of it is used, and is infinite otherwise.
     """
     used = total = 0.0
     for name, weight in (weights or DEFAULT_WEIGHTS).items():
@@ -35,39 +36,40 @@ def usage_of(capacity: Counted, available: Mapping[str, int], weights: Mapping[s
 
 
 def score_of(sort: NodeSortSpec, capacity: Counted, available: Mapping[str, int]) -> float:
-    """What nodes are ordered by, the lowest first (NODE-1).
+    """Score by which nodes are ordered, the lowest first (NODE-1).
 
-    A policy of another name than binpacking is fair; a document with such a one is refused (CFG-37).
+    A policy of any name but binpacking is fair. A document with an unknown name is refused (CFG-37).
     """
     usage = usage_of(capacity, available, sort.weights)
     return 1.0 - usage if sort.policy == BINPACKING else usage
 
 
 class NodeRanking:
-    """The nodes, best first: by score ascending, then by name (NODE-1).
+    """Nodes in order, best first: by ascending score, then by name (NODE-1).
 
-    Nothing is kept before somebody asks. After that a change of a node costs a note, and asking costs the
-    nodes that have changed since: O(log nodes) and a shift each, or sorting all of them.
+    Nothing is stored before the first reader. After that, a change of a node costs a note. Reading costs
+    O(log nodes) and a shift per changed node, or sorting all of them.
     """
 
     def __init__(self) -> None:
         self.sort: NodeSortSpec | None = None
-        """The policy by which they stand; None before somebody has asked."""
+        """Policy of the order; None before the first reader."""
         self._filed: dict[NodeName, float] = {}
         self._scores: list[float] = []
         self._names: list[NodeName] = []
         self._changed: set[NodeName] = set()
 
     def __iter__(self) -> Iterator[NodeName]:
-        """Nodes that stand in the order or are about to, each once."""
+        """Nodes in the order, and nodes about to enter it, each once."""
         return iter(self._filed.keys() | self._changed)
 
     def note_change(self, name: NodeName) -> None:
-        """A node is new, or its room has changed."""
+        """Note that a node is new, or that its free capacity has changed."""
         if self.sort is not None:
             self._changed.add(name)
 
     def drop(self, name: NodeName) -> None:
+        """Forget a node."""
         self._changed.discard(name)
         if name in self._filed:
             self._unfile(name)
@@ -75,7 +77,7 @@ class NodeRanking:
     def settle(
         self, sort: NodeSortSpec, names: Iterable[NodeName], score: Callable[[NodeName], float]
     ) -> None:
-        """Take in what has changed. ``names``: of all nodes; ``score``: of one of them by ``sort``."""
+        """Apply the changes. ``names``: all nodes. ``score``: score of a node by ``sort``."""
         if sort != self.sort:
             self.sort, self._changed = sort, set(names)
         changed, self._changed = self._changed, set()
@@ -89,7 +91,7 @@ class NodeRanking:
     def among(
         self, offered: Set[NodeName], *, instead: tuple[float, NodeName] | None = None
     ) -> list[NodeName]:
-        """Those that are offered, best first. ``instead``: a score that one of them has for this once."""
+        """Nodes that are offered, best first. ``instead``: score that replaces a node's own for this call."""
         if len(offered) * FEW < len(self._filed):
             return self._sorted(self._filed.keys() & offered, instead)
         found = list(filter(offered.__contains__, self._names))
@@ -99,7 +101,7 @@ class NodeRanking:
         return found
 
     def score_filed(self, name: NodeName) -> float | None:
-        """By which a node stands in the order; None when it does not, or not where it should."""
+        """Score under which a node is filed, or None if it is not at that place."""
         score = self._filed.get(name)
         if score is None:
             return None
@@ -109,15 +111,15 @@ class NodeRanking:
 
     @property
     def strays(self) -> int:
-        """How many places of the order belong to nobody; 0 unless it is broken."""
+        """Number of surplus or missing places in the order; 0 unless it is broken."""
         return abs(len(self._names) - len(self._filed)) + abs(len(self._scores) - len(self._filed))
 
     def awaits(self, name: NodeName) -> bool:
-        """Whether a change of that node has not been taken in yet."""
+        """True if a change of that node is not applied yet."""
         return name in self._changed
 
     def _place_of(self, score: float, name: NodeName) -> int:
-        """How many nodes come before one of that score and name."""
+        """Number of nodes before one of that score and name."""
         start = bisect_left(self._scores, score)
         return bisect_left(self._names, name, start, bisect_right(self._scores, score, start))
 
@@ -129,7 +131,7 @@ class NodeRanking:
         return [name for _, name in sorted([*ranks, instead] if instead else ranks)]
 
     def _sort_all(self) -> None:
-        # In two goes: comparing names and then numbers is three times as fast as comparing pairs.
+        # Two sorts, because names and then numbers compare three times as fast as pairs.
         self._names = sorted(self._filed)
         self._names.sort(key=self._filed.__getitem__)
         self._scores = [self._filed[name] for name in self._names]

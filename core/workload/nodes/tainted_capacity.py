@@ -1,4 +1,4 @@
-"""Room on all nodes together, by what keeps pods off them: how much is left for who tolerates so much."""
+"""Free capacity of all nodes together, by the taints that repel pods from them."""
 
 from collections.abc import Collection, ItemsView, Iterator, Mapping
 
@@ -9,14 +9,14 @@ from core.workload.nodes.node import Taint
 Bars = frozenset[Taint]
 Amounts = ItemsView[str, int]
 
-LOOKED_AT = 64
-"""Pairs of bars and tolerations, at most, that one answer looks at."""
+CHECKED_AT_MOST = 64
+"""Pairs of bars and tolerations, at most, that one answer checks."""
 
 _NOTHING: Mapping[str, int] = {}
 
 
 class TaintedCapacity:
-    """What is left behind each set of bars. A node on which more is held than it has counts as full."""
+    """Free amounts behind each set of bars. A node that is used beyond its capacity counts as full."""
 
     __slots__ = ("_bars", "_left", "_nodes")
 
@@ -26,13 +26,13 @@ class TaintedCapacity:
         self._nodes: dict[Bars, int] = {}
 
     def add(self, name: NodeName, bars: Bars, free: Mapping[str, int]) -> None:
-        """A node is there, with so much left."""
+        """Add a node with its free amounts."""
         self._bars[name] = bars
         self._nodes[bars] = self._nodes.get(bars, 0) + 1
         self.change(name, _NOTHING, free.items(), 1)
 
     def drop(self, name: NodeName, free: Mapping[str, int]) -> None:
-        """A node is gone, on which so much was left."""
+        """Drop a node with its free amounts."""
         self.change(name, free, free.items(), -1)
         bars = self._bars.pop(name)
         self._nodes[bars] -= 1
@@ -41,7 +41,7 @@ class TaintedCapacity:
             self._left.pop(bars, None)
 
     def change(self, name: NodeName, free: Mapping[str, int], size: Amounts, sign: int) -> None:
-        """On a node on which ``free`` was left there is ``size`` more, or less with a ``sign`` of -1."""
+        """Add ``size`` on a node that had ``free``, or subtract it with a ``sign`` of -1."""
         left = self._left.setdefault(self._bars[name], {})
         for resource, amount in size:
             before = free.get(resource, 0)
@@ -49,19 +49,21 @@ class TaintedCapacity:
             left[resource] = left.get(resource, 0) + max(after, 0) - max(before, 0)
 
     def __iter__(self) -> Iterator[tuple[Bars, int, Mapping[str, int]]]:
-        """What stands behind which bars: the number of nodes, and what is left there."""
+        """Sets of bars, each with the number of nodes and the free amounts behind it."""
         return ((bars, count, self._left.get(bars, {})) for bars, count in self._nodes.items())
 
     def bars_of(self, name: NodeName) -> Bars | None:
-        """What a node is filed behind; None for one that is not known."""
+        """Bars under which a node is filed, or None for an unknown node."""
         return self._bars.get(name)
 
     def open_to(self, tolerated: Collection[tuple[Toleration, ...]]) -> list[Mapping[str, int]] | None:
-        """What is left behind the bars that one of some asks could pass; None: too much to look at.
+        """Free amounts behind the bars that at least one of some asks tolerates.
 
-        ``tolerated``: what each of them tolerates.
+        None if there is too much to check.
+
+        ``tolerated``: tolerations of each ask.
         """
-        if len(self._nodes) * len(tolerated) > LOOKED_AT:
+        if len(self._nodes) * len(tolerated) > CHECKED_AT_MOST:
             return None
         return [
             self._left.get(bars, _NOTHING)

@@ -141,7 +141,7 @@ def test_not_while_its_queue_has_no_room_for_it() -> None:
 def test_an_unknown_node_and_one_with_room() -> None:
     world = world_of(1)
     ask(world, 1)
-    assert world.refused().stop is Stop.THERE_IS_ROOM
+    assert world.refused().stop is Stop.ENOUGH_CAPACITY
     world.tell(on.ObjectDeleted(on.NODES, HERE))
     assert world.refused().stop is Stop.NO_NODE
 

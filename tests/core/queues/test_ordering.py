@@ -12,7 +12,7 @@ from core.queues.ordering import order_key as order_of_queues
 from core.queues.properties import SortPolicy
 from core.resource import Limit, Resource
 from core.resource.shares import fair_share
-from core.workload.ordering import Applicant, may_be_looked_at, order_key
+from core.workload.ordering import Applicant, eligible_applications, order_key
 from core.workload.states import AppState
 from tests.builders import make_queue, make_tree
 
@@ -208,14 +208,14 @@ def test_usage_is_compared_from_the_largest_share_down(
         ("0123", "SASR", "03"),
     ],
 )
-def test_the_worked_filter(pending: str, states: str, looked_at: str) -> None:
+def test_the_worked_filter(pending: str, states: str, checked: str) -> None:
     known = {"A": AppState.ACCEPTED, "S": AppState.STARTING, "R": AppState.RUNNING}
     everyone = [applicant(str(at), submitted=at, state=known[state]) for at, state in enumerate(states)]
     starting = [each.id for each in everyone if each.state is AppState.STARTING]
     asking = [each for each in everyone if each.id.name in pending]
     assert (
-        "".join(each.name for each in sorted(may_be_looked_at(asking, starting, by_priority=True)))
-        == looked_at
+        "".join(each.name for each in sorted(eligible_applications(asking, starting, by_priority=True)))
+        == checked
     )
 
 
@@ -226,4 +226,4 @@ def test_which_accepted_one_is_let_in(by_priority: bool, chosen: str) -> None:
         applicant("early", priority=1, submitted=1, state=AppState.ACCEPTED),
         applicant("late", priority=9, submitted=2, state=AppState.ACCEPTED),
     ]
-    assert may_be_looked_at(applicants, (), by_priority=by_priority) == {AppId(chosen, "default")}
+    assert eligible_applications(applicants, (), by_priority=by_priority) == {AppId(chosen, "default")}

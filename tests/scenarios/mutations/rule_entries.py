@@ -67,7 +67,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "strictly_more": Entry("core.resource.comparisons:strictly_more", "SORT-1"),
     "order_of_applications": Entry("core.workload.ordering:order_key", "PRI-11 SORT-5 SORT-7"),
     "usage_shares": Entry("core.workload.ordering:usage_shares", "SORT-7"),
-    "state_aware_applications": Entry("core.workload.ordering:may_be_looked_at", "DIV-4"),
+    "state_aware_applications": Entry("core.workload.ordering:eligible_applications", "DIV-4"),
     "order_of_asks": Entry("core.ledger.pods.record:PodRecord.rank", "REQ-1 REQ-2"),
     "queue_takes_part": Entry("core.ledger.admission.order.ordering:Branch.set_index", "SORT-0"),
     # scheduling cycle and turns
@@ -112,7 +112,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "placeholder_names": Entry("core.workload.gangs.progress:names_of", "GANG-20"),
     "placeholder_created": Entry("core.ledger.gangs.creation:note_created", "GANG-4"),
     "placeholder_pod": Entry("extender.wire.placeholder:placeholder_pod", "GANG-3 GANG-22"),
-    "placeholder_is_gone": Entry("core.ledger.gangs.replacement:holder_gone", "GANG-18"),
+    "placeholder_is_gone": Entry("core.ledger.gangs.replacement:note_placeholder_deleted", "GANG-18"),
     "placeholder_covers_member": Entry("core.resource.amounts:Resource.covers", "GANG-11"),
     "placeholder_taken_over": Entry("core.ledger.gangs.matching:link_next", "GANG-12 GANG-25"),
     "placeholder_left_over": Entry("core.ledger.gangs.release:left_over", "GANG-16 GANG-18 GANG-19"),
@@ -127,7 +127,7 @@ RULE_ENTRIES: dict[str, Entry] = {
     "pod_group_member_goes": Entry("core.ledger.podgroups.membership:forget_member", "COS-2 COS-14"),
     "pod_group_fails": Entry("core.ledger.podgroups.attempt:fail", "COS-6"),
     "pod_group_is_tended": Entry("core.ledger.podgroups.attempt:_tend", "COS-2"),
-    "pod_group_quota": Entry("core.ledger.podgroups.admission:has_leave", "COS-3"),
+    "pod_group_quota": Entry("core.ledger.podgroups.admission:fits_quota", "COS-3"),
     "pod_group_takes_pod": Entry("core.ledger.podgroups.admission:PodGroupAdmission.takes", "COS-1"),
     "pod_groups_under_way": Entry(
         "core.ledger.podgroups.admission:PodGroupAdmission.groups_under_way", "COS-5"

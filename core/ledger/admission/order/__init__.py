@@ -1,0 +1,1 @@
+"""Order in which a cycle checks pending asks."""

@@ -1,4 +1,4 @@
-"""The asks of one application as a pass goes through them: a app_queue of lines, one for each kind of ask."""
+"""Asks of one application as a cycle takes them: a queue of lines, one for each kind of ask."""
 
 from collections.abc import Container
 from heapq import heapify, heappop, heappush
@@ -11,7 +11,7 @@ _PASSED_AT_ONCE = 8
 
 
 class Line:
-    """Equal asks of one application: where one does not fit, none behind it does."""
+    """Equal asks of one application. If one does not fit, none behind it does."""
 
     __slots__ = ("_waiting", "head", "kind")
 
@@ -24,15 +24,15 @@ class Line:
         return self.head < other.head
 
     def __len__(self) -> int:
-        """Asks from the head on."""
+        """Number of asks from the head on."""
         return len(self._waiting) - self._waiting.before(self.head)
 
     def before(self, rank: Rank) -> int:
-        """Asks from the head on that rank before another one."""
+        """Number of asks from the head on that rank before another one."""
         return max(0, self._waiting.before(rank) - self._waiting.before(self.head))
 
     def advance(self) -> bool:
-        """Go on to the next ask; False when there is none."""
+        """Go on to the next ask. False if there is none."""
         following = self._waiting.after(self.head)
         if following is None:
             return False
@@ -41,11 +41,11 @@ class Line:
 
 
 class ApplicationQueue:
-    """The asks of one application in their order (REQ-1).
+    """Asks of one application in their order (REQ-1).
 
-    ``unplaced``: lines of which no node takes any; ``reserved``: number of asks gone past that have a node
-    reserved, without room on it yet; ``filed``: the number of the place in the leaf's order that counts, as
-    one that has moved leaves its former places behind.
+    ``unplaced``: lines without a node for any ask. ``reserved``: number of skipped asks with a reserved node
+    that lacks capacity. ``filed``: number of the valid place in the leaf's order, since a moved application
+    leaves its former places behind.
     """
 
     __slots__ = ("app_id", "filed", "lines", "reserved", "unplaced")
@@ -59,16 +59,17 @@ class ApplicationQueue:
         heapify(self.lines)
 
     def first(self) -> Line | None:
+        """Line whose head is the best ask, or None."""
         return self.lines[0] if self.lines else None
 
     def advance(self) -> None:
-        """The head of the first line is done with."""
+        """Skip the head of the first line."""
         line = heappop(self.lines)
         if line.advance():
             heappush(self.lines, line)
 
     def passes(self, turns: Container[PodUid]) -> bool:
-        """Go past some asks that have a turn, of which there are many in a burst; whether there was one."""
+        """Skip some asks that have a turn. True if there was one. A burst has many of them."""
         for number in range(_PASSED_AT_ONCE):
             if not self.lines or self.lines[0].head[-1] not in turns:
                 return number > 0
@@ -76,19 +77,19 @@ class ApplicationQueue:
         return True
 
     def drop(self) -> None:
-        """The asks of the first line do not fit."""
+        """Drop the first line, whose asks do not fit."""
         heappop(self.lines)
 
     def drop_unplaced(self) -> None:
-        """No node takes the asks of the first line."""
+        """Drop the first line, whose asks no node takes."""
         self.unplaced.append(heappop(self.lines))
 
     def are_unplaced(self, threshold: int, *, before: Rank) -> bool:
-        """Whether so many asks that rank before one have found no node. Each line holds at least one."""
+        """True if at least ``threshold`` asks before one have found no node. Each line has at least one."""
         threshold -= self.reserved
         unplaced = self.unplaced
         return len(unplaced) >= threshold or sum(each.before(before) for each in unplaced) >= threshold
 
     def more_are_unplaced(self, threshold: int) -> bool:
-        """Whether more asks than that have found no node."""
+        """True if more asks than the threshold have found no node."""
         return self.reserved + sum(map(len, self.unplaced)) > threshold

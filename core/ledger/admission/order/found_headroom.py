@@ -1,4 +1,4 @@
-"""Headroom for each size that is asked for, as a scheduling cycle has found it (CYC-4)."""
+"""Headroom for each size in demand, as a scheduling cycle has found it (CYC-4)."""
 
 from collections.abc import Collection, Mapping
 
@@ -13,7 +13,8 @@ _NO_PATHS: Collection[QueuePath] = frozenset()
 class FoundHeadroom:
     """Queues with and without headroom for a size. Other changes are seen when an ask is checked.
 
-    A queue without headroom has none until the cycle ends. One with headroom has it until a turn is given.
+    A queue without headroom has none until the cycle ends. A queue with headroom has it until a turn is
+    given.
     """
 
     __slots__ = ("_full", "_open")
@@ -25,7 +26,7 @@ class FoundHeadroom:
     def lacks(self, queue: Queue, size: Resource, given: Mapping[QueuePath, Tally]) -> bool:
         """True if a leaf or a queue above it has no headroom for a size. ``given``: turns, by queue.
 
-        Cost: O(1) if known; O(depth) if not.
+        Cost: O(1) if known, else O(depth).
         """
         if queue.path in self._open.get(size, _NO_PATHS):
             return False
@@ -42,5 +43,5 @@ class FoundHeadroom:
         return short is not None
 
     def note_turn(self) -> None:
-        """Forget which queues have headroom: a turn takes of it."""
+        """Forget which queues have headroom, because a turn takes some of it."""
         self._open.clear()

@@ -1,8 +1,8 @@
 """Order in which a cycle checks the pending asks: queues, applications, and lines of asks of one kind.
 
 A branch stands for each queue with asks to check, an application queue for each application. Priorities and
-shares are read from the ledger as it is, turns counted as placed (SORT-1, SORT-3, SORT-5). Where the ledger
-has counted something since, the order is found anew (F-11). Parts that no cycle reaches are never built.
+shares are read from the live ledger, and turns count as placed (SORT-1, SORT-3, SORT-5). The order is updated
+where the ledger has counted something since (F-11). Parts that no cycle reaches are never built.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ from core.queues.queue import NO_PRIORITY, Queue
 from core.resource import Limit, Resource
 from core.resource.shares import fair_share
 from core.workload.application import Application
-from core.workload.ordering import Applicant, OrderKey, may_be_looked_at
+from core.workload.ordering import Applicant, OrderKey, eligible_applications
 from core.workload.ordering import order_key as application_key
 from core.workload.pending_index import PendingIndex
 from core.workload.promises import NO_PROMISES, Promised, unpromised
@@ -39,12 +39,12 @@ _CHILDREN_PER_UNIT = 50
 
 @lru_cache(maxsize=4096)
 def _one_of_each(pending: Resource) -> Resource:
-    """One value for all queues that ask for the same."""
+    """Shared value for all queues with the same demand."""
     return pending
 
 
 class Branch:
-    """A queue in the order of a cycle. ``open``: asks below it are still to be checked."""
+    """A queue in the order of a cycle. ``open``: True while asks below it are still to be checked."""
 
     __slots__ = (
         "_app_queues",
@@ -90,22 +90,25 @@ class Branch:
         self._contender: Contender | None = None
 
     def set_children(self, children: "list[Branch]") -> None:
-        """In the order of their names. What the others export is the same until something is counted there,
-        and then they are branches too."""
+        """Set the children, in the order of their names.
+
+        The export of the other children stays the same until something is counted there. Then they become
+        branches too.
+        """
         self._children = sorted(children, key=lambda each: each.queue.path)
         self._by_path = {each.queue.path: each for each in children}
         others = [child.priority for path, child in self.queue.children.items() if path not in self._by_path]
         self._others = max(others, default=NO_PRIORITY)
 
     def adopt(self, more: "list[Branch]") -> int:
-        """As `set_children`, of some more during the walk; answers the units of work that it was."""
+        """Add children during the cycle. Return the units of work."""
         self.set_children([*self._children, *more])
         return 1 + len(self.queue.children) // _CHILDREN_PER_UNIT
 
     # -- queues ----------------------------------------------------------------------------------------------
 
     def next_leaf(self) -> "Branch | None":
-        """The leaf that goes first, None when nothing is open below."""
+        """First leaf in the order, or None if nothing is open below."""
         branch = self
         while branch.open and branch._children:
             first = first_of(
@@ -119,13 +122,14 @@ class Branch:
         return branch if branch.open else None
 
     def close(self) -> None:
+        """Note that nothing below is to be checked any more."""
         self.open = False
         parent = self.parent
         if parent is not None and parent.open and not any(child.open for child in parent._children):
             parent.close()
 
     def note_change(self) -> None:
-        """Something was counted here: what follows for the order, up to the root."""
+        """Note that something was counted here, and discard what depends on it up to the root."""
         branch: Branch | None = self
         while branch is not None:
             branch._contender = branch._priority = None
@@ -134,13 +138,14 @@ class Branch:
 
     @property
     def contender(self) -> Contender:
+        """Queue as its siblings are compared with it."""
         if self._contender is None:
             self._contender = self._contend()
         return self._contender
 
     @property
     def priority(self) -> int:
-        """What the queue exports, without the asks that were given a turn."""
+        """Priority that the queue exports, without the asks that have a turn."""
         if self._priority is None:
             below = (child.priority for child in self._children)
             promises = self._state.turns.promised.get(self.queue.path, NO_PROMISES)
@@ -165,7 +170,7 @@ class Branch:
         return Resource.sum_of(queue.allocated, queue.reserved, self._state.turns.given.of(queue))
 
     def part(self) -> None:
-        """Let go of those above and below."""
+        """Drop the references to parent and children."""
         self.parent = None
         self._children.clear()
         self._by_path.clear()
@@ -173,10 +178,11 @@ class Branch:
     # -- asks of a leaf --------------------------------------------------------------------------------------
 
     def set_index(self, index: PendingIndex) -> None:
+        """Set the asks of a leaf."""
         self._index = index
 
     def is_dead(self) -> bool:
-        """Whether no size that is asked for here has room left in the queue or above it."""
+        """True if no size in demand has headroom in the queue or above it."""
         return all(self.is_dead_for(size) for size in self._index.sizes)
 
     def is_dead_for(self, size: Resource) -> bool:
@@ -184,7 +190,7 @@ class Branch:
         return self._found.lacks(self.queue, size, self._state.turns.given.queues)
 
     def build(self) -> Iterator[None]:
-        """Line up the applications whose asks may have room; a step for each."""
+        """File the applications whose asks may have headroom, one per step."""
         self.built = True
         for app_id, lines in list(self._index.by_application.items()):
             dead = {kind for kind in lines if self.is_dead_for(kind[0])}
@@ -200,19 +206,19 @@ class Branch:
         self._filter()
 
     def _file(self, application: Application, app_queue: ApplicationQueue) -> None:
-        """Where an application goes now; its former place counts no more."""
+        """File an application at its place now. Its former place does not count any more."""
         self._filed += 1
         app_queue.filed = self._filed
         heappush(self._keys, (self._key(application), app_queue.filed, app_queue))
 
     def note_application(self, app_id: AppId) -> None:
-        """Something of it was counted: it may go elsewhere in the order."""
+        """File an application anew, because something of it was counted."""
         app_queue, application = self._app_queues.get(app_id), self._state.applications.known.get(app_id)
         if app_queue is not None and app_queue.lines and application is not None:
             self._file(application, app_queue)
 
     def next_application_queue(self) -> ApplicationQueue | None:
-        """The application of this leaf that goes first, None when none is left."""
+        """First application of this leaf in the order, or None if none is left."""
         while True:
             while self._keys:
                 _, filed, app_queue = self._keys[0]
@@ -223,21 +229,22 @@ class Branch:
                 if counts:
                     self._held_back.append(app_queue)
                 elif filed == app_queue.filed and self._was_let_in(app_queue):
-                    # Nothing of it fits: who is let in instead has its place in the order.
+                    # Nothing of it fits. The application that is let in instead has its own place in the
+                    # order.
                     self._let_in_next()
             if self._settled or not self._held_back:
                 return None
             self._let_in_next()
 
     def _was_let_in(self, app_queue: ApplicationQueue) -> bool:
-        """Whether it is the one of a ``stateaware`` leaf that may start, and has not."""
+        """True if it is the one application of a ``stateaware`` leaf that may start, and has not."""
         application = self._state.applications.known.get(app_queue.app_id)
         if application is None or self._candidates is None or app_queue.app_id not in self._candidates:
             return False
         return state_in_turn(self._state, application, self.queue) is AppState.ACCEPTED
 
     def _let_in_next(self) -> None:
-        """Nothing fits of those that a ``stateaware`` leaf let in: others take their place (CYC-7)."""
+        """Let in other applications of a ``stateaware`` leaf, because none that was let in fits (CYC-7)."""
         applications, held_back = self._state.applications.known, self._held_back
         self._held_back = []
         for app_queue in held_back:
@@ -273,7 +280,10 @@ class Branch:
         )
 
     def _filter(self) -> None:
-        """Whoever is not let in now may be when another changes its state: then there is a pass (SORT-8)."""
+        """Find the eligible applications of a ``stateaware`` leaf (SORT-8).
+
+        Others may be so after a change of state, which requests a cycle.
+        """
         if self.queue.properties.sort_policy is not SortPolicy.STATE_AWARE:
             return
         applications = self._state.applications.known
@@ -282,7 +292,7 @@ class Branch:
             for each in self.queue.applications
             if state_in_turn(self._state, applications[each], self.queue) is AppState.STARTING
         ]
-        self._candidates = may_be_looked_at(
+        self._candidates = eligible_applications(
             [
                 self._applicant(applications[app_queue.app_id])
                 for _, filed, app_queue in self._keys
@@ -294,7 +304,7 @@ class Branch:
 
 
 class Ordering:
-    """Branches of a cycle, built step by step. ``root`` is None until then, and when no ask waits."""
+    """Branches of a cycle, built step by step. ``root``: None before that, and if no ask waits."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -303,7 +313,7 @@ class Ordering:
         self.root: Branch | None = None
 
     def build(self, indexes: Mapping[QueuePath, PendingIndex]) -> Iterator[None]:
-        """A step for each leaf, and some for each branch."""
+        """Build the branches. A step for each leaf, and some for each branch."""
         children: dict[QueuePath, list[Branch]] = {}
         for path, index in list(indexes.items()):
             leaf = self._state.config.tree.get(path)
@@ -331,7 +341,7 @@ class Ordering:
         branch.set_index(index)
 
     def _close_in(self, path: QueuePath, children: dict[QueuePath, list[Branch]]) -> Branch | None:
-        """The branch of a leaf that counts in the order above it; a new one has nothing to look at."""
+        """Branch of a leaf that counts in the order above it. A new one has nothing to check."""
         leaf = self._state.config.tree.get(path)
         if leaf is None or path in self._branches:
             return self._branches.get(path)
@@ -342,7 +352,7 @@ class Ordering:
         return branch
 
     def catch_up(self) -> Iterator[int]:
-        """Put in order anew what the ledger has counted since; units of work, a step for each leaf."""
+        """Update the order with the counters changed since. Units of work, a step for each leaf."""
         while self._state.turns.moved:
             path, applications = take_moved(self._state)
             joined: dict[QueuePath, list[Branch]] = {}
@@ -358,7 +368,7 @@ class Ordering:
                     yield 1
 
     def _reach(self, leaf: Queue, children: dict[QueuePath, list[Branch]]) -> Branch:
-        """The branch of a leaf, with those down to it."""
+        """Branch of a leaf, creating the branches down to it."""
         above: Branch | None = None
         for queue in reversed(leaf.chain):
             branch = self._branches.get(queue.path)
@@ -370,12 +380,15 @@ class Ordering:
         return self._branches[leaf.path]
 
     def next_leaf(self) -> Branch | None:
-        """The leaf that goes first among those that are open."""
+        """First open leaf in the order, or None."""
         return self.root.next_leaf() if self.root is not None else None
 
     def dismantle(self) -> None:
-        """It is over. Branches that point at each other would be left to the garbage collector, which stops
-        everything for as long as it takes to find thousands of them."""
+        """Drop all references between branches at the end of a cycle.
+
+        Otherwise the garbage collector would have to find thousands of cyclic references, and stops
+        everything meanwhile.
+        """
         for branch in self._branches.values():
             branch.part()
         self._branches.clear()

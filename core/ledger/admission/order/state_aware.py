@@ -1,4 +1,4 @@
-"""Who has turns in a ``stateaware`` leaf, where one application starts after the other (SORT-8)."""
+"""Turns in a ``stateaware`` leaf, where one application starts after the other (SORT-8)."""
 
 from core.ledger.state.state import State
 from core.queues.properties import SortPolicy
@@ -9,7 +9,7 @@ from core.workload.states import AppState
 
 
 def state_in_turn(state: State, application: Application, leaf: Queue) -> AppState:
-    """Its state; an Accepted one that has a turn is as good as Starting."""
+    """State of an application in the order. An Accepted one with a turn counts as Starting."""
     promises = state.turns.promised.get(leaf.path, NO_PROMISES)
     if application.state is AppState.ACCEPTED and application.id in promises.applications:
         return AppState.RUNNING if application.starts_at_once else AppState.STARTING
@@ -17,7 +17,7 @@ def state_in_turn(state: State, application: Application, leaf: Queue) -> AppSta
 
 
 def lets_in(state: State, application: Application, leaf: Queue) -> bool:
-    """Whether a ``stateaware`` leaf takes turns of an application: one after the other starts (SORT-8)."""
+    """True if a ``stateaware`` leaf allows turns of an application: one after the other starts (SORT-8)."""
     aware = leaf.properties.sort_policy is SortPolicy.STATE_AWARE
     if not aware or state_in_turn(state, application, leaf) is not AppState.ACCEPTED:
         return True

@@ -46,7 +46,7 @@ def test_where_a_node_and_the_queues_have_room_nobody_goes() -> None:
     world = world_of(1, total=1)
     world.node("n2", 1)
     world.asks("ask", "root.a")
-    assert world.refused().stop is Stop.THERE_IS_ROOM
+    assert world.refused().stop is Stop.ENOUGH_CAPACITY
     assert world.victims(candidates=["n1", "n2"]) == {"v0"}
 
 

@@ -8,7 +8,7 @@ from core.ids import PodUid
 from core.ledger import events as on
 from core.ledger.applications.lifecycle import COMPLETING_FOR
 from core.ledger.ledger import Ledger
-from core.ledger.state.applications import TERMINATED_KEPT, TERMINATED_TEXT
+from core.ledger.state.applications import TERMINATED_AT_MOST, TERMINATED_TEXT
 from core.queues.users.identity import Identity
 from tests.builders import START, make_ledger, make_pod, make_queue
 
@@ -51,9 +51,9 @@ def test_those_that_say_very_much_are_forgotten_oldest_first(said: str) -> None:
 
 
 def test_the_memory_of_those_that_say_little() -> None:
-    """An application that ends after `TERMINATED_KEPT` others takes the place of the oldest."""
+    """An application that ends after `TERMINATED_AT_MOST` others takes the place of the oldest."""
     ledger = make_ledger(make_queue("root.a"))
-    tenth = TERMINATED_KEPT // 10
+    tenth = TERMINATED_AT_MOST // 10
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()

@@ -6,7 +6,7 @@ import pytest
 
 from core.ids import PodUid
 from core.ledger import events as on
-from core.ledger.applications.relabelled import RELABELLED, TOLD_APART
+from core.ledger.applications.relabelled import RELABELLED, REPORTS_APART
 from core.ledger.effects import Effect, PostEvent, WriteRecord
 from core.ledger.ledger import Ledger
 from core.queues.users.identity import Identity
@@ -72,10 +72,10 @@ def test_many_changes_are_counted_and_told_now_and_then() -> None:
     shown(ledger, RUNS, version=1)
     told = [
         len(events(shown(ledger, replace(RUNS, queue=f"root.b{at}"), version=at + 2, now=START + at)))
-        for at in range(round(TOLD_APART) + 1)
+        for at in range(round(REPORTS_APART) + 1)
     ]
     assert sum(told) == 2
-    assert ledger.view.identities.tally.relabelled == TOLD_APART + 1
+    assert ledger.view.identities.tally.relabelled == REPORTS_APART + 1
 
 
 def test_a_pod_that_is_no_ask_yet_may_say_what_it_likes() -> None:

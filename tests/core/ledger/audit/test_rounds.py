@@ -36,8 +36,8 @@ TOLD = {
     "pods.caught_up",
     "cluster.namespaces_listed",
     "cluster.nodes_listed",
-    "pods.gone",
     "pods.settled",
+    "pods.tombstones",
     "turns.asked_at",
     "podgroups.terms",
     "podgroups.sources",
@@ -123,15 +123,15 @@ def test_no_counter_of_a_queue_or_node_is_left_out() -> None:
         *("fresh", "shown", "applications", "completing", "running", "asked", "raw_priority", "priority"),
     }
     assert {field.name for field in fields(NodeUse)} == {"allocated", "occupied", "pods", "evictable"}
-    assert set(vars(FreeCapacity())) == {"_free", "_order", "ranking", "barred", "_judged", "work"}
+    assert set(vars(FreeCapacity())) == {"_free", "_order", "ranking", "tainted", "_judged", "work"}
     assert set(TaintedCapacity.__slots__) == {"_bars", "_left", "_nodes"}
     assert set(vars(NodeRanking())) == {"sort", "_filed", "_scores", "_names", "_changed"}
     assert {field.name for field in fields(Application)} == {
         *("id", "requested", "namespace", "identity", "groups", "group", "refusal", "queue"),
         *("submitted", "starts_at_once", "states"),
         *("awaits_until", "backs_off_until", "pods", "asked", "used", "originator", "gang"),
-        *("gang_progress", "holders", "holding", "guests"),
-        *("forced", "let_in", "groups_assumed", "definer", "passed_over", "vouched"),
+        *("gang_progress", "holders", "holding", "foreign_pods"),
+        *("forced", "let_in", "groups_assumed", "definer", "passed_over", "was_shown"),
     }
 
 

@@ -336,7 +336,7 @@ def test_room_on_another_node_is_held_before_its_placeholder_has_gone() -> None:
     world.bind_placeholders()
     assert usage(world.ledger, "root.a") == (1000, 0, 0)
     assert world.ledger.view.charge_of(PodUid("uid-m1")) is not None
-    assert not world.ledger.view.has_room_beside(_other(world), NodeName("n2"))
+    assert not world.ledger.view.fits_beside(_other(world), NodeName("n2"))
 
 
 def _other(world: GangPlay) -> PodRecord:

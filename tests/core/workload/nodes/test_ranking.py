@@ -22,7 +22,7 @@ class Nodes:
     def __init__(self, count: int) -> None:
         self.ranking = NodeRanking()
         self.scores: dict[NodeName, float] = {}
-        self.looked_at: list[NodeName] = []
+        self.checked: list[NodeName] = []
         for at, name in enumerate(NAMES[:count]):
             self.set(name, at / 100)
 
@@ -35,12 +35,12 @@ class Nodes:
         self.ranking.drop(name)
 
     def settled(self, sort: NodeSortSpec = FAIR) -> NodeRanking:
-        self.looked_at.clear()
+        self.checked.clear()
         self.ranking.settle(sort, self.scores, self._look)
         return self.ranking
 
     def _look(self, name: NodeName) -> float:
-        self.looked_at.append(name)
+        self.checked.append(name)
         return self.scores[name]
 
     def sorted(self, offered: Iterable[NodeName], *instead: tuple[float, NodeName]) -> list[NodeName]:
@@ -78,22 +78,22 @@ def test_any_changes_leave_the_order_as_if_sorted_anew(
 def test_only_what_has_changed_is_looked_at() -> None:
     nodes = Nodes(len(NAMES))
     nodes.settled()
-    assert sorted(nodes.looked_at) == NAMES
+    assert sorted(nodes.checked) == NAMES
     nodes.settled()
-    assert nodes.looked_at == []
+    assert nodes.checked == []
     nodes.set(NAMES[3], 0.9)
     nodes.set(NAMES[3], 0.8)
     nodes.settled()
-    assert nodes.looked_at == [NAMES[3]]
+    assert nodes.checked == [NAMES[3]]
 
 
 def test_another_policy_looks_at_all_and_the_same_one_at_none() -> None:
     nodes = Nodes(len(NAMES))
     nodes.settled()
     nodes.settled(NodeSortSpec("fair"))
-    assert nodes.looked_at == []
+    assert nodes.checked == []
     nodes.settled(BINPACKING)
-    assert sorted(nodes.looked_at) == NAMES
+    assert sorted(nodes.checked) == NAMES
 
 
 def test_before_anybody_has_asked_nothing_is_kept() -> None:

@@ -63,14 +63,14 @@ APPLICATIONS: list[Corruption] = [
         lambda state: state.applications.namesakes.update({"nope": set()}),
     ),
     (
-        "applications.guests",
+        "applications.hosts",
         "host of other/app-1",
-        lambda state: state.applications.guests.update({AppId("app-1", "other"): AppId("app-1", "default")}),
+        lambda state: state.applications.hosts.update({AppId("app-1", "other"): AppId("app-1", "default")}),
     ),
     (
         "applications.known",
         "pods of other namespaces of default/app-1",
-        lambda state: state.applications.known[AppId("app-1", "default")].guests.update(other=1),
+        lambda state: state.applications.known[AppId("app-1", "default")].foreign_pods.update(other=1),
     ),
     (
         "applications.unplaced",
