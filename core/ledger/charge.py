@@ -11,10 +11,10 @@ from core.ledger.state.state import State
 
 
 def charge_of(state: State, record: PodRecord) -> Charge | None:
-    """What a pod should be charged now, or None when it takes nothing (QUO-2, POD-2).
+    """Current charge of a pod, or None if it takes nothing (QUO-2, POD-2).
 
-    A resize changes the size and nothing asks whether it fits (RES-8); a bound pod is charged whether or
-    not there is room (QUO-9). Room is kept until the pod is gone, also while it terminates.
+    A resize changes the size without any check (RES-8). A bound pod is charged whether or not it fits
+    (QUO-9). A terminating pod is charged until it is deleted.
     """
     size, node = record.facts.size, record.node
     if not record.membership.managed:
@@ -33,14 +33,14 @@ def charge_of(state: State, record: PodRecord) -> Charge | None:
             size,
         )
     if not record.is_ask or application.refusal is not None:
-        # In a queue that does not let in what waits of its application (F-1).
+        # Its queue does not take the application's pending pods (F-1).
         return None
     if record.is_unguarded:
         return _charge_unguarded(state, record, queue)
     if application.gang_progress is not None and awaits_gang(state, record):
         return _charge_beside(state, record)
     if slot_node(record):
-        # From the moment its placeholder is gone: the pair counts once (GANG-12).
+        # From the deletion of its placeholder on, so the pair counts once (GANG-12).
         return Charge(Held.RESERVED, queue, record.placement.binding or slot_node(record), size)
     standing = Standing.TRIGGERED if record.preemption.triggered else Standing.PLAIN
     return Charge(Held.PENDING, queue, record.placement.binding, size, record.facts.priority, standing)
@@ -56,7 +56,7 @@ def _charge_of_running(record: PodRecord, queue: QueuePath, node: NodeName) -> C
 
 
 def _charge_unguarded(state: State, record: PodRecord, queue: QueuePath) -> Charge:
-    """The quota of a pod that may be placed at any moment, whatever it waits for by our rules (F-2, F-7)."""
+    """Charge of a pod that may be placed at any moment, whatever it waits for in Paddock (F-2, F-7)."""
     beside = _charge_beside(state, record)
     node = (
         record.placement.binding
@@ -68,8 +68,10 @@ def _charge_unguarded(state: State, record: PodRecord, queue: QueuePath) -> Char
 
 
 def _charge_beside(state: State, record: PodRecord) -> Charge | None:
-    """A member that goes to another node than that of its placeholder has room there, while the quota is
-    still the placeholder's (GANG-11)."""
+    """Charge of a member that goes to another node than its placeholder's.
+
+    The member takes capacity there, while the placeholder still holds the quota (GANG-11).
+    """
     slot = record.gang.slot
     holder = state.pods.records.get(slot.placeholder) if slot is not None else None
     if slot is None or holder is None or holder.node == slot.node:

@@ -1,7 +1,7 @@
 """Events about objects of the cluster other than pods: one set for every kind. A part of `events`.
 
-A kind that is to be followed needs a row here, one in `core.ledger.cluster.objects` that says how the ledger
-keeps it, and one in `extender.wire.kinds` that says how it is read.
+To follow a further kind, add a row here, one in `core.ledger.cluster.objects` for the ledger, and one in
+`extender.wire.kinds` for reading.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ F = TypeVar("F")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectKind(Generic[K, F]):
-    """A kind of object. ``K``: the type of its keys; ``F``: what is known of one object."""
+    """A kind of object. ``K``: type of its keys. ``F``: type of the facts about one object."""
 
     #: Name in messages.
     name: str
@@ -73,7 +73,7 @@ class ObjectDeleted(Generic[K, F]):
 
 @dataclass(frozen=True, slots=True)
 class ObjectsListed(Generic[K, F]):
-    """A list of one kind was shown whole. ``keys``: every object that there is."""
+    """A complete list of one kind was shown. ``keys``: every object that exists."""
 
     kind: ObjectKind[K, F]
     keys: frozenset[K]

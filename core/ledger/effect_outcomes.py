@@ -1,4 +1,4 @@
-"""What the ledger learns of the end of an effect: one pure function for server and simulator."""
+"""Outcome of an effect as an event: one pure function for server and simulator."""
 
 from typing import assert_never
 
@@ -38,10 +38,10 @@ Outcome = (
 
 
 def outcome_of(effect: Effect, reached: Answer, *, why: str = "", certain: bool = True) -> Outcome | None:
-    """The event that an effect ends with; None for one whose end the ledger does not wait for.
+    """Event that an effect ends with. None if the ledger does not wait for its end.
 
-    ``why``: in the words of the API server, where it refused; ``certain``: False when the effect may have
-    been done all the same, since an answer was lost.
+    ``why``: words of the API server, if it refused. ``certain``: False if an answer was lost and the effect
+    may have been done.
     """
     done = reached is Answer.DONE
     match effect:

@@ -1,7 +1,7 @@
-"""What core wants done to the world: requests, in the imperative. A closed union of frozen values.
+"""Effects that core requests, in the imperative. A closed union of frozen values.
 
-``purpose``: of effects that several owners ask for; of the others the type says who goes on. The outcome
-brings it back, see `core.ledger.effect_outcomes`.
+``purpose``: for effects that several owners request. For other effects the type tells the owner. The outcome
+brings the purpose back; see `core.ledger.effect_outcomes`.
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from core.workload.gangs.gang import Gang, Originator, TaskGroup
 class WakePod:
     """Make kube-scheduler try a refused pod again, by an annotation on it (fact 5).
 
-    ``token``: the annotation's value; different each time, or the write would change nothing.
+    ``token``: value of the annotation. A new value each time, or the write would change nothing.
     """
 
     uid: PodUid
@@ -27,7 +27,7 @@ class WakePod:
 
 @dataclass(frozen=True, slots=True)
 class OpenGate:
-    """Take our own scheduling gate off a pod (DESIGN-6). An opened gate cannot be closed."""
+    """Remove Paddock's scheduling gate from a pod (DESIGN-6). An opened gate cannot be closed."""
 
     uid: PodUid
     namespace: str
@@ -36,9 +36,9 @@ class OpenGate:
 
 @dataclass(frozen=True, slots=True)
 class NominateNode:
-    """Write ``status.nominatedNodeName``, so that kube-scheduler tries that node first, alone (fact 9).
+    """Write ``status.nominatedNodeName``, so that kube-scheduler tries that node first and alone (fact 9).
 
-    ``node``: empty to take a nomination back.
+    ``node``: empty to withdraw a nomination.
     """
 
     uid: PodUid
@@ -50,9 +50,9 @@ class NominateNode:
 
 @dataclass(frozen=True, slots=True)
 class WriteRecord:
-    """Write what must outlive the process onto a pod, as annotations (DESIGN-4).
+    """Write data that must outlive the process onto a pod, as annotations (DESIGN-4).
 
-    ``entries``: annotations by key; None takes one off.
+    ``entries``: annotations by key; None removes one.
     """
 
     uid: PodUid
@@ -64,9 +64,9 @@ class WriteRecord:
 
 @dataclass(frozen=True, slots=True)
 class EndWait:
-    """Let a bind call go on that waits for the other members of a pod's group (COS-5). Needs no Lease.
+    """End the wait of a bind call for the other members of a pod's group (COS-5). Needs no Lease.
 
-    ``why``: why it is to fail; empty for one that is to be posted.
+    ``why``: reason of its failure; empty if the Binding is to be posted.
     """
 
     uid: PodUid
@@ -75,14 +75,14 @@ class EndWait:
 
 @dataclass(frozen=True, slots=True)
 class ResolveGroups:
-    """Find the groups of a user where the partition's resolver has them (ID-4). Needs no Lease."""
+    """Find the groups of a user with the partition's resolver (ID-4). Needs no Lease."""
 
     user: str
 
 
 @dataclass(frozen=True, slots=True)
 class SetCondition:
-    """Write a condition of ours into a pod's status (DESIGN-6). ``kind``: its type."""
+    """Write a condition of Paddock into a pod's status (DESIGN-6). ``kind``: its type."""
 
     uid: PodUid
     namespace: str
@@ -108,7 +108,7 @@ class MarkFailed:
 class EvictPod:
     """Evict a pod through the Eviction API, which respects PodDisruptionBudgets (DESIGN-4).
 
-    ``preemptor``: whom it makes room for, empty for none; ``why``: in a few words, for those who look on.
+    ``preemptor``: ask that gets the capacity; empty for none. ``why``: short reason, for people.
     """
 
     purpose: ClassVar[RemovalPurpose] = Purpose.VICTIM
@@ -124,7 +124,7 @@ class EvictPod:
 class DeletePod:
     """Delete a pod, whatever budgets say: a placeholder, or a victim under ``preemption.directDelete``.
 
-    ``at_once``: without its grace period; ``preemptor`` and ``why`` as in `EvictPod`.
+    ``at_once``: without its grace period. ``preemptor`` and ``why``: as in `EvictPod`.
     """
 
     uid: PodUid
@@ -138,10 +138,10 @@ class DeletePod:
 
 @dataclass(frozen=True, slots=True)
 class CreatePlaceholder:
-    """Make a pod that holds room for a member of a gang (GANG-3).
+    """Create a placeholder, which holds capacity for a member of a gang (GANG-3).
 
-    ``name``: the same for the same place in the same gang, so that asking twice makes no second pod;
-    ``queue``: the one that the application asked for, may be empty; ``gang``: whose texts it carries.
+    ``name``: the same for the same place in a gang, so that a repeat creates no second pod. ``queue``: queue
+    that the application asked for; may be empty. ``gang``: gang whose texts the pod carries.
     """
 
     app: AppId
@@ -155,8 +155,11 @@ class CreatePlaceholder:
 
 @dataclass(frozen=True, slots=True)
 class PostEvent:
-    """Record an Event on an object of the API. ``kind``: Pod or ConfigMap; ``warning``: its type;
-    ``action``: what was done, where the reason alone does not say (REST-17)."""
+    """Record an Event on an object of the API.
+
+    ``kind``: Pod or ConfigMap. ``warning``: its type. ``action``: what was done, if the reason alone does not
+    tell (REST-17).
+    """
 
     kind: str
     namespace: str

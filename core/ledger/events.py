@@ -1,6 +1,6 @@
 """Events for the ledger: facts, in the past tense. A closed union of frozen values, nothing else.
 
-Those about objects other than pods are in `cluster_events`.
+Events about objects other than pods are in `cluster_events`.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from core.workload.pod import PodFacts
 
 @dataclass(frozen=True, slots=True)
 class PodReport:
-    """A report about pods by a list, a watch, the body of a verb or a read; see those below."""
+    """A report about pods by a list, a watch, the body of a verb or a read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,39 +45,41 @@ class PodObserved(PodReport):
 
 @dataclass(frozen=True, slots=True)
 class PodDeleted(PodReport):
-    """The watch said that a pod is gone, or that it is terminal and so left the selection."""
+    """The watch reported that a pod is deleted, or that it is terminal and so left the selection."""
 
     uid: PodUid
 
 
 @dataclass(frozen=True, slots=True)
 class PodsListBegun(PodReport):
-    """A consistent list of all pods was requested: until it ends, what is observed is part of it."""
+    """A consistent list of all pods was requested. Until it ends, observed pods are part of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PodsListed(PodReport):
-    """A consistent list of all pods was shown: what it lacks is gone."""
+    """A consistent list of all pods was shown. A pod that it lacks is deleted."""
 
     uids: frozenset[PodUid]
 
 
 @dataclass(frozen=True, slots=True)
 class PodsCaughtUp(PodReport):
-    """The watch has told all that happened until the last list was shown: what it has not told is not so."""
+    """The watch has reported everything up to the last list. What it has not reported is not true."""
 
 
 @dataclass(frozen=True, slots=True)
 class PodOffered(PodReport):
-    """A verb's body showed a pod that the watch has not shown yet, or an older version of it (fact 16)."""
+    """A verb's body showed a pod that the watch has not shown yet, or shows in an older version (fact 16)."""
 
     pod: PodFacts
 
 
 @dataclass(frozen=True, slots=True)
 class PodRead(PodReport):
-    """The API server was asked for one pod, and its answer is true (F-18). ``exists``: False when it has no
-    such pod; then ``pod`` is what was known."""
+    """The API server answered a read of one pod (F-18).
+
+    ``exists``: False if it has no such pod. Then ``pod`` is what was known.
+    """
 
     pod: PodFacts
     exists: bool = True
@@ -85,7 +87,7 @@ class PodRead(PodReport):
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """A document and its settings were read and found right."""
+    """A document and its settings were read and are valid."""
 
     partition: PartitionSpec
     settings: LedgerSettings
@@ -93,17 +95,17 @@ class Configured:
 
 @dataclass(frozen=True, slots=True)
 class SettingsRead:
-    """Settings were read where there is no document yet: they say which pods must wait for one (F-4)."""
+    """Settings were read before any document. They say which pods must wait for one (F-4)."""
 
     settings: LedgerSettings
 
 
 @dataclass(frozen=True, slots=True)
 class FilterCalled:
-    """kube-scheduler asked for a place for a pod: whatever it reserved before is given up.
+    """kube-scheduler asked for a place for a pod, which gives up its earlier reservation.
 
-    Applied where no `PodAdmitted` or `PodRefused` says so: to a call that is answered by a fault, and before
-    the answer to a pod whose bind call waits, as that call and its pod group fail.
+    Applied where neither `PodAdmitted` nor `PodRefused` says so. That is a call answered by a fault, or a call
+    for a pod whose bind call waits. That bind call and its pod group then fail before the answer.
     """
 
     uid: PodUid
@@ -111,9 +113,11 @@ class FilterCalled:
 
 @dataclass(frozen=True, slots=True)
 class PodAdmitted:
-    """A pod was let through: its size is reserved until it is bound. ``version``: the pod's, when asked.
+    """A pod was admitted. Its size is reserved until it is bound.
 
-    ``called``: True for the answer to a filter call, which takes the place of earlier ones.
+    ``version``: version of the pod in the call.
+
+    ``called``: True for the answer to a filter call, which replaces earlier ones.
     """
 
     uid: PodUid
@@ -123,9 +127,9 @@ class PodAdmitted:
 
 @dataclass(frozen=True, slots=True)
 class PodRefused:
-    """A pod was refused. ``sent``: what it was told (sticky), which may differ from ``refusal``'s text.
+    """A pod was refused. ``sent``: the refusal that was sent (sticky), which may differ from ``refusal``.
 
-    ``called``: as for `PodAdmitted`.
+    ``called``: as in `PodAdmitted`.
     """
 
     uid: PodUid
@@ -136,9 +140,10 @@ class PodRefused:
 
 @dataclass(frozen=True, slots=True)
 class BindCalled:
-    """kube-scheduler asked for a pod to be bound: from now on its node is charged (DESIGN-3).
+    """kube-scheduler asked for a pod to be bound. From now on its node is charged (DESIGN-3).
 
-    ``waits``: for the others of its group (COS-5); nothing is posted before the ledger says so.
+    ``waits``: True if it waits for the others of its group (COS-5). Nothing is posted before the ledger says
+    so.
     """
 
     uid: PodUid
@@ -148,7 +153,7 @@ class BindCalled:
 
 @dataclass(frozen=True, slots=True)
 class PodBound:
-    """The API server has the Binding, by our own POST."""
+    """The API server has the Binding, from Paddock's own POST."""
 
     uid: PodUid
     node: NodeName
@@ -156,7 +161,7 @@ class PodBound:
 
 @dataclass(frozen=True, slots=True)
 class BindFailed:
-    """A Binding did not come about. ``certain``: the API server said so; else it may still appear."""
+    """A Binding failed. ``certain``: the API server said so. Otherwise it may still appear."""
 
     uid: PodUid
     certain: bool
@@ -164,9 +169,9 @@ class BindFailed:
 
 @dataclass(frozen=True, slots=True)
 class PodWoken:
-    """The wake-up of a pod, or the opening of its gate, was written, or could not be (``reached`` False).
+    """The wake-up of a pod, or the opening of its gate, was written, or failed (``reached`` False).
 
-    ``certain``: False when it may have been written all the same, as no answer came.
+    ``certain``: False if it may have been written, because no answer came.
     """
 
     uid: PodUid
@@ -176,7 +181,7 @@ class PodWoken:
 
 @dataclass(frozen=True, slots=True)
 class NodeNominated:
-    """A nomination was written (``reached``), or could not be. ``node``: empty for one taken back."""
+    """A nomination was written (``reached``), or failed. ``node``: empty for a withdrawn one."""
 
     uid: PodUid
     node: NodeName
@@ -186,7 +191,7 @@ class NodeNominated:
 
 @dataclass(frozen=True, slots=True)
 class RecordWritten:
-    """What must outlive the process was written onto a pod, or could not be (``reached`` False)."""
+    """Data that must outlive the process was written onto a pod, or that failed (``reached`` False)."""
 
     uid: PodUid
     entries: tuple[tuple[str, str | None], ...]
@@ -196,7 +201,7 @@ class RecordWritten:
 
 @dataclass(frozen=True, slots=True)
 class PodEvicted:
-    """The eviction of a pod, or its deletion on our account, was answered. ``preemptor``: whom it was for."""
+    """The eviction of a pod, or its deletion by Paddock, was answered. ``preemptor``: ask that it was for."""
 
     uid: PodUid
     outcome: EvictionOutcome
@@ -206,7 +211,7 @@ class PodEvicted:
 
 @dataclass(frozen=True, slots=True)
 class PlaceholderCreated:
-    """The creation of a placeholder was answered. ``why``: in the words of the API server, where refused."""
+    """The creation of a placeholder was answered. ``why``: words of the API server, if it refused."""
 
     app: AppId
     name: str
@@ -216,7 +221,7 @@ class PlaceholderCreated:
 
 @dataclass(frozen=True, slots=True)
 class GateHeld:
-    """A pod at our gate must wait on. ``sent``: what it is to be told (sticky)."""
+    """A pod at Paddock's gate must wait on. ``sent``: the refusal to report (sticky)."""
 
     uid: PodUid
     sent: SentRefusal
@@ -224,14 +229,14 @@ class GateHeld:
 
 @dataclass(frozen=True, slots=True)
 class GateReportFailed:
-    """What a pod at our gate was to be told could not be written."""
+    """A report to a pod at Paddock's gate could not be written."""
 
     uid: PodUid
 
 
 @dataclass(frozen=True, slots=True)
 class GroupsResolved:
-    """The groups of a user were found; None when they could not be."""
+    """The groups of a user were found. None if they could not be."""
 
     user: str
     groups: tuple[str, ...] | None
@@ -239,50 +244,52 @@ class GroupsResolved:
 
 @dataclass(frozen=True, slots=True)
 class ActingBegan:
-    """From now on effects on our own account are carried out by this instance; until now another's were, or
-    nobody's. What is written on the pods is believed again, as after a start."""
+    """From now on this instance carries out effects. Before, another instance or none did.
+
+    Annotations on pods are believed again, as after a start.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class ActingEnded:
-    """From now on another instance, or nobody, carries effects out."""
+    """Another instance, or none, carries out effects from now on."""
 
 
 @dataclass(frozen=True, slots=True)
 class CycleDue:
-    """Room has appeared a moment ago: see who can be woken."""
+    """Capacity was freed a moment ago, so asks may be woken."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimePassed:
-    """A moment later. What has expired since the last one does so here."""
+    """Time has passed. Timers that have expired since the last event are handled."""
 
 
 @dataclass(frozen=True, slots=True)
 class OffersDue:
-    """A plan is about to be made: offers whose time is over end before it, not with the next `TimePassed`."""
+    """A plan is about to be made. Expired offers end before it, not with the next `TimePassed`."""
 
 
 @dataclass(frozen=True, slots=True)
 class CleanerDue:
-    """Ten seconds have passed since the last one: queues that nobody needs go (Q-10)."""
+    """Ten seconds have passed since the last such event. Unused queues are removed (Q-10)."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreemptionMark:
-    """Something that preemption notes on a pod; see those below."""
+    """A decision of preemption about a pod."""
 
     uid: PodUid
 
 
 @dataclass(frozen=True, slots=True)
 class PreemptionTried(PreemptionMark):
-    """A plan for an ask was asked for (PRE-5)."""
+    """A plan for an ask was requested (PRE-5)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenVictim:
-    """``why``: the receipt's short form, which is written on it."""
+    """A chosen victim. ``why``: short form of the receipt, which is written on it."""
 
     uid: PodUid
     why: str
@@ -290,7 +297,7 @@ class ChosenVictim:
 
 @dataclass(frozen=True, slots=True)
 class PlanOffered(PreemptionMark):
-    """kube-scheduler was answered a plan for an ask, and may take it (DESIGN-4)."""
+    """kube-scheduler was offered a plan for an ask, and may take it (DESIGN-4)."""
 
     plan: str
     node: NodeName
@@ -308,8 +315,12 @@ class PlanCommitted(PreemptionMark):
 
 @dataclass(frozen=True, slots=True)
 class QuotaReclaimed(PreemptionMark):
-    """Pods of a queue are to go because its quota shrank (QCP-9); ``uid`` is of no pod. No victims: nobody
-    may go."""
+    """Pods of a queue are to be evicted because its quota shrank (QCP-9).
+
+    Without victims, no pod may be evicted.
+
+    ``uid``: of no pod.
+    """
 
     queue: QueuePath
     victims: tuple[ChosenVictim, ...]

@@ -1,7 +1,7 @@
-"""The ledger: the one object that remembers, and the one method that changes it.
+"""The ledger: the one object with state, and the one method that changes it.
 
-A handler per event. Each only notes what was told or promised on the pod's record and touches the pod;
-`apply` settles what was touched, which moves every counter. No handler adds or subtracts anything itself.
+There is one handler per event. It notes on the pod's record what was reported or promised, and touches the
+pod. `apply` settles touched pods, which moves every counter. No handler adds or subtracts anything itself.
 """
 
 from collections.abc import Iterator, Sequence
@@ -71,7 +71,7 @@ from core.queues.users.limits import Limits
 
 
 class Ledger:
-    """The record of pods, nodes and queues. Not thread safe; every call is short and synchronous."""
+    """State of pods, nodes and queues. Not thread safe; every call is short and synchronous."""
 
     def __init__(self) -> None:
         self._state = State()
@@ -79,10 +79,10 @@ class Ledger:
         self.view = LedgerView(self._state)
 
     def apply(self, event: on.Event, *, now: float) -> tuple[Effect, ...]:
-        """Learn that something happened; the answer is what is to be done about it.
+        """Apply an event, and return the effects that it requests.
 
-        ``now``: seconds since the epoch, never going back. Cost: O(depth of the queue) for an event about
-        one pod, O(pods) for a list, a document or a namespace.
+        ``now``: seconds since the epoch, never decreasing. Cost: O(depth of the queue) for an event about one
+        pod, O(pods) for a list, a document or a namespace.
         """
         self._state.now = now
         forget_settled(self._state)
@@ -109,7 +109,7 @@ class Ledger:
             settle_touched(self._state)
 
     def _follow_up(self) -> Rounds:
-        """What follows from an event for gangs, pod groups, and victims of withdrawn offers."""
+        """Handle the consequences of an event for gangs, pod groups, and victims of withdrawn offers."""
         state = self._state
         yield from advance_all(state)
         if state.podgroups.touched:
@@ -167,7 +167,7 @@ class Ledger:
                 assert_never(event)
 
     def audit_steps(self) -> Iterator[list[Drift]]:
-        """The audit of this ledger, in steps; see `audit`."""
+        """Steps of the audit of this ledger; see `audit`."""
         return audit_steps(self._state)
 
     # -- filter and bind ---------------------------------------------------------------------------
@@ -180,13 +180,16 @@ class Ledger:
             yield from refresh(self._state, record)
             yield from note_placed(self._state, record)
         else:
-            # What is concluded from a pod's facts stands: the call says nothing of them.
+            # Conclusions from a pod's facts stand, because the call does not change them.
             touch(self._state, record)
 
     # -- configuration ------------------------------------------------------------
 
     def _on_configured(self, event: on.Configured) -> Rounds:
-        """Usage is carried over by path; whatever had no queue is placed anew."""
+        """Apply a document.
+
+        Usage is carried over by path, and applications without a queue are placed again.
+        """
         state = self._state
         state.config.settings = event.settings
         time_leases(state)
@@ -212,7 +215,7 @@ class Ledger:
         retime_all_groups(state)
         request_cycle(state, CycleReason.CONFIGURED)
 
-    # -- outcomes, each to the owner that its purpose names ---------------------------------------
+    # -- outcomes, each routed to the owner of its purpose ----------------------------------------
 
     def _on_written(self, event: on.RecordWritten) -> Rounds:
         match event.purpose:
@@ -271,7 +274,7 @@ class Ledger:
                 forget_report(record)
 
     def _on_cycle_due(self) -> Rounds:
-        """One slice of a pass over the waiting asks; `LedgerView.cycle_wanted` says whether more is left."""
+        """Run one slice of a cycle. `LedgerView.cycle_wanted` says whether more is left."""
         state = self._state
         if self._cycle is None:
             if state.cycle.freed:

@@ -1,26 +1,26 @@
-"""What effects are for, and how they ended. Enumerations only."""
+"""Purposes and outcomes of effects. Enumerations only."""
 
 from enum import Enum
 from typing import Literal
 
 
 class Purpose(Enum):
-    """The reason for an effect, which its outcome brings back: it says who goes on (goal 3 of the house)."""
+    """Purpose of an effect, which its outcome brings back to route it to one owner."""
 
     NODE_RESERVATION = "node reservation"
     """A node is reserved for an ask, or the ask is nominated to it."""
     PLAN = "plan"
-    """A preemption plan is begun: its ask says which node it gets, and by which plan."""
+    """A preemption plan begins: its ask is annotated with its node and its plan."""
     VICTIM = "victim"
-    """A victim says for which preemptor it goes, or is asked to go."""
+    """A victim is annotated with its preemptor, or evicted."""
     REPLACEMENT = "replacement"
-    """A member of a gang takes over the capacity of a placeholder, which is deleted for it."""
+    """A member of a gang replaces a placeholder, which is deleted for it."""
     GANG_PHASE = "gang phase"
-    """The originator says what has become of its gang."""
+    """The outcome of a gang is written on its originator."""
     WITHDRAWAL = "withdrawal"
-    """What was written before holds no more. Nothing waits for the outcome."""
+    """An earlier annotation does not hold any more. Nothing waits for the outcome."""
     LABELS = "labels"
-    """A pod says what its labels were when it was taken in. Nothing waits for the outcome."""
+    """The first labels of a pod are written on it. Nothing waits for the outcome."""
 
 
 RecordPurpose = Literal[
@@ -37,39 +37,39 @@ RemovalPurpose = Literal[Purpose.VICTIM, Purpose.REPLACEMENT]
 
 
 class Answer(Enum):
-    """How an effect ended, whatever it was."""
+    """End of any effect."""
 
     DONE = "done"
-    """The API server has done it, or has begun it."""
+    """Done or begun by the API server."""
     NOT_FOUND = "gone"
-    """The object is not there any more, or another one has its name."""
+    """Object not found, or another object has its name."""
     BUDGET = "budget"
-    """A PodDisruptionBudget does not allow it now."""
+    """Not allowed now by a PodDisruptionBudget."""
     REFUSED = "refused"
-    """The API server does not take it, and would not a second time."""
+    """Rejected by the API server, which would reject it again."""
     FAILED = "failed"
-    """It was not asked for, or its fate is not known."""
+    """Not requested, or its fate is unknown."""
 
 
 class EvictionOutcome(Enum):
-    """How an eviction, or a deletion on our account, ended."""
+    """End of an eviction, or of a deletion by Paddock."""
 
     DONE = "done"
-    """The API server has begun it; the watch tells when the pod is gone."""
+    """Begun by the API server. The watch shows when the pod is deleted."""
     BUDGET = "budget"
-    """A PodDisruptionBudget does not allow it now."""
+    """Not allowed now by a PodDisruptionBudget."""
     NOT_FOUND = "gone"
-    """The pod is not there any more, or another one has its name."""
+    """Pod not found, or another pod has its name."""
     FAILED = "failed"
-    """It was not asked for, was refused, or nobody knows: the watch will tell."""
+    """Not requested, rejected, or unknown: the watch will tell."""
 
 
 class CreationOutcome(Enum):
-    """How the creation of a placeholder ended."""
+    """End of the creation of a placeholder."""
 
     DONE = "done"
-    """It is there, made now or before."""
+    """Exists, created now or before."""
     REFUSED = "refused"
-    """The API server does not take it, and would not a second time (GANG-4)."""
+    """Rejected by the API server, which would reject it again (GANG-4)."""
     FAILED = "failed"
-    """It was not asked for, or nobody knows: it may be asked for again."""
+    """Not requested, or unknown: it may be requested again."""

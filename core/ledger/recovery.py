@@ -1,7 +1,7 @@
-"""Believing what is written on objects: after a start, and when this instance becomes the one that acts.
+"""Recovery from annotations: after a start, and when this instance becomes the acting one.
 
-An instance that stands by knows the pods; what the one that acts has promised is only on them (DESIGN-4).
-Whatever else is to outlive the process is taken up here too.
+A standby knows the pods. The promises of the acting instance are only on them (DESIGN-4). Everything else
+that outlives the process is read back here too.
 """
 
 from itertools import compress
@@ -33,10 +33,10 @@ _RECORDS = (RESERVED_NODE, TRIGGERED, PREEMPTED_FOR, REPLACES, GANG)
 
 
 def recover_record(state: State, record: PodRecord) -> None:
-    """A pod is seen for the first time, with what is written on it.
+    """Recover the record of a pod from its annotations, when the pod is first seen.
 
-    That is believed of the pods in the first list only. On one that comes later none of us can have written,
-    and whoever may create pods could keep nodes for himself.
+    They are believed for pods in the first list only. Paddock cannot have written on a later pod, and a
+    tenant could reserve nodes with forged annotations.
     """
     if record.is_gated and record.facts.gate_opened:
         write(state, record, Purpose.WITHDRAWAL, (GATE_OPENED, None))
@@ -51,7 +51,7 @@ def recover_record(state: State, record: PodRecord) -> None:
 
 
 def resume(state: State) -> None:
-    """All pods have been seen: go on where the process before this one stopped."""
+    """Continue where the process before this one stopped, because all pods have been seen."""
     triggered = {
         uid for uid in state.reservations.of.values() if state.pods.records[uid].preemption.triggered
     }
@@ -60,14 +60,14 @@ def resume(state: State) -> None:
         if ask is not None and ask.preemption.triggered:
             _spare_former(state, ask)
         if ask is not None and ask.preemption.triggered and not _comes_together(state, ask):
-            # Not all of its victims were marked: a plan that is made now finds what is needed beside them.
+            # Not all of its victims were annotated. A new plan finds what is needed beside them.
             fall_short(state, ask)
         else:
             send_off(state, preemptor)
 
 
 def _spare_former(state: State, ask: PodRecord) -> None:
-    """Victims of a former plan, whose marks have outlived it, do not go for the one that is carried out."""
+    """Release victims of a former plan, whose annotations have outlived it."""
     for uid in sorted(state.preemption.victims.get(ask.uid, ())):
         plan = state.pods.records[uid].facts.preempted_plan
         if plan and plan != ask.preemption.triggered:
@@ -75,8 +75,10 @@ def _spare_former(state: State, ask: PodRecord) -> None:
 
 
 def _comes_together(state: State, ask: PodRecord) -> bool:
-    """Whether an ask has its room when those that say so have left its node; so it is when the node is not
-    known yet."""
+    """True if an ask gets enough capacity when its victims have left its node.
+
+    Also True if the node is not known yet.
+    """
     node = ask.node_reservation.node
     if node not in state.cluster.nodes:
         return True
@@ -90,10 +92,10 @@ def _comes_together(state: State, ask: PodRecord) -> bool:
 
 
 def take_over(state: State) -> Rounds:
-    """This instance is the one that acts from now on, and goes on where the one before it stopped.
+    """Begin to act, and continue where the former acting instance stopped.
 
-    What it made of the objects when it could not act is void, and so are turns that nobody took because
-    kube-scheduler asked another. Before the first list nothing is known: that list does the same. Cost:
+    Conclusions that a standby drew from the objects are void. So are unused turns, because kube-scheduler
+    asked another instance. Before the first list nothing is known, and that list does the same. Cost:
     O(pods).
     """
     state.acts = True
@@ -127,13 +129,13 @@ def take_over(state: State) -> Rounds:
 
 
 def stand_by(state: State) -> None:
-    """Another instance, or none, is the one that acts from now on."""
+    """Stop acting: another instance, or none, acts from now on."""
     state.acts = False
     doubt_reports(state)
 
 
 def _is_promised(record: PodRecord) -> bool:
-    """Something is, by what we know or by what is written on it."""
+    """True if the record or the annotations of a pod contain a promise."""
     facts = record.facts
     known = record.node_reservation.node or record.preemption.triggered or record.preemption.preempted_for
     return bool(known or record.node_reservation.nominated or facts.nominated or _records_of(facts))
@@ -145,19 +147,19 @@ def _forget(state: State, record: PodRecord) -> None:
 
 
 def _believe(state: State, record: PodRecord) -> None:
-    """A pod is what is written on it."""
+    """Read the promises of a pod from its annotations."""
     if record.facts.replaces:
         remember_slot(state, record)
     else:
         remember(state, record)
     remember_victim(state, record)
     if record.admission.reservation is None and record.is_ask and is_under_way(record):
-        # A nominated node that we did not write: PreBind is under way.
+        # A nominated node that Paddock did not write means that PreBind is under way.
         whole = Reservation(state.config.settings.reservation_ttl, None, record.facts.version)
         reserve(state, record, whole)
 
 
 def _records_of(facts: PodFacts) -> tuple[str, ...]:
-    """Annotations of Paddock's own that a pod has and that say something."""
+    """Paddock's own annotations on a pod that are not empty."""
     values = facts.reserved_node, facts.triggered, facts.preempted_for, facts.replaces, facts.gang_noted
     return tuple(compress(_RECORDS, values))

@@ -1,4 +1,4 @@
-"""View for a filter call about a pod whose quota is reserved already: what it reserves counts as free."""
+"""View for a filter call about a pod whose quota is reserved already: its reservation counts as free."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ _NOTHING = Tally()
 def retry_view(view: LedgerView, record: PodRecord) -> LedgerView:
     """Return the view under which a pod that calls filter again is judged.
 
-    The pod would be pending without its reservation. A pod that would hold quota or its room all the same is
+    Without its reservation, the pod would be pending. A pod that would hold quota or capacity anyway is
     judged like any other.
     """
     state = view._state
@@ -31,10 +31,10 @@ def retry_view(view: LedgerView, record: PodRecord) -> LedgerView:
 
 
 class RetryView(LedgerView):
-    """Ledger as it would be had the pod given up its reservation, and were it pending.
+    """Ledger as it would be if the pod had given up its reservation and were pending.
 
-    Capacity would have become free, so that every pending ask could be meant for it. In sums of what is
-    reserved and pending the pod counts either way. Cost: as for `LedgerView`, and O(depth).
+    Capacity would have been freed, so any pending ask could get it. Sums of reserved and pending amounts
+    include the pod either way. Cost: as for `LedgerView`, and O(depth).
     """
 
     __slots__ = ("_charge", "_record")
@@ -45,11 +45,12 @@ class RetryView(LedgerView):
         self._charge = charge
 
     def without_own(self, queue: Queue, application: Application) -> Extra:
-        """Amounts to leave out of the count for the pod: its own, on the way from its leaf to the root."""
+        """Amounts of the pod itself to leave out of the count, from its leaf to the root."""
         return self._less_own(Extra(), queue, application)
 
     @property
     def given(self) -> Extra:
+        """Amounts that turns hold, less what the pod reserves."""
         queue, application = self.queue_of(self._record), self._state.application_of(self._record)
         given = self._state.turns.given
         if queue is None or application is None:
@@ -57,7 +58,7 @@ class RetryView(LedgerView):
         return self._less_own(given, queue, application)
 
     def _less_own(self, counted: Extra, queue: Queue, application: Application) -> Extra:
-        """Return what is counted on the way from a leaf to the root, less what the pod reserves."""
+        """Return the counted amounts from a leaf to the root, less what the pod reserves."""
         extra, less = Extra(started=counted.started), self._charge.size.times(-1)
         for each in queue.chain:
             extra.queues[each.path] = _sum(counted.of(each), less)
@@ -67,13 +68,16 @@ class RetryView(LedgerView):
 
     @property
     def all_wait(self) -> bool:
+        """True, because the reservation's capacity would be free for every pending ask."""
         return True
 
     def crowds(self, size: Resource, more: Resource) -> bool:
-        # What is reserved on no node counts as asked for either way.
+        """True if demand exceeds free capacity, as in `LedgerView`."""
+        # A reservation on no node counts as demand either way.
         return super().crowds(size, self._charge.size if self._charge.node else more)
 
     def open_capacity(self) -> list[Mapping[str, int]] | None:
+        """Free amounts as in `LedgerView`, with what the pod reserves."""
         tainted, node = self._state.usage.free_capacity.tainted, self._charge.node
         tolerated = {*self._state.usage.tolerated, self._record.facts.constraints.tolerations}
         found, bars = tainted.open_to(tolerated), tainted.bars_of(node)
@@ -87,6 +91,7 @@ class RetryView(LedgerView):
         return [*found, back]
 
     def turns_leave_no_node(self, record: PodRecord) -> bool:
+        """True if nodes have no capacity for an ask, as in `LedgerView`."""
         node = self._state.cluster.nodes.get(self._charge.node)
         if (
             node is not None
@@ -98,12 +103,13 @@ class RetryView(LedgerView):
         return super().turns_leave_no_node(record)
 
     def fits_beside(self, record: PodRecord, node: NodeName) -> bool:
+        """True if an ask fits on a node, as in `LedgerView`."""
         if node == self._charge.node:
             return self._has_on_own(record.facts.size)
         return super().fits_beside(record, node)
 
     def _has_on_own(self, size: Resource) -> bool:
-        """Return True if the node of the reservation has room for such an ask once that is given up."""
+        """True if the node of the reservation has capacity for such an ask without the reservation."""
         free, own = self._state.usage.free_capacity.free_on(self._charge.node), self._charge.size
         return all(free.get(name, 0) + own.get(name) >= amount for name, amount in size.items() if amount)
 

@@ -1,42 +1,52 @@
-"""The settings that change what the ledger does (DESIGN-12). Values, already checked."""
+"""Settings that change the behaviour of the ledger (DESIGN-12). Checked values."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class PreemptionSettings:
-    """``whole_ask``: victims add up to the whole ask, free room counts for nothing (DIV-23, ``yunikorn``);
-    ``may_exceed_guarantee``: DIV-10; ``shared_ancestor_priority``: DIV-6 as YuniKorn has it;
-    ``protect_from_foreign``: guarantees hold against preemptors in no queue too; ``direct_delete``: victims
-    are deleted, not evicted; ``plans_complex``: asks with volumes or terms between pods are planned for
-    whether or not kube-scheduler asks; ``daemon_sets_keep_guarantees``: pods of DaemonSets evict no pod
-    of equal priority, and bring no queue below its guarantee (F-10)."""
+    """Settings of preemption."""
 
+    #: True if victims must add up to the whole ask, and free capacity does not count (DIV-23, ``yunikorn``).
     whole_ask: bool = False
+    #: True if the last ask may exceed the guarantee (DIV-10).
     may_exceed_guarantee: bool = False
+    #: True if offsets of a common ancestor count, as in YuniKorn (DIV-6).
     shared_ancestor_priority: bool = False
+    #: True if guarantees also hold against preemptors in no queue.
     protect_from_foreign: bool = False
+    #: True if victims are deleted instead of evicted.
     direct_delete: bool = False
+    #: True if asks with volumes or terms between pods get plans without a call of kube-scheduler.
     plans_complex: bool = False
+    #: True if pods of DaemonSets evict no pod of equal priority, and bring no queue below its guarantee
+    #: (F-10).
     daemon_sets_keep_guarantees: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerSettings:
-    """``reservation_ttl`` and ``turn_lease`` in seconds; ``unique_app_ids``: POD-4; ``mark_failed``: pods of
-    rejected applications are set to Failed (APP-8); ``scores_nodes``: also when the document names no policy
-    for them (NODE-1); ``gangs``: task groups count (POD-8), ``gang_max_pods``: placeholders that
-    one gang may ask for; ``bind_deadline``: seconds that a bind call has; ``shares_applications``: pods of
-    one user may belong to one application across namespaces (F-15)."""
+    """Settings of the ledger."""
 
+    #: Scheduler names of managed pods.
     scheduler_names: frozenset[str] = frozenset({"yunikorn", "paddock"})
+    #: Length of a quota reservation, in seconds.
     reservation_ttl: float = 30.0
+    #: Length of a turn's lease, in seconds.
     turn_lease: float = 2.0
+    #: True if pods without an id get an application each (POD-4).
     unique_app_ids: bool = False
+    #: True if pods of rejected applications are set to Failed (APP-8).
     mark_failed: bool = False
+    #: True if nodes are scored even if the document names no policy (NODE-1).
     scores_nodes: bool = False
+    #: Settings of preemption.
     preemption: PreemptionSettings = PreemptionSettings()
+    #: True if task groups count (POD-8).
     gangs: bool = True
+    #: Placeholders that one gang may ask for, at most.
     gang_max_pods: int = 10_000
+    #: Time limit of a bind call, in seconds.
     bind_deadline: float = 100.0
+    #: True if pods of one user may share an application across namespaces (F-15).
     shares_applications: bool = False

@@ -1,4 +1,4 @@
-"""Settling: what a pod is charged now, and the order in which the owners of indexes file it anew."""
+"""Settling: the current charge of a pod, and the order in which index owners file it anew."""
 
 from core.ledger.admission.pending import file_ask
 from core.ledger.admission.requests import request_cycle, request_cycle_for_node
@@ -44,7 +44,7 @@ def _settle(state: State, record: PodRecord) -> None:
 
 
 def _discharge(state: State, record: PodRecord) -> None:
-    """Take a pod that is gone out of the counters and indexes."""
+    """Take a deleted pod out of the counters and indexes."""
     _recharge(state, record, None)
     file_ask(state, record, None)
     unfile(state, record)
@@ -57,7 +57,7 @@ def _recharge(state: State, record: PodRecord, new: Charge | None) -> None:
     old = state.usage.charges.get(record.uid)
     if old == new:
         return
-    # Most often a reservation becomes an allocation, which is the same to users and groups.
+    # Most often a reservation becomes an allocation, which is the same for users and groups.
     held, holds_now = holds(old), holds(new)
     people = not (held and holds_now and holds_as_much(old, new))
     move_charge(state, record, old, new, people=people)

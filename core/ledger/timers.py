@@ -1,4 +1,4 @@
-"""When something in the ledger ends by itself: the first timer of those that do not stand still."""
+"""Time of the ledger's next timer, without those that are stopped."""
 
 from collections.abc import Container
 
@@ -11,7 +11,7 @@ from core.ledger.state.timers import TimerKind
 
 
 def next_due(state: State) -> float | None:
-    """Time at which `TimePassed` has something to do next; None if nothing ends by itself."""
+    """Time at which `TimePassed` has something to do next. None if nothing ends by itself."""
     held_back = {TimerKind.POD_GROUP_LEASE: leases_held_back(state)}
     return next_timer(state, stopped=_stopped(state), held_back=held_back)
 

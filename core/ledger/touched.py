@@ -1,8 +1,8 @@
-"""Pods about which an event has changed something, until the ledger settles them.
+"""Pods that an event has touched, until the ledger settles them.
 
-A handler notes on a pod's record what it was told or what it promises, and touches the pod. `Ledger.apply`
-brings counters and indexes in line when the handler has ended. A handler that has to read them before that
-is an iterator of steps: the ledger settles what was touched after each of them.
+A handler notes on a pod's record what was reported or promised, and touches the pod. `Ledger.apply` updates
+counters and indexes after the handler. A handler that reads them earlier is an iterator of steps: the ledger
+settles touched pods after each step.
 """
 
 from collections.abc import Iterator
@@ -15,17 +15,17 @@ Rounds = Iterator[None]
 
 
 def touch(state: State, record: PodRecord) -> None:
-    """Have the ledger settle a pod. Pods are settled in the order in which they were touched first."""
+    """Have the ledger settle a pod. Pods are settled in the order in which they were first touched."""
     state.pods.touched.setdefault(record.uid, (record, False))
 
 
 def touch_dropped(state: State, record: PodRecord) -> None:
-    """Have the ledger take a pod that is gone out of counters and indexes."""
+    """Have the ledger take a deleted pod out of counters and indexes."""
     state.pods.touched[record.uid] = record, True
 
 
 def take_touched(state: State) -> tuple[PodRecord, bool]:
-    """Take off the next pod to settle, of which there must be one. True with a pod that is gone."""
+    """Remove and return the next pod to settle, of which there must be one. True with a deleted pod."""
     touched = state.pods.touched
     uid = next(iter(touched))
     state.pods.settled.append(uid)

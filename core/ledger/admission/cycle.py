@@ -17,6 +17,7 @@ from core.instants import has_come
 from core.ledger.admission.backoff import back_off, is_left_out
 from core.ledger.admission.gate_opening import charge_opened
 from core.ledger.admission.order.application_queue import ApplicationQueue
+from core.ledger.admission.order.fresh_index import file_fresh
 from core.ledger.admission.order.ordering import Branch, Ordering
 from core.ledger.admission.order.state_aware import lets_in
 from core.ledger.admission.requests import extend_cycle, note_requeue, request_recheck
@@ -47,8 +48,9 @@ OVER_AGAIN = 8 * WORK_PER_SLICE
 Without a bound, a busy cluster would restart a long cycle again and again, and get no turns.
 """
 
+PassedOver = list[tuple[Rank, Seat]]
+
 _BRANCH = 2
-_FILED_PER_UNIT = 4
 _LINES_PER_UNIT = 4
 _CHECKS_PER_UNIT = 25
 
@@ -107,10 +109,6 @@ class Cycle:
         """Kinds of asks that no node takes, as found so far. Cycles over fresh asks add to them."""
         return self._nowhere_before | self._nowhere
 
-    def _may_back_off(self, path: QueuePath) -> bool:
-        leaf = self._state.config.tree.get(path)
-        return leaf is not None and leaf.properties.unscheduled_backoff > 0
-
     # -- steps: units of work done, and the effects of turns ------------------------------------------------
 
     def _run(self) -> Steps:
@@ -120,7 +118,7 @@ class Cycle:
         while True:
             self._work = 0
             # 2. Take the asks to check: all that are pending, or those that no cycle has checked.
-            indexes = (yield from self._line_up_fresh()) if self._fresh_only else self._state.pending.waiting
+            indexes = (yield from self._fresh_indexes()) if self._fresh_only else self._state.pending.waiting
             # 3. Serve asks with a node reservation.
             yield from serve_reserved(self._state, self._decided_node_for)
             # 4. Continue with the pod groups that have begun.
@@ -130,7 +128,7 @@ class Cycle:
             for _ in ordering.build(indexes):
                 yield _BRANCH, []
             # 6. Check the first ask in the order, give it a turn or requeue it, and order anew.
-            passed_over: list[tuple[Rank, Seat]] = []
+            passed_over: PassedOver = []
             yield from self._hand_out(ordering, passed_over)
             # 7. Check the asks whose last turn came to nothing, then pod groups that timed out.
             yield from self._passed_over(passed_over)
@@ -161,25 +159,12 @@ class Cycle:
         self._overtaken = bool(state.cycle.freed or state.turns.fresh) and self._work <= self._may_repeat
         return self._overtaken
 
-    def _line_up_fresh(self) -> Generator[tuple[int, Effects], None, dict[QueuePath, PendingIndex]]:
+    def _fresh_indexes(self) -> Generator[tuple[int, Effects], None, dict[QueuePath, PendingIndex]]:
         indexes: dict[QueuePath, PendingIndex] = {}
-        for number, seat in enumerate(list(self._fresh.values())):
-            self._line_up(seat, indexes)
-            if number % _FILED_PER_UNIT == 0:
-                yield 1, []
+        yield from ((work, []) for work in file_fresh(self._state, self._fresh.values(), indexes))
         return indexes
 
-    def _line_up(self, seat: Seat, indexes: dict[QueuePath, PendingIndex]) -> None:
-        """Add an ask that came. Where applications may back off, add all asks of its leaf."""
-        state, key = self._state, seat.key
-        if state.pending.waits_at.get(seat.rank[-1]) != seat:
-            return
-        if self._may_back_off(key.queue):
-            indexes[key.queue] = state.pending.waiting[key.queue]
-        else:
-            indexes.setdefault(key.queue, PendingIndex()).add(key.app, (key.size, key.constraints), seat.rank)
-
-    def _hand_out(self, ordering: Ordering, passed_over: list[tuple[Rank, Seat]]) -> Steps:
+    def _hand_out(self, ordering: Ordering, passed_over: PassedOver) -> Steps:
         """Give turns in order. The order is updated only where something has changed."""
         leaf: Branch | None = None
         while not self._overtaken:
@@ -222,7 +207,7 @@ class Cycle:
             yield from self._search_node(self._searching_for)
             self._searching_for = None
 
-    def _step(self, leaf: Branch, passed_over: list[tuple[Rank, Seat]]) -> tuple[int, Effects]:
+    def _step(self, leaf: Branch, passed_over: PassedOver) -> tuple[int, Effects]:
         """Check the next ask of a leaf: give it a turn, or skip all that are like it."""
         app_queue = leaf.next_application_queue()
         line = app_queue.first() if app_queue is not None else None
@@ -253,7 +238,7 @@ class Cycle:
         return TURN, list(give_turn(self._state, record, seat, node))
 
     def _check(
-        self, leaf: Branch, app_queue: ApplicationQueue, seat: Seat, passed_over: list[tuple[Rank, Seat]]
+        self, leaf: Branch, app_queue: ApplicationQueue, seat: Seat, passed_over: PassedOver
     ) -> tuple[PodRecord, NodeName] | RequeueReason | None:
         """Return an ask and its node, or the reason to requeue it.
 
@@ -328,7 +313,7 @@ class Cycle:
         if application is not None:
             back_off(self._state, application, leaf.queue)
 
-    def _ask(self, seat: Seat, passed_over: list[tuple[Rank, Seat]]) -> PodRecord | RequeueReason | None:
+    def _ask(self, seat: Seat, passed_over: PassedOver) -> PodRecord | RequeueReason | None:
         """Ask at a seat, or the reason why it is not checked now.
 
         None for an ask with a turn, or a deleted one.
@@ -370,7 +355,7 @@ class Cycle:
         except Undecided:
             return None
 
-    def _passed_over(self, passed_over: list[tuple[Rank, Seat]]) -> Steps:
+    def _passed_over(self, passed_over: PassedOver) -> Steps:
         """Check the asks whose last turn came to nothing: behind all others, in their own order."""
         heapify(passed_over)
         while passed_over and not self._overtaken:
@@ -396,7 +381,7 @@ class Cycle:
         return lets_in(self._state, application, leaf)
 
     def _passed_over_step(
-        self, passed_over: list[tuple[Rank, Seat]], record: PodRecord, seat: Seat
+        self, passed_over: PassedOver, record: PodRecord, seat: Seat
     ) -> tuple[int, Effects]:
         if self._is_overtaken():
             return 1, []

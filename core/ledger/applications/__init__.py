@@ -1,0 +1,1 @@
+"""Applications in the ledger: placement, lifecycle, rejection, users."""

@@ -1,4 +1,4 @@
-"""Enrolment of a pod: whether it is managed, and into which application it is taken."""
+"""Classification of a pod: whether it is managed, and which application it joins."""
 
 from collections.abc import Iterable
 
@@ -23,13 +23,13 @@ from core.workload.managed import is_managed
 FELL_BACK = "FellBack"
 
 LONGEST_CHECKED = 1_000
-"""Characters of a queue's name on a pod that is not the first of its application: nothing rests on it."""
+"""Characters that are read of a queue's name on a pod that is not the first of its application."""
 
 
 def classify(state: State, record: PodRecord) -> None:
     """Decide once whether a pod is managed (DESIGN-7).
 
-    Only a pod whose namespace has not been shown yet is decided again, when it is.
+    A pod whose namespace has not been shown yet is decided again when it is.
     """
     if record.membership.classified:
         return
@@ -56,9 +56,9 @@ def reclassify(state: State, namespace: str) -> Rounds:
 
 
 def take_in(state: State, record: PodRecord) -> Rounds:
-    """Put a managed ask or allocation into its application, made when it is the first (POD-3 to POD-5).
+    """Put a managed ask or allocation into its application, which the first pod creates (POD-3 to POD-5).
 
-    A pod behind somebody else's gate is no ask yet and creates nothing (POD-20).
+    A pod behind a foreign gate is no ask yet and creates nothing (POD-20).
     """
     comes = (
         record.membership.application is None
@@ -72,11 +72,11 @@ def take_in(state: State, record: PodRecord) -> Rounds:
         if not _is_forced(state, record):
             place(state, application)
         elif application.queue is None:
-            # Of a known pod too: one that got a node without us must count somewhere, whatever it named.
+            # Also for a known pod: with a node it must count somewhere, whatever queue it named.
             yield from _place_forced(state, application, [record])
             application = state.application_of(record) or application
         if state.pods.touched:
-            # What it makes of usage is reported before what is said of it here.
+            # Reports about usage precede the reports below.
             yield
         if application.refusal is not None:
             report_rejection(state, record, application)
@@ -93,15 +93,15 @@ def _place_forced(state: State, application: Application, running: list[PodRecor
 
 
 def _is_forced(state: State, record: PodRecord) -> bool:
-    """Whether a pod runs already, so that it must count somewhere (PL-12).
+    """True if a pod runs already, so that it must count somewhere (PL-12).
 
-    A placeholder has nobody's identity: before all pods were seen another one may tell whose it is.
+    A placeholder carries no identity. Before all pods were seen, another pod may tell its owner.
     """
     return bool(record.node) and (state.pods.listed or not record.facts.placeholder)
 
 
 def leave(state: State, record: PodRecord) -> None:
-    """Take a pod that is gone out of its application; the last one leaves it completing."""
+    """Take a deleted pod out of its application. The last one leaves it completing."""
     waiting_for_namespace = state.pods.unclassified.get(record.facts.namespace)
     if waiting_for_namespace is not None:
         waiting_for_namespace.discard(record.uid)
@@ -116,24 +116,24 @@ def leave(state: State, record: PodRecord) -> None:
         return
     emptied(state, application)
     if not application.was_shown and state.applications.known.get(application.id) is application:
-        # Nothing but bodies has told of it: it waits for no more of its pods.
+        # Only bodies have shown it, so it waits for no further pods.
         complete(state, application)
 
 
 def place_all(state: State) -> Rounds:
-    """Place every application that has no queue, and charge its pods; after a new document."""
+    """Place every application without a queue after a new document, and charge its pods."""
     yield from place_again(state, sorted(state.applications.unplaced))
 
 
 def place_gangs(state: State) -> Rounds:
-    """Place the gangs that waited for the list of pods, which is there now."""
+    """Place the gangs that waited for the list of pods, which is complete now."""
     found = list(unplaced_gangs(state))
     if found:
         yield from place_again(state, found)
 
 
 def place_again(state: State, app_ids: Iterable[AppId]) -> Rounds:
-    """Place applications that have no queue anew, and charge or tell their pods."""
+    """Place applications without a queue again, and charge their pods or report the rejection."""
     for app_id in app_ids:
         application = state.applications.known.get(app_id)
         if application is None:
@@ -154,9 +154,9 @@ def place_again(state: State, app_ids: Iterable[AppId]) -> Rounds:
 
 
 def _report_fallback(state: State, record: PodRecord, application: Application) -> None:
-    """Say once of a pod that names a queue which does not take it where it counts instead (F-6).
+    """Report once on a pod that its queue does not take it, and where it counts instead (F-6).
 
-    The first pod of an application decides; what others name is looked at here alone.
+    The first pod of an application decides. The queues of its other pods are read here only.
     """
     facts = record.facts
     if record.membership.fell_back is not None or application.queue is None or facts.placeholder:
@@ -171,14 +171,14 @@ def _report_fallback(state: State, record: PodRecord, application: Application) 
 
 
 def place_overdue(state: State) -> Rounds:
-    """Place the applications whose namespace did not come."""
+    """Place the applications whose namespace did not come in time."""
     overdue = take_overdue(state)
     if overdue:
         yield from place_again(state, overdue)
 
 
 def place_of_namespace(state: State, namespace: str) -> Rounds:
-    """Place the applications that waited for it."""
+    """Place the applications that waited for a namespace."""
     found = [
         each
         for each in sorted(state.applications.unplaced)

@@ -1,7 +1,7 @@
-"""Pods that are on nodes without having been let in: where they count, and what they leave unchecked (F-1).
+"""Pods on nodes without admission: the queue in which they count, and the checks they skip (F-1).
 
-A tenant may write ``spec.nodeName``, and after a restart every running pod comes so. What runs is charged at
-once, wherever its own application takes it, else in the recovery queue. Nothing that waits gets in by it.
+A tenant may write ``spec.nodeName``, and after a restart every running pod comes this way. A running pod is
+charged at once, where its application takes it, else in the recovery queue. No waiting pod is admitted by it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,13 +25,13 @@ from core.reasons import Refusal
 from core.workload.application import Application
 
 FORCED = "PlacedByForce"
-"""The reason of the Event on a pod that got a node without Paddock, or that no queue takes."""
+"""Reason of the Event on a pod that got a node without Paddock, or that no queue takes."""
 
 
 def place_forced(state: State, application: Application, running: Sequence[PodRecord]) -> list[PodRecord]:
-    """Place an application since pods of it run already, or take them to the recovery queue (PL-10, PL-12).
+    """Place an application whose pods run already, or move them to the recovery queue (PL-10, PL-12).
 
-    The answer: pods to be taken in anew, as the one that defined their application was taken away.
+    Returns the pods to be taken in again, because the pod that defined their application was moved.
     """
     if not state.config.generation:
         return []
@@ -66,7 +66,7 @@ def _recover(state: State, application: Application, running: Sequence[PodRecord
 
 
 def _seniority(record: PodRecord) -> tuple[bool, int]:
-    """In this order pods define their application: placeholders were made by us and define none."""
+    """Order in which pods define their application. Placeholders come last, because Paddock made them."""
     return record.facts.placeholder, record.seq
 
 
@@ -76,7 +76,7 @@ def _oldest(state: State, application: Application) -> tuple[float, int, PodUid]
 
 
 def _count_in_recovery(state: State, record: PodRecord, own: AppId) -> None:
-    """Charge a pod that no queue takes, in an application that nothing else ever joins."""
+    """Charge a pod that no queue takes, in an application that no other pod ever joins."""
     app_id = AppId(own.name, record.facts.namespace, recovered=True)
     application = state.applications.known.get(app_id)
     if application is None:
@@ -89,14 +89,14 @@ def _count_in_recovery(state: State, record: PodRecord, own: AppId) -> None:
     if application.queue is None:
         settle_in(state, application, recovery_queue(state))
     elif state.pods.listed:
-        # A placeholder is to be given back.
+        # A placeholder is to be deleted.
         begin(state, application)
     state.applications.tally.recovered += 1
     post(state, record, FORCED, f"it runs, and no queue takes it: it counts in {RECOVERY_QUEUE}")
 
 
 def report_forced(state: State, record: PodRecord) -> None:
-    """Say that a pod got its node without having been let in; after a start all that run come so."""
+    """Report that a pod got its node without admission. After a start, all running pods come that way."""
     application = state.application_of(record)
     if state.pods.listed and application is not None and application.queue not in (None, RECOVERY_QUEUE):
         state.applications.tally.forced += 1
@@ -107,10 +107,10 @@ def report_forced(state: State, record: PodRecord) -> None:
 
 
 def let_in_what_runs(state: State) -> None:
-    """Believe of applications that run that they were let in, the oldest first, as far as limits allow.
+    """Count running applications as admitted, the oldest first, as far as limits allow.
 
-    After a start, or when another instance has let them in, nobody knows. One beyond a limit waits for the
-    others with what it wants more, as one that was forced does (F-1).
+    After a start, or if another instance admitted them, this instance cannot know. An application beyond a
+    limit waits with its further pods, like a forced one (F-1).
     """
     counted: dict[QueuePath | Tracked, int] = {}
     running = [each for each in state.applications.known.values() if each.started and each.queue is not None]
@@ -123,7 +123,7 @@ def let_in_what_runs(state: State) -> None:
 
 
 def _bounds(state: State, application: Application) -> Iterable[tuple[QueuePath | Tracked, int]]:
-    """Where it counts as one that runs, with how many may; 0 for any number."""
+    """Places in which an application counts as running, each with its limit; 0 for no limit."""
     leaf = state.config.tree.get(application.queue or "")
     for queue in leaf.chain if leaf is not None else ():
         yield queue.path, queue.max_applications

@@ -1,4 +1,4 @@
-"""Index of applications: by namespace and id, by id alone, and those that are not let in yet."""
+"""Index of applications: by namespace and id, by id alone, and those that are not placed yet."""
 
 from core.ids import AppId
 from core.ledger.state.state import State
@@ -28,14 +28,14 @@ def unfile_application(state: State, application: Application) -> None:
 
 
 def note_unplaced(state: State, application: Application) -> None:
-    """Note that an application has no queue, or that its queue does not let in what waits of it."""
+    """Note that an application has no queue, or that its queue does not take its pending pods."""
     state.applications.unplaced.add(application.id)
     if application.awaits_until is not None:
         set_timer(state, TimerKind.NAMESPACE, application.id, application.awaits_until)
 
 
 def note_placed(state: State, application: Application) -> None:
-    """Note that an application has a queue that lets in what waits of it."""
+    """Note that an application has a queue that takes its pending pods."""
     state.applications.unplaced.discard(application.id)
     cancel_timer(state, TimerKind.NAMESPACE, application.id)
 
@@ -44,7 +44,7 @@ def note_placed(state: State, application: Application) -> None:
 
 
 def end_namespace_wait(state: State, application: Application) -> None:
-    """Go on with the namespace of an application as it is known, or without it (NS-8)."""
+    """End the wait of an application for its namespace, which is known or did not come (NS-8)."""
     application.awaits_until = None
     cancel_timer(state, TimerKind.NAMESPACE, application.id)
 

@@ -1,8 +1,8 @@
-"""What becomes of applications: the moves that events fire, the timers, and what follows from a state (APP).
+"""Lifecycle of applications: moves, timers, and the consequences of a state (APP).
 
-An application counts as one of those that run while it is Starting or Running, or a placeholder of it has
-room: in its queues, for its user and for its group (QUO-13, UGM-8, APP-15). The last pod that goes leaves it
-Completing, and it may be taken up again.
+An application counts as running while it is Starting or Running, or while a placeholder of it holds capacity.
+It counts in its queues, for its user and for its group (QUO-13, UGM-8, APP-15). Its last pod leaves it
+Completing, and a new pod may resume it.
 """
 
 from core.ids import QueuePath
@@ -24,16 +24,16 @@ from core.workload.gangs.progress import numbers_of
 from core.workload.states import AppState, Move, next_state
 
 COMPLETING_FOR = 30.0
-"""Seconds from the last pod's end to Completed (APP-5)."""
+"""Seconds from the end of the last pod to Completed (APP-5)."""
 
 STARTING_FOR = 300.0
-"""Seconds that an application is Starting at most (SORT-8)."""
+"""Longest time in state Starting, in seconds (SORT-8)."""
 
 _TIMERS = {AppState.COMPLETING: COMPLETING_FOR, AppState.STARTING: STARTING_FOR}
 
 
 def fire(state: State, application: Application, move: Move) -> None:
-    """Make a move, with what follows from it; a move that leads nowhere is ignored (APP-2)."""
+    """Make a move, with its consequences. A move that leads nowhere is ignored (APP-2)."""
     before, after = application.state, next_state(application.state, move)
     if after is before:
         return
@@ -51,18 +51,18 @@ def fire(state: State, application: Application, move: Move) -> None:
     if application.started != counted:
         _count(state, application, leaf, runs=application.started)
     if leaf.properties.sort_policy is SortPolicy.STATE_AWARE:
-        # The next one may be let in (SORT-8).
+        # Another application may be let in (SORT-8).
         request_cycle(state, CycleReason.APPLICATION_CHANGED)
 
 
 def state_ends(application: Application) -> float | None:
-    """Time at which the state of an application ends by itself; None for a state that does not."""
+    """Time at which the state of an application ends by itself. None for a state that does not."""
     seconds = _TIMERS.get(application.state)
     return None if seconds is None else application.since + seconds
 
 
 def note_completing(leaf: Queue, application: Application) -> None:
-    """Whether it completes and has no pod any more, so that its queue may be changed."""
+    """Note whether an application completes without any pod, so that its queue may be changed."""
     completes = application.state is AppState.COMPLETING and not application.pods
     (leaf.completing.add if completes else leaf.completing.discard)(application.id)
 
@@ -70,14 +70,17 @@ def note_completing(leaf: Queue, application: Application) -> None:
 def _count(state: State, application: Application, leaf: Queue, *, runs: bool) -> None:
     count_running(state, application, leaf, runs=runs)
     if not runs:
-        # Another may run in its stead (QUO-13, UGM-8).
+        # Another application may run in its place (QUO-13, UGM-8).
         request_cycle(state, CycleReason.APPLICATION_CHANGED)
     for queue in leaf.chain:
         (queue.running.add if runs else queue.running.discard)(application.id)
 
 
 def _allocated(state: State, application: Application) -> None:
-    """One more of its pods was given room (APP-3). In a ``stateaware`` leaf the first makes it Starting."""
+    """Note that a pod got capacity (APP-3).
+
+    In a ``stateaware`` leaf, the first makes the application Starting.
+    """
     if application.state is AppState.NEW:
         fire(state, application, Move.RUN)
     leaf = _leaf(state, application)
@@ -87,14 +90,17 @@ def _allocated(state: State, application: Application) -> None:
 
 
 def run(state: State, application: Application) -> None:
-    """All its placeholders have their nodes, or had them before a restart: it runs (APP-3)."""
+    """Run an application whose placeholders have, or had before a restart, their nodes (APP-3)."""
     if application.state is AppState.NEW:
         fire(state, application, Move.RUN)
     fire(state, application, Move.RUN)
 
 
 def _placeholder_placed(state: State, application: Application) -> None:
-    """One of its placeholders was given room: it counts as running from the first on (APP-15, GANG-15)."""
+    """Note that a placeholder got capacity.
+
+    The first makes the application count as running (APP-15, GANG-15).
+    """
     if application.state is AppState.NEW:
         fire(state, application, Move.RUN)
     counted = application.started
@@ -108,7 +114,7 @@ def _placeholder_placed(state: State, application: Application) -> None:
 
 
 def _placeholder_removed(state: State, application: Application) -> None:
-    """One of its placeholders has no room any more; with the last, their time is over (GANG-15)."""
+    """Note that a placeholder lost its capacity. With the last one, their time stops (GANG-15)."""
     application.holding -= 1
     if application.holding:
         return
@@ -121,9 +127,9 @@ def _placeholder_removed(state: State, application: Application) -> None:
 
 
 def note_quota_held(state: State, record: PodRecord, *, holds_now: bool) -> None:
-    """Note for its application that a pod holds quota now, or holds none any more.
+    """Note for its application that a pod holds quota now, or does not hold it any more.
 
-    Quota of a placeholder is none of the application's own (GANG-8).
+    Quota of a placeholder does not count for the application itself (GANG-8).
     """
     application = state.application_of(record)
     if application is None:
@@ -137,7 +143,7 @@ def note_quota_held(state: State, record: PodRecord, *, holds_now: bool) -> None
 
 
 def _was_let_in(state: State, record: PodRecord) -> bool:
-    """Whether a pod has its room by leave of ours: others may have bound it."""
+    """True if a pod got its capacity from Paddock, and was not bound by others."""
     promised = (
         record.admission.reservation is not None or record.gang.slot is not None or record.admission.opening
     )
@@ -145,14 +151,14 @@ def _was_let_in(state: State, record: PodRecord) -> bool:
 
 
 def idle(state: State, application: Application) -> None:
-    """Placeholders alone are no work: without any other pod it completes (APP-3)."""
+    """Complete an application that has only placeholders left, which are no work (APP-3)."""
     idles = len(application.pods) == len(application.holders)
     if idles and application.queue is not None and application.state is not AppState.COMPLETING:
         fire(state, application, Move.COMPLETE)
 
 
 def emptied(state: State, application: Application) -> None:
-    """Its last pod is gone: it completes, or is removed when it never had a queue (APP-13)."""
+    """Complete an application without pods, or remove it if it never had a queue (APP-13)."""
     if application.state is AppState.RESUMING:
         fire(state, application, Move.RUN)
     elif application.state is AppState.FAILING:
@@ -168,13 +174,13 @@ def emptied(state: State, application: Application) -> None:
 
 
 def pass_time(state: State) -> None:
-    """Applications whose state has lasted long enough; and those forgotten that ended long ago."""
+    """Handle states that ended, and forget applications that ended long ago."""
     for app_id in take_due(state, TimerKind.APPLICATION_STATE):
         application = state.applications.known[app_id]
         if application.state is AppState.STARTING:
             fire(state, application, Move.RUN)
         elif application.holders:
-            # What was left of its placeholders goes first (APP-6); one may say so of itself without any gang.
+            # Remaining placeholders are deleted first (APP-6). A pod may claim to be one without any gang.
             if application.gang_progress is not None:
                 application.gang_progress.left = True
                 touch_gang(state, app_id)
@@ -185,7 +191,7 @@ def pass_time(state: State) -> None:
 
 
 def leave_parents(state: State) -> None:
-    """A leaf that only completing applications were left in may become a parent; they complete at once."""
+    """Complete the completing applications of a leaf that becomes a parent."""
     for queue in list(state.config.tree):
         if not queue.is_leaf:
             for app_id in sorted(queue.completing):
@@ -199,7 +205,7 @@ def complete(state: State, application: Application) -> None:
 
 
 def remove(state: State, application: Application) -> None:
-    """Take it out of its queue; what has ended is kept to be shown, by id and time (APP-14)."""
+    """Remove an application from its queue. An ended one is remembered, to be shown (APP-14)."""
     unfile_application(state, application)
     cancel_timer(state, TimerKind.APPLICATION_STATE, application.id)
     disarm(state, application.id)

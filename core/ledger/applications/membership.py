@@ -1,4 +1,4 @@
-"""Which application a pod belongs to: that of its namespace and id, made for the first one (F-15, POD-3)."""
+"""Membership of a pod: the application of its namespace and id, created by the first pod (F-15, POD-3)."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -18,16 +18,16 @@ from core.workload.pod import PodFacts
 from core.workload.states import AppState, Move
 
 OF_ANOTHER = "ApplicationOfAnother"
-"""The reason of the Event on a pod whose id an application of another namespace has (F-15)."""
+"""Reason of the Event on a pod whose id belongs to an application of another namespace (F-15)."""
 
 _SHOWN = 64
 
 
 def application_for(state: State, record: PodRecord) -> Application:
-    """The application of a pod, made for the first one.
+    """Application of a pod, created for the first one.
 
-    An id belongs to no namespace: a pod of another one makes an application of its own, so that nobody can
-    run in somebody else's queue, nor lock anybody out of an id.
+    An id belongs to no namespace. A pod of another namespace creates its own application. So no tenant can
+    run in a foreign queue, or block an id for others.
     """
     own = application_id(taken_facts(record), unique=_unique_ids(state, record.facts.namespace))
     app_id = _host_of(state, record, own)
@@ -37,7 +37,7 @@ def application_for(state: State, record: PodRecord) -> Application:
         if len(state.applications.namesakes[own.name]) > 1:
             _warn_of_namesake(state, record, own)
     elif application.originator is None and application.queue is None and not record.facts.placeholder:
-        # Placeholders have told of it, and those have been made by us.
+        # Only placeholders have shown it, and Paddock created those.
         _redefine(application, record)
     if app_id != own:
         state.applications.hosts[own] = app_id
@@ -46,9 +46,9 @@ def application_for(state: State, record: PodRecord) -> Application:
 
 
 def application_of_bodies(state: State, facts: PodFacts) -> Application | None:
-    """The application that a pod would join, if only bodies have told of it, and otherwise than the pod.
+    """Application that a pod would join, if bodies alone have shown it and differ from the pod. Else None.
 
-    Not one of which a pod is bound, or may be: the API server knows that pod.
+    Not if one of its pods is bound or may be, because the API server knows that pod.
     """
     own = application_id(facts, unique=_unique_ids(state, facts.namespace))
     application = state.applications.known.get(state.applications.hosts.get(own, own))
@@ -64,7 +64,7 @@ def _is_bound(state: State, uid: PodUid) -> bool:
 
 
 def add_application(state: State, record: PodRecord, app_id: AppId) -> Application:
-    """Make an application as its first pod defines it (POD-5, ID-3)."""
+    """Create an application as its first pod defines it (POD-5, ID-3)."""
     facts = taken_facts(record)
     application = Application(
         app_id,
@@ -82,7 +82,7 @@ def add_application(state: State, record: PodRecord, app_id: AppId) -> Applicati
 
 
 def taken_facts(record: PodRecord) -> PodFacts:
-    """A pod's facts, with the labels that it had when it was taken in before a restart (F-23)."""
+    """Facts of a pod, with its labels from when it was taken in before a restart (F-23)."""
     taken = record.membership.taken_as
     if taken is None or (taken.app_id, taken.queue) == (record.facts.app_id, record.facts.queue):
         return record.facts
@@ -97,7 +97,7 @@ def _redefine(application: Application, record: PodRecord) -> None:
 
 
 def _unique_ids(state: State, name: str) -> bool:
-    """The namespace may say otherwise than the setting (NS-7)."""
+    """True if ids are unique per pod. The namespace overrides the setting (NS-7)."""
     namespace = state.cluster.namespaces.get(name)
     own = namespace.generate_app_id if namespace is not None else ""
     return own == "true" if own in ("true", "false") else state.config.settings.unique_app_ids
@@ -124,7 +124,7 @@ def join(state: State, record: PodRecord, application: Application) -> None:
 
 
 def take_out(state: State, record: PodRecord, application: Application) -> None:
-    """Take a pod out of its application; what becomes of that one is the matter of others."""
+    """Take a pod out of its application. Callers handle an application without pods."""
     application.pods.discard(record.uid)
     application.holders.discard(record.uid)
     _forget_foreign_pod(state, application, record.facts.namespace)
@@ -135,10 +135,11 @@ def take_out(state: State, record: PodRecord, application: Application) -> None:
 
 
 def _host_of(state: State, record: PodRecord, own: AppId) -> AppId:
-    """The key that a pod's own one leads to: another namespace's only where one user may use both.
+    """Key of the application that a pod's own key leads to.
 
-    That is decided by the first pod of an id in a namespace; those after it go where it went, as within
-    a namespace the first pod's user counts (ID-3). So it is the same after a restart.
+    One user may share an application across namespaces. The first pod of an id in a namespace decides. Later
+    pods follow it, just as the first pod's user counts within a namespace (ID-3). So a restart finds the
+    same.
     """
     user = record.facts.identity.user
     if own in state.applications.known or not state.config.settings.shares_applications:
@@ -156,7 +157,7 @@ def _others(state: State, own: AppId) -> Iterable[AppId]:
 
 
 def _warn_of_namesake(state: State, record: PodRecord, own: AppId) -> None:
-    """Say that this is another application, but not whose the first one is."""
+    """Report that this is another application, without naming the owner of the first one."""
     if any(True for _ in _others(state, own)):
         text = (
             f"another namespace has an application {own.name[:_SHOWN]}; this pod belongs to the one of "
@@ -167,7 +168,7 @@ def _warn_of_namesake(state: State, record: PodRecord, own: AppId) -> None:
 
 
 def _forget_foreign_pod(state: State, application: Application, namespace: str) -> None:
-    """A pod has left. With the last of its namespace, the next one there decides anew where it belongs."""
+    """Note that a pod has left. With the last one of its namespace, the next pod there decides anew."""
     left = application.foreign_pods.get(namespace, 0) - 1
     if left > 0:
         application.foreign_pods[namespace] = left

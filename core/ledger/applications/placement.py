@@ -1,4 +1,4 @@
-"""Which queue an application goes to, with every check that one which is let in must pass (PL-1 to PL-12)."""
+"""Placement of an application in a queue, with every check for its pending pods (PL-1 to PL-12)."""
 
 from core.ids import QueuePath
 from core.instants import has_come
@@ -25,7 +25,7 @@ from core.workload.states import Move
 
 
 def place(state: State, application: Application) -> None:
-    """Place an application for its pods that wait, unless it has its queue and has passed every check."""
+    """Place an application for its pending pods, unless it has its queue and has passed every check."""
     if not state.config.generation:
         return
     if application.queue is not None:
@@ -47,10 +47,10 @@ def place(state: State, application: Application) -> None:
 
 
 def check(state: State, application: Application, *, waits: bool = True) -> None:
-    """Make the checks that an application was spared since a pod of it ran already (F-1).
+    """Make the checks that an application skipped because a pod of it ran already (F-1).
 
-    What runs stays where it is. Until they are passed none of its pods is let in. ``waits``: whether there
-    is such a pod; without one a failure is nobody's matter yet.
+    Running pods stay where they are. No pending pod is admitted before the checks are passed. ``waits``: True
+    if there is a pending pod. Without one, a failure has no consequence yet.
     """
     before = application.refusal
     refusal = _spared(state, application)
@@ -84,7 +84,7 @@ def _spared(state: State, application: Application) -> Refusal | None:
 
 
 def refuse(state: State, application: Application, refusal: Refusal) -> None:
-    """Note why it has no queue; what is left of a gang of a former life is given back."""
+    """Note why an application has no queue. Placeholders from before a restart are deleted."""
     before, application.refusal = application.refusal, refusal
     if refusal.code is not Code.NOT_READY:
         if before is None or before.text != refusal.text:
@@ -102,10 +102,10 @@ def _not_yet(state: State, application: Application) -> Refusal | None:
 
 
 def awaits_namespace(state: State, application: Application) -> bool:
-    """Whether it waits for its namespace, whose annotations say much of its queue.
+    """True while an application waits for its namespace, whose annotations affect its queue.
 
-    The API server has a namespace before any pod in it, so one that is not known is on its way here. After
-    `NAMESPACE_AWAITED` seconds the application goes on without (NS-8).
+    The API server has a namespace before any pod in it, so an unknown namespace is on its way. After
+    `NAMESPACE_AWAITED` seconds the application goes on without it (NS-8).
     """
     until = application.awaits_until
     if until is not None and (
@@ -116,7 +116,7 @@ def awaits_namespace(state: State, application: Application) -> bool:
 
 
 def verdict_for(state: State, application: Application, *, forced: bool) -> Chosen | Refusal:
-    """The queue for it, or why there is none. ``forced``: for pods that run already (PL-10)."""
+    """Queue for an application, or the reason why there is none. ``forced``: for running pods (PL-10)."""
     refusal = None if forced else refusal_of_user(application.identity)
     refusal = refusal or find_groups(state, application, forced=forced)
     if refusal is not None:
@@ -126,7 +126,7 @@ def verdict_for(state: State, application: Application, *, forced: bool) -> Chos
 
 
 def request_for(state: State, application: Application, requested: str, *, forced: bool) -> PlacementRequest:
-    """The question that a pod of an application puts to the rules. ``requested``: the queue it names."""
+    """Request to the placement rules for a pod of an application. ``requested``: the queue that it names."""
     tags = {"namespace": application.namespace or "default"}
     namespace = state.cluster.namespaces.get(application.namespace)
     if namespace is not None and namespace.parent_queue:
@@ -142,10 +142,10 @@ def request_for(state: State, application: Application, requested: str, *, force
 
 
 def settle_in(state: State, application: Application, path: QueuePath) -> None:
-    """It runs in that queue from now on."""
+    """Put an application into its queue."""
     if application.gang_progress is not None:
         _forget_gang_progress(state, application)
-    # Those that were refused are not asked about again unless they are woken.
+    # Pods that were refused before are only checked again if they are woken.
     if application.refusal is not None:
         request_cycle(state, CycleReason.APPLICATION_CHANGED)
     application.queue, application.refusal = path, None
@@ -163,7 +163,7 @@ def settle_in(state: State, application: Application, path: QueuePath) -> None:
 
 
 def _forget_gang_progress(state: State, application: Application) -> None:
-    """It was refused, and what was left of its gang given back; now it begins anew."""
+    """Forget the gang progress of an application that was refused, whose placeholders were deleted."""
     for uid in sorted(application.pods):
         unfile(state, state.pods.records[uid])
     application.gang_progress = None

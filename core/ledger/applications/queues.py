@@ -1,4 +1,4 @@
-"""Tree of queues: the document in force, and the dynamic queues that applications have made (PL-11)."""
+"""Tree of queues: the document in force, and the dynamic queues of applications (PL-11)."""
 
 from core.ids import RECOVERY_QUEUE, QueuePath
 from core.ledger.state.state import State
@@ -14,7 +14,7 @@ def configure_queues(state: State, partition: PartitionSpec) -> None:
 
 
 def queue_for(state: State, application: Application, chosen: Chosen) -> QueuePath:
-    """The queue that placement chose, made when it is missing, with what the namespace says of it (NS-5)."""
+    """Queue that placement chose, created if missing, with its limits from the namespace (NS-5)."""
     if chosen.path == RECOVERY_QUEUE:
         return recovery_queue(state)
     queue = state.config.tree.create(chosen.create) if chosen.create else state.config.tree.get(chosen.path)
@@ -31,7 +31,7 @@ def queue_for(state: State, application: Application, chosen: Chosen) -> QueuePa
 
 
 def recovery_queue(state: State) -> QueuePath:
-    """The queue of pods that run and that no queue takes, made when it is missing (PL-12)."""
+    """Queue of running pods that no queue takes, created if missing (PL-12)."""
     return state.config.tree.recovery_queue().path
 
 

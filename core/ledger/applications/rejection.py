@@ -1,6 +1,6 @@
-"""Telling the pods of a rejected application, and marking them Failed where that is wanted (APP-8).
+"""Rejection: reports on the pods of a rejected application, which may also be marked Failed (APP-8).
 
-So are those of a gang that failed (APP-9).
+The pods of a failed gang are marked in the same way (APP-9).
 """
 
 from core.instants import has_come
@@ -22,7 +22,10 @@ MARKED_APART = 30.0
 
 
 def report_rejection(state: State, record: PodRecord, application: Application) -> None:
-    """Say once per pod and reason why its application was rejected; mark it, where that is wanted."""
+    """Report once per pod and reason that its application was rejected.
+
+    Mark the pod if that is configured.
+    """
     refusal = rejection_of(record, application)
     if refusal is None:
         return
@@ -36,14 +39,14 @@ def report_rejection(state: State, record: PodRecord, application: Application) 
 
 
 def _mark_again(state: State, record: PodRecord) -> None:
-    """Have a pod marked again unless it goes or its application is placed."""
+    """Have a pod marked again, unless it terminates or its application is placed."""
     since = record.membership.failing_since
     if since is not None:
         set_timer(state, TimerKind.REJECTION, record.uid, since + MARKED_APART)
 
 
 def rejection_of(record: PodRecord, application: Application) -> Refusal | None:
-    """Rejection of an application, if it concerns a pod; None for a pod that runs or leaves."""
+    """Rejection of an application, if it concerns a pod. None for a pod that runs or terminates."""
     refusal = application.refusal
     if refusal is None or refusal.code is Code.NOT_READY or (application.queue and not application.forced):
         return None
@@ -60,12 +63,12 @@ def mark_failed(state: State, record: PodRecord, reason: str, message: str) -> N
 
 
 def forget_rejection(state: State, record: PodRecord) -> None:
-    """Do not mark a pod again: it is gone, or its application was placed."""
+    """Cancel the next mark of a pod, which is deleted or placed."""
     cancel_timer(state, TimerKind.REJECTION, record.uid)
 
 
 def report_later(state: State, application: Application) -> None:
-    """Have the pods of an application told of its rejection when time passes, where marking is wanted."""
+    """Have a rejection reported on an application's pods with the next timers, if marking is configured."""
     if not state.config.settings.mark_failed:
         return
     for uid in sorted(application.pods):
@@ -78,13 +81,13 @@ def report_later(state: State, application: Application) -> None:
 
 
 def report_all_later(state: State) -> None:
-    """Have the pods of all rejected applications told when time passes: marking may be wanted by now."""
+    """Have all rejections reported with the next timers, because marking may be configured now."""
     for app_id in sorted(state.applications.unplaced):
         report_later(state, state.applications.known[app_id])
 
 
 def report_due(state: State) -> None:
-    """Tell the pods whose time has come; those that are still there are marked again."""
+    """Report the rejections that are due. Pods that still exist are marked again."""
     due = [state.pods.records[uid] for uid in take_due(state, TimerKind.REJECTION)]
     found = [(app_id, each.uid) for each in due if (app_id := each.membership.application) is not None]
     for app_id, uid in sorted(found):

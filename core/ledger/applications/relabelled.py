@@ -1,8 +1,8 @@
-"""Pods whose labels lead elsewhere by now: seen, reported, and of no effect while the pod lives (F-23).
+"""Pods whose labels lead to another application now: reported, without effect while the pod lives (F-23).
 
-A pod stays in the application it was taken into. What said so is written on it, so that a restart finds the
-same; whoever may write there could write the labels as well, so nothing is gained by forging it. A change
-that nobody saw, while no Paddock ran, cannot be told from what was there before.
+A pod stays in the application that it joined. An annotation records its first labels, so that a restart finds
+the same. A writer of the annotation could also write the labels, so forging it gains nothing. A change while
+no Paddock ran cannot be detected.
 """
 
 import json
@@ -15,21 +15,21 @@ from core.ledger.state.state import State
 from core.workload.pod import APPLICATION, PodFacts
 
 RELABELLED = "Relabelled"
-"""The reason of the Event on a pod whose labels lead elsewhere."""
+"""Reason of the Event on a pod whose labels lead to another application."""
 
 REPORTS_APART = 30.0
-"""Seconds between two Events about one pod: whoever may patch it could have us write thousands."""
+"""Seconds between two Events about one pod, because a user could cause thousands."""
 
 _SHOWN = 64
 
 
 def labelled(facts: PodFacts) -> Labelled:
-    """What a pod says of whose it is."""
+    """Owner of a pod by its labels."""
     return Labelled(facts.app_id, facts.queue, facts.identity)
 
 
 def recover_labels(state: State, record: PodRecord) -> None:
-    """A pod is seen for the first time: what it was taken for before is on it, if that has changed since."""
+    """Take up the first labels of a pod from its annotation, when the pod is first seen."""
     written = record.facts.taken_as
     if not written:
         return
@@ -42,7 +42,7 @@ def recover_labels(state: State, record: PodRecord) -> None:
 
 
 def note_labels(state: State, record: PodRecord) -> None:
-    """Report that a pod says something else than when it was taken into its application."""
+    """Report that a pod's labels differ from those when it joined its application."""
     if record.membership.application is None:
         return
     facts, taken_as = record.facts, record.membership.taken_as
@@ -69,7 +69,7 @@ def _report(state: State, record: PodRecord, before: Labelled) -> None:
 
 
 def relabelling_text(state: State, record: PodRecord) -> str:
-    """What is told of a pod that says something else by now; empty for one that does not."""
+    """Text about a pod whose labels have changed; empty for any other pod."""
     application, now = state.application_of(record), record.membership.relabelled
     if application is None or now is None:
         return ""

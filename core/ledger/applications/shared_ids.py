@@ -1,4 +1,4 @@
-"""Which applications share an id, and how one of them is shown: what views read of it (F-15)."""
+"""Applications that share an id, and how each is shown: what views read of it (F-15)."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from core.workload.application import Application
 
 
 class Identities:
-    """Read access; see `core.ledger.applications.membership` for the rules."""
+    """Read access to identities; see `core.ledger.applications.membership` for the rules."""
 
     __slots__ = ("_state",)
 
@@ -21,18 +21,18 @@ class Identities:
 
     @property
     def tally(self) -> IdentityTally:
-        """What was reported since the process began; only to be read."""
+        """Numbers of reports since the process began. Read only."""
         return self._state.applications.tally
 
     def named(self, name: str) -> Sequence[Application]:
-        """All live applications of an id, those that were placed first, then by namespace."""
+        """All live applications of an id: placed ones first, then by namespace."""
         found = sorted(
             self._state.applications.namesakes.get(name, ()), key=lambda each: (each.recovered, each)
         )
         return [self._state.applications.known[app_id] for app_id in found]
 
     def ended(self, name: str) -> Application | None:
-        """The latest of an id among those that have ended and are still shown (APP-14)."""
+        """Latest ended application of an id that is still shown (APP-14)."""
         return last_ended(self._state, name)
 
     def all_ended(self) -> Sequence[Application]:
@@ -40,11 +40,11 @@ class Identities:
         return self._state.applications.terminated
 
     def relabelling(self, record: PodRecord) -> str:
-        """What is told of a pod whose labels have changed; empty for one whose have not (F-23)."""
+        """Text about a pod whose labels have changed; empty for any other pod (F-23)."""
         return relabelling_text(self._state, record)
 
     def shown(self, app_id: AppId) -> str:
-        """The id alone where no other live application has it, else with the namespace."""
+        """Name of an application: the id alone if it is unique among live ones, else with the namespace."""
         return (
             app_id.name if len(self._state.applications.namesakes.get(app_id.name, ())) < 2 else str(app_id)
         )

@@ -1,4 +1,4 @@
-"""Which groups of its user count for an application (ID-4 to ID-6)."""
+"""Groups of a user that count for an application (ID-4 to ID-6)."""
 
 from core.ids import AppId
 from core.ledger.effects import ResolveGroups
@@ -13,14 +13,14 @@ from core.reasons import Refusal
 from core.workload.application import Application
 
 OS = "os"
-"""The resolver that asks the host; every other one answers with the user's name (ID-4)."""
+"""Resolver that asks the host. Every other resolver answers with the user's name (ID-4)."""
 
 
 def find_groups(state: State, application: Application, *, forced: bool) -> Refusal | None:
     """Decide the application's groups once, or say why that is not possible yet.
 
-    Groups that a pod names count for its own application only (ID-5). ``forced``: it runs already, so it
-    must count somewhere: with an unknown user's group (ID-6).
+    Groups that a pod names count for its own application only (ID-5). ``forced``: the application runs
+    already and must count somewhere, if need be with the group of an unknown user (ID-6).
     """
     if application.groups is not None and (forced or not application.groups_assumed):
         return None
@@ -51,7 +51,7 @@ def _resolved(state: State, application: Application, *, forced: bool) -> Refusa
 
 
 def learn_groups(state: State, user: str, groups: tuple[str, ...] | None) -> list[AppId]:
-    """Note what a resolver answered. The applications that waited for it are to be placed."""
+    """Note a resolver's answer, and return the applications that waited for it."""
     state.applications.resolving.discard(user)
     known = state.applications.resolved[user] = Resolved(groups, state.now)
     set_timer(state, TimerKind.USER_GROUPS, user, known.until)
@@ -59,7 +59,7 @@ def learn_groups(state: State, user: str, groups: tuple[str, ...] | None) -> lis
 
 
 def forget_groups(state: State) -> list[AppId]:
-    """Drop answers that are too old; the applications that a failure kept out are to be placed again."""
+    """Drop expired answers, and return the applications that a failure kept out."""
     again = []
     for user in take_due(state, TimerKind.USER_GROUPS):
         del state.applications.resolved[user]

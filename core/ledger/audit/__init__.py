@@ -1,0 +1,1 @@
+"""The audit: a recount of everything that is derived."""

@@ -1,4 +1,4 @@
-"""The audit of what decides which ask goes next: pending asks, their turns, and priorities of queues."""
+"""Audit of the data for the order of asks: pending asks, their turns, and priorities of queues."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -18,6 +18,7 @@ from core.workload.promises import Promises
 
 
 def admission_steps(state: State) -> Iterator[Step]:
+    """Audit steps for pending asks, turns and priorities."""
     turns, pending = state.turns, state.pending
     yield from compare_each(state, [queue.path for queue in state.config.tree], _priority_claims)
     known = (state.pods.records, pending.waits_at, turns.of, turns.unwoken, turns.fresh)
@@ -53,7 +54,7 @@ def _shown(queue: Queue) -> dict[int, int]:
 
 
 def _ask_claims(state: State, uid: PodUid) -> Claims:
-    """Only a pending ask can have a turn, be fresh, or wait for its wake-up."""
+    """Claims about an ask. Only a pending ask can have a turn, be fresh, or wait for its wake-up."""
     record, seat = state.pods.records.get(uid), state.pending.waits_at.get(uid)
     key = waiting_key(record, state.usage.charges.get(uid)) if record is not None else None
     turn = state.turns.of.get(uid)
@@ -78,7 +79,7 @@ def _seat_claims(state: State, seat: Seat) -> Claims:
 
 
 def _pending_index_claims(state: State, path: QueuePath) -> Claims:
-    """The number of asks of each size."""
+    """Claims about the number of asks of each size."""
     index = state.pending.waiting.get(path)
     if index is not None:
         sizes = Counter(size for _, (size, _), _ in index)
@@ -90,7 +91,7 @@ def _pending_index_claims(state: State, path: QueuePath) -> Claims:
 
 
 def _turn_claims(state: State) -> Claims:
-    """Amounts that turns hold."""
+    """Claims about the amounts that turns hold."""
     given = Extra()
     promised: dict[QueuePath, Promises] = {}
     for turn in state.turns.of.values():
@@ -117,7 +118,7 @@ def _promised_text(promised: Mapping[QueuePath, Promises]) -> tuple[object, ...]
     )
 
 
-# -- sums over pending asks: of copies that were taken in one step, as the ledger may change --------------
+# -- sums over pending asks, from copies made in one step, as the ledger may change ---------------------
 
 
 def _tolerated_steps(state: State) -> Iterator[Step]:

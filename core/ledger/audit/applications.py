@@ -1,4 +1,4 @@
-"""The audit of applications: their pods, their queues, and how they are found by id."""
+"""Audit of applications: their pods, their queues, and the indexes of ids."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +14,7 @@ from core.workload.states import AppState
 
 
 def application_steps(state: State) -> Iterator[Step]:
+    """Audit steps for applications."""
     apps = state.applications
     yield from compare_each(state, chain(apps.known, apps.unplaced), _application_claims)
     yield from compare_each(state, _memberships(state), _member_claims)
@@ -86,7 +87,7 @@ def _foreign_ids(state: State) -> Iterator[AppId]:
 
 
 def _host_claims(state: State, own: AppId) -> Claims:
-    """Pods of a namespace that belong to the application of another one."""
+    """Claims about pods of a namespace that belong to an application of another one."""
     known = state.applications.known
     namesakes = sorted(state.applications.namesakes.get(own.name, ()))
     hosts = [each for each in namesakes if each in known and own.namespace in known[each].foreign_pods]

@@ -1,4 +1,4 @@
-"""The comparer of the audit: parts say what must be held, one function compares that with what is held."""
+"""Comparison in the audit. Each part claims values, and one function compares them with the stored ones."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ B = TypeVar("B")
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """A value that is wrong. ``what``: its name, with the queue, node or pod it belongs to."""
+    """A wrong value. ``what``: its name, with the queue, node or pod to which it belongs."""
 
     what: str
     expected: str
@@ -27,18 +27,18 @@ class Drift:
 Step = list[Drift]
 
 Claims = Iterable[tuple[str, object, object]]
-"""Names, each with the value that follows from the facts and the value that is held."""
+"""Names, each with the value that follows from the facts, and the stored value."""
 
 
 def _text(key: object) -> str:
-    """A key in messages: the parts of a tuple that has no text of its own."""
+    """Text of a key in messages: the parts of a tuple that has no text of its own."""
     if isinstance(key, tuple) and type(key).__str__ is object.__str__:
         return "/".join(map(_text, key))
     return str(key)
 
 
 def compare(claims: Claims) -> Step:
-    """Every claim that does not hold."""
+    """Claims that do not hold."""
     return [
         Drift(name, str(wanted), str(found))
         for name, expected, held in claims
@@ -52,9 +52,9 @@ def compare_each(
     claims: Callable[[State, K], Claims],
     title: Callable[[K], str] = _text,
 ) -> Iterator[Step]:
-    """Compare what is claimed of each key, so many keys a step.
+    """Compare the claims about each key, a bounded number of keys per step.
 
-    The keys are those of now. ``claims`` must bear a key that has gone: then nothing is to be held.
+    The keys are those of now. ``claims`` must accept a key that has vanished, about which nothing is claimed.
     """
     known = list(dict.fromkeys(keys))
     for start in range(0, len(known), KEYS_PER_STEP):
@@ -73,9 +73,9 @@ def compare_index(
     pairs: Iterable[tuple[A, B]],
     belongs: Callable[[State, A, B], bool],
 ) -> Iterator[Step]:
-    """Check an index of collections: what belongs there is filed, nothing else is, and no entry is empty.
+    """Check an index of collections: every member that belongs is filed, no other is, and no entry is empty.
 
-    ``pairs``: entry and member, as the facts have them now.
+    ``pairs``: entry and member, as they follow from the facts.
     """
 
     def claims(state: State, pair: tuple[A, B]) -> Claims:
@@ -91,11 +91,12 @@ def compare_index(
 
 
 def _plain(value: object) -> object:
-    """A value without what makes no difference: amounts of 0, and the order of a set."""
+    """Value without irrelevant differences: amounts of 0, and the order of a set."""
     if isinstance(value, Tally):
         return amounts(value)
     return sorted(value) if isinstance(value, (set, frozenset)) else value
 
 
 def amounts(tally: Tally) -> dict[str, int]:
+    """Nonzero amounts of a tally, in name order."""
     return {name: amount for name, amount in sorted(tally.items()) if amount}

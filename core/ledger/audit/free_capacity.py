@@ -1,4 +1,4 @@
-"""The audit of the free capacity of nodes: amounts, ranking, taints, and which nodes take a pod."""
+"""Audit of the free capacity of nodes: amounts, ranking, taints, and remembered verdicts."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -13,10 +13,11 @@ from core.workload.nodes.node import NodeUse, Taint
 from core.workload.nodes.ranking import score_of
 
 VERDICTS = 16
-"""On as many nodes, at most, it is judged anew whether they take a pod."""
+"""Nodes, at most, on which a remembered verdict is checked."""
 
 
 def free_capacity_steps(state: State) -> Iterator[Step]:
+    """Audit steps for the free capacity of nodes."""
     capacity = state.usage.free_capacity
     known = [*state.cluster.nodes, *(name for name, _ in capacity), *capacity.ranking]
     yield from compare_each(state, known, _node_claims)
@@ -27,14 +28,14 @@ def free_capacity_steps(state: State) -> Iterator[Step]:
 
 
 def _verdict_claims(state: State, constraints: Constraints, judged: Mapping[NodeName, bool]) -> Claims:
-    """Some of what is remembered of which nodes take a pod (F-17)."""
+    """Claims about some remembered verdicts on nodes (F-17)."""
     for name, verdict in list(islice(judged.items(), VERDICTS)):
         node = state.cluster.nodes.get(name)
         yield f"verdict on {name}", admits(node, constraints) if node is not None else None, verdict
 
 
 def _node_claims(state: State, name: NodeName) -> Claims:
-    """Free amounts, their place in the order and ranking of nodes (NODE-1), and the taints."""
+    """Claims about free amounts, the order and ranking of nodes (NODE-1), and the taints."""
     node, free = state.cluster.nodes.get(name), state.usage.free_capacity
     yield "free capacity", _expected_free(state, name), _amounts(dict(free.free_on(name)))
     yield "order", node is not None, free.is_filed(name)
@@ -48,7 +49,7 @@ def _node_claims(state: State, name: NodeName) -> Claims:
 
 
 def _expected_free(state: State, name: NodeName) -> dict[str, int]:
-    """Allocatable amounts without those of pods and turns; below 0 where too much is on the node."""
+    """Allocatable amounts less those of pods and turns. Negative where a node holds too much."""
     node, use = state.cluster.nodes.get(name), state.usage.uses.get(name, NodeUse())
     if node is None:
         return {}
@@ -64,7 +65,7 @@ def _amounts(free: Mapping[str, int]) -> dict[str, int]:
 
 
 def _tainted_steps(state: State) -> Iterator[Step]:
-    """Capacity left behind each set of taints; adds up copies that were taken in one step."""
+    """Audit steps for the capacity behind each set of taints, from copies made in one step."""
     capacity = state.usage.free_capacity
     nodes = [(node, dict(capacity.free_on(name))) for name, node in state.cluster.nodes.items()]
     actual = [(bars, count, dict(left)) for bars, count, left in capacity.tainted]

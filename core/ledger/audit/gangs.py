@@ -1,4 +1,4 @@
-"""The audit of gangs: where pods stand in them, and the capacity that members take over."""
+"""Audit of gangs: places of pods, and slots of members."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -15,6 +15,7 @@ from core.workload.gangs.progress import GangProgress
 
 
 def gang_steps(state: State) -> Iterator[Step]:
+    """Audit steps for gangs."""
     gangs, records = state.gangs, state.pods.records
     yield from compare_each(
         state, chain(records, gangs.places, gangs.slots_at, gangs.opening), _member_claims

@@ -1,4 +1,4 @@
-"""The audit of pod groups: which pod is in which, and what each is to it."""
+"""Audit of pod groups: their members, and the role of each."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from core.workload.pod_group import Group, GroupKey, MemberPhase, Seniority
 
 
 def pod_group_steps(state: State) -> Iterator[Step]:
+    """Audit steps for pod groups."""
     groups = state.podgroups
     yield from compare_each(state, state.pods.records, _member_claims)
     keys = chain(groups.known, groups.watched)
@@ -20,7 +21,7 @@ def pod_group_steps(state: State) -> Iterator[Step]:
 
 
 def _member_claims(state: State, uid: PodUid) -> Claims:
-    """A pod is filed where its labels say, as what it is; one that waits in bind is a member."""
+    """Claims about a pod in its group. A pod that waits in bind is a member."""
     record = state.pods.records.get(uid)
     if record is None:
         return

@@ -1,4 +1,4 @@
-"""The audit of pods: what each is charged, and where it is filed."""
+"""Audit of pods: their charges, and the indexes in which they are filed."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -13,6 +13,7 @@ from core.workload.daemon_set import DaemonSetKey
 
 
 def pod_steps(state: State) -> Iterator[Step]:
+    """Audit steps for pods."""
     pods, usage, unguarded = state.pods, state.usage, state.unguarded
     filed = (usage.charges, usage.reserved)
     noted = (unguarded.placing, unguarded.unplaced, unguarded.bypasses)
@@ -44,7 +45,7 @@ def pod_steps(state: State) -> Iterator[Step]:
 
 
 def _index_claims(state: State, uid: PodUid) -> Claims:
-    """Nothing is filed of a pod that is not known."""
+    """Claims about the indexes. Nothing is filed of an unknown pod."""
     record = state.pods.records.get(uid)
     yield "charge", record and charge_of(state, record), state.usage.charges.get(uid)
     reserved = record is not None and record.admission.reservation is not None
@@ -72,7 +73,7 @@ def _is_provisional(record: PodRecord) -> bool:
 
 
 def _is_as_shown(record: PodRecord) -> bool:
-    """Only what a body has reported, or what a list lacks, may differ from what is shown."""
+    """True if the facts are as shown. Only a body's report or a list's gap may cause a difference."""
     doubted = record.seen.shown is None and record.seen.doubted_until is not None
     return record.facts is record.seen.shown or doubted
 

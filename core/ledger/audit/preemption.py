@@ -1,4 +1,4 @@
-"""The audit of preemption and node reservations: victims, offers, and nodes held for an ask."""
+"""Audit of preemption and node reservations: victims, offers, and reserved nodes."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -10,6 +10,7 @@ from core.ledger.state.state import State
 
 
 def preemption_steps(state: State) -> Iterator[Step]:
+    """Audit steps for preemption and node reservations."""
     preemption, reservations = state.preemption, state.reservations
     yield from compare_index(
         state,
@@ -36,13 +37,13 @@ def _is_victim(state: State, preemptor: PodUid | QueuePath, uid: PodUid) -> bool
 
 
 def _stage_claims(state: State, preemptor: PodUid | QueuePath) -> Claims:
-    """Victims of an offer that has ended are none."""
+    """Claims about the victims of an ask. Victims of an ended offer are victims no more."""
     offered = Stage.OFFERED in state.preemption.victims.get(preemptor, {}).values()
     yield "offered victims", False, offered and preemptor not in state.preemption.offers
 
 
 def _offer_claims(state: State, uid: PodUid) -> Claims:
-    """An offer counts as a plan that is carried out: its ask is triggered, its node reserved for it."""
+    """Claims about an offer: its ask is triggered, and its node is reserved for the ask."""
     offer, record = state.preemption.offers.get(uid), state.pods.records.get(uid)
     if offer is not None:
         ask = record if record is not None and record.is_ask else None
@@ -51,7 +52,7 @@ def _offer_claims(state: State, uid: PodUid) -> Claims:
 
 
 def _reservation_claims(state: State, uid: PodUid) -> Claims:
-    """A node is reserved for an ask only."""
+    """Claims about a node reservation, which only an ask may have."""
     record = state.pods.records.get(uid)
     if record is not None:
         node = record.node_reservation.node
@@ -67,7 +68,7 @@ def _node_claims(state: State, name: NodeName) -> Claims:
 
 
 def _note_claims(state: State, uid: PodUid) -> Claims:
-    """Only a pending ask gets a plan made for it, or grows old enough for a node."""
+    """Claims about a pending ask: only such an ask gets a plan, or grows old enough for a node."""
     waits, preemption, reservations = uid in state.pending.waits_at, state.preemption, state.reservations
     yield "attempt", False, not waits and (uid in preemption.attempts or uid in preemption.trying)
     yield "age", False, not waits and (uid in reservations.young or uid in reservations.aged)

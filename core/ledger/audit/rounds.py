@@ -1,9 +1,9 @@
-"""The audit: recompute everything that is derived from what was reported, and name every difference.
+"""The audit: recompute everything that is derived from reports, and name every difference.
 
-Each part says what must be held, written against the facts and not against the handlers' bookkeeping: it adds
-up, it never subtracts. One comparer finds what differs (`core.ledger.audit.drift`). The audit runs in steps,
-so that a running process can do it in slices between verbs. A check reads the ledger as it is when the check
-runs, so a ledger that changes between two steps causes no false alarm.
+Each part claims values that follow from the facts, independent of the handlers' bookkeeping: it adds up and
+never subtracts. One comparison finds the differences (`core.ledger.audit.drift`). The audit runs in steps, so
+that a running process can do it in slices between verbs. A check reads the ledger at the moment of the check,
+so changes between two steps cause no false alarm.
 """
 
 from collections.abc import Iterator
@@ -22,12 +22,12 @@ from core.ledger.state.state import State
 
 
 def audit(state: State) -> tuple[Drift, ...]:
-    """Every difference between the record and what follows from what was reported; empty when it is right."""
+    """Differences between the ledger and what follows from the reports; empty if it is right."""
     return tuple(drift for step in audit_steps(state) for drift in step)
 
 
 def audit_steps(state: State) -> Iterator[Step]:
-    """Steps of about a millisecond. The ledger may change between two of them."""
+    """Audit steps of about a millisecond each. The ledger may change between two of them."""
     yield from pod_steps(state)
     yield from usage_steps(state)
     yield from free_capacity_steps(state)

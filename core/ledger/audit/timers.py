@@ -1,6 +1,6 @@
-"""The audit of timers: each is set for the moment that the records say, no other is set, and heaps have all.
+"""Audit of timers: each expires when the records say, no other timer is set, and heaps contain all of them.
 
-A kind of timer needs a row in `EXPECTED`.
+Each kind of timer needs a row in `EXPECTED`.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -29,11 +29,12 @@ class Expected(NamedTuple):
 
     #: Keys that may have a timer.
     keys: Callable[[State], Iterable[Any]]
-    #: Time at which the timer of a key expires; None if there must not be one.
+    #: Time at which the timer of a key expires. None if there must be none.
     when: Callable[[State, Any], float | None]
 
 
 def timer_steps(state: State) -> Iterator[Step]:
+    """Audit steps for timers."""
     for kind, expected in EXPECTED.items():
         set_now = [key for of, key in state.timers.due if of is kind]
         yield from compare_each(state, chain(expected.keys(state), set_now), partial(_claims, kind))
@@ -45,7 +46,7 @@ def _claims(kind: TimerKind, state: State, key: TimerKey) -> Claims:
 
 
 def _heap_claims(state: State, kind: TimerKind) -> Claims:
-    """Timers of one kind that the heap lacks, and whether its first entry is valid."""
+    """Claims about the heap of one kind: no timer missing, and the first entry valid."""
     due = {(when, key) for (of, key), when in state.timers.due.items() if of is kind}
     heap = state.timers.heaps.get(kind, [])
     yield f"timers outside the heap {kind.name}", [], sorted(due.difference(heap))
@@ -64,7 +65,7 @@ def _slot_checked(state: State, uid: PodUid) -> float | None:
 
 
 def _of_group(when: Callable[[State, Group | None], float | None]) -> Expected:
-    """Timers of pod groups, of which a group says when each expires."""
+    """Expected timers of pod groups. ``when``: time of a group's timer."""
     return Expected(
         lambda state: state.podgroups.known,
         lambda state, key: when(state, state.podgroups.known.get(key)),
@@ -72,7 +73,7 @@ def _of_group(when: Callable[[State, Group | None], float | None]) -> Expected:
 
 
 def _state_ends(state: State, app_id: AppId) -> float | None:
-    """End of a state; a later one while placeholders of the application are deleted first (APP-6)."""
+    """End of a state. Later while placeholders of the application are deleted first (APP-6)."""
     application = state.applications.known.get(app_id)
     ends = state_ends(application) if application is not None else None
     held = timer_at(state, TimerKind.APPLICATION_STATE, app_id)
@@ -81,7 +82,7 @@ def _state_ends(state: State, app_id: AppId) -> float | None:
 
 
 def _namespace_awaited(state: State, app_id: AppId) -> float | None:
-    """End of a wait; a later time if the application could not be placed then, and is tried again (NS-8)."""
+    """End of a wait. Later if the application could not be placed then and is tried again (NS-8)."""
     application = state.applications.known.get(app_id)
     held = timer_at(state, TimerKind.NAMESPACE, app_id)
     if application is None or application.awaits_until is None or app_id not in state.applications.unplaced:
@@ -100,7 +101,7 @@ def _doubted_until(state: State, uid: PodUid) -> float | None:
 
 
 def _marked_again(state: State, uid: PodUid) -> float | None:
-    """Time at which a pod is marked again; an earlier one if it is told of another reason before (APP-8)."""
+    """Time of a pod's next mark. Earlier if another reason is reported before (APP-8)."""
     record, held = state.pods.records.get(uid), timer_at(state, TimerKind.REJECTION, uid)
     application = state.application_of(record) if record is not None else None
     if record is None or application is None:
@@ -144,7 +145,7 @@ def _first_attempt(state: State, key: str) -> float | None:
 
 
 def _not_after_first(state: State, kind: TimerKind, key: str, moments: Collection[float]) -> float | None:
-    """The first of several moments, or the time before it that is set: the moment for it was given up."""
+    """First of several moments, or an earlier time that is set because its moment was cancelled."""
     held = timer_at(state, kind, key)
     if key != ONLY_ONE or not moments:
         return None
@@ -152,12 +153,12 @@ def _not_after_first(state: State, kind: TimerKind, key: str, moments: Collectio
 
 
 def _cycle_due(state: State, key: str) -> float | None:
-    """The time set: only cycles note when the next one is due, and nothing else remembers it."""
+    """Time that is set. Only cycles note when the next one is due."""
     return timer_at(state, TimerKind.CYCLE, key) if key == ONLY_ONE else None
 
 
 def _reclaim_due(state: State, path: QueuePath) -> float | None:
-    """The time set for a queue that exists: only the document that lowered its quota says it (QCP-2)."""
+    """Time that is set for an existing queue. Only the document that lowered its quota tells it (QCP-2)."""
     is_queue = state.config.tree.get(path) is not None
     return timer_at(state, TimerKind.QUOTA_RECLAIM, path) if is_queue else None
 
@@ -175,7 +176,7 @@ def _refused_turn_ends(state: State, uid: PodUid) -> float | None:
 
 
 def _lease_ends(state: State, uid: PodUid) -> float | None:
-    """End of a turn's lease; None while the pod group counts."""
+    """End of a turn's lease. None while the pod group has the timer."""
     turn, record = state.turns.of.get(uid), state.pods.records.get(uid)
     if turn is None or record is None or unopened(state, record) is not None:
         return None
@@ -193,7 +194,7 @@ def _unplaced_due(state: State, uid: PodUid) -> float | None:
 
 
 def _as_set(state: State, kind: TimerKind, uid: PodUid) -> float:
-    """The time set, which nothing else remembers. There must be one."""
+    """Time that is set, which nothing else records. There must be one."""
     held = timer_at(state, kind, uid)
     return state.now if held is None else held
 
@@ -233,4 +234,4 @@ EXPECTED: Mapping[TimerKind, Expected] = {
     TimerKind.ATTEMPT: Expected(_one, _first_attempt),
     TimerKind.AGE: Expected(_one, _first_age),
 }
-"""Every kind of timer."""
+"""Expected timers of every kind."""

@@ -1,4 +1,4 @@
-"""The audit of usage: counters of queues, nodes, users and groups, and usage above a max."""
+"""Audit of usage: counters of queues, nodes, users and groups, and usage above a max."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -18,7 +18,7 @@ from core.workload.nodes.node import Evictable
 
 
 def usage_steps(state: State) -> Iterator[Step]:
-    """Steps of the audit of all counters."""
+    """Audit steps for all counters."""
     yield from _queue_steps(state)
     yield from compare_each(state, state.usage.uses, _node_claims)
     yield from compare_each(state, _places(state), _place_claims)
@@ -30,7 +30,7 @@ def usage_steps(state: State) -> Iterator[Step]:
 
 
 def _queue_steps(state: State) -> Iterator[Step]:
-    """Adds up copies that were taken in one step, so that a busy ledger does not disturb the sum."""
+    """Audit steps for counters of queues, from copies made in one step."""
     charges, afloat = list(state.usage.charges.values()), state.usage.afloat.copy()
     counters = {
         (queue.path, name): tally.copy()
@@ -75,7 +75,7 @@ def _add_up(
                 sums.setdefault((path, charge.standing.value), Tally()).add(charge.size)
 
 
-# -- nodes: the sums of what stands on them -------------------------------------------------------------
+# -- nodes: sums of the pods on them ----------------------------------------------------------------------
 
 
 def _node_claims(state: State, name: NodeName) -> Claims:
@@ -123,11 +123,11 @@ def _capacity_claims(state: State) -> Claims:
     yield "max of root", Limit(positive) if positive else None, state.config.tree.root.max
 
 
-# -- users and groups: what their pods hold, and which applications were given something --------------------
+# -- users and groups: usage of their pods, and applications that started ---------------------------------
 
 
 def _people_steps(state: State) -> Iterator[Step]:
-    """Adds up copies that were taken in one step, as for the queues."""
+    """Audit steps for users and groups, from copies made in one step."""
     charges, expected = dict(state.usage.charges), UsageBook()
     applications = state.applications.known.values()
     claims = [(each.claimant, each.started, _paths(state, each), tuple(each.pods)) for each in applications]

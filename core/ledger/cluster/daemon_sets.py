@@ -1,6 +1,6 @@
-"""Which pods are of a DaemonSet: what they say of it counts as far as the DaemonSet agrees (RNP-1, F-10).
+"""Pods of DaemonSets: their claims count as far as the DaemonSet confirms them (RNP-1, F-10).
 
-An owner reference is only text; anyone who may create pods may write one.
+An owner reference is only text, which any creator of pods may write.
 """
 
 from core.ids import NO_NODE, NodeName
@@ -14,7 +14,7 @@ from core.workload.daemon_set import DaemonSetFacts, DaemonSetKey
 
 
 def learn_daemon_set(state: State, key: DaemonSetKey, daemon_set: DaemonSetFacts | None) -> None:
-    """Note a DaemonSet, or that there is none, and check the pods that name it again."""
+    """Note a DaemonSet, or its absence, and check the pods that name it again."""
     if state.cluster.daemon_sets.get(key) == daemon_set:
         return
     if daemon_set is None:
@@ -25,7 +25,7 @@ def learn_daemon_set(state: State, key: DaemonSetKey, daemon_set: DaemonSetFacts
 
 
 def note_controller(state: State, record: PodRecord) -> None:
-    """File a pod under the DaemonSet that it names now, and believe it or not."""
+    """File a pod under the DaemonSet that it names now, and check the claim."""
     if record.facts.daemon_set is None and record.daemon.daemon_set is None:
         return
     key = controller_of(record)
@@ -49,7 +49,7 @@ def forget_controller(state: State, record: PodRecord) -> None:
 
 
 def controller_of(record: PodRecord) -> DaemonSetKey | None:
-    """The DaemonSet that a pod for one node says has made it."""
+    """DaemonSet that a pod for one node names as its creator."""
     facts = record.facts
     if facts.daemon_set is None or not facts.required_node:
         return None
@@ -57,7 +57,7 @@ def controller_of(record: PodRecord) -> DaemonSetKey | None:
 
 
 def required_node_of(state: State, record: PodRecord) -> NodeName:
-    """The one node that a pod is for, if a DaemonSet that exists has made it; else empty."""
+    """Only node of a pod, if an existing DaemonSet has created the pod. Empty otherwise."""
     facts, key = record.facts, controller_of(record)
     daemon_set = state.cluster.daemon_sets.get(key) if key is not None else None
     if daemon_set is None or facts.daemon_set is None:
@@ -66,7 +66,7 @@ def required_node_of(state: State, record: PodRecord) -> NodeName:
 
 
 def _verify_all(state: State, key: DaemonSetKey) -> None:
-    """Cost: O(pods that name it)."""
+    """Check all pods that name a DaemonSet. Cost: O(those pods)."""
     for uid in sorted(state.cluster.daemon_pods.get(key, ())):
         record = state.pods.records[uid]
         found = required_node_of(state, record)

@@ -1,4 +1,4 @@
-"""Objects of the cluster other than pods: how the ledger keeps those of each kind."""
+"""Objects of the cluster other than pods: how the ledger stores those of each kind."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ ObjectEvent = (
 
 
 def learn_object(state: State, event: ObjectEvent) -> Rounds:
-    """Learn of an object, of the end of one, or of a whole list: what a list lacks has been deleted."""
+    """Note an object, its deletion, or a whole list. An object that a list lacks was deleted."""
     row = _ROWS[event.kind]
     match event:
         case on.ObjectObserved(kind, facts):
@@ -122,7 +122,7 @@ def _known_budgets(state: State) -> Iterable[tuple[str, str]]:
 
 
 def _learn_pod_group(source: GroupSource, state: State, key: GroupKey, facts: PodGroupFacts | None) -> None:
-    """Note what a PodGroup asks for; its pods are filed anew."""
+    """Note the terms of a PodGroup, and file its pods anew."""
     if facts is None:
         state.podgroups.terms.pop((source, key), None)
     else:
@@ -135,14 +135,14 @@ def _known_pod_groups(source: GroupSource, state: State) -> Iterable[GroupKey]:
 
 
 def _pod_groups_listed(source: GroupSource, state: State) -> None:
-    """Note that the cluster has such objects; pods that name one are filed anew."""
+    """Note that the cluster has such objects. Pods that name one are filed anew."""
     if source not in state.podgroups.sources:
         state.podgroups.sources.add(source)
         _file_all(state, source)
 
 
 def _pod_groups_unserved(source: GroupSource, state: State) -> None:
-    """Note that the cluster has no such objects: pods that name one are in no group."""
+    """Note that the cluster has no such objects. Pods that name one are in no group."""
     state.podgroups.sources.discard(source)
     for key in list(_known_pod_groups(source, state)):
         del state.podgroups.terms[source, key]
@@ -158,7 +158,7 @@ def _file_again(state: State, key: GroupKey) -> None:
 
 
 def _file_all(state: State, source: GroupSource) -> None:
-    """Those that name such a group: O(pods), once in a while."""
+    """Settle the pods that name such a group. Cost: O(pods), but rare."""
     for record in list(state.pods.records.values()):
         named = record.facts.pod_group
         if isinstance(named, PodGroup) and named.source is source:
@@ -171,16 +171,16 @@ def _file_all(state: State, source: GroupSource) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Row(Generic[K, F]):
-    """How the ledger keeps the objects of one kind."""
+    """Handling of the objects of one kind."""
 
     kind: on.ObjectKind[K, F]
     #: Keys of the objects that the ledger knows.
     known: Callable[[State], Iterable[K]]
     #: Note the facts of one object; None when it was deleted.
     learn: Callable[[State, K, F | None], Rounds | None]
-    #: Called after a whole list.
+    #: Handler for the end of a whole list.
     listed: Callable[[State], None] = lambda _: None
-    #: Called when the cluster does not have the kind any more.
+    #: Handler for a kind that the cluster does not have any more.
     unserved: Callable[[State], None] = lambda _: None
 
 

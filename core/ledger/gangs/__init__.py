@@ -1,0 +1,1 @@
+"""Gangs in the ledger: placeholders, and their replacement by members."""

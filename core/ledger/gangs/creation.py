@@ -23,13 +23,14 @@ CREATING, CREATE_FAILED = "CreatingPlaceholders", "PlaceholderCreateFailed"
 """Reasons of Events about a gang (REST-17)."""
 
 ASKED_AT_MOST = 100
-"""Placeholders of one gang that are being created at the same time."""
+"""Placeholders of one gang that are created at the same time, at most."""
 
 SHOWN_WITHIN = 10.0
-"""Seconds from the creation of a placeholder to the moment when the watch shows it, at most."""
+"""Longest time, in seconds, until the watch shows a created placeholder."""
 
 
 def list_missing(state: State, application: Application, gang_progress: GangProgress) -> None:
+    """List the placeholders of a gang that do not exist yet."""
     first = originator_of(state, application)
     if first is None:
         return
@@ -42,6 +43,7 @@ def list_missing(state: State, application: Application, gang_progress: GangProg
 
 
 def create_missing(state: State, application: Application, gang_progress: GangProgress) -> None:
+    """Request missing placeholders, as many as may be under way."""
     first, gang = originator_of(state, application), application.gang
     if (
         gang is None
@@ -76,7 +78,7 @@ def _originator_from(record: PodRecord) -> Originator:
 
 
 def note_created(state: State, event: on.PlaceholderCreated) -> None:
-    """How the creation of a placeholder has ended. One that nobody wants is taken back when it shows."""
+    """Note how the creation of a placeholder ended. An unwanted one is deleted when it appears."""
     application = state.applications.known.get(event.app)
     gang_progress = application.gang_progress if application is not None else None
     if application is None or gang_progress is None or event.name not in gang_progress.asked:
@@ -103,7 +105,7 @@ def _is_there(state: State, application: Application, name: str) -> bool:
 
 
 def forget_made(state: State, gang_progress: GangProgress) -> None:
-    """Those that no watch shows have gone again."""
+    """Forget created placeholders that no watch has shown in time."""
     for name, at in list(gang_progress.made.items()):
         if has_come(at + SHOWN_WITHIN, now=state.now):
             del gang_progress.made[name]
@@ -112,7 +114,7 @@ def forget_made(state: State, gang_progress: GangProgress) -> None:
 
 
 def _fail_creation(state: State, application: Application, gang_progress: GangProgress, why: str) -> None:
-    """One that the API server does not take: the application is placed without its gang (GANG-4)."""
+    """Disband a gang of which the API server rejects a placeholder (GANG-4)."""
     first = originator_of(state, application)
     count_refused(state)
     if first is not None:
@@ -121,7 +123,7 @@ def _fail_creation(state: State, application: Application, gang_progress: GangPr
 
 
 def note_seen(state: State, record: PodRecord) -> None:
-    """A placeholder of a gang has come into being."""
+    """Note that a placeholder of a gang exists."""
     application = state.application_of(record)
     gang_progress = application.gang_progress if application is not None else None
     progress = gang_progress.groups.get(record.facts.task_group) if gang_progress is not None else None

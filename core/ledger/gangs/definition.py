@@ -1,4 +1,4 @@
-"""What a pod's definition of a gang comes to: for its application, for its queue, for those who wrote it."""
+"""Effect of a pod's gang definition: on its application, its queue, and Events."""
 
 from collections.abc import Iterator
 
@@ -16,9 +16,10 @@ MISDEFINED = "TaskGroupsError"
 
 
 def gang_of(state: State, record: PodRecord) -> Gang | None:
-    """What the pod that makes an application defines for it; what is broken is told and left out (POD-12).
+    """Gang that the defining pod of an application defines.
 
-    A placeholder carries the definition too, so that a restart that shows it first finds the same (GANG-20).
+    A broken definition is reported and ignored (POD-12). A placeholder carries the definition too, so that a
+    restart that sees it first finds the same (GANG-20).
     """
     defined = record.facts.gang
     if state.config.settings.gangs and isinstance(defined, Misdefined):
@@ -28,15 +29,15 @@ def gang_of(state: State, record: PodRecord) -> Gang | None:
 
 
 def gang_that_counts(state: State, facts: PodFacts) -> Gang | None:
-    """The gang that a pod defines, None when gangs are switched off or its definition is broken (POD-12)."""
+    """Gang that a pod defines, or None if gangs are switched off or its definition is broken (POD-12)."""
     counts = state.config.settings.gangs and not isinstance(facts.gang, Misdefined)
     return facts.gang if counts and isinstance(facts.gang, Gang) else None
 
 
 def refusal_of_application(state: State, application: Application, path: QueuePath) -> Refusal | None:
-    """Why an application may not go into the leaf that placement chose (GANG-6, GANG-7).
+    """Reason why an application may not use the leaf that placement chose, or None (GANG-6, GANG-7).
 
-    Asked when it comes and while it is refused, never of one that is in its queue.
+    Checked when it arrives and while it is refused, but never once it is in its queue.
     """
     leaf = state.config.tree.get(path)
     if leaf is None or application.gang is None:
@@ -46,18 +47,18 @@ def refusal_of_application(state: State, application: Application, path: QueuePa
 
 
 def was_taken_in(state: State, application: Application) -> bool:
-    """Whether its originator says, since before this process began, what became of its gang (GANG-20)."""
+    """True if its originator carries the outcome of its gang from before this process began (GANG-20)."""
     first = state.pods.records.get(application.originator[2]) if application.originator is not None else None
     return first is not None and first.seen.trusted and bool(first.facts.gang_noted)
 
 
 def awaits_pods(state: State, application: Application) -> bool:
-    """Whether pods of its gang may be on nodes that no list has shown yet: then it was taken in before."""
+    """True if pods of its gang may be on nodes that no list has shown yet."""
     return application.gang is not None and not state.pods.listed
 
 
 def unplaced_gangs(state: State) -> Iterator[AppId]:
-    """Those that waited for the list of pods, or are refused."""
+    """Gangs that waited for the list of pods, or are refused."""
     return (
         each
         for each in sorted(state.applications.unplaced)

@@ -1,4 +1,4 @@
-"""Gangs that do not come together: the time-out, and what the style says then (GANG-15, GANG-16)."""
+"""Gangs that do not come together: the timeout, and its consequence by style (GANG-15, GANG-16)."""
 
 from core.ledger.admission.requests import request_cycle
 from core.ledger.applications.lifecycle import fire, idle
@@ -16,7 +16,7 @@ from core.workload.gangs.progress import GangProgress
 from core.workload.states import STARTED, AppState, Move
 
 TIMED_OUT = "ResourceReservationTimeout"
-"""What a gang's failure is called on its pods (APP-9)."""
+"""Reason of a gang's failure on its pods (APP-9)."""
 
 PLACEHOLDER_TIMED_OUT = "PlaceholderTimeOut"
 
@@ -25,10 +25,10 @@ FAILED = "GangSchedulingFailed"
 
 
 def run_out(state: State, application: Application, gang_progress: GangProgress) -> None:
-    """The time of the placeholders is over (GANG-15, GANG-16)."""
+    """Handle the end of the placeholders' time (GANG-15, GANG-16)."""
     gang_progress.due = None
     if gang_progress.phase is GangPhase.RESERVING and application.state in STARTED:
-        # One of its pods was placed by somebody else: what runs goes on.
+        # Another scheduler placed one of its pods. What runs goes on.
         disband(state, application, gang_progress, elapsed_text(application))
     elif gang_progress.phase is GangPhase.RESERVING:
         time_out(state, application, gang_progress)
@@ -40,7 +40,7 @@ def run_out(state: State, application: Application, gang_progress: GangProgress)
 
 
 def time_out(state: State, application: Application, gang_progress: GangProgress) -> None:
-    """The gang did not come together: its style says what becomes of it (GANG-16)."""
+    """Time out a gang that did not come together. Its style decides the consequence (GANG-16)."""
     gang = application.gang
     hard = gang is not None and gang.policy.style is GangStyle.HARD
     gang_progress.move(GangEvent.TIMED_OUT_HARD if hard else GangEvent.TIMED_OUT_SOFT)
@@ -57,12 +57,13 @@ def time_out(state: State, application: Application, gang_progress: GangProgress
 
 
 def elapsed_text(application: Application) -> str:
+    """Text of a timeout, with its length."""
     gang = application.gang
     return f"after {gang.policy.placeholder_timeout:g} s" if gang is not None else ""
 
 
 def take_back_all(state: State, application: Application, gang_progress: GangProgress) -> None:
-    """First the placeholders, then what the style says."""
+    """Delete the placeholders first, then apply the style."""
     if application.holders or gang_progress.asked or gang_progress.made:
         release_all(state, application)
         return
@@ -72,13 +73,13 @@ def take_back_all(state: State, application: Application, gang_progress: GangPro
         return
     gang_progress.move(GangEvent.RELEASED)
     if application.state is AppState.RESUMING:
-        # Its last pod may be gone as well; then it completes already.
+        # Its last pod may be deleted as well. Then the application completes already.
         fire(state, application, Move.RUN)
     resettle(state, gang_progress)
 
 
 def _fail_members(state: State, gang_progress: GangProgress) -> None:
-    """Its pods without a node are set to Failed (APP-9)."""
+    """Mark the application's pods without a node as Failed (APP-9)."""
     message = f"{TIMED_OUT}: {gang_progress.failure}"
     for uid in sorted(gang_progress.waiting):
         record = state.pods.records[uid]
@@ -89,7 +90,7 @@ def _fail_members(state: State, gang_progress: GangProgress) -> None:
 
 
 def disband(state: State, application: Application, gang_progress: GangProgress, why: str) -> None:
-    """No gang from now on, whatever its style."""
+    """Disband a gang, whatever its style."""
     gang_progress.move(GangEvent.DISBANDED)
     gang_progress.failure, gang_progress.due = why, None
     gang_progress.missing.clear()
@@ -99,7 +100,7 @@ def disband(state: State, application: Application, gang_progress: GangProgress,
 
 
 def resettle(state: State, gang_progress: GangProgress) -> None:
-    """What its pods wait for has changed."""
+    """Settle the pods of a gang, because what they wait for has changed."""
     for uid in sorted(gang_progress.waiting):
         touch(state, state.pods.records[uid])
     request_cycle(state, CycleReason.GROUP_CHANGED)

@@ -1,7 +1,6 @@
-"""Where the pods of a gang stand: which of them wait for it, and the index of that.
+"""Place of each pod in its gang, and the index of places.
 
-What a pod's place is follows from what is known of it and of its gang (`place_of`); `file` moves the indexes
-from the place that stands to the one that should, and stirs the gang when they differ.
+A place follows from the facts about a pod and its gang (`place_of`). `file` updates the indexes.
 """
 
 from core.ids import NO_NODE, NodeName, PodUid
@@ -18,18 +17,19 @@ ALLOCATED = "PlaceholderAllocated"
 
 
 def gang_progress_of(state: State, record: PodRecord) -> GangProgress | None:
+    """Progress of the gang of a pod's application, or None."""
     application = state.application_of(record)
     return application.gang_progress if application is not None else None
 
 
 def progress_of(state: State, record: PodRecord) -> TaskGroupProgress | None:
-    """The group that a pod is a member or a placeholder of."""
+    """Progress of the task group that a pod is a member or a placeholder of."""
     gang_progress = gang_progress_of(state, record)
     return gang_progress.groups.get(record.facts.task_group) if gang_progress is not None else None
 
 
 def awaits_gang(state: State, record: PodRecord) -> bool:
-    """Whether an ask is none yet, since its gang or its placeholder is not ready (GANG-9, GANG-10)."""
+    """True if a pod is no ask yet, because its gang or its placeholder is not ready (GANG-9, GANG-10)."""
     gang_progress = gang_progress_of(state, record)
     if gang_progress is None or record.facts.placeholder:
         return False
@@ -44,7 +44,7 @@ def awaits_gang(state: State, record: PodRecord) -> bool:
 
 
 def place_of(state: State, record: PodRecord) -> Place | None:
-    """Where a pod should be filed."""
+    """Place under which a pod should be filed, or None."""
     application = state.application_of(record)
     if application is None or application.gang_progress is None:
         return None
@@ -108,7 +108,7 @@ def _report_allocated(state: State, record: PodRecord) -> None:
 
 
 def unfile(state: State, record: PodRecord) -> None:
-    """It is gone."""
+    """Take a pod out of the indexes."""
     uid = record.uid
     _move(state, uid, state.gangs.places.get(uid), adding=False)
     if record.gang.slot is not None or uid in state.gangs.slots_at or uid in state.gangs.opening:
@@ -141,7 +141,7 @@ def _move(state: State, uid: PodUid, place: Place | None, *, adding: bool) -> No
 
 
 def _file_slot(state: State, record: PodRecord) -> None:
-    """The nodes on which room is there for one member only."""
+    """File the node of a member's slot."""
     slot, known = record.gang.slot, state.gangs.slots_at.get(record.uid)
     wanted = slot.node if slot is not None and not record.node else None
     _file_opening(state, record)
@@ -159,7 +159,7 @@ def _file_slot(state: State, record: PodRecord) -> None:
 
 
 def _file_opening(state: State, record: PodRecord) -> None:
-    """Members that are linked and whose placeholder is still there, the latest last."""
+    """File members that are linked and whose placeholder still exists, the latest last."""
     linked = linked_at(record)
     if linked is None:
         state.gangs.opening.pop(record.uid, None)
@@ -169,13 +169,13 @@ def _file_opening(state: State, record: PodRecord) -> None:
 
 
 def linked_at(record: PodRecord) -> float | None:
-    """When a member was linked with its placeholder, while that is still there."""
+    """Time at which a member was linked with its placeholder; None once the placeholder is deleted."""
     slot = record.gang.slot
     return slot.linked if slot is not None and slot.opened is None and not record.node else None
 
 
 def is_promised(record: PodRecord) -> bool:
-    """True for a pending pod whose quota is held for it, since filter or since its gate was opened."""
+    """True for a pending pod whose quota is held for it, by filter or by an opened gate."""
     return record.admission.reservation is not None or holds_otherwise(record)
 
 
@@ -185,6 +185,6 @@ def holds_otherwise(record: PodRecord) -> bool:
 
 
 def slot_node(record: PodRecord) -> NodeName:
-    """Where room is held for a member whose placeholder has gone."""
+    """Node with capacity held for a member whose placeholder is deleted."""
     slot = record.gang.slot
     return slot.node if slot is not None and slot.opened is not None else NO_NODE

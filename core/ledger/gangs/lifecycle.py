@@ -1,8 +1,8 @@
-"""Gangs on their way: from the first placeholder to the start, or to the time-out (GANG-4 to 9, 15 to 17).
+"""Lifecycle of gangs: from the first placeholder to the start or the timeout (GANG-4 to 9, 15 to 17).
 
-A gang is looked at whenever something about its pods has changed (`advance`), and when its time has come.
-Each look does what is to be done now and is harmless when repeated, so that a restart goes on from what is
-on the objects: the placeholders, whose names follow from the gang, and a note on the originator.
+A gang is checked when something about its pods has changed (`advance`), and when its timer expires. Each
+check does what is due and may be repeated without harm. So a restart continues from the objects: the
+placeholders, whose names follow from the gang, and a note on the originator.
 """
 
 from core.instants import has_come
@@ -30,7 +30,7 @@ _SHORTEST = 0.001
 
 
 def begin(state: State, application: Application) -> None:
-    """A gang has its queue: it begins, or goes on after a restart (GANG-20)."""
+    """Begin the gang of an application that has its queue, or continue it after a restart (GANG-20)."""
     gang = application.gang
     if application.id.recovered or application.queue is None:
         disperse(state, application)
@@ -57,7 +57,7 @@ def begin(state: State, application: Application) -> None:
 
 
 def begin_all(state: State) -> None:
-    """All pods have been seen: whatever gangs there are go on."""
+    """Continue all gangs, because all pods have been seen."""
     for app_id in sorted(state.applications.known):
         application = state.applications.known[app_id]
         begin(state, application)
@@ -67,7 +67,7 @@ def begin_all(state: State) -> None:
 
 
 def _take_up(state: State, application: Application, gang_progress: GangProgress) -> None:
-    """What is known already of a gang that had begun before (GANG-5, GANG-20)."""
+    """Take up the phase of a gang that had begun before a restart (GANG-5, GANG-20)."""
     first = originator_of(state, application)
     noted = first.facts.gang_noted if first is not None and first.seen.trusted else ""
     members = [state.pods.records[uid] for uid in sorted(application.pods - application.holders)]
@@ -84,7 +84,7 @@ def _take_up(state: State, application: Application, gang_progress: GangProgress
 
 
 def _recount(gang_progress: GangProgress, members: list[PodRecord]) -> None:
-    """How many were replaced shows on those that live; the others count as timed out."""
+    """Recount the replaced placeholders by their members that live. All others count as timed out."""
     for member in members:
         progress = gang_progress.groups.get(member.facts.task_group)
         if progress is not None and member.facts.replaces and member.node:
@@ -97,15 +97,15 @@ def _recount(gang_progress: GangProgress, members: list[PodRecord]) -> None:
 
 
 def _is_elapsed(state: State, application: Application, gang: Gang) -> bool:
-    """Whether its time was over before there was any placeholder: there will be none (GANG-17)."""
+    """True if its time was over before the first placeholder, so that none is created (GANG-17)."""
     return 0 < gang.policy.timeout <= state.now - application.submitted and not application.holders
 
 
-# -- looking at a gang -------------------------------------------------------------------------------------
+# -- checks of a gang --------------------------------------------------------------------------------------
 
 
 def advance(state: State, application: Application, gang_progress: GangProgress) -> None:
-    """Do what is to be done now, unless it is the taking over; see `core.ledger.gangs.replacement`."""
+    """Do what is due for a gang, except replacement; see `core.ledger.gangs.replacement`."""
     if gang_progress.note_at is not None and has_come(gang_progress.note_at, now=state.now):
         gang_progress.note_at = None
         if state.acts:
@@ -124,7 +124,7 @@ def _reserve(state: State, application: Application, gang_progress: GangProgress
     if gang_progress.complete:
         _start(state, application, gang_progress)
     elif len(application.pods) == len(application.holders):
-        # Nobody is left for whom room could be held; the originator owned the placeholders (GANG-21).
+        # No pod is left for which capacity could be held. The originator owned the placeholders (GANG-21).
         disband(state, application, gang_progress, "none of its pods is left")
     elif not (application.holders or gang_progress.missing or gang_progress.asked or gang_progress.made):
         time_out(state, application, gang_progress)
@@ -133,7 +133,7 @@ def _reserve(state: State, application: Application, gang_progress: GangProgress
 
 
 def _start(state: State, application: Application, gang_progress: GangProgress) -> None:
-    """All placeholders have their nodes: members may take them over now (GANG-9)."""
+    """Start a gang: all placeholders have their nodes, so members may replace them (GANG-9)."""
     gang_progress.move(GangEvent.COMPLETED)
     gang_progress.started_at = state.now
     count_started(state, seconds=state.now - gang_progress.begun_at)
@@ -147,7 +147,7 @@ def _start(state: State, application: Application, gang_progress: GangProgress) 
 
 
 def advance_all(state: State) -> Rounds:
-    """Look at every gang in which something has changed, and go on with those that are in line."""
+    """Check every gang in which something has changed, and continue with the gangs in line."""
     yield from _advance_touched(state)
     while link_next(state):
         yield from link_members(state)
@@ -172,13 +172,13 @@ def _advance_touched(state: State) -> Rounds:
 
 
 def retry_members_elsewhere(state: State) -> Rounds:
-    """Room has become free: members that no node took come before asks that wait for their turn (APP-18)."""
+    """Retry members that no node took, because capacity was freed. They go before waiting asks (APP-18)."""
     touch_elsewhere(state)
     yield from advance_all(state)
 
 
 def gangs_due(state: State) -> Rounds:
-    """Gangs whose moment has come, and members whose room is there."""
+    """Check gangs whose timer expired, and members whose slot is open."""
     for app_id in gangs_whose_time_has_come(state):
         application = state.applications.known[app_id]
         if (gang_progress := application.gang_progress) is None:
@@ -194,7 +194,7 @@ def gangs_due(state: State) -> Rounds:
 
 
 def _repeat(state: State, application: Application, gang_progress: GangProgress) -> None:
-    """What was not answered well is asked for again."""
+    """Repeat requests that failed or were not answered."""
     gang_progress.retry_at = None
     forget_made(state, gang_progress)
     if not state.acts:

@@ -1,8 +1,9 @@
-"""Which member of a gang takes over which placeholder, and when (GANG-11, GANG-13).
+"""Matching of members with placeholders to replace, and the order of replacements (GANG-11, GANG-13).
 
-Every take-over is several calls of the API, one after the other. So only some are begun at a time, and the
-next one when one of them has its room: else thousands of links would be written before the first placeholder
-goes. Gangs stand in line as kube-scheduler comes to their members, and one that has begun goes on first.
+Each replacement takes several API calls, one after the other. So only some are begun at a time, and the next
+one when one of them has its slot. Otherwise thousands of links would be written before the first placeholder
+is deleted. Gangs stand in line in the order in which kube-scheduler reaches their members. A gang that has
+begun goes on first.
 """
 
 from heapq import heappop, heappush, heapreplace
@@ -32,19 +33,24 @@ from core.workload.nodes.free_capacity import Undecided
 from core.workload.pod import REPLACES, RESERVED_NODE
 
 MATCHED = "TaskGroupMatch"
-"""What is done to a member, as Events name it (REST-17)."""
+"""Action of an Event on a member (REST-17)."""
 
 AT_ONCE = 64
-"""Take-overs that are being begun at the same time: members that are linked and whose placeholder is still
-there. Fewer would not use all the calls that can be made at once; with more each waits for the others."""
+"""Replacements that are begun at the same time: members that are linked and whose placeholder still exists.
+
+Fewer would not use all possible concurrent calls. With more, each waits for the others.
+"""
 
 COUNTED_FOR = 5.0
-"""Seconds after which one counts no more: a placeholder that does not go, since a finalizer holds it or the
-API server refuses, holds no other gang up for longer. Then the others go before its gang."""
+"""Seconds after which a replacement under way stops counting.
+
+A placeholder that is not deleted, because of a finalizer or the API server, blocks no other gang any longer.
+Then the others go before its gang.
+"""
 
 
 def close(state: State, gang_progress: GangProgress) -> None:
-    """Groups that no placeholder will come for any more: their members are asks like others (GANG-13)."""
+    """Close the groups that get no placeholder any more. Their members become ordinary asks (GANG-13)."""
     for progress in gang_progress.groups.values():
         if not (progress.pending or progress.held or progress.closed):
             progress.closed = True
@@ -53,11 +59,11 @@ def close(state: State, gang_progress: GangProgress) -> None:
             request_cycle(state, CycleReason.GROUP_CHANGED)
 
 
-# -- who is next -----------------------------------------------------------------------------------------
+# -- order -----------------------------------------------------------------------------------------------
 
 
 def line_up(state: State, application: Application, gang_progress: GangProgress) -> None:
-    """A gang whose members may find placeholders takes its place in line."""
+    """Put a gang in line if its members may find placeholders."""
     if gang_progress.backs_off_until is not None and has_come(gang_progress.backs_off_until, now=state.now):
         gang_progress.backs_off_until = None
     ranks = [each.wanting.first() for each in gang_progress.groups.values() if each.wanting and each.held]
@@ -73,7 +79,10 @@ def _may_take_over(state: State, gang_progress: GangProgress) -> bool:
 
 
 def link_next(state: State) -> bool:
-    """Bring the gang that goes next to the head of the line; False for none, or with too many under way."""
+    """Bring the next gang to the head of the line.
+
+    False for none, or if too many replacements are under way.
+    """
     if not state.gangs.line or is_full(state):
         return False
     while not (place := state.gangs.line[0]).stalled and _is_stalled(state, place.app):
@@ -105,22 +114,22 @@ def clear_line(state: State) -> None:
 
 
 def touch_elsewhere(state: State) -> None:
-    """Touch the gangs with a member that fitted on no node when they were looked at last."""
+    """Touch the gangs with a member that fitted on no node at its last check."""
     for app_id in state.gangs.elsewhere:
         touch_gang(state, app_id)
     state.gangs.elsewhere.clear()
 
 
 def is_full(state: State) -> bool:
-    """Whether as many take-overs as may be are being begun."""
+    """True if as many replacements as allowed are being begun."""
     since = _full_since(state)
     return since is not None and not has_come(since + COUNTED_FOR, now=state.now)
 
 
 def time_line(state: State) -> None:
-    """Set the timer of the line: a gang goes on then, even if no slot was opened meanwhile.
+    """Set the timer of the line, so that it continues even if no slot is opened meanwhile.
 
-    No handler takes it. Every event goes on with the line, if there is one, and sets it anew.
+    No handler takes it. Every event continues the line, if there is one, and sets the timer anew.
     """
     moment = line_due(state)
     if moment is None:
@@ -130,18 +139,18 @@ def time_line(state: State) -> None:
 
 
 def line_due(state: State) -> float | None:
-    """Time at which the first replacements under way count no more; None if no gang waits for it."""
+    """Time at which the first replacements under way stop counting. None if no gang waits for it."""
     since = _full_since(state) if state.gangs.line and state.acts else None
     return since + COUNTED_FOR if since is not None else None
 
 
 def _full_since(state: State) -> float | None:
-    """When the first was linked of the latest that are as many as may be, if there are so many."""
+    """Time at which the first of the latest `AT_ONCE` replacements was linked. None if there are fewer."""
     return next(islice(reversed(state.gangs.opening.values()), AT_ONCE - 1, None), None)
 
 
 def _is_stalled(state: State, app: AppId) -> bool:
-    """Whether those that count no more, and would fill the row, are of this gang too; cost O(`AT_ONCE`)."""
+    """True if one of the latest replacements that stopped counting is of this gang. Cost: O(`AT_ONCE`)."""
     if _full_since(state) is None:
         return False
     latest = islice(reversed(state.gangs.opening.items()), AT_ONCE)
@@ -152,11 +161,11 @@ def _is_stalled(state: State, app: AppId) -> bool:
     )
 
 
-# -- who with whom ---------------------------------------------------------------------------------------
+# -- matching --------------------------------------------------------------------------------------------
 
 
 def _match_group(state: State, gang_progress: GangProgress, progress: TaskGroupProgress) -> Rounds:
-    """Members by rank, each with the first placeholder that it fits; on another node where it must."""
+    """Match members by rank, each with the first placeholder that it fits, or else with another node."""
     unmatched: set[tuple[Resource, Constraints]] = set()
     rank = progress.wanting.first() if progress.wanting else None
     while rank is not None and progress.held and not is_full(state):
@@ -179,9 +188,9 @@ def _match_group(state: State, gang_progress: GangProgress, progress: TaskGroupP
 def _choose(
     state: State, member: PodRecord, progress: TaskGroupProgress
 ) -> tuple[PodRecord, NodeName] | None:
-    """A placeholder and where the member runs in its stead: there, or on another node when it fits none.
+    """Choose a placeholder and the node for the member: the placeholder's, or another if it does not fit.
 
-    Those that are smaller than the member in anything go on the way (GANG-11).
+    Placeholders that are smaller than the member in any resource are deleted on the way (GANG-11).
     """
     constraints, first = member.facts.constraints, None
     rank = progress.held.first() if progress.held else None
@@ -202,7 +211,7 @@ def _choose(
             member.facts.size, constraints, state.cluster.nodes, besides=state.reservations.of
         )
     except Undecided:
-        # It is sought again with the other members that fit nowhere, and goes on then.
+        # The search is repeated with the other members that fit nowhere, and continues then.
         return None
     return (first, elsewhere) if elsewhere is not None else None
 

@@ -1,4 +1,4 @@
-"""Slots whose placeholder is gone: each member is called until it takes its slot, or loses it."""
+"""Open slots: each member is woken until it takes its slot, or loses it."""
 
 from core.ids import NodeName
 from core.instants import has_come
@@ -26,7 +26,7 @@ from core.workload.pod import REPLACES, RESERVED_NODE
 
 
 def check_slots(state: State) -> Rounds:
-    """Check open slots whose time has come, and those on nodes on which something has changed."""
+    """Check open slots whose timer expired, and those on nodes on which something has changed."""
     due = {*take_due(state, TimerKind.GANG_SLOT)}
     for node in take_unchecked_nodes(state):
         due |= state.gangs.slots.get(node, set())
@@ -37,14 +37,14 @@ def check_slots(state: State) -> Rounds:
 
 
 def check_slots_on(state: State, node: NodeName) -> Rounds:
-    """A pod in no queue is on a node: it may have taken what was there for a member."""
+    """Check the slots on a node where a pod without a queue may have taken their capacity."""
     for uid in sorted(state.gangs.slots.get(node, ())):
         watch(state, state.pods.records[uid])
         yield
 
 
 def watch(state: State, member: PodRecord) -> None:
-    """Give room back that its member does not take, or that somebody else took."""
+    """Release a slot that its member does not take, or that another pod took."""
     slot = member.gang.slot
     if slot is None or slot.opened is None or member.placement.binding:
         return
@@ -57,7 +57,7 @@ def watch(state: State, member: PodRecord) -> None:
 
 
 def call_member(state: State, member: PodRecord, slot: Slot) -> None:
-    """Make kube-scheduler try a member whose room is there."""
+    """Make kube-scheduler try a member whose slot is open."""
     slots.note_called(member, slot)
     emit(state, *nominate_member(member, slot))
     wakes = wake_anew(state, member)
@@ -72,8 +72,10 @@ def nominate_member(member: PodRecord, slot: Slot) -> tuple[NominateNode, ...]:
 
 
 def _is_taken(state: State, member: PodRecord, name: NodeName) -> bool:
-    """Whether more is on a node than fits there, with what is held for members. A turn takes no room away,
-    nor does an ask that was let through: those may go elsewhere."""
+    """True if a node holds more than fits there, including its slots.
+
+    Turns and admitted asks do not count, because they may go elsewhere.
+    """
     kinds = list(member.facts.size.names())
     free = state.usage.free_capacity.free_on(name)
     if all(free.get(kind, 0) >= 0 for kind in kinds):
@@ -85,7 +87,10 @@ def _is_taken(state: State, member: PodRecord, name: NodeName) -> bool:
 
 
 def _cancel(state: State, member: PodRecord, slot: Slot) -> None:
-    """A take-over comes to nothing: the member is an ordinary ask now, with first claim on its node."""
+    """Cancel a replacement.
+
+    The member becomes an ordinary ask, with a reservation of its node if possible.
+    """
     progress = progress_of(state, member)
     slots.drop_slot(member)
     slots.note_slot_lost(member)

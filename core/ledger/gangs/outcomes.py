@@ -1,4 +1,4 @@
-"""Outcomes of what placeholder replacement asked for: annotations, nominations and deletions."""
+"""Outcomes of the effects of placeholder replacement: annotations, nominations and deletions."""
 
 from core.ledger import events as on
 from core.ledger.gangs.index import gang_progress_of
@@ -16,12 +16,15 @@ from core.workload.pod import OWN_GATE, REPLACES
 
 
 def note_member_written(state: State, event: on.RecordWritten) -> Rounds:
-    """The member says whose room it takes: the placeholder may go, or nothing comes of it."""
+    """Note whether a member is annotated with its placeholder, which is deleted then.
+
+    Otherwise the link ends.
+    """
     member = state.pods.records.get(event.uid)
     slot = member.gang.slot if member is not None else None
     if member is not None and slot is not None and (REPLACES, slot.placeholder) in event.entries:
         yield from _go_on(state, member, slot, reached=event.reached)
-    # The same write says which node is reserved.
+    # The same write names the reserved node.
     note_reservation_written(state, event)
 
 
@@ -35,7 +38,10 @@ def _go_on(state: State, member: PodRecord, slot: Slot, *, reached: bool) -> Rou
 
 
 def note_member_nominated(state: State, event: on.NodeNominated) -> Rounds:
-    """A gated member is nominated before its placeholder goes; another one may have been tried meanwhile."""
+    """Note the nomination of a gated member, which precedes the deletion of its placeholder.
+
+    Another member may have been tried meanwhile.
+    """
     member = state.pods.records.get(event.uid)
     slot = member.gang.slot if member is not None else None
     if member is not None and slot is not None and event.node == slot.node:
@@ -47,7 +53,10 @@ def note_member_nominated(state: State, event: on.NodeNominated) -> Rounds:
 
 
 def note_released(state: State, event: on.PodEvicted) -> None:
-    """Learn how the deletion of a placeholder ended, which may be a victim too; a failed one is repeated."""
+    """Note how the deletion of a placeholder ended, which may be a victim too.
+
+    A failed deletion is repeated.
+    """
     note_eviction(state, event)
     record = state.pods.records.get(event.uid)
     gang_progress = gang_progress_of(state, record) if record is not None else None

@@ -1,4 +1,4 @@
-"""Taking placeholders back, and what is said of gangs: the parts that every step of a gang uses."""
+"""Deletion of placeholders, and Events about gangs, for every step of a gang."""
 
 from core.ids import NO_POD, AppId, PodUid
 from core.instants import earliest
@@ -16,15 +16,16 @@ from core.workload.gangs.phase import GangEvent
 from core.workload.gangs.progress import GangProgress, gang_progress_of
 
 AGAIN = 2.0
-"""Seconds until what could not be done is tried again."""
+"""Seconds until a failed request is repeated."""
 
 
 def try_again(state: State, gang_progress: GangProgress, seconds: float = AGAIN) -> None:
+    """Have failed requests repeated after some seconds."""
     gang_progress.retry_at = earliest(gang_progress.retry_at, state.now + seconds)
 
 
 def release_all(state: State, application: Application) -> None:
-    """Those that nobody is about to take over; once, unless there is a new one."""
+    """Delete all placeholders that no member is replacing. Once, unless there is a new one."""
     gang_progress = application.gang_progress
     if gang_progress is None or gang_progress.swept or not state.acts:
         return
@@ -36,7 +37,7 @@ def release_all(state: State, application: Application) -> None:
 
 
 def release(state: State, record: PodRecord) -> None:
-    """Take a placeholder back; asked for once, and again when that failed."""
+    """Delete a placeholder. Requested once, and again if that failed."""
     if record.gang.released or record.facts.deleting or not state.acts:
         return
     record.gang.released = True
@@ -45,11 +46,12 @@ def release(state: State, record: PodRecord) -> None:
 
 
 def forget_release(record: PodRecord) -> None:
-    """Forget that the deletion of a placeholder was requested: another instance did it."""
+    """Forget that the deletion of a placeholder was requested, because another instance did it."""
     record.gang.released = False
 
 
 def delete(state: State, record: PodRecord) -> None:
+    """Request the deletion of a placeholder."""
     facts = record.facts
     emit(
         state,
@@ -58,13 +60,13 @@ def delete(state: State, record: PodRecord) -> None:
 
 
 def release_again(state: State, app_id: AppId, gang_progress: GangProgress) -> None:
-    """A deletion failed: it is asked for again after a while."""
+    """Repeat a failed deletion after a while."""
     try_again(state, gang_progress)
     touch_gang(state, app_id)
 
 
 def disperse(state: State, application: Application) -> None:
-    """Give back the placeholders of an application that no queue takes any more: there is no gang (F-1)."""
+    """Delete the placeholders of an application that no queue takes any more, and end its gang (F-1)."""
     gang, refusal = application.gang, application.refusal
     waits = not application.id.recovered and (refusal is None or refusal.code is Code.NOT_READY)
     if gang is None or application.gang_progress is not None or not application.holders or waits:
@@ -82,7 +84,7 @@ def disperse(state: State, application: Application) -> None:
 
 
 def left_over(state: State, application_id: AppId, record: PodRecord) -> None:
-    """A placeholder is gone that no member was to take over: it counts as timed out (GANG-18)."""
+    """Count a deleted placeholder that no member was to replace as timed out (GANG-18)."""
     application = state.applications.known.get(application_id)
     gang_progress = application.gang_progress if application is not None else None
     progress = gang_progress.groups.get(record.facts.task_group) if gang_progress is not None else None
@@ -92,17 +94,18 @@ def left_over(state: State, application_id: AppId, record: PodRecord) -> None:
 
 
 def originator_of(state: State, application: Application) -> PodRecord | None:
+    """Record of the originator of an application's gang, or None."""
     gang_progress = application.gang_progress
     return state.pods.records.get(gang_progress.originator) if gang_progress is not None else None
 
 
 def owner_of(state: State, application: Application) -> PodUid:
-    """Whom the placeholders that are there belong to; of a new gang the first pod (GANG-2)."""
+    """Owner of the existing placeholders. For a new gang it is the first pod (GANG-2)."""
     owners = [state.pods.records[uid].facts.owner for uid in sorted(application.holders)]
     known = next((owner for owner in owners if owner), NO_POD)
     return known or (application.originator[2] if application.originator is not None else NO_POD)
 
 
 def say(state: State, record: PodRecord, action: str, message: str, *, warning: bool = True) -> None:
-    """An Event about a gang, on a pod of it."""
+    """Post an Event about a gang on one of its pods."""
     post(state, record, GANG_SCHEDULING, message, warning=warning, action=action)

@@ -1,8 +1,8 @@
-"""Members of a gang take over the room of its placeholders (GANG-10 to GANG-13, DESIGN-5).
+"""Replacement of placeholders by members of a gang (GANG-10 to GANG-13, DESIGN-5).
 
-A member is linked with a placeholder, which is written on it; then the placeholder is deleted, and when the
-watch shows that it is gone the member holds its room, is nominated to the node and tried. The ledger charges
-the placeholder up to that moment and the member from then on, so the pair counts once.
+A member is linked with a placeholder, which is written on it. Then the placeholder is deleted. When the watch
+shows the deletion, the member holds the capacity, is nominated to the node and tried. The ledger charges the
+placeholder up to that moment and the member from then on, so the pair counts once.
 """
 
 from core.ids import NO_NODE
@@ -24,7 +24,7 @@ from core.workload.pod import REPLACES, RESERVED_NODE
 
 
 def delete_placeholder(state: State, member: PodRecord) -> Rounds:
-    """Delete the placeholder of a member that says so, or go on if it is gone."""
+    """Delete the placeholder of a member whose link is written, or open the slot if it is deleted already."""
     holder = state.pods.records.get(member.gang.slot.placeholder) if member.gang.slot is not None else None
     if holder is None:
         yield from _open(state, member)
@@ -33,7 +33,7 @@ def delete_placeholder(state: State, member: PodRecord) -> Rounds:
 
 
 def note_placeholder_deleted(state: State, record: PodRecord) -> Rounds:
-    """A placeholder is gone, and what it held is free in the ledger."""
+    """Handle a deleted placeholder, whose capacity is free in the ledger."""
     if record.membership.application is None:
         return
     member = state.pods.records.get(record.gang.yields_to) if record.gang.yields_to else None
@@ -47,7 +47,7 @@ def note_placeholder_deleted(state: State, record: PodRecord) -> Rounds:
 
 
 def note_member_deleted(state: State, record: PodRecord) -> None:
-    """A member that was about to take room over is gone."""
+    """Handle the deletion of a member that was replacing a placeholder."""
     slot = record.gang.slot
     if slot is None or record.node:
         return
@@ -59,7 +59,7 @@ def note_member_deleted(state: State, record: PodRecord) -> None:
 
 
 def _give_back(state: State, holder: PodRecord) -> None:
-    """It may be taken over by another, unless it is on its way out already."""
+    """Return a placeholder to its group, unless it is being deleted."""
     slots.unyield(holder)
     gang_progress, progress = gang_progress_of(state, holder), progress_of(state, holder)
     if gang_progress is not None:
@@ -70,7 +70,7 @@ def _give_back(state: State, holder: PodRecord) -> None:
 
 
 def _reopen(state: State, holder: PodRecord, progress: TaskGroupProgress) -> None:
-    """There is a placeholder after all: members wait for it again."""
+    """Reopen a group that has a placeholder after all. Members wait for it again."""
     progress.closed = False
     application = state.application_of(holder)
     for uid in sorted(application.pods if application is not None else ()):
@@ -80,7 +80,7 @@ def _reopen(state: State, holder: PodRecord, progress: TaskGroupProgress) -> Non
 
 
 def _wait_again(state: State, member: PodRecord) -> None:
-    """The node on which it was to take room over is lost (GANG-19)."""
+    """Return a member to the group, because the node of its slot is lost (GANG-19)."""
     slots.drop_slot(member)
     take_back(state, member)
     _withdraw(state, member)
@@ -88,7 +88,7 @@ def _wait_again(state: State, member: PodRecord) -> None:
 
 
 def _open(state: State, member: PodRecord) -> Rounds:
-    """From now on the member holds the room."""
+    """Open the slot of a member, which holds the capacity from now on."""
     if member.gang.slot is not None:
         slots.open_slot(member, now=state.now)
         touch(state, member)
@@ -97,8 +97,10 @@ def _open(state: State, member: PodRecord) -> Rounds:
 
 
 def unlink(state: State, member: PodRecord, slot: Slot) -> None:
-    """Nothing has happened yet: member and placeholder wait again. What was asked for may be there all the
-    same, and a later start must not believe it."""
+    """Unlink a member and a placeholder before anything has happened.
+
+    A requested write may still have succeeded, and a later start must not believe it.
+    """
     gang_progress = gang_progress_of(state, member)
     slots.drop_slot(member)
     _withdraw(state, member)
@@ -116,7 +118,7 @@ def _withdraw(state: State, record: PodRecord) -> None:
 
 
 def note_placed(state: State, record: PodRecord) -> Rounds:
-    """A member is on its node: its take-over is complete."""
+    """Complete the replacement by a member that is on its node."""
     slot = record.gang.slot
     if slot is None or not record.node:
         return
@@ -129,7 +131,7 @@ def note_placed(state: State, record: PodRecord) -> Rounds:
         progress.replaced += 1
     holder = state.pods.records.get(slot.placeholder)
     if holder is not None:
-        # It went elsewhere before its placeholder was gone.
+        # The member went elsewhere before its placeholder was deleted.
         slots.unyield(holder)
         touch(state, holder)
         release(state, holder)
@@ -139,7 +141,7 @@ def note_placed(state: State, record: PodRecord) -> Rounds:
 
 
 def dissolve(state: State) -> None:
-    """Forget what was made of the gangs; it is made anew of what is on the objects."""
+    """Forget the progress of all gangs, which is then rebuilt from the objects."""
     formed = [each for each in state.applications.known.values() if each.gang_progress is not None]
     members = [state.pods.records[uid] for each in formed for uid in sorted(each.pods)]
     for record in members:
@@ -156,7 +158,7 @@ def dissolve(state: State) -> None:
 
 
 def remember_slot(state: State, record: PodRecord) -> None:
-    """A pod is seen for the first time that says whose room it takes."""
+    """Take up the slot of a pod that is annotated with its placeholder, when the pod is first seen."""
     facts = record.facts
     if record.is_ask and facts.reserved_node:
         slots.take_slot(record, facts.replaces, facts.reserved_node, now=state.now)
@@ -167,7 +169,7 @@ def remember_slot(state: State, record: PodRecord) -> None:
 
 
 def resume_slots(state: State) -> Rounds:
-    """All pods have been seen: take-overs go on where they stood."""
+    """Continue all replacements, because all pods have been seen."""
     for uid in sorted(state.pods.records):
         record = state.pods.records[uid]
         if record.gang.slot is None or record.gang.slot.opened is not None:

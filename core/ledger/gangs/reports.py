@@ -1,4 +1,4 @@
-"""Reports of what becomes of gangs: the note on the originator, and the counters."""
+"""Reports of the outcome of gangs: the note on the originator, and the counters."""
 
 from core.ledger import events as on
 from core.ledger.gangs.due import touch_gang
@@ -13,11 +13,11 @@ from core.workload.gangs.progress import GangProgress
 from core.workload.pod import GANG
 
 NOTED_WITHIN = 10.0
-"""Seconds until what has become of a gang, and was written on its originator, is written again unanswered."""
+"""Seconds after which the outcome of a gang is written on its originator again, if there was no answer."""
 
 
 def note(state: State, application: Application, gang_progress: GangProgress) -> None:
-    """Write on the originator what has become of its gang; if there is none, nobody needs to know."""
+    """Write the outcome of a gang on its originator, if there is one."""
     first = originator_of(state, application)
     if first is None:
         _written(gang_progress)
@@ -28,14 +28,14 @@ def note(state: State, application: Application, gang_progress: GangProgress) ->
 
 
 def _written(gang_progress: GangProgress) -> None:
-    """What has become of a gang is on its originator, if that is still there."""
+    """Note that the outcome of a gang is on its originator, or that there is no originator."""
     gang_progress.note_at = None
     if gang_progress.phase in (GangPhase.RESUMING, GangPhase.FAILING):
         gang_progress.move(GangEvent.WRITTEN)
 
 
 def note_phase_written(state: State, event: on.RecordWritten) -> None:
-    """What has become of a gang is on its originator by now, or it is tried again."""
+    """Note how writing the outcome of a gang ended. A failed write is repeated."""
     record = state.pods.records.get(event.uid)
     application = state.application_of(record) if record is not None else None
     gang_progress = application.gang_progress if application is not None else None

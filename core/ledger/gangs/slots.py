@@ -1,7 +1,6 @@
 """Slots: capacity on a node that a member of a gang takes over from a placeholder (GANG-10 to GANG-12).
 
-A slot is open when its placeholder is gone. Each open slot has a timer for its next check (`check_at`).
-
+A slot is open when its placeholder is deleted. Each open slot has a timer for its next check (`check_at`).
 Only this module writes the fields of `GangRecord` except ``released``.
 """
 
@@ -14,15 +13,20 @@ from core.ledger.state.timers import TimerKind
 from core.workload.pod import OWN_GATE
 
 OPEN_AT_MOST = 10.0
-"""Seconds from kube-scheduler's first try of a member whose room is there to its Binding."""
+"""Seconds from kube-scheduler's first try of a member with an open slot to its Binding."""
 
 UNTRIED_AT_MOST = 300.0
-"""Seconds from the end of a placeholder to that try: thousands may stand in kube-scheduler's queue before its
-member, each of which takes it 50 ms while the API server is busy, or another replica must come to lead."""
+"""Seconds from the opening of a slot to that first try.
+
+Thousands of pods may stand in kube-scheduler's queue before the member, each taking 50 ms under load. Or
+another replica must first become the leader.
+"""
 
 TRIED_APART = 2.0
-"""Seconds from the first wake-up of a member whose room is there to the second; then four times as many,
-since one that is slow to come most likely stands in a long queue."""
+"""Seconds from the first wake-up of a member with an open slot to the second.
+
+Each later interval is four times as long, because such a member most likely stands in a long queue.
+"""
 
 
 def link(member: PodRecord, holder: PodRecord, node: NodeName, *, now: float) -> None:
@@ -42,12 +46,12 @@ def drop_slot(member: PodRecord) -> None:
 
 
 def yield_to(holder: PodRecord, uid: PodUid) -> None:
-    """Keep the capacity of a placeholder for a member; ``NO_POD``: for none any more."""
+    """Hold the capacity of a placeholder for a member. ``NO_POD``: for none any more."""
     holder.gang.yields_to = uid
 
 
 def unyield(holder: PodRecord) -> None:
-    """Keep the capacity of a placeholder for no member any more."""
+    """Hold the capacity of a placeholder for no member any more."""
     yield_to(holder, NO_POD)
 
 
@@ -58,12 +62,12 @@ def open_slot(member: PodRecord, *, now: float) -> None:
 
 
 def note_slot_lost(member: PodRecord) -> None:
-    """Note that the slot of a member came to nothing, so that it gets no other."""
+    """Note that a member lost its slot, so that it gets no other."""
     member.gang.slot_lost = True
 
 
 def forget_slot_lost(member: PodRecord) -> None:
-    """Forget that the slot of a member came to nothing: another instance saw it."""
+    """Forget that a member lost its slot, because another instance saw it."""
     member.gang.slot_lost = False
 
 
@@ -103,7 +107,7 @@ def time_slot(state: State, member: PodRecord) -> None:
 
 
 def check_at(member: PodRecord) -> float | None:
-    """Time at which an open slot is to be checked, in seconds; None while nothing about it ends by itself."""
+    """Time of the next check of an open slot, in seconds. None while nothing about it ends by itself."""
     slot = member.gang.slot
     if slot is None or slot.opened is None or member.node or member.placement.binding:
         return None
@@ -111,19 +115,19 @@ def check_at(member: PodRecord) -> float | None:
 
 
 def overdue_at(member: PodRecord, slot: Slot, opened: float) -> float | None:
-    """Time at which a member has not taken its slot; None while PreBind is under way."""
+    """Time at which a member has not taken its slot. None while PreBind is under way."""
     reservation = member.admission.reservation
     if reservation is not None and reservation.ends is None:
-        # It was let through, and its time stands still.
+        # Admitted by filter, with its time standing still.
         return None
     return opened + UNTRIED_AT_MOST if slot.tried is None else slot.tried + OPEN_AT_MOST
 
 
 def call_again_at(member: PodRecord, slot: Slot, opened: float) -> float | None:
-    """Time at which a member is woken once more; None if kube-scheduler tries it by itself."""
+    """Time at which a member is woken once more. None if kube-scheduler tries it by itself."""
     if not (member.admission.refused or OWN_GATE in member.facts.gates):
         return None
     if member.admission.woken_at is None:
-        # It had not been refused when its room was there, and was tried before its node was known.
+        # Not refused before its slot was open, and tried before its node was known.
         return opened
     return member.admission.woken_at + TRIED_APART * 4.0 ** max(0, slot.called - 1)

@@ -1,0 +1,1 @@
+"""Pod groups in the ledger: membership, attempts, admission."""

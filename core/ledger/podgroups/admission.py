@@ -1,7 +1,7 @@
-"""The part of a pass that gives turns to groups: to all members that must start together, or to none (COS-3).
+"""Step of a cycle that gives turns to pod groups: to all members that must start, or to none (COS-3).
 
-A group stands in the order where its best member does. Its members' turns hold their room one after another,
-so that the last one is counted beside the first; when one finds none, all give theirs back.
+A group stands in the order where its best member does. The turns of its members hold capacity one after
+another, so that all count at the same time. If one member finds no capacity, all turns are taken back.
 """
 
 from collections.abc import Iterator
@@ -21,18 +21,18 @@ from core.workload.pending_index import Kind
 from core.workload.pod_group import Group, GroupKey
 
 TURN = 14
-"""Units of work that a turn costs; see `core.ledger.admission.cycle`."""
+"""Units of work per turn; see `core.ledger.admission.cycle`."""
 
 _CHECK = 2
 _SEARCH_LATER = 75
-"""A search for a node that goes on later has used up a slice."""
+"""Units of work for a search for a node that continues later: it has used up a slice."""
 
 Effects = list[WakePod | OpenGate | NominateNode]
 Steps = Iterator[tuple[int, Effects]]
 
 
 class PodGroupAdmission:
-    """What one pass does for groups. ``wanted``: the group that the walk has come to."""
+    """Admission of pod groups in one cycle. ``wanted``: the group that the order has reached."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -41,7 +41,7 @@ class PodGroupAdmission:
         self.wanted: Group | None = None
 
     def takes(self, record: PodRecord) -> bool:
-        """Whether a pod is a matter of its group; the first of each group makes it wanted."""
+        """True if a pod is admitted with its group. The first member of each group makes the group wanted."""
         group = unopened(self._state, record)
         if group is None:
             return False
@@ -54,7 +54,7 @@ class PodGroupAdmission:
         return True
 
     def groups_under_way(self) -> Steps:
-        """Before everybody else: groups that have begun, and those of which some are on nodes already."""
+        """Give turns first to groups that have begun, and to groups with some members on nodes."""
         state = self._state
         for key in sorted(state.podgroups.watched, key=lambda each: not state.podgroups.known[each].urgent):
             group = state.podgroups.known.get(key)
@@ -63,13 +63,13 @@ class PodGroupAdmission:
                 yield from self._give(group)
 
     def admit_wanted_group(self) -> Steps:
-        """Those of the wanted group."""
+        """Give turns to the wanted group."""
         group, self.wanted = self.wanted, None
         if group is not None:
             yield from self._give(group)
 
     def timed_out_groups(self) -> Steps:
-        """Groups that waited in vain before: behind everybody, in their order."""
+        """Give turns to groups that timed out before, behind all others, in their order."""
         for key in self._timed_out:
             group = self._state.podgroups.known.get(key)
             if group is not None and not group.open:
@@ -78,7 +78,7 @@ class PodGroupAdmission:
     # -- one group -------------------------------------------------------------------------------------------
 
     def _give(self, group: Group) -> Steps:
-        """Turns for as many as it needs, and then for whoever else of it fits."""
+        """Give turns to as many members as a group needs, then to further members that fit."""
         state = self._state
         if not may_begin(state, group):
             if group.backs_off_until is not None and is_backing_off(state, group):
@@ -102,8 +102,10 @@ class PodGroupAdmission:
         yield 1, self._conclude(group, given, needed)
 
     def _place(self, record: PodRecord, full: set[Kind]) -> bool | None:
-        """Give a member its turn, not waking it yet; False when there is no room for it, None when the search
-        for a node has to go on."""
+        """Give a member its turn without a wake-up.
+
+        False if there is no capacity for it. None if the search for a node must continue.
+        """
         seat = self._state.pending.waits_at.get(record.uid)
         if seat is None or record.uid in self._state.turns.of:
             return False
@@ -120,7 +122,7 @@ class PodGroupAdmission:
         return set_turn(self._state, record, seat, node)
 
     def _conclude(self, group: Group, given: list[PodRecord], needed: int) -> Effects:
-        """Wake them, if they are enough and nothing has happened to them meanwhile; else take it all back."""
+        """Wake the members if enough of them still have their turns, else take all turns back."""
         state = self._state
         standing = [each for each in given if each.uid in state.turns.of and each.uid in state.pods.records]
         if len(standing) < needed or not standing or state.podgroups.known.get(group.key) is not group:
@@ -137,7 +139,7 @@ class PodGroupAdmission:
 
 
 def fits_quota(state: State, key: WaitingKey, *, with_root: bool = True) -> bool:
-    """Whether queues and limits, and the cluster as a whole, have room for such an ask."""
+    """True if queues, limits and the cluster as a whole have headroom for such an ask."""
     leaf, application = state.config.tree.get(key.queue), state.applications.known.get(key.app)
     if leaf is None or application is None:
         return False

@@ -1,8 +1,8 @@
-"""What becomes of groups of pods that start together (COS-4 to COS-6, DESIGN-5).
+"""Attempts of pod groups to start together, and their outcome (COS-4 to COS-6, DESIGN-5).
 
-A group has an *attempt* from the moment its members are given their turns until enough of them are bound or
-wait in bind, which lets them all go, or until the time is up or one of them is gone, which fails them all.
-`tend` looks at every group that an event has stirred; what ends by itself does so in `expire_groups`.
+An *attempt* begins when members get their turns. It ends when enough of them are bound or wait in bind, which
+releases them all. It fails when its time is up or one of them is deleted, which fails them all. `tend` checks
+every group that an event has touched. `expire_groups` handles the timers.
 """
 
 from core.ledger.admission.requests import request_cycle, request_cycle_at
@@ -37,11 +37,11 @@ LOSSES = {
 TIMED_OUT = "not enough members of its pod group came in time"
 
 DEGRADED = "GangDegraded"
-"""The reason of the Event for a group of which some members are on nodes, and not enough."""
+"""Reason of the Event for a group of which some members are on nodes, but not enough."""
 
 
 def tend(state: State) -> Rounds:
-    """Draw the consequences of what an event did to groups."""
+    """Handle the effects of an event on pod groups."""
     for group in take_touched_groups(state):
         _tend(state, group)
         yield
@@ -63,7 +63,7 @@ def _tend(state: State, group: Group) -> None:
         state.podgroups.numbers.losses += 1
         fail(state, group, LOSSES[group.attempt_phase])
     elif group.count(*PLACED, MemberPhase.WAITING) >= group.min_available:
-        # Which stirs it again.
+        # The release touches the group again.
         _release(state, group)
         return
     _note_degradation(state, group)
@@ -71,7 +71,7 @@ def _tend(state: State, group: Group) -> None:
 
 
 def _time_turns(state: State, group: Group) -> None:
-    """Time the turns of members by their own leases while the group is open, else by that of the group."""
+    """Time the turns of members by their own leases while the group is open, else by the group's."""
     group.timed_open = group.open
     for record in members(state, group):
         if record.uid in state.turns.of:
@@ -79,14 +79,14 @@ def _time_turns(state: State, group: Group) -> None:
 
 
 def _come(group: Group) -> None:
-    """A member has come to filter."""
+    """Note that a member has come to filter."""
     group.ignored = 0
     if group.attempt_phase is AttemptPhase.CALLED:
         group.move_attempt(AttemptEvent.CAME)
 
 
 def watch_group(state: State, group: Group) -> None:
-    """Note whether anything about a group ends by itself, and have its timers set anew."""
+    """Note whether a group has a timer, and have its timers set anew."""
     retime_group(state, group.key)
     if is_watched(group):
         state.podgroups.watched[group.key] = None
@@ -95,12 +95,12 @@ def watch_group(state: State, group: Group) -> None:
 
 
 def is_watched(group: Group) -> bool:
-    """Whether something of it ends by itself."""
+    """True if something about a group ends by itself."""
     return group.attempts or group.urgent
 
 
 def _note_completeness(state: State, group: Group) -> None:
-    """The last member that was missing makes a pass look at the group, which wakes them all."""
+    """Note whether enough members exist. The last missing member makes a cycle check the group."""
     complete = group.there >= group.min_available
     if complete and not group.complete:
         group.complete_since = state.now
@@ -109,7 +109,7 @@ def _note_completeness(state: State, group: Group) -> None:
 
 
 def call(state: State, group: Group) -> None:
-    """See that the next pass looks at it."""
+    """Have the next cycle check a group."""
     for uid, phase in group.phases.items():
         if phase is MemberPhase.PENDING and uid in state.pending.waits_at:
             search_next(state, uid)
@@ -118,21 +118,21 @@ def call(state: State, group: Group) -> None:
 
 
 def _release(state: State, group: Group) -> None:
-    """Enough are bound or wait: all that wait may go, in the order in which they came."""
+    """Release all members that wait in bind, in the order in which they came."""
     for record in waiting_in_bind(state, group):
         end_wait(state, record, "")
         touch(state, record)
 
 
 def _note_open(state: State, group: Group) -> None:
-    """Enough are on nodes or on their way: what is left of the attempt is over."""
+    """End the attempt of a group of which enough members are on nodes or on their way."""
     _release(state, group)
     for uid in has_turns(state, group) if group.attempts else ():
         begin_lease(state, uid)
     if group.attempts and group.complete_since is not None:
         state.podgroups.numbers.note_completed(max(0.0, state.now - group.complete_since))
     if (group.attempts or group.urgent) and is_alone(state, group):
-        # Others may have waited for it.
+        # Other groups may have waited for it.
         request_cycle(state, CycleReason.GROUP_CHANGED)
     if group.attempts:
         _end_attempt(group, AttemptEvent.OPENED)
@@ -142,10 +142,10 @@ def _note_open(state: State, group: Group) -> None:
 
 
 def _note_degradation(state: State, group: Group) -> None:
-    """Some are on nodes, and not enough: after a crash in between, or as a Binding failed.
+    """Note that some members are on nodes but not enough, after a crash or a failed Binding.
 
-    A group that has run with enough members only runs down. One that was seen first with some on nodes and
-    nobody pending may have; nothing tells, and it is left alone.
+    A group that has run with enough members only runs down. A group first seen with members on nodes and none
+    pending may have done so. Nothing tells, so it is left alone.
     """
     if group.open or not group.count(*PLACED):
         group.degraded_since = None
@@ -160,7 +160,7 @@ def _note_degradation(state: State, group: Group) -> None:
 
 
 def waiting_in_bind(state: State, group: Group) -> list[PodRecord]:
-    """In the order in which they came."""
+    """Members that wait in bind, in the order in which they came."""
     if not group.counts[MemberPhase.WAITING]:
         return []
     return [state.pods.records[uid] for uid, phase in group.phases.items() if phase is MemberPhase.WAITING]
@@ -170,7 +170,7 @@ def waiting_in_bind(state: State, group: Group) -> list[PodRecord]:
 
 
 def begin_attempt(state: State, group: Group) -> None:
-    """Its members have leave to come from now on."""
+    """Begin an attempt: the members may come from now on."""
     if not group.attempts:
         group.move_attempt(AttemptEvent.BEGUN)
         group.attempt_since = state.now
@@ -179,7 +179,7 @@ def begin_attempt(state: State, group: Group) -> None:
 
 
 def note_arrival(state: State, group: Group) -> None:
-    """A member has come to its bind call and waits there."""
+    """Note that a member has come to its bind call and waits there."""
     begin_attempt(state, group)
     if group.attempt_phase in (AttemptPhase.CALLED, AttemptPhase.COMING):
         group.move_attempt(AttemptEvent.ARRIVED)
@@ -187,7 +187,7 @@ def note_arrival(state: State, group: Group) -> None:
 
 
 def fail(state: State, group: Group, why: str) -> None:
-    """All that wait fail together; nobody keeps room for it (COS-6)."""
+    """Fail an attempt. All members that wait fail together and release their capacity (COS-6)."""
     for record in waiting_in_bind(state, group):
         end_wait(state, record, f"pod group {group.key.name}: {why}")
         give_back(state, record)
@@ -200,13 +200,13 @@ def fail(state: State, group: Group, why: str) -> None:
 
 
 def _end_attempt(group: Group, event: AttemptEvent) -> None:
-    """The attempt is over."""
+    """End an attempt."""
     group.move_attempt(event)
     group.attempt_since, group.wait_until = None, None
 
 
 def give_up(state: State, group: Group, why: str) -> None:
-    """An attempt has come to nothing: the group rests, and goes behind its rank then."""
+    """Give up an attempt that came to nothing. The group backs off, and goes behind its rank then."""
     if group.first is None:
         return
     group.timeouts += 1
@@ -217,18 +217,20 @@ def give_up(state: State, group: Group, why: str) -> None:
 
 
 def back_off(state: State, group: Group, seconds: float) -> None:
+    """Begin a back-off of a group."""
     group.backs_off_until = state.now + seconds
     request_cycle_at(state, group.backs_off_until)
 
 
 def found_no_place(state: State, record: PodRecord, group: Group) -> None:
-    """kube-scheduler has no node for a member whose turn it is. The others wait on for it, if any do."""
+    """End the turn of a member without a node. The others wait on for it, if there are any."""
     end_turn(state, record.uid)
     if group.attempts and group.held == group.count(*PLACED) and not has_turns(state, group):
         give_up(state, group, "its members found no node")
 
 
 def report_degraded(state: State, group: Group) -> None:
+    """Report a group that stayed degraded."""
     group.move(GroupEvent.REPORTED)
     state.podgroups.numbers.degraded += 1
     watch_group(state, group)
@@ -239,10 +241,10 @@ def report_degraded(state: State, group: Group) -> None:
 
 
 def _post(state: State, group: Group, reason: str, text: str) -> None:
-    """A Warning event on the group's first pod."""
+    """Post a Warning Event on the group's first pod."""
     record = state.pods.records.get(group.first.uid) if group.first is not None else None
     if record is not None:
         post(state, record, reason, f"{group.title}: {text}")
 
 
-# -- who may begin ---------------------------------------------------------------------------------------
+# -- beginning -------------------------------------------------------------------------------------------

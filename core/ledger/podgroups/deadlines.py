@@ -1,4 +1,4 @@
-"""Times at which something about a pod group ends by itself, and the timers for them.
+"""Times at which something about a pod group ends by itself, and their timers.
 
 The timers of a group are set anew at the end of each event that changed anything about it (`time_groups`).
 """
@@ -31,7 +31,7 @@ def _set(state: State, kind: TimerKind, key: GroupKey, moment: float | None) -> 
 
 
 def retime_all_groups(state: State) -> None:
-    """Have all timers of groups set anew, as a setting has changed."""
+    """Have all timers of groups set anew, because a setting has changed."""
     for key in state.podgroups.watched:
         retime_group(state, key)
 
@@ -39,13 +39,13 @@ def retime_all_groups(state: State) -> None:
 def leases_held_back(state: State) -> float:
     """Time before which no lease of a group ends, in seconds.
 
-    While kube-scheduler works through others the members merely stand in its queue.
+    While kube-scheduler works through other pods, the members merely stand in its queue.
     """
     return state.turns.asked_at + state.config.settings.turn_lease
 
 
 def deadline_of(state: State, group: Group | None) -> float | None:
-    """Time at which the attempt of a group is given up, in seconds; None without an attempt."""
+    """Time at which the attempt of a group is given up, in seconds. None without an attempt."""
     if group is None or not group.attempts:
         return None
     if group.wait_until is not None:
@@ -54,7 +54,7 @@ def deadline_of(state: State, group: Group | None) -> float | None:
 
 
 def lease_end_of(state: State, group: Group | None) -> float | None:
-    """Time at which the leases of a group are over, in seconds, unless `leases_held_back` is later.
+    """End of a group's leases, in seconds, unless `leases_held_back` is later.
 
     None without an attempt, and while members come.
     """
@@ -64,7 +64,7 @@ def lease_end_of(state: State, group: Group | None) -> float | None:
 
 
 def degraded_until(state: State, group: Group | None) -> float | None:
-    """Time at which a degraded group is reported, in seconds; None for any other group."""
+    """Time at which a degraded group is reported, in seconds. None for any other group."""
     if group is None or not group.urgent or group.degraded_since is None:
         return None
     return group.degraded_since + wait_of_group(state, group)
@@ -78,7 +78,7 @@ def wait_of_group(state: State, group: Group) -> float:
 
 
 def _is_coming(state: State, group: Group) -> bool:
-    """Whether somebody has come, or needs no filter call; and somebody still holds anything."""
+    """True if a member has come, or needs no filter call, and members still hold anything."""
     if group.held > group.count(*PLACED):
         return True
     pending = has_turns(state, group)

@@ -1,4 +1,4 @@
-"""Whether a pod group may begin, as far as its own back-off and other groups go."""
+"""Eligibility of a pod group to begin, considering its own back-off and other groups."""
 
 from core.ids import PodUid
 from core.instants import has_come
@@ -9,14 +9,14 @@ from core.workload.nodes.affinity import admits
 from core.workload.pod_group import HELD, Group, MemberPhase
 
 KINDS_WEIGHED = 32
-"""Work, at most, to judge for which members of two groups a node is."""
+"""Limit of the work to judge whether a node is for members of two groups."""
 
 
 def may_begin(state: State, group: Group) -> bool:
-    """Whether its members may be given their turns, as far as other groups go.
+    """True if members of a group may get turns, as far as its back-off and other groups go.
 
-    Turns hold room, so groups that all have theirs start side by side. Where the ledger cannot tell whether
-    nodes take the members, and where part of a group is on nodes already, one goes at a time.
+    Turns hold capacity, so groups whose members all have turns start side by side. Only one group at a time
+    goes where the ledger cannot judge nodes. The same holds where a part of a group is on nodes already.
     """
     if not group.complete or group.open or is_backing_off(state, group):
         return False
@@ -37,7 +37,7 @@ def may_begin(state: State, group: Group) -> bool:
 
 
 def _is_covered(state: State, group: Group) -> bool:
-    """Whether nodes have free, together with what it holds, what its object asks for (COS-10, COS-13)."""
+    """True if free capacity and what the group holds cover the demand of its object (COS-10, COS-13)."""
     terms = terms_of(state, group)
     if terms is None or not terms.least:
         return True
@@ -50,15 +50,17 @@ def _is_covered(state: State, group: Group) -> bool:
 
 
 def is_backing_off(state: State, group: Group) -> bool:
+    """True while a group is in back-off."""
     return group.backs_off_until is not None and not has_come(group.backs_off_until, now=state.now)
 
 
 def is_alone(state: State, group: Group) -> bool:
+    """True if only one such group may go at a time."""
     return group.urgent or any(record.facts.complex for record in members(state, group))
 
 
 def _share_nodes(state: State, group: Group, other: Group) -> bool:
-    """Whether some node admits members of both; of very many kinds of members it is taken to (F-17)."""
+    """True if a node admits members of both groups. Also True for very many kinds of members (F-17)."""
     ours = {record.facts.constraints for record in members(state, group)}
     theirs = {record.facts.constraints for record in members(state, other)}
     if ours & theirs or sum(each.weight for each in (*ours, *theirs)) > KINDS_WEIGHED:

@@ -14,8 +14,8 @@ from core.workload.pod_group_phase import AttemptPhase
 
 
 def expire_groups(state: State) -> Rounds:
-    """Attempts whose time is up, and groups that stayed degraded."""
-    # What has expired just before counts.
+    """Handle the expired timers of pod groups."""
+    # Changes just before this count, too.
     time_groups(state)
     overdue = {*take_due(state, TimerKind.POD_GROUP_ATTEMPT)}
     held_back = not has_come(leases_held_back(state), now=state.now)
@@ -44,7 +44,7 @@ def _expire_attempt(state: State, group: Group, *, overdue: bool) -> None:
 
 
 def _drop_strays(state: State) -> None:
-    """Turns that a pass gave to some members before it was broken off."""
+    """Take back turns that an abandoned cycle gave to some members."""
     if state.cycle.running:
         return
     for uid in list(state.turns.of):

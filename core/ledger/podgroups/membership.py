@@ -1,7 +1,6 @@
-"""Which pods belong to which group, and what each is to it (COS-1, COS-2). Filing only.
+"""Membership of pods in pod groups, and the role of each (COS-1, COS-2). Filing only.
 
-What follows when a group changes is the matter of `coscheduling`, which looks at every group that was
-`stirred` once an event has been applied.
+`core.ledger.podgroups.attempt` handles every touched group once an event has been applied.
 """
 
 from collections.abc import Iterator
@@ -18,15 +17,15 @@ from core.workload.pod_group import HOLDING, Group, GroupKey, MemberPhase, Senio
 from core.workload.pod_group_phase import AttemptEvent, AttemptPhase, GroupEvent, GroupPhase
 
 MISDEFINED = "PodGroupError"
-"""Action of Events about groups that are not as they should be (REST-17)."""
+"""Action of Events about groups that are wrongly defined (REST-17)."""
 
 GOING = "the pod is being deleted"
 UNKNOWN = 2**31
-"""Members that must start together as long as nobody knows how many: the PodGroup object is missing."""
+"""Members that must start together while the number is unknown: the PodGroup object is missing."""
 
 
 def key_of(state: State, record: PodRecord) -> GroupKey | None:
-    """The group that a managed pod belongs to. Where the cluster has no such objects they name nothing."""
+    """Key of the group of a managed pod. Names have no effect where the cluster lacks such objects."""
     group = record.facts.pod_group
     if not isinstance(group, PodGroup) or not record.membership.managed:
         return None
@@ -36,7 +35,7 @@ def key_of(state: State, record: PodRecord) -> GroupKey | None:
 
 
 def group_of(state: State, record: PodRecord) -> Group | None:
-    """Cost: two look-ups for a pod of a group, one comparison for any other."""
+    """Group of a pod. Cost: two look-ups for a pod of a group, one comparison for any other."""
     if record.facts.pod_group is None:
         return None
     key = key_of(state, record)
@@ -44,13 +43,13 @@ def group_of(state: State, record: PodRecord) -> Group | None:
 
 
 def unopened(state: State, record: PodRecord) -> Group | None:
-    """The group of a pod while not enough of its members are on nodes."""
+    """Group of a pod while not enough of its members are on nodes."""
     group = group_of(state, record)
     return None if group is None or group.open else group
 
 
 def phase_of(state: State, record: PodRecord, group: Group) -> MemberPhase:
-    """What a member is to its group now."""
+    """Current role of a member in its group."""
     application = state.application_of(record)
     if application is None or application.queue is None or record.facts.deleting:
         return MemberPhase.AWAY
@@ -70,7 +69,7 @@ def phase_of(state: State, record: PodRecord, group: Group) -> MemberPhase:
 
 
 def note_member(state: State, record: PodRecord) -> None:
-    """Bring a pod's group in line with what is now known about it."""
+    """Bring a pod's group in line with what is now known about the pod."""
     if record.facts.pod_group is None and record.pod_group is None:
         return
     key = key_of(state, record)
@@ -93,7 +92,7 @@ def note_member(state: State, record: PodRecord) -> None:
 
 
 def warn_of_labels(state: State, record: PodRecord) -> None:
-    """Say that the labels of a lightweight group make no sense, so that the pod is in none (COS-1)."""
+    """Report labels of a lightweight group that make no sense, so that the pod is in no group (COS-1)."""
     group = record.facts.pod_group
     if isinstance(group, Misdefined):
         text = f"{group.why}; the pod is in no group"
@@ -101,7 +100,7 @@ def warn_of_labels(state: State, record: PodRecord) -> None:
 
 
 def touch_group(state: State, key: GroupKey) -> None:
-    """Have the ledger look at a group before the event ends."""
+    """Have the ledger check a group before the event ends."""
     state.podgroups.touched[key] = None
 
 
@@ -117,14 +116,14 @@ def retime_group(state: State, key: GroupKey) -> None:
 
 
 def take_untimed_groups(state: State) -> list[GroupKey]:
-    """Groups whose timers are to be set anew, all taken off."""
+    """Remove and return the groups whose timers are to be set anew."""
     found = list(state.podgroups.untimed)
     state.podgroups.untimed.clear()
     return found
 
 
 def take_touched_groups(state: State) -> Iterator[Group]:
-    """Groups that were touched, each taken off; those touched meanwhile come last."""
+    """Remove and return the touched groups. Groups touched meanwhile come last."""
     while state.podgroups.touched:
         key = next(iter(state.podgroups.touched))
         del state.podgroups.touched[key]
@@ -140,25 +139,25 @@ def forget_group(state: State, group: Group) -> None:
 
 
 def forget_member(state: State, record: PodRecord) -> None:
-    """A pod is gone."""
+    """Take a deleted pod out of its group."""
     if record.pod_group is not None:
         _drop(state, record)
 
 
 def end_wait(state: State, record: PodRecord, why: str) -> None:
-    """A bind call need not wait any more: for its Binding, or for nothing, as ``why`` says."""
+    """End the wait of a bind call: for its Binding, or for a failure with the reason ``why``."""
     if record.placement.waits_bind:
         (end_binding if why else end_binding_wait)(record)
         emit(state, EndWait(record.uid, why))
 
 
 def members(state: State, group: Group) -> Iterator[PodRecord]:
-    """In no order that means anything."""
+    """Members of a group, in no particular order."""
     return (state.pods.records[uid] for uid in group.phases)
 
 
 def least_of(state: State, group: Group) -> int:
-    """How many must start together: as the first member says (COS-2), or the group's object (COS-10)."""
+    """Number of members that must start together, by the first member (COS-2) or by an object (COS-10)."""
     named = named_by_first(state, group)
     if named is None:
         return 1
@@ -169,12 +168,13 @@ def least_of(state: State, group: Group) -> int:
 
 
 def terms_of(state: State, group: Group) -> Terms | None:
-    """What the object says that its first member names, if there is one."""
+    """Terms of the object that the first member names, if there is one."""
     named = named_by_first(state, group)
     return state.podgroups.terms.get((named.source, group.key)) if named is not None else None
 
 
 def named_by_first(state: State, group: Group) -> PodGroup | None:
+    """Group as its first member names it, or None."""
     record = state.pods.records.get(group.first.uid) if group.first is not None else None
     named = record.facts.pod_group if record is not None else None
     return named if isinstance(named, PodGroup) else None
@@ -197,7 +197,7 @@ def _join(state: State, record: PodRecord, group: Group) -> None:
 
 
 def _compare_with_first(state: State, record: PodRecord, group: Group) -> None:
-    """Members that differ in what should be one thing are told once, and the group goes on (COS-1)."""
+    """Report once that members differ in what they should share. The group goes on (COS-1)."""
     first = state.pods.records.get(group.first.uid) if group.first is not None else None
     if first is None or not group.is_gang:
         return
@@ -216,7 +216,7 @@ def _warn(state: State, record: PodRecord, group: Group, once: str, message: str
 
 
 def _choose_queue(state: State, record: PodRecord, group: Group) -> None:
-    """That of the first member that has one; when nobody is left in it, another one."""
+    """Choose the queue of the first member that has one. Choose anew when no member is left in it."""
     application = state.application_of(record)
     if application is None or application.queue is None:
         return
@@ -260,14 +260,14 @@ def _drop(state: State, record: PodRecord) -> None:
 
 
 def _note_loss(state: State, record: PodRecord, group: Group) -> None:
-    """Whoever had leave to come and goes takes the others' attempt with it (COS-6)."""
+    """Fail the attempt of a group when a member with a turn or quota leaves (COS-6)."""
     held = group.phases[record.uid] in HOLDING or record.uid in state.turns.of
     if held and group.attempts and group.attempt_phase is not AttemptPhase.LOST:
         group.move_attempt(AttemptEvent.MEMBER_LEFT)
 
 
 def _note_failed_binding(group: Group) -> None:
-    """A member was released with the others and is not on its node. A degraded group cannot be worse."""
+    """Note that a released member is not on its node. A degraded group cannot get worse."""
     if group.phase in (GroupPhase.UNSTARTED, GroupPhase.STARTED):
         group.move(GroupEvent.BINDING_FAILED)
 

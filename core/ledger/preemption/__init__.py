@@ -1,0 +1,1 @@
+"""Preemption in the ledger: attempts, offers, plans, victims, quota reclaim."""

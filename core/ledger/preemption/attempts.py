@@ -1,7 +1,8 @@
-"""When is a plan made for an ask: at its creation plus its queue's delay, and every 15 s after (PRE-5).
+"""Attempts to plan preemption for an ask: after its queue's delay, and every 15 s after that (PRE-5).
 
-Only for asks that could have one: of a queue with a guarantee on its path, or bound to one node (RNP-1). What
-only kube-scheduler can judge is planned when it asks: an attempt of ours would have it wait 15 s in vain.
+Only for asks that could have a plan: of a queue with a guarantee on its path, or tied to one node (RNP-1).
+Asks that only kube-scheduler can judge are planned when it asks. An attempt by Paddock would only make them
+wait 15 s in vain.
 """
 
 from functools import partial
@@ -25,19 +26,19 @@ ATTEMPTS_APART = 15.0
 """Seconds between two attempts for one ask (PRE-5)."""
 
 REQUIRED_APART = 1.0
-"""The same for an ask that may run on one node only, which YuniKorn tries in each pass (RNP-1)."""
+"""Seconds between two attempts for an ask tied to one node, which YuniKorn tries in each cycle (RNP-1)."""
 
 ATTEMPTS_PER_LEAF = 10
-"""Asks of one leaf that are tried in one round (PRE-5)."""
+"""Asks of one leaf that get a plan in one round (PRE-5)."""
 
 PUT_OFF = 1.0
-"""Seconds until those are looked at again that were too many."""
+"""Seconds until the asks beyond that number are checked again."""
 
 _GUARANTEED = attrgetter("spec.guaranteed")
 
 
 def await_attempt(state: State, record: PodRecord) -> None:
-    """An ask is there, or the document has changed: note when a plan may be made for it."""
+    """Note when a plan may be made for an ask that is new, or after a new document."""
     due = _first_attempt(state, record)
     if due is None:
         _drop(state, record.uid)
@@ -66,13 +67,13 @@ def _first_attempt(state: State, record: PodRecord) -> float | None:
 
 
 def forget_attempt(state: State, uid: PodUid) -> None:
-    """It waits no more."""
+    """Forget the attempts of an ask that does not wait any more."""
     _drop(state, uid)
     state.preemption.trying.pop(uid, None)
 
 
 def note_tried(state: State, record: PodRecord) -> None:
-    """A plan is being made; the next one is due a while later."""
+    """Note that a plan is being made. The next one is due a while later."""
     record.preemption.tried_at = state.now
     state.preemption.trying.pop(record.uid, None)
     if record.uid in state.pending.waits_at:
@@ -80,9 +81,9 @@ def note_tried(state: State, record: PodRecord) -> None:
 
 
 def find_due(state: State) -> None:
-    """Whose moment has come, of each leaf not too many, in the order of its applications and asks (SORT-5).
+    """Find the asks whose attempt is due, a bounded number per leaf, in the leaf's order (SORT-5).
 
-    Which leaf goes first is not said here: see `core.decisions.preemption.due_order`.
+    `core.decisions.preemption.due_order` decides which leaf goes first.
     """
     if not take_due(state, TimerKind.ATTEMPT):
         return
@@ -106,7 +107,7 @@ def find_due(state: State) -> None:
 def _order_in_leaf(
     state: State, path: QueuePath, keys: dict[AppId, OrderKey], rank: Rank
 ) -> tuple[OrderKey, Rank]:
-    """``keys``: of applications that were ordered before."""
+    """Sort key of an ask in its leaf. ``keys``: keys of the applications that have one already."""
     app_id = state.pending.waits_at[rank[-1]].key.app
     if app_id not in keys:
         application, leaf = state.applications.known[app_id], state.config.tree.get(path)
@@ -128,7 +129,7 @@ def _order_in_leaf(
 
 
 def _waits_for_queue(state: State, uid: PodUid, seat: Seat) -> bool:
-    """Put an ask off whose queue must wait, since plans for it were in vain (F-25)."""
+    """Postpone an ask whose queue must wait, because plans for it were in vain (F-25)."""
     leaf, record = state.config.tree.get(seat.key.queue), state.pods.records[uid]
     until = waits_until(state, leaf, record.facts.namespace) if leaf is not None else 0.0
     if leaf is None or has_come(until, now=state.now):

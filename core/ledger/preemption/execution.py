@@ -1,8 +1,8 @@
-"""Carrying plans out (DESIGN-4): each step waits for the one before, so that a restart finds its way.
+"""Execution of plans (DESIGN-4). Each step waits for the one before, so that a restart can continue.
 
-First the ask says by which plan which node is kept for it; then each victim says for whom it goes; then it is
-evicted, those first that a budget may hold back, so that its refusal costs nobody else his place. What was
-written is taken off when the ask has its place, or the plan has come to nothing.
+First the ask is annotated with the plan and its reserved node. Then each victim is annotated with the ask.
+Then victims are evicted, those with a budget first, so that a refused eviction costs no other pod its place.
+Annotations are removed when the ask is placed, or the plan has come to nothing.
 """
 
 from typing import assert_never
@@ -42,7 +42,7 @@ from core.workload.pod import TRIGGERED
 
 
 def note_preemption(state: State, event: on.PreemptionMark) -> None:
-    """What was decided about preemption; of a pod that is gone nothing is noted."""
+    """Note a decision about preemption. Nothing is noted of a deleted pod."""
     if isinstance(event, on.QuotaReclaimed):
         _reclaim(state, event)
         return
@@ -82,25 +82,25 @@ def _reclaim(state: State, event: on.QuotaReclaimed) -> None:
         write_victim(state, victim)
 
 
-# -- what follows when a write or an eviction has ended --------------------------------------------------
+# -- outcomes of writes and evictions ---------------------------------------------------------------------
 
 
 def note_plan_written(state: State, event: on.RecordWritten) -> None:
-    """Learn whether the ask says by which plan it gets its node: its victims are next, or the plan ends."""
+    """Note whether the plan is written on its ask. Its victims are next, or the plan ends."""
     plan, record = dict(event.entries).get(TRIGGERED), state.pods.records.get(event.uid)
     if record is not None and record.preemption.triggered not in ("", plan):
-        # The outcome is late: victims and node are those of a later plan, whose own outcome is to come.
+        # A late outcome: victims and node belong to a later plan, whose own outcome is still to come.
         return
     if plan:
         _ask_written(state, event.uid, plan, reached=event.reached)
-    # The same write says which node is reserved.
+    # The same write names the reserved node.
     note_reservation_written(state, event)
 
 
 def _ask_written(state: State, uid: PodUid, plan: str, *, reached: bool) -> None:
     record = state.pods.records.get(uid)
     if record is not None and record.preemption.triggered == plan and not reached:
-        # Nobody was evicted; perhaps another instance is the one that acts.
+        # No pod was evicted. Perhaps another instance is the acting one.
         uncount_plan(record)
         undo(state, record)
         return
@@ -110,12 +110,13 @@ def _ask_written(state: State, uid: PodUid, plan: str, *, reached: bool) -> None
         if not stands:
             spare(state, victim)
         else:
-            # Also on one that kube-scheduler has sent away already: a restart must know what is awaited.
+            # Also on a victim that kube-scheduler has evicted already, because a restart must know what is
+            # awaited.
             write_victim(state, victim)
 
 
 def note_victim_written(state: State, event: on.RecordWritten) -> None:
-    """Learn whether a victim says for which preemptor it goes: it is asked to go, or it stays."""
+    """Note whether a victim is annotated with its preemptor. It is evicted, or it stays."""
     uid = event.uid
     record = state.pods.records.get(uid)
     if record is None or record.preemption.preempted_for is None or record.facts.deleting:
@@ -128,16 +129,16 @@ def note_victim_written(state: State, event: on.RecordWritten) -> None:
 
 
 def stands(state: State, preemptor: PodUid | QueuePath) -> bool:
-    """Whether the plan of an ask, or the preemption of a queue, is still on."""
+    """True if the plan of an ask, or the quota reclaim of a queue, is still under way."""
     ask = state.pods.records.get(PodUid(preemptor))
     return bool(ask.preemption.triggered) if ask is not None else state.config.tree.get(preemptor) is not None
 
 
 def send_off(state: State, preemptor: PodUid | QueuePath, *, without: PodUid = NO_POD) -> None:
-    """Ask those victims to go whose turn it is. ``without``: one that goes by itself.
+    """Evict the victims that are next. ``without``: a victim that ends by itself.
 
-    Of an ask's first those that a budget is about, one after the other; all others when the last of these is
-    let go. What a queue gives up it gives up one by one: there nobody waits.
+    First the victims of an ask that have a budget, one after the other. When the last of them is released,
+    all others. A queue evicts one by one, because no ask waits there.
     """
     if not stands(state, preemptor):
         spare_remaining(state, PodUid(preemptor))
@@ -167,7 +168,10 @@ def _has_begun_to_leave(record: PodRecord) -> bool:
 
 
 def _guard(state: State, record: PodRecord) -> int | None:
-    """How many pods like this one its budget lets go now; None when nothing holds it back."""
+    """Number of pods like this one that its budget allows to be evicted now.
+
+    None if no budget holds it back.
+    """
     facts = record.facts
     if state.config.settings.preemption.direct_delete:
         return None
@@ -184,7 +188,7 @@ def _evict(state: State, record: PodRecord) -> None:
 
 
 def note_eviction(state: State, event: on.PodEvicted) -> None:
-    """How the eviction of a victim has ended; that it goes is seen by its deletionTimestamp."""
+    """Note how the eviction of a victim ended. Its deletionTimestamp shows that it terminates."""
     record = state.pods.records.get(event.uid)
     if record is None:
         send_off(state, event.preemptor)
@@ -202,7 +206,7 @@ def note_eviction(state: State, event: on.PodEvicted) -> None:
 
 
 def _victim_text(state: State, record: PodRecord) -> str:
-    """PRE-20, and the receipt."""
+    """Text of the Event on a victim (PRE-20), with the receipt."""
     ask = state.pods.records.get(PodUid(record.preemption.preempted_for or ""))
     if ask is None and state.config.tree.get(QueuePath(record.preemption.preempted_for or "")) is None:
         return f"Preempted by a pod that is gone by now. {record.preemption.preempted_why}"
@@ -215,7 +219,7 @@ def _victim_text(state: State, record: PodRecord) -> str:
 
 
 def _give_up(state: State, record: PodRecord) -> None:
-    """A victim stays: its plan is short of room, and another one is looked for."""
+    """Release a victim that stays. Its plan lacks capacity, so another one is searched for."""
     ask = state.pods.records.get(PodUid(record.preemption.preempted_for or ""))
     spare(state, record)
     if ask is not None and ask.preemption.triggered:
@@ -223,13 +227,16 @@ def _give_up(state: State, record: PodRecord) -> None:
 
 
 def fall_short(state: State, ask: PodRecord) -> None:
-    """Not all victims of a plan can be had: nobody else goes for it, and another one is looked for."""
+    """End a plan that cannot get all its victims.
+
+    The others are released, and another plan is searched for.
+    """
     if ask.uid in state.preemption.offers:
         undo(state, ask)
     elif any(
         is_leaving(state, state.pods.records[each]) for each in state.preemption.victims.get(ask.uid, ())
     ):
-        # What they leave is kept.
+        # Capacity that its victims leave stays reserved.
         end_plan(ask)
         write(state, ask, Purpose.WITHDRAWAL, (TRIGGERED, None))
         touch(state, ask)
@@ -239,13 +246,13 @@ def fall_short(state: State, ask: PodRecord) -> None:
         undo(state, ask)
 
 
-# -- pods that go -----------------------------------------------------------------------------------------
+# -- pods that terminate ----------------------------------------------------------------------------------
 
 
 def note_leaving(state: State, record: PodRecord) -> None:
-    """A pod is being deleted, or is gone: kube-scheduler may have taken an offer. A victim is told why.
+    """Handle a pod that is deleted: kube-scheduler may have taken an offer. A victim gets an Event.
 
-    A pod that is given no time to end is gone before its eviction is answered.
+    A pod without a grace period is deleted before its eviction is answered.
     """
     if not record.facts.deleting:
         note_vanished(state, record)

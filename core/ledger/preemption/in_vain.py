@@ -1,11 +1,12 @@
-"""Plans in vain: asks that vanish before they are placed, after others were made to go for them (F-25).
+"""Plans in vain: asks that vanish before they are placed, after victims were evicted for them (F-25).
 
-Whoever creates an ask, lets it evict and deletes it could go on for ever, since what is counted per ask
-begins anew with each. So it is counted per queue: after the third in ten minutes no plan is made for the
-queue for a while, twice as long each time it happens again. A dynamic queue is counted by its namespace below
-the queue that is configured, or a new one each time would be free; nobody pays for another namespace there.
+A user could create an ask, let it evict, delete it, and begin again, because limits per ask begin anew with
+each ask. So plans in vain count per queue. After the third in ten minutes the queue gets no plan for a while,
+which doubles with each repetition.
 
-In memory only: a restart forgives.
+A dynamic queue counts as its namespace below the nearest configured queue. Otherwise each new queue would be
+free. No namespace is charged for another one there. The counters live in memory only, so a restart clears
+them.
 """
 
 from core.ids import QueuePath
@@ -16,10 +17,11 @@ from core.ledger.state.state import State
 from core.queues.queue import Queue
 
 COUNTED_FOR = 600.0
-"""Seconds that a plan in vain counts; as long after a wait without one the next wait is a first one again."""
+"""Seconds that a plan in vain counts. After as many seconds without one, the next wait is a first wait
+again."""
 
 FREE = 2
-"""Plans in vain in that time that cost nothing."""
+"""Plans in vain in that time that have no consequence."""
 
 FIRST_WAIT, LONGEST_WAIT = 15.0, 600.0
 
@@ -27,7 +29,7 @@ _MOST_DOUBLINGS = 6
 
 
 def note_vanished(state: State, record: PodRecord) -> None:
-    """A pod is being deleted, or is gone. Nothing unless it is an ask that others were made to go for."""
+    """Note that a pod is deleted. Only an ask for which victims were evicted or offered counts."""
     plans = record.preemption.plans + (record.uid in state.preemption.offers)
     leaf = _leaf_of(state, record)
     if record.node or not plans or leaf is None:
@@ -43,7 +45,7 @@ def note_vanished(state: State, record: PodRecord) -> None:
 
 
 def _waiting(state: State, record: PodRecord, payer: Payer, known: InVain) -> InVain:
-    """What is known of a queue that does not wait, with the wait that it begins, if it does."""
+    """Record of a queue that does not wait, with the wait that begins now, if one does."""
     times = known.times if state.now - known.until < COUNTED_FOR else 0
     if not times and len(known.moments) <= FREE:
         return known
@@ -57,13 +59,13 @@ def _waiting(state: State, record: PodRecord, payer: Payer, known: InVain) -> In
 
 
 def waits_until(state: State, leaf: Queue, namespace: str) -> float:
-    """When plans may be made for asks of a leaf again; 0, or a moment that has passed, for now."""
+    """Time from which plans may be made for a leaf again; 0 or a past time for now."""
     known = state.preemption.in_vain.get(payer_of(leaf, namespace)) if state.preemption.in_vain else None
     return known.until if known is not None else 0.0
 
 
 def report_wait(state: State, record: PodRecord, leaf: Queue) -> None:
-    """Tell one ask per wait that it is due and must wait for its queue."""
+    """Report a wait on one ask that is due, once per wait."""
     payer = payer_of(leaf, record.facts.namespace)
     known = state.preemption.in_vain[payer]
     if not known.reported:
@@ -73,14 +75,14 @@ def report_wait(state: State, record: PodRecord, leaf: Queue) -> None:
 
 
 def payer_of(leaf: Queue, namespace: str) -> Payer:
-    """Who pays for a plan of a leaf."""
+    """Key under which a plan for a leaf is counted."""
     if not leaf.dynamic:
         return Payer(leaf.path, "")
     return Payer(next(queue.path for queue in leaf.chain if not queue.dynamic), namespace)
 
 
 def forgive(state: State) -> None:
-    """Forget what counts no more."""
+    """Forget records that do not count any more."""
     for payer, known in list(state.preemption.in_vain.items()):
         last = max(known.until, *known.moments)
         if state.now - last >= COUNTED_FOR:
@@ -88,7 +90,7 @@ def forgive(state: State) -> None:
 
 
 def waiting_queues(state: State) -> dict[QueuePath, float]:
-    """The queues that wait now, with the seconds that are left."""
+    """Queues that wait now, with the seconds that are left."""
     found: dict[QueuePath, float] = {}
     for payer, known in state.preemption.in_vain.items():
         if known.until > state.now:

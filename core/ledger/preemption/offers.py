@@ -1,8 +1,8 @@
-"""Offers: plans that kube-scheduler was told of and may carry out (DESIGN-4).
+"""Offers: plans that kube-scheduler was offered and may carry out (DESIGN-4).
 
-An offer is a plan in flight for every reader: its ask counts as triggered, its victims as preempting, its
-node as kept. Nothing is written about it, so a restart loses it. It ends when it is committed, after five
-seconds, or as soon as its ask needs it no more.
+An offer counts as a plan in flight: its ask is triggered, its victims are preempting, its node is reserved.
+Nothing is written about it, so a restart loses it. It ends when it is committed, after five seconds, or when
+its ask needs no plan any more.
 """
 
 from core.ids import PodUid
@@ -18,14 +18,17 @@ from core.ledger.touched import touch
 
 
 def offer(state: State, record: PodRecord, plan: Offer) -> None:
-    """Count a plan from now on; nothing when another one is in flight for its ask or its node."""
+    """Count an offered plan from now on.
+
+    Does nothing if another plan is in flight for its ask or its node.
+    """
     if (
         not record.is_ask
         or record.preemption.triggered
         or state.reservations.of.get(plan.node, record.uid) != record.uid
     ):
         return
-    # Also the same node: what was written of it is taken off, as the offer may be withdrawn.
+    # Also if the node is the same: its annotation is removed, as the offer may be withdrawn.
     release_node(state, record)
     note_reserved_node(state, record, plan.node)
     note_offered(state, record, plan)
@@ -41,7 +44,7 @@ def drop_offers(state: State) -> None:
 
 
 def spare_withdrawn(state: State) -> None:
-    """Count the asks of withdrawn offers, and those who would have gone for them, as before the offer."""
+    """Restore the asks and victims of withdrawn offers to their state before the offer."""
     for uid in take_withdrawn(state):
         for each in sorted(state.preemption.victims.get(uid, ())):
             if state.preemption.victims[uid][each] is Stage.OFFERED:

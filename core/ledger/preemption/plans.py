@@ -1,6 +1,6 @@
 """Plans of asks: which one is under way for each, which of them are offers, and how many were carried out.
 
-Below node reservations, since a plan ends with the node that is reserved for its ask.
+Below node reservations, because a plan ends with the node that is reserved for its ask.
 """
 
 from collections.abc import Iterator
@@ -15,14 +15,14 @@ from core.ledger.touched import touch
 
 
 def trigger(state: State, record: PodRecord, plan: str) -> None:
-    """Carry a plan out for an ask, which counts as placed until it is (DIV-14)."""
+    """Begin to carry out a plan for an ask, which counts as placed from now on (DIV-14)."""
     record.preemption.triggered = plan
     record.preemption.plans += 1
     touch(state, record)
 
 
 def note_offered(state: State, record: PodRecord, plan: Offer) -> None:
-    """Count a plan that kube-scheduler was told of; it is not carried out yet."""
+    """Note a plan that was offered to kube-scheduler and is not carried out yet."""
     record.preemption.triggered = plan.plan
     state.preemption.offers[record.uid] = plan
     set_timer(state, TimerKind.OFFER, record.uid, plan.until)
@@ -30,7 +30,7 @@ def note_offered(state: State, record: PodRecord, plan: Offer) -> None:
 
 
 def note_taken(state: State, record: PodRecord) -> None:
-    """Note that the offer for an ask, which must have one, is carried out."""
+    """Note that the offer for an ask is carried out. There must be one."""
     del state.preemption.offers[record.uid]
     cancel_timer(state, TimerKind.OFFER, record.uid)
 
@@ -41,7 +41,7 @@ def end_plan(record: PodRecord) -> None:
 
 
 def withdraw_offer(state: State, record: PodRecord) -> bool:
-    """Withdraw the offer for an ask; its victims are spared later. Return whether there was one."""
+    """Withdraw the offer for an ask. Its victims are released later. Return True if there was one."""
     if state.preemption.offers.pop(record.uid, None) is None:
         return False
     cancel_timer(state, TimerKind.OFFER, record.uid)
@@ -50,7 +50,7 @@ def withdraw_offer(state: State, record: PodRecord) -> bool:
 
 
 def take_withdrawn(state: State) -> Iterator[PodUid]:
-    """Asks whose offers were withdrawn, each taken off."""
+    """Remove and return the asks whose offers were withdrawn."""
     while state.preemption.withdrawn:
         uid = next(iter(state.preemption.withdrawn))
         del state.preemption.withdrawn[uid]
@@ -58,12 +58,12 @@ def take_withdrawn(state: State) -> Iterator[PodUid]:
 
 
 def uncount_plan(record: PodRecord) -> None:
-    """Leave out of the count a plan for which nothing was evicted."""
+    """Leave out of the count a plan for which no pod was evicted."""
     record.preemption.plans -= 1
 
 
 def remember_plan(record: PodRecord) -> None:
-    """Believe what an ask says of the plan that is carried out for it."""
+    """Believe the annotation of an ask about the plan that is carried out for it."""
     record.preemption.triggered, record.preemption.plans = (
         record.facts.triggered,
         bool(record.facts.triggered),
@@ -71,7 +71,7 @@ def remember_plan(record: PodRecord) -> None:
 
 
 def forget_plans(record: PodRecord) -> None:
-    """Forget the plans of an ask, the one under way and the number of those before."""
+    """Forget the plans of an ask: the one under way, and the number of earlier ones."""
     end_plan(record)
     record.preemption.plans = 0
 

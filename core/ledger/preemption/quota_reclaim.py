@@ -1,4 +1,7 @@
-"""Queues whose quota shrank: when their pods begin to go (QCP-2, QCP-3). Memory only, as in YuniKorn."""
+"""Queues whose quota shrank: when eviction of their pods begins (QCP-2, QCP-3).
+
+In memory only, as in YuniKorn.
+"""
 
 from collections.abc import Mapping
 
@@ -13,16 +16,16 @@ from core.queues.quota_change import QuotaTerms, is_due, start_after, start_afte
 from core.resource import within
 
 CHECKED_EVERY = 1.0
-"""Seconds between two looks at a queue (QCP-3)."""
+"""Seconds between two checks of a queue (QCP-3)."""
 
 
 def terms_now(state: State) -> Mapping[QueuePath, QuotaTerms]:
-    """Of every queue, before a document is applied."""
+    """Quota terms of every queue, before a document is applied."""
     return {queue.path: terms_of(queue) for queue in state.config.tree if not queue.is_root}
 
 
 def note_terms(state: State, before: Mapping[QueuePath, QuotaTerms]) -> None:
-    """A document was applied: what it makes of each queue's start."""
+    """Set the start of quota reclaim for each queue after a document was applied."""
     for queue in state.config.tree:
         old = before.get(queue.path)
         if old is None or queue.dynamic or queue.draining:
@@ -40,7 +43,7 @@ def note_terms(state: State, before: Mapping[QueuePath, QuotaTerms]) -> None:
 
 
 def note_growth(state: State, old: Charge | None, new: Charge) -> None:
-    """Usage has grown without being asked: a recovery, or a resize in place."""
+    """Note usage that grew without admission, by a recovery or a resize in place."""
     if not state.config.quota_preempts or new.held is not Held.ALLOCATED or new.queue is None:
         return
     if old is not None and old.held is not Held.PENDING and old.size == new.size:
@@ -59,10 +62,10 @@ def note_growth(state: State, old: Charge | None, new: Charge) -> None:
 
 
 def find_reclaims(state: State) -> None:
-    """Whose moment has come, from the root down; one that begins hides all below it (QCP-3).
+    """Find the queues whose reclaim is due, from the root down.
 
-    The timer of one that begins runs until it has given up its pods, and the timer of one that is within its
-    quota again ends early.
+    A queue that begins hides all queues below it (QCP-3). The timer of a queue that begins runs until it has
+    given up its pods. The timer of a queue within its quota ends early.
     """
     if state.config.quota_preempts and is_any_set(state, TimerKind.QUOTA_RECLAIM):
         _find_below(state, state.config.tree.root)
@@ -90,7 +93,7 @@ def _put_off_below(state: State, parent: Queue) -> None:
 
 
 def reclaimed(state: State, path: QueuePath) -> None:
-    """One run per start, whatever came of it (QCP-3)."""
+    """End the run of a queue's reclaim, whatever its result. One run per start (QCP-3)."""
     cancel_timer(state, TimerKind.QUOTA_RECLAIM, path)
     state.preemption.reclaims.pop(path, None)
 

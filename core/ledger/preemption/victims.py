@@ -1,4 +1,4 @@
-"""Who was chosen as a victim, and for whom: marks on pods that change what they are charged (PRE-20)."""
+"""Victims: pods chosen to be evicted, and the ask or queue they are evicted for (PRE-20)."""
 
 from collections.abc import Iterable, Iterator
 
@@ -28,7 +28,7 @@ def mark(
     *,
     stage: Stage = Stage.CHOSEN,
 ) -> None:
-    """A pod is a victim from now on."""
+    """Make a pod a victim, which changes its charge."""
     unmark(state, record)
     record.preemption.preempted_for, record.preemption.preempted_why = preemptor, why
     state.preemption.victims.setdefault(preemptor, {})[record.uid] = stage
@@ -36,7 +36,7 @@ def mark(
 
 
 def remember_victim(state: State, record: PodRecord) -> None:
-    """Believe a pod that says of itself for whom it goes; one that is on no node has gone already."""
+    """Believe the annotation of a pod that it is a victim. A pod without a node is evicted already."""
     facts = record.facts
     if not facts.preempted_for:
         return
@@ -49,7 +49,7 @@ def remember_victim(state: State, record: PodRecord) -> None:
 
 
 def note_marked(state: State, record: PodRecord) -> None:
-    """Note that a victim says on itself for whom it goes."""
+    """Note that a victim is annotated with its preemptor."""
     _move_to(state, record, Stage.MARKED)
 
 
@@ -65,7 +65,7 @@ def _move_to(state: State, record: PodRecord, stage: Stage) -> None:
 
 
 def running(state: State, victims: Iterable[on.ChosenVictim]) -> Iterator[tuple[PodRecord, str]]:
-    """Those of them that are still there, each with why it was chosen."""
+    """Victims that still run, each with the reason why it was chosen."""
     for chosen in victims:
         victim = state.pods.records.get(chosen.uid)
         if victim is not None and victim.node:
@@ -73,7 +73,7 @@ def running(state: State, victims: Iterable[on.ChosenVictim]) -> Iterator[tuple[
 
 
 def unmark(state: State, record: PodRecord) -> None:
-    """It is none any more, or it is gone."""
+    """Note that a pod is no victim any more, or is deleted."""
     preemptor = record.preemption.preempted_for
     if preemptor is None:
         return
@@ -85,7 +85,7 @@ def unmark(state: State, record: PodRecord) -> None:
 
 
 def spare(state: State, record: PodRecord) -> None:
-    """A victim is not evicted after all; what says so on it is taken off."""
+    """Release a victim, which is not evicted after all, and remove its annotation."""
     offered = _stage_of(state, record) is Stage.OFFERED
     unmark(state, record)
     touch(state, record)
@@ -94,7 +94,7 @@ def spare(state: State, record: PodRecord) -> None:
 
 
 def undo(state: State, record: PodRecord) -> None:
-    """The room that was made for an ask is lost, or was not made: it may try again."""
+    """Undo the plan and the node reservation of an ask, which may then try again."""
     end_plan(record)
     release_node(state, record)
     touch(state, record)
@@ -102,7 +102,7 @@ def undo(state: State, record: PodRecord) -> None:
 
 
 def spare_remaining(state: State, preemptor: PodUid) -> None:
-    """Those victims of a plan that nobody has asked to go yet."""
+    """Release the victims of a plan whose eviction is not requested yet."""
     for uid in sorted(state.preemption.victims.get(preemptor, ())):
         victim = state.pods.records[uid]
         if not is_leaving(state, victim):
@@ -110,7 +110,7 @@ def spare_remaining(state: State, preemptor: PodUid) -> None:
 
 
 def is_leaving(state: State, victim: PodRecord) -> bool:
-    """Whether a victim is on its way out, or may be for all that is known."""
+    """True if the pod is terminating, or if its eviction was requested and not yet answered."""
     asked = _stage_of(state, victim) is Stage.ASKED
     return asked or victim.preemption.eviction is not None or victim.facts.deleting
 
@@ -120,13 +120,13 @@ def _stage_of(state: State, victim: PodRecord) -> Stage | None:
 
 
 def expire_node_reservations(state: State) -> None:
-    """Nodes on which the room has not come together for too long are for everybody again (CYC-2)."""
+    """Release nodes that did not get enough capacity in time (CYC-2)."""
     for uid in sorted(take_due(state, TimerKind.NODE_RESERVATION)):
         undo(state, state.pods.records[uid])
 
 
 def write_plan(state: State, record: PodRecord) -> None:
-    """On the ask: which node is kept, and by which plan."""
+    """Annotate an ask with its reserved node and its plan."""
     note_reserved_node(state, record, record.node_reservation.node)
     write(
         state,
@@ -138,7 +138,7 @@ def write_plan(state: State, record: PodRecord) -> None:
 
 
 def write_victim(state: State, record: PodRecord) -> None:
-    """On a victim: for whom it goes, and why that is right."""
+    """Annotate a victim with its preemptor and the reason."""
     ask = state.pods.records.get(PodUid(record.preemption.preempted_for or ""))
     plan = f"/{ask.preemption.triggered}" if ask is not None and ask.preemption.triggered else ""
     write(
@@ -150,5 +150,5 @@ def write_victim(state: State, record: PodRecord) -> None:
 
 
 def report_victim(state: State, record: PodRecord, message: str) -> None:
-    """An Event on a pod that goes."""
+    """Post an Event on a victim."""
     post(state, record, "Preempted", message)

@@ -1,0 +1,1 @@
+"""Usage: charges and counters, quota reservations, usage above a max."""

@@ -23,11 +23,11 @@ _STANDING_IN: dict[Standing, Callable[[Queue], Tally]] = {
     Standing.TRIGGERED: attrgetter("triggered"),
     Standing.BYPASSED: attrgetter("bypassed"),
 }
-"""What counts a charge in a queue: as held, and as what it is to preemption."""
+"""Counters of a queue for a charge, by its held state and by its role in preemption."""
 
 
 def holds(charge: Charge | None) -> bool:
-    """Whether a charge takes quota: allocated or reserved, not merely asked for."""
+    """True if a charge takes quota: allocated or reserved, not merely asked for."""
     return charge is not None and charge.queue is not None and charge.held in (Held.ALLOCATED, Held.RESERVED)
 
 
@@ -39,7 +39,7 @@ def holds_as_much(old: Charge | None, new: Charge | None) -> bool:
 def move_charge(
     state: State, record: PodRecord, old: Charge | None, new: Charge | None, *, people: bool
 ) -> None:
-    """Count a pod's new charge in its old one's stead. ``people``: for users and groups too."""
+    """Count a pod's new charge in place of its old one. ``people``: also for users and groups."""
     application, charges = state.application_of(record), state.usage.charges
     if old is not None:
         _count(state, application, old, adding=False, people=people)
@@ -61,7 +61,7 @@ def move_charge(
 def _count(
     state: State, application: Application | None, charge: Charge, *, adding: bool, people: bool
 ) -> None:
-    """Count a charge of a queue in or out. ``people``: for users and groups too."""
+    """Count a charge of a queue in or out. ``people``: also for users and groups."""
     leaf = state.config.tree.get(charge.queue) if charge.queue is not None else None
     if leaf is None:
         return
@@ -101,7 +101,7 @@ def _count_priority(leaf: Queue, application: Application | None, charge: Charge
 def _count_people(
     state: State, application: Application, leaf: Queue, size: Resource, *, adding: bool
 ) -> None:
-    """What users and groups hold."""
+    """Count usage of users and groups in or out."""
     if adding:
         application.used.add(size)
         state.usage.book.add(application.claimant, leaf.paths, size)
@@ -111,7 +111,7 @@ def _count_people(
 
 
 def recount_people(state: State) -> None:
-    """Groups and usage anew, from what the pods hold; after a new document (UGM-10)."""
+    """Recount groups and usage from what the pods hold, after a new document (UGM-10)."""
     state.usage.book = UsageBook()
     for application in state.applications.known.values():
         leaf = state.config.tree.get(application.queue) if application.queue is not None else None
@@ -161,7 +161,7 @@ def _file_evictable(use: NodeUse, uid: PodUid, charge: Charge, *, adding: bool) 
 
 
 def hold_on_node(state: State, node: NodeName, size: Resource) -> None:
-    """Count what a turn holds out of what is free on a node."""
+    """Count what a turn holds as used on a node."""
     state.usage.free_capacity.take(node, size)
 
 
@@ -171,7 +171,7 @@ def release_on_node(state: State, node: NodeName, size: Resource) -> None:
 
 
 def file_node(state: State, name: NodeName, node: NodeFacts | None) -> None:
-    """Index the free amounts of a node anew. Pods may be on it that were seen before it."""
+    """Index the free amounts of a node anew. Pods may have been seen on it before it."""
     state.usage.free_capacity.drop_node(name)
     if node is not None:
         use = state.usage.uses.get(name, NodeUse())
@@ -180,7 +180,7 @@ def file_node(state: State, name: NodeName, node: NodeFacts | None) -> None:
 
 
 def count_running(state: State, application: Application, leaf: Queue, *, runs: bool) -> None:
-    """Count an application that runs, or does so no more, for its user and user groups."""
+    """Count an application that starts or stops running for its user and user groups."""
     if runs:
         state.usage.book.start(application.claimant, leaf.paths)
     else:

@@ -1,8 +1,8 @@
-"""Queues, users and groups that hold more than their max: found, counted, and reported once per episode.
+"""Queues, users and groups above their max: found, counted, and reported once per episode.
 
-Paddock admits nothing above a max. Others do: a pod with ``spec.nodeName``, a resize in place, a gate that
-was removed without leave. Such usage is charged at once (RES-8, QUO-9), reported here, and blocks what asks
-for more of it until usage is within the max (QUO-8). The root is left out: its max is the cluster's size.
+Paddock admits nothing above a max. Other causes do: a pod with ``spec.nodeName``, a resize in place, a gate
+removed by another party. Such usage is charged at once (RES-8, QUO-9) and reported here. It blocks further
+use until usage is within the max (QUO-8). The root is left out, because its max is the cluster's size.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,14 +20,14 @@ from core.queues.users.limits import Tracked, entry_for
 from core.resource import Resource
 
 OVER_MAX = "OverMax"
-"""Reason of the Warning event on the pod whose charge brought usage above a max."""
+"""Reason of the Warning Event on the pod whose charge exceeded a max."""
 
 _SHOWN = 5
 _NAME_SHOWN = 64
 
 
 def excess_of(state: State, place: OverMaxPlace) -> Resource | None:
-    """The amounts above the max of a queue, or of a user or group in it; None when it is within."""
+    """Amounts above the max of a queue, or of a user or group in it. None if it is within."""
     if not isinstance(place, Tracked):
         queue = state.config.tree.get(place)
         return over_max(queue) if queue is not None and not queue.is_root else None
@@ -39,10 +39,9 @@ def excess_of(state: State, place: OverMaxPlace) -> Resource | None:
 
 
 def note_use(state: State, record: PodRecord, charge: Charge) -> None:
-    """Usage has grown by a charge: begin the episodes that follow, and report them on its pod.
+    """Begin the episodes that a grown charge causes, and report them on its pod.
 
-    An episode that no pod began, since a max was lowered, is reported on the first pod that adds to it.
-    Cost: O(depth).
+    An episode that a lowered max began is reported on the first pod that adds to it. Cost: O(depth).
     """
     begun = []
     for place in _passed(state, record, charge):
@@ -58,7 +57,7 @@ def note_use(state: State, record: PodRecord, charge: Charge) -> None:
 
 
 def note_release(state: State, record: PodRecord, charge: Charge) -> None:
-    """Usage has shrunk by a charge: end the episodes that are over. Cost: O(depth)."""
+    """End the episodes that a released charge ends. Cost: O(depth)."""
     if not state.usage.over_max:
         return
     leaf = state.config.tree.get(charge.queue) if charge.queue is not None else None
@@ -67,7 +66,7 @@ def note_release(state: State, record: PodRecord, charge: Charge) -> None:
 
 
 def recount_over_max(state: State) -> None:
-    """Find all anew, after a document. What it brought above a max no pod did."""
+    """Find all episodes anew after a document. No pod caused those that it began."""
     _end(state, list(state.usage.over_max))
     for place in places_over_max(state):
         if place not in state.usage.over_max:
@@ -75,14 +74,14 @@ def recount_over_max(state: State) -> None:
 
 
 def recount_queue(state: State, queue: Queue) -> None:
-    """The same for one queue, whose max was set by its namespace."""
+    """Find the episodes of one queue anew, whose max was set by its namespace."""
     _end(state, (queue.path,))
     if excess_of(state, queue.path) is not None and queue.path not in state.usage.over_max:
         _begin(state, queue.path, None)
 
 
 def places_over_max(state: State) -> Iterator[OverMaxPlace]:
-    """Every queue, user and group that is above a max now, whatever is noted of it. Cost: O(all of them)."""
+    """Every queue, user and group that is above a max now, recorded or not. Cost: O(all of them)."""
     for queue in state.config.tree:
         if excess_of(state, queue.path) is not None:
             yield queue.path
@@ -92,7 +91,7 @@ def places_over_max(state: State) -> Iterator[OverMaxPlace]:
 
 
 def report_unreported(state: State) -> None:
-    """This instance acts from now on: report what nobody may have reported."""
+    """Report what no instance may have reported, because this instance begins to act."""
     unreported: dict[PodUid, list[OverMaxPlace]] = {}
     for place, known in state.usage.over_max.items():
         if known.pod in state.pods.records and not known.reported:
@@ -102,7 +101,7 @@ def report_unreported(state: State) -> None:
 
 
 def doubt_reports(state: State) -> None:
-    """This instance does not act any more: what it reported may not have been written."""
+    """Note that this instance does not act any more, so its reports may not have been written."""
     for place, known in state.usage.over_max.items():
         state.usage.over_max[place] = known._replace(reported=False)
 
@@ -116,7 +115,7 @@ def _places(state: State, record: PodRecord, leaf: Queue) -> Iterator[OverMaxPla
 
 
 def _passed(state: State, record: PodRecord, charge: Charge) -> list[OverMaxPlace]:
-    """The places that are above a max in a resource of which the charge has some."""
+    """Places above a max in a resource of which the charge has some."""
     leaf = state.config.tree.get(charge.queue) if charge.queue is not None else None
     application = state.application_of(record)
     if leaf is None or application is None:
@@ -142,12 +141,12 @@ def _end(state: State, places: Iterable[OverMaxPlace]) -> None:
 
 
 def kind_of(place: OverMaxPlace) -> str:
-    """``queue``, ``user`` or ``group``."""
+    """Kind of a place: ``queue``, ``user`` or ``group``."""
     return place.kind if isinstance(place, Tracked) else "queue"
 
 
 def _report(state: State, record: PodRecord, places: Sequence[OverMaxPlace]) -> None:
-    """One event for all that a pod brought above a max; what another instance reports is kept for later."""
+    """Post one Event for everything that a pod brought above a max. A standby leaves it for later."""
     if not places or not state.acts:
         return
     for place in places:

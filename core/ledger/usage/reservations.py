@@ -10,7 +10,7 @@ from core.workload.ask import Reservation
 
 
 def reserve(state: State, record: PodRecord, reservation: Reservation) -> None:
-    """Reserve the quota of a pod, in place of what is reserved for it."""
+    """Reserve the quota of a pod, in place of an earlier reservation."""
     record.admission.reservation = reservation
     state.usage.reserved.add(record.uid)
     ends = reservation.ends
@@ -36,14 +36,14 @@ def run_or_stop(state: State, record: PodRecord, *, runs: bool) -> None:
 
 
 def shorten(state: State, record: PodRecord, seconds: float) -> None:
-    """Leave a pod's reservation at most so many seconds."""
+    """Leave a pod's reservation at most ``seconds``."""
     held = record.admission.reservation
     if held is not None:
         reserve(state, record, held.cut_to(seconds, now=state.now))
 
 
 def expect_on(record: PodRecord, node: NodeName) -> None:
-    """Count what a pod holds on a node until its Binding names the real one; ``NO_NODE``: on none."""
+    """Count a pod's reservation on a node until its Binding names the real one. ``NO_NODE``: on none."""
     record.admission.noted = node
 
 
