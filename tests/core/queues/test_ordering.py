@@ -197,7 +197,7 @@ def test_usage_is_compared_from_the_largest_share_down(
 
 @pytest.mark.rule("SORT-8")
 @pytest.mark.parametrize(
-    ("pending", "states", "looked_at"),
+    ("pending", "states", "checked"),
     [
         ("0123", "AAAA", "0"),
         ("123", "AAAA", "1"),
