@@ -104,8 +104,8 @@ class SettingsRead:
 class FilterCalled:
     """kube-scheduler asked for a place for a pod, which gives up its earlier reservation.
 
-    Applied where neither `PodAdmitted` nor `PodRefused` says so. That is a call answered by a fault, or a call
-    for a pod whose bind call waits. That bind call and its pod group then fail before the answer.
+    Applied where neither `PodAdmitted` nor `PodRefused` says so. That is a call answered by a fault, or
+    a call for a pod whose bind call waits. That bind call and its pod group then fail before the answer.
     """
 
     uid: PodUid
