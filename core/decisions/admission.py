@@ -1,4 +1,4 @@
-"""May this pod be placed now, and may others go for it? The rules behind filter and preempt."""
+"""Rules behind filter and preempt: admission of a pod, and victims for it."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -29,7 +29,7 @@ from core.workload.application import Application
 
 POD_DELETED = Faulted("pod is gone")
 NODE_RESERVED = Refusal(Code.NODE_RESERVED, "kept for another pod")
-"""The text for nodes that are kept; the same for all, as kube-scheduler counts texts."""
+"""Text for reserved nodes. The same for all, because kube-scheduler counts texts."""
 
 _ORDER = tuple(Code)
 _NOTHING = Resource({})
@@ -44,12 +44,12 @@ def decide_admission(
     in_turn: bool = True,
     offered: Callable[[], Sequence[NodeName]] = _NO_NODES,
 ) -> Admission:
-    """Whether a pod's queue has room for it (QUO-7, QUO-8) and it is its turn; cost O(depth).
+    """Decide whether a pod has quota and capacity (QUO-7, QUO-8) and its turn. Cost: O(depth).
 
-    A live reservation means that a Binding for the pod may still come about: it keeps what it has. A new
-    filter call without an open bind call ends the reservation, so it counts as free (DESIGN-3).
-    ``in_turn``: True for filter, where others may go first; ``offered``: the nodes to choose from, only
-    looked at while some node is kept for another ask (CYC-2).
+    A live reservation means that a Binding for the pod may still succeed, so its quota stays held. A new
+    filter call without an open bind call ends the reservation, so it counts as free (DESIGN-3). ``in_turn``:
+    True for filter, where other asks may go first. ``offered``: the nodes to choose from, called only while
+    some node is reserved for another ask (CYC-2).
     """
     record = view.pod(uid)
     if record is None or record.facts.deleting:
@@ -76,11 +76,11 @@ def decide_admission(
 def refusal_of(
     view: LedgerView, record: PodRecord, *, with_root: bool = True, in_turn: bool = True
 ) -> Refusal | None:
-    """Why a managed ask must wait now, or None; the first reason that applies (FORMAT-10).
+    """First reason why a managed ask must wait now, or None (FORMAT-10).
 
-    ``with_root``: whether a cluster that is full is such a reason; ``in_turn``: whether others are
-    that go first. What pods hold that were never admitted does not count against another such pod, or
-    two of them would wait for each other for ever (F-7).
+    ``with_root``: whether a full cluster is such a reason. ``in_turn``: whether asks that go first are such a
+    reason. What pods without admission hold does not count against another such pod. Otherwise two of them
+    would wait for each other for ever (F-7).
     """
     application = view.application(record.membership.application) if record.membership.application else None
     queue = view.queue_of(record)
@@ -105,7 +105,7 @@ def refusal_of(
 
 
 def _without_bypassed(queue: Queue, application: Application, record: PodRecord) -> Extra:
-    """Amounts left out of the count for a pod that is charged already, although it was never admitted."""
+    """Amounts to leave out of the count for a pod that is charged although it was never admitted."""
     extra, size = Extra(), record.facts.size
     # With a reservation it does not count as bypassed.
     own = size if record.admission.reservation is not None else _NOTHING
@@ -117,7 +117,7 @@ def _without_bypassed(queue: Queue, application: Application, record: PodRecord)
 
 
 def _has_turn(view: LedgerView, record: PodRecord) -> bool:
-    """Whether its turn has come, and that of its whole group."""
+    """True if an ask has its turn, and its whole group has, too."""
     if not view.has_turn(record.uid):
         return False
     group = view.unopened(record)
@@ -125,8 +125,10 @@ def _has_turn(view: LedgerView, record: PodRecord) -> bool:
 
 
 def held_for_others(view: LedgerView, uid: PodUid, names: Iterable[NodeName]) -> tuple[NodeName, ...]:
-    """Those of the nodes that are kept for other asks, and those with no room beside what members of gangs
-    take over there. Not the only one that a pod may run on (RNP-1)."""
+    """Nodes of ``names`` that an ask may not use, because they are reserved or full with slots of others.
+
+    A node reserved for another ask is open to a pod that may run on no other node (RNP-1).
+    """
     reserved, record = view.reserved_nodes, view.pod(uid)
     if record is None:
         return ()
@@ -143,10 +145,10 @@ def held_for_others(view: LedgerView, uid: PodUid, names: Iterable[NodeName]) ->
 
 
 def decide_preemption(view: LedgerView, uid: PodUid, offer: Callable[[], Offered | None]) -> Preemption:
-    """Victims that kube-scheduler may evict for a pod: for a managed one, those of a plan (DESIGN-4).
+    """Decide which victims kube-scheduler may evict for a pod. A managed pod needs a plan (DESIGN-4).
 
-    ``offer``: the plan, if one is due. The room of the root is that of the nodes, so a full cluster is no
-    reason of its own.
+    ``offer``: returns the plan, if one is due. The root has the capacity of the nodes, so a full cluster is
+    no reason of its own.
     """
     record = view.pod(uid)
     if record is None or record.facts.deleting or record.node:
@@ -154,8 +156,8 @@ def decide_preemption(view: LedgerView, uid: PodUid, offer: Callable[[], Offered
     if not record.membership.managed:
         return Ignored()
     if view.unopened(record) is not None or record.bypasses:
-        # Victims for one member would go in vain when the others find no room. One that was never admitted
-        # gets none.
+        # Victims for one member would be evicted in vain if the others find no capacity. A pod that was never
+        # admitted gets no victims.
         return Withheld()
     offered = None if record.admission.reservation else offer()
     if offered is not None:

@@ -1,18 +1,18 @@
-"""May an application go into back-off before one of its asks is looked at? (CYC-4)"""
+"""Rule about an application that may back off before one of its asks is checked (CYC-4)."""
 
 from core.ledger.pods.record import PodRecord
 from core.ledger.view import LedgerView
 from core.queues.queue import Queue
 
 KINDS_COUNTED = 64
-"""Kinds of asks of an application, at most, that an answer to kube-scheduler counts."""
+"""Kinds of asks of an application, at most, that one answer counts."""
 
 
 def may_back_off(view: LedgerView, record: PodRecord, leaf: Queue) -> bool:
-    """True if only a cycle can tell whether an ask's application goes into back-off before it is tried.
+    """True if only a cycle can tell whether an application backs off before one of its asks is tried.
 
-    That is so where as many asks rank before this one as may find no node, and where there are very many
-    kinds. Cost: O(kinds).
+    True if as many asks rank before this one as may fit on no node. Also true for very many kinds. Cost:
+    O(kinds).
     """
     threshold = leaf.properties.unscheduled_backoff
     if not threshold:

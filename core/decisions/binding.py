@@ -1,4 +1,4 @@
-"""May this Binding be posted? The rule behind bind."""
+"""Rule behind bind: whether a Binding may be posted."""
 
 from core.decisions.admission import decide_admission
 from core.decisions.decision import (
@@ -21,10 +21,10 @@ from core.workload.pod_group import Group
 
 
 def decide_binding(view: LedgerView, uid: PodUid, node: NodeName, *, now: float) -> Binding:
-    """Whether to bind a pod to ``node``, and what to charge for it.
+    """Decide whether to bind a pod to ``node``, and what to charge for it.
 
-    With a live reservation the quota is held already; without one the pod is admitted anew, because the
-    time may have run out or this process may have forgotten it in a restart. Its turn it had at filter.
+    With a live reservation the quota is held already. Without one, the pod is admitted again, because its
+    time has run out or a restart has forgotten it. A turn is not needed again after filter.
     """
     record = view.pod(uid)
     if record is not None and record.node == node:
@@ -46,10 +46,10 @@ def decide_binding(view: LedgerView, uid: PodUid, node: NodeName, *, now: float)
 
 
 def _overtaken(view: LedgerView, record: PodRecord, *, now: float) -> Refused | None:
-    """The refusal of a pod whose reserved room others have taken by force: its reservation ends.
+    """Refuse a pod whose reserved capacity others have taken by force, and end its reservation.
 
-    Usage counts the reservation, so a queue that holds no more than its max refuses none. A Binding that may
-    be under way already is seen through, and a member takes no more than its placeholder had.
+    Usage counts the reservation, so a queue within its max refuses none. A Binding that may be under way is
+    completed. A member takes no more than its placeholder had.
     """
     application = view.application(record.membership.application) if record.membership.application else None
     queue = view.queue_of(record)
@@ -66,9 +66,9 @@ def _overtaken(view: LedgerView, record: PodRecord, *, now: float) -> Refused | 
 
 
 def _with_the_others(group: Group, admitted: Admitted, uid: PodUid, node: NodeName, *, now: float) -> Binding:
-    """A member of a group waits for the others (COS-5); one that comes too late has failed with them.
+    """Let a member of a group wait for the others (COS-5). If it comes too late, it has failed with them.
 
-    What was lost in a restart is made good: calls that come without anybody's leave wait too.
+    Losses in a restart are recovered: bind calls without a turn wait too.
     """
     if group.backs_off_until is not None and not has_come(group.backs_off_until, now=now):
         return Faulted(f"the members of pod group {group.key.name} have just waited in vain")

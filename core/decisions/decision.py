@@ -1,4 +1,4 @@
-"""What a rule answers: values with a reason, and the events that the engine applies before it answers."""
+"""Answers of rules: values with a reason, and the events that the engine applies before it answers."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,12 @@ from core.reasons import Refusal, SentRefusal
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """Not ours: the pod passes through untouched."""
+    """Unmanaged: the pod passes through untouched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """The pod may be placed. ``besides``: nodes that were offered and are kept for others."""
+    """The pod may be placed. ``besides``: offered nodes that are reserved for other asks."""
 
     events: tuple[Event, ...]
     besides: tuple[NodeName, ...] = ()
@@ -23,7 +23,7 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The pod must wait. ``sent``: the text it is sent; ``events``: what the ledger is to remember."""
+    """The pod must wait. ``sent``: refusal to send. ``events``: events to apply."""
 
     refusal: Refusal
     sent: SentRefusal
@@ -32,7 +32,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Faulted:
-    """The question itself is wrong: the pod is gone, is bound already, is another one."""
+    """The question itself is wrong: the pod is deleted, bound already, or another one."""
 
     message: str
 
@@ -73,7 +73,7 @@ class BindWaits:
 
 @dataclass(frozen=True, slots=True)
 class BoundAlready:
-    """The pod is bound to the node asked for: nothing is left to do."""
+    """The pod is bound to the requested node already."""
 
 
 Band = tuple[int, tuple[NodeName, ...]]
@@ -82,19 +82,19 @@ Band = tuple[int, tuple[NodeName, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """How good each of the nodes offered is, by a policy; the best come first, and none twice."""
+    """Scores of the offered nodes by a policy, the best first, none twice."""
 
     policy: str
     bands: tuple[Band, ...]
 
     def by_name(self) -> dict[NodeName, int]:
-        """The score of each node."""
+        """Score of each node."""
         return {name: score for score, names in self.bands for name in names}
 
 
 @dataclass(frozen=True, slots=True)
 class Unscored:
-    """The choice among nodes is left to kube-scheduler: no policy is named."""
+    """No scores: the document names no policy, so kube-scheduler chooses among nodes."""
 
 
 Admission = Ignored | Admitted | Refused | Faulted

@@ -1,4 +1,4 @@
-"""Why does this pod wait? The current verdict with its numbers, for people."""
+"""Explanation of the current verdict on a pod, with its numbers, for people."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from core.resource import Limit, Resource
 
 @dataclass(frozen=True, slots=True)
 class QueueNumbers:
-    """One queue on the way to the root. Amounts as in `Queue`; ``max`` None is no limit."""
+    """Numbers of one queue on the way to the root. Amounts as in `Queue`. ``max``: None for no limit."""
 
     path: QueuePath
     max: Limit | None
@@ -27,9 +27,10 @@ class QueueNumbers:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """``state``: unmanaged, bound, reserved, gated, leaving or pending; ``headroom``: QUO-3, or None.
+    """Current verdict on a pod.
 
-    ``requeued``: why the last scheduling cycle that checked such an ask did not admit it, None if it did.
+    ``state``: unmanaged, bound, reserved, gated, leaving or pending. ``headroom``: QUO-3, or None.
+    ``requeued``: reason why the last cycle that checked such an ask did not admit it; None if it did.
     """
 
     state: str
@@ -40,7 +41,7 @@ class Explanation:
 
 
 def explain(view: LedgerView, record: PodRecord) -> Explanation:
-    """The verdict a filter call would get now, without changing anything."""
+    """Verdict that a filter call would get now. Changes nothing."""
     state = _state(record)
     queue = view.queue_of(record)
     refusal = refusal_of(view, record) if state == "pending" else None

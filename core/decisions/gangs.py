@@ -1,4 +1,4 @@
-"""Must a pod wait for its gang or its pod group? Rules over the view; they change nothing."""
+"""Rules about waiting for a gang or a pod group. Over the view, without changes."""
 
 from core.ids import PodUid
 from core.ledger.podgroups.membership import UNKNOWN
@@ -12,7 +12,7 @@ from core.workload.pod_group import Group, MemberPhase
 
 
 def refusal_of_gang_pod(view: LedgerView, record: PodRecord) -> Refusal | None:
-    """Why a pod must wait for its gang, or None (APP-11, GANG-9, GANG-10)."""
+    """Reason why a pod must wait for its gang, or None (APP-11, GANG-9, GANG-10)."""
     app_id = record.membership.application
     application = view.application(app_id) if app_id is not None else None
     gang_progress = application.gang_progress if application is not None else None
@@ -27,15 +27,15 @@ def refusal_of_gang_pod(view: LedgerView, record: PodRecord) -> Refusal | None:
 
 
 def refusal_of_group(view: LedgerView, record: PodRecord, queue: Queue) -> Refusal | None:
-    """Why a pod must wait for the others of its pod group, or None (COS-4)."""
+    """Reason why a pod must wait for the others of its pod group, or None (COS-4)."""
     group = view.pod_group_of(record)
     return refusal_of_member(group, record.uid, queue) if group is not None else None
 
 
 def refusal_of_member(group: Group, uid: PodUid, leaf: Queue) -> Refusal | None:
-    """Why a member must wait whatever capacity there is, or None (COS-4, GANG-6).
+    """Reason why a member must wait whatever the capacity, or None (COS-4, GANG-6).
 
-    The text names what is asked for, never how many there are (DESIGN-3).
+    The text names the required number, never the current one (DESIGN-3).
     """
     if group.phases.get(uid) is MemberPhase.STRAY:
         return Refusal(Code.GANG_INCOMPLETE, group.title, f"is in queue {group.queue}")

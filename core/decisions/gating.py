@@ -1,4 +1,4 @@
-"""Why does a pod wait at our gate? Asked now and then, since nobody calls for such a pod."""
+"""Rule for the gate: why does a pod wait there? Asked periodically, because no verb asks about such a pod."""
 
 from core.decisions.admission import NODE_RESERVED, refusal_of
 from core.ids import PodUid
@@ -11,7 +11,7 @@ NOWHERE = Refusal(Code.UNSCHEDULABLE, "no node has room for it")
 
 
 def decide_gate(view: LedgerView, uid: PodUid, *, now: float) -> GateHeld | None:
-    """What to tell a pod whose gate stays shut; None for one that does not wait there, or has a turn."""
+    """Report to write to a gated pod. None if it does not wait there, has a turn, or was told already."""
     record = view.pod(uid)
     waits = record is not None and record.is_ask and record.is_gated
     if record is None or not waits or record.admission.opening or view.has_turn(uid):
@@ -23,9 +23,9 @@ def decide_gate(view: LedgerView, uid: PodUid, *, now: float) -> GateHeld | None
 
 
 def why_gated(view: LedgerView, record: PodRecord) -> Refusal:
-    """Why an ask at our gate has no turn.
+    """Reason why an ask at Paddock's gate has no turn.
 
-    What fits the queues and was given none fits no node, or only one that is kept for another.
+    An ask that fits its queues and has no turn fits on no node, or only on a reserved one.
     """
     refusal = refusal_of(view, record)
     if refusal is not None:

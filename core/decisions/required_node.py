@@ -1,6 +1,6 @@
-"""Room for a pod that may run on one node only, as a DaemonSet's does (RNP-1 to RNP-5).
+"""Victims for a pod that may run on one node only, like a DaemonSet's (RNP-1 to RNP-5).
 
-Neither fences nor switches count here, and pods of the same application may go. Guarantees count where
+Neither fences nor switches count here, and pods of the same application may be evicted. Guarantees count if
 ``paddock.preemption.daemonSets`` is ``guarantees`` (F-10).
 """
 
@@ -36,9 +36,9 @@ _KINDS = {REGULAR: "regular", OPTED_OUT: "opted out", ORIGINATOR: "an originator
 
 
 def plan_required_node(view: LedgerView, record: PodRecord, leaf: Queue) -> Plan | NoPlan:
-    """Victims on the one node of an ask, as few as it needs (RNP-4), or what stopped it.
+    """Victims on the required node of an ask, as few as it needs (RNP-4), or the reason against a plan.
 
-    An ask that has had victims chosen once waits for their room (RNP-5).
+    An ask whose victims were chosen once waits for their capacity (RNP-5).
     """
     node, uid = record.daemon.required_node, record.uid
     if record.preemption.triggered:
@@ -62,7 +62,7 @@ def plan_required_node(view: LedgerView, record: PodRecord, leaf: Queue) -> Plan
 
 
 def _candidates(view: LedgerView, record: PodRecord, node: NodeName) -> tuple[list[Victim], Counter[str]]:
-    """Who may go, in order, and how many may not for which reason (RNP-2, RNP-3)."""
+    """Possible victims in order, and the number of other pods by reason (RNP-2, RNP-3)."""
     left_out: Counter[str] = Counter()
     found = []
     use = view.use_of(node)
@@ -80,7 +80,7 @@ def _candidates(view: LedgerView, record: PodRecord, node: NodeName) -> tuple[li
 
 
 def _spared(pod: PodRecord, ask: PodRecord, *, strict: bool) -> str:
-    """``strict``: those of equal priority stay, too."""
+    """Reason to leave a pod out, or empty. ``strict``: pods of equal priority are left out, too."""
     if pod.daemon.required_node:
         return "bound to this node"
     if pod.facts.priority > ask.facts.priority:
@@ -97,7 +97,7 @@ def _spared(pod: PodRecord, ask: PodRecord, *, strict: bool) -> str:
 def _permitted(
     view: LedgerView, leaf: Queue, candidates: list[Victim], left_out: Counter[str]
 ) -> Iterator[Victim]:
-    """Yield the candidates whose queue keeps its guarantee; each that is drawn counts as gone."""
+    """Candidates whose queue stays at its guarantee. Each candidate drawn counts as evicted."""
     strict, usage = view.settings.preemption.daemon_sets_keep_guarantees, WhatIf()
     for victim in candidates:
         queue = view.tree.get(victim.queue)
@@ -110,7 +110,7 @@ def _permitted(
 
 
 def breach_of(view: LedgerView, plan: Plan, record: PodRecord, leaf: Queue) -> tuple[str, PodUid] | None:
-    """The law that a plan breaks where guarantees count, and for whom; None when it breaks none."""
+    """Law that a plan breaks where guarantees count, with the victim. None if it breaks none."""
     if not view.settings.preemption.daemon_sets_keep_guarantees:
         return None
     usage = WhatIf()
@@ -125,14 +125,14 @@ def breach_of(view: LedgerView, plan: Plan, record: PodRecord, leaf: Queue) -> t
 
 
 def kind_of(victim: Victim) -> int:
-    """Originators go last, also those that opted out (DIV-15)."""
+    """Kind of a victim. Originators come last, even those that opted out (DIV-15)."""
     return ORIGINATOR if victim.originator else OPTED_OUT if victim.opted_out else REGULAR
 
 
 def _order(victim: Victim) -> tuple[bool, int, int, float, int, int, PodUid]:
-    """RNP-3, those whom a budget guards behind all others.
+    """Sort key of a victim (RNP-3). Those guarded by a budget come last.
 
-    The sum stands in for the size: of two sizes of which one holds the other it is the larger.
+    The sum stands in for the size: if one size contains another, its sum is larger.
     """
     amount = sum(amount for _, amount in victim.size.items())
     created, seq, uid = victim.newness
@@ -140,7 +140,7 @@ def _order(victim: Victim) -> tuple[bool, int, int, float, int, int, PodUid]:
 
 
 def _front(candidates: Iterator[Victim], missing: dict[str, int]) -> list[Victim] | None:
-    """From the front until free room and theirs are enough; then those go back that were not needed."""
+    """Take candidates from the front until enough capacity is free, then return those not needed."""
     taken: list[Victim] = []
     while not _covered(taken, missing) and (victim := next(candidates, None)) is not None:
         taken.append(victim)

@@ -1,6 +1,6 @@
-"""Which of the nodes offered is best: the rule behind prioritize (NODE-1 to NODE-3).
+"""Rule behind prioritize: the order of the offered nodes (NODE-1 to NODE-3).
 
-Here: the order of the nodes offered, and the scores that make kube-scheduler keep to it.
+Scores are chosen so that kube-scheduler follows that order.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -13,14 +13,14 @@ from core.resource import Resource
 from core.workload.nodes.ranking import score_of
 
 TOP_SCORE = 10
-"""The end of an extender's range (`MaxExtenderPriority`); its other end is 0."""
+"""Highest score of an extender (`MaxExtenderPriority`). The lowest is 0."""
 
 
 def decide_scores(view: LedgerView, uid: PodUid, names: Sequence[NodeName]) -> Scoring:
-    """A score for each node offered to a managed pod, or none: the choice is kube-scheduler's own.
+    """Score each node offered to a managed pod, or leave the choice to kube-scheduler.
 
-    What is sent is the rank, not the usage itself: see `bands_by_rank`. A node that the ledger does not know
-    has the lowest score. Cost: a look at each node, and ranking those that have changed since the last call.
+    The rank is sent, not the usage itself: see `bands_by_rank`. A node that the ledger does not know has the
+    lowest score. Cost: O(offered nodes), and ranking the nodes that changed since the last call.
     """
     record = view.pod(uid)
     if record is None or not record.membership.managed or not view.synced:
@@ -31,27 +31,27 @@ def decide_scores(view: LedgerView, uid: PodUid, names: Sequence[NodeName]) -> S
     ranked = _in_order(view, record, offered)
     bands = tuple(bands_by_rank(ranked))
     if len(ranked) < len(offered):
-        # Sets have no order of their own that would be the same in the next process.
+        # Sets have no order that would be the same in the next process.
         unknown = dict.fromkeys(name for name in names if name not in view.nodes)
         bands += ((0, tuple(unknown)),)
     return Scored(view.node_sort.policy, bands)
 
 
 def scores_nodes(view: LedgerView) -> bool:
-    """Whether Paddock chooses among nodes: the document names a policy, or a setting says so."""
+    """True if Paddock chooses among nodes, by the document's policy or by a setting."""
     return view.node_sort.named or view.settings.scores_nodes
 
 
 def bands_by_rank(names: Sequence[NodeName]) -> Iterator[Band]:
-    """Scores and the nodes that have them, given nodes in their order, best first.
+    """Scores and their nodes, for nodes in order, best first.
 
-    The best is the only one with `TOP_SCORE`, so that it wins however many there are. Up to eleven nodes
-    have scores of their own; of more, neighbours share one.
+    Only the best has `TOP_SCORE`, so that it wins whatever the number of nodes. Up to eleven nodes have
+    scores of their own. Of more, neighbours share one.
     """
     spread = max(len(names) - 1, TOP_SCORE)
     start = 0
     for score in range(TOP_SCORE, -1, -1):
-        # Rank r has (spread - r) * TOP_SCORE // spread: rounded away from the top, which leaves it to rank 0.
+        # Rank r has (spread - r) * TOP_SCORE // spread: rounded away from the top, which only rank 0 gets.
         end = spread + 1 + -score * spread // TOP_SCORE
         if start < len(names):
             yield score, tuple(names[start:end])
@@ -59,12 +59,12 @@ def bands_by_rank(names: Sequence[NodeName]) -> Iterator[Band]:
 
 
 def _in_order(view: LedgerView, record: PodRecord, offered: Set[NodeName]) -> list[NodeName]:
-    """The nodes that are known, best first."""
+    """Known nodes, best first."""
     return view.node_ranking().among(offered, instead=_own_rank(view, record, offered))
 
 
 def _own_rank(view: LedgerView, record: PodRecord, offered: Set[NodeName]) -> tuple[float, NodeName] | None:
-    """Of the node where the pod is counted although it is not there: it must not speak against that node."""
+    """Rank of the node where the pod is counted although it is not there, without the pod itself."""
     own = _own_node(record)
     node = view.nodes.get(own) if own in offered else None
     if node is None:

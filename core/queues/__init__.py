@@ -1,0 +1,1 @@
+"""Queues: specification, properties, tree, quotas, guarantees, placement, users."""

@@ -1,4 +1,4 @@
-"""How far the search for victims goes, and what an ask's priority is worth there (PRE-2, PRE-6)."""
+"""Fences: how far the search for victims goes, and an ask's priority on the way (PRE-2, PRE-6)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from core.resource import Resource, within
 
 
 class Bound(StrEnum):
-    """What ends the way up."""
+    """Reason why the way up ends."""
 
     ROOT = "root"
     FENCE = "fence"
@@ -22,8 +22,11 @@ class Bound(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """``root``: victims come from below it. ``entering`` and ``leaving``: what the ask's priority is worth
-    in each queue on the way up, before and after that queue's own offset or fence."""
+    """End of an ask's way up. ``root``: victims come from below it.
+
+    ``entering`` and ``leaving``: the ask's priority in each queue on the way up, before and after that
+    queue's own offset or fence.
+    """
 
     root: Queue
     bound: Bound
@@ -33,21 +36,26 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """A leaf in which victims may be looked for. ``priority``: the ask's, translated to this leaf;
-    ``fair_game``: a priority fence around it is low enough, so that no priority inside counts."""
+    """A leaf in which victims may be searched.
+
+    ``priority``: the ask's priority, translated to this leaf. ``fair_game``: True if a priority fence around
+    the leaf is low enough, so that no priority inside counts.
+    """
 
     leaf: Queue
     priority: int
     fair_game: bool
 
     def allows(self, priority: int) -> bool:
+        """True if a pod of that priority may be a victim."""
         return self.fair_game or priority <= self.priority
 
 
 def fence_of(ask: Queue, *, priority: int, size: Resource, usage: WhatIf) -> Fence:
-    """Walk up from the ask's leaf to where the search ends (PRE-6).
+    """Go up from the ask's leaf to the end of the search (PRE-6).
 
-    A queue that cannot take the ask without breaking a max is a fence too: the room must come from inside.
+    A queue that cannot take the ask without breaking a max is a fence too, because the capacity must come
+    from inside.
     """
     entering: dict[QueuePath, int] = {}
     leaving: dict[QueuePath, int] = {}
@@ -75,10 +83,10 @@ def _bound(queue: Queue, size: Resource, usage: WhatIf) -> Bound | None:
 
 
 def reach(fence: Fence, ask: Queue, *, shared_ancestor: bool = False) -> Iterator[Reach]:
-    """Every leaf below the fence's root but the ask's own, in name order (LAW-3, LAW-7).
+    """Every leaf below the fence's root except the ask's own, in name order (LAW-3, LAW-7).
 
-    ``shared_ancestor``: whether a common ancestor's own offset or fence changes what the ask is worth to its
-    siblings, as in YuniKorn; else only what lies between the two queues does (DIV-6).
+    ``shared_ancestor``: True if a common ancestor's offset or fence changes the ask's priority for its
+    siblings, as in YuniKorn. Otherwise only queues between the two do (DIV-6).
     """
     worth = fence.leaving if shared_ancestor else fence.entering
     yield from _down(fence.root, worth[fence.root.path], False, ask, worth)

@@ -1,4 +1,4 @@
-"""How far a queue is below its guarantee, and how far above (PRE-8, PRE-9). Pure arithmetic over usage."""
+"""Distance of a queue from its guarantee, below and above (PRE-8, PRE-9). Pure arithmetic over usage."""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,15 +6,15 @@ from core.queues.queue import Queue
 from core.queues.whatif import WhatIf
 
 Amounts = Mapping[str, int]
-"""Signed amounts; a name that is absent is not guaranteed. ``None`` beside it: nothing is."""
+"""Signed amounts. An absent name is not guaranteed. ``None`` instead: nothing is."""
 
 
 def remaining(usage: WhatIf, queue: Queue, ask: Queue | None = None) -> Amounts | None:
-    """What is left to a queue's guarantee, over it negative; None when nobody guarantees anything (PRE-8).
+    """Amounts left to a queue's guarantee, negative above it. None without any guarantee (PRE-8).
 
-    ``ask``: the leaf that wants room. Its own values beat those of its ancestors; and when it has a
-    guarantee of its own, those of common ancestors are hidden from its siblings. An ancestor is one by path
-    segments, not by the beginning of a name (DIV-8).
+    ``ask``: the leaf of the ask. Its own values override those of its ancestors. If it has a guarantee, those
+    of common ancestors are hidden from its siblings. Ancestors are found by path segments, not by prefixes of
+    names (DIV-8).
     """
     parent = queue.parent
     above = remaining(usage, parent, ask) if parent is not None else None
@@ -32,7 +32,7 @@ def remaining(usage: WhatIf, queue: Queue, ask: Queue | None = None) -> Amounts 
 
 
 def _smaller(own: dict[str, int], above: Amounts) -> Amounts:
-    """`min_union`."""
+    """Smaller amount of every name (`min_union`)."""
     for name, amount in above.items():
         if name not in own or amount < own[name]:
             own[name] = amount
@@ -40,7 +40,7 @@ def _smaller(own: dict[str, int], above: Amounts) -> Amounts:
 
 
 def preemptable(usage: WhatIf, queue: Queue) -> Amounts | None:
-    """What a queue uses above its guarantee, at most its parent does; None when it uses nothing (PRE-9)."""
+    """Usage of a queue above its guarantee, at most its parent's. None if it uses nothing (PRE-9)."""
     used = {name: amount for name, amount in usage.used(queue).items() if amount}
     if not used:
         return None
@@ -59,9 +59,10 @@ def preemptable(usage: WhatIf, queue: Queue) -> Amounts | None:
 
 
 def losable(usage: WhatIf, queues: Iterable[Queue]) -> Amounts:
-    """The most that can be taken so that none of the queues falls below its guarantee (LAW-2).
+    """Most that can be taken without any of the queues falling below its guarantee (LAW-2).
 
-    A name that none of them guarantees is absent: all of it may go. Negative where one is below already.
+    An absent name is not guaranteed by any of them, so all of it may be taken. Negative if a queue is below
+    its guarantee already.
     """
     least: dict[str, int] = {}
     for queue in queues:
@@ -76,5 +77,5 @@ def losable(usage: WhatIf, queues: Iterable[Queue]) -> Amounts:
 
 
 def below_common(leaf: Queue, ask: Queue) -> tuple[Queue, ...]:
-    """The queues from a leaf up to, but without, the lowest common ancestor with another."""
+    """Queues from a leaf up to, but without, the lowest common ancestor with the ask's leaf."""
     return tuple(queue for queue in leaf.chain if queue not in ask.chain)

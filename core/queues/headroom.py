@@ -1,7 +1,7 @@
-"""How much room a queue has, under its own limits and those above it. Reads queues, changes nothing.
+"""Headroom of a queue, under its own limits and those above it. Pure.
 
-``chain`` is always the queue and its ancestors up to the root. Units: millicores for ``vcore``, the base
-unit for everything else. A resource that no queue on the chain caps is absent: unlimited.
+``chain`` is always the queue and its ancestors up to the root. Units: millicores for ``vcore``, the base unit
+for everything else. A resource that no queue on the chain caps is absent: unlimited.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,14 +17,14 @@ _NOTHING = Tally()
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """The first limit an ask would break: whose, and in which resource."""
+    """First limit that an ask would break: its queue and its resource."""
 
     queue: Queue
     resource: str
 
     @property
     def limit(self) -> str:
-        """The limit as a refusal names it: never a usage."""
+        """Limit as a refusal names it, without usage."""
         amount = self.queue.max.get(self.resource) if self.queue.max is not None else None
         if amount is None:
             return f"has no {self.resource}"
@@ -32,10 +32,10 @@ class Shortfall:
 
 
 def headroom(chain: Iterable[Queue]) -> Limit:
-    """Room left for new asks in a queue, under its own max and every ancestor's (QUO-3).
+    """Capacity left for new asks in a queue, under its own max and every ancestor's (QUO-3).
 
-    Room in one queue is ``max - allocated - reserved``; the answer is the smallest room per resource.
-    A negative room is kept: it says how far a queue is over a max that was lowered.
+    The capacity left in one queue is ``max - allocated - reserved``. The answer is the smallest of them per
+    resource. Negative values say how far a queue is above a max that was lowered.
     """
     left = UNLIMITED
     for queue in chain:
@@ -45,7 +45,7 @@ def headroom(chain: Iterable[Queue]) -> Limit:
 
 
 def max_headroom(chain: Iterable[Queue]) -> Limit:
-    """As `headroom`, without the cluster's size: what would be left if nodes were added (QUO-4)."""
+    """Headroom without the cluster's size: what would be left if nodes were added (QUO-4)."""
     return headroom(queue for queue in chain if not queue.is_root)
 
 
@@ -56,11 +56,11 @@ def _own_headroom(queue: Queue, cap: Limit) -> Limit:
 def shortfall(
     chain: Sequence[Queue], size: Resource, *, extra: Mapping[QueuePath, Tally] | None = None
 ) -> Shortfall | None:
-    """The first limit that admitting ``size`` would break, from the leaf up, or None (QUO-7, QUO-8).
+    """First limit that admitting ``size`` would break, from the leaf up, or None (QUO-7, QUO-8).
 
-    Only types asked for are looked at, so a queue over its memory still takes an ask without memory. Below
-    the root an undefined type is unlimited; at the root a type that no node offers does not fit.
-    ``extra``: usage to count on top, per queue. Cost: O(depth).
+    Only requested types count, so a queue above its memory still takes an ask without memory. Below the root,
+    an undefined type is unlimited. At the root, a type that no node offers does not fit. ``extra``: usage to
+    count on top, per queue. Cost: O(depth).
     """
     for queue in chain:
         excess = _excess(queue, size, extra.get(queue.path) if extra is not None else None)
@@ -88,7 +88,7 @@ def _unknown_type(cap: Limit | None, size: Resource) -> str | None:
 
 
 def effective_max(chain: Iterable[Queue]) -> Limit | None:
-    """Component-wise minimum of the maxima on the path, the root's too; None when none is set (QUO-5)."""
+    """Smallest max per resource on the path, including the root's. None if none is set (QUO-5)."""
     caps = [queue.max for queue in chain if queue.max is not None]
     if not caps:
         return None
@@ -99,14 +99,14 @@ def effective_max(chain: Iterable[Queue]) -> Limit | None:
 
 
 def configured_max(chain: Iterable[Queue]) -> Limit | None:
-    """As `effective_max` without the root: what the document alone says (QUO-5)."""
+    """Smallest max per resource on the path without the root: the document alone (QUO-5)."""
     return effective_max(queue for queue in chain if not queue.is_root)
 
 
 def fair_max(chain: Sequence[Queue]) -> Limit | None:
-    """The cluster's size, overlaid from the root down by each queue's own max (QUO-6).
+    """Cluster size, overlaid from the root down by each queue's own max (QUO-6).
 
-    A child's value wins even when it is larger. None without nodes. Only a denominator for shares.
+    A child's value wins even if it is larger. None without nodes. Only a denominator of shares.
     """
     overlaid = chain[-1].max
     if overlaid is None:
@@ -118,7 +118,7 @@ def fair_max(chain: Sequence[Queue]) -> Limit | None:
 
 
 def actual_guaranteed(chain: Sequence[Queue]) -> Limit | None:
-    """Component-wise minimum of the guarantees on the path; None when none is set (QUO-11)."""
+    """Smallest guarantee per resource on the path. None if none is set (QUO-11)."""
     tightest: Limit | None = None
     for queue in chain:
         if queue.guaranteed is not None:

@@ -1,4 +1,4 @@
-"""Which child queue goes first (SORT-0 to SORT-3). Pure comparisons; who takes part is not asked here."""
+"""Order of child queues (SORT-0 to SORT-3). Pure comparisons between the given contenders."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -10,9 +10,9 @@ Key = tuple[float, float]
 
 
 class Contender(NamedTuple):
-    """One child as it stands. ``key``: see `order_key`; ``pending``: what it asks for.
+    """A child queue as it is compared. ``key``: see `order_key`. ``pending``: its demand.
 
-    Most ties are between queues that ask for the same: they are told soonest where that is one object.
+    Most ties are between queues with the same demand. They compare fastest if it is one object.
     """
 
     path: QueuePath
@@ -21,18 +21,21 @@ class Contender(NamedTuple):
 
 
 def order_key(priority: int, share: float, *, by_priority: bool) -> Key:
-    """The lower goes first (SORT-1, SORT-2). ``priority``: exported (PRI-4); ``share``: SORT-3.
+    """Sort key of a child, the lower first (SORT-1, SORT-2). ``priority``: exported (PRI-4).
 
-    ``by_priority``: ``application.sort.priority`` of the parent; without it priority breaks ties of shares.
+    ``share``: SORT-3.
+
+    ``by_priority``: ``application.sort.priority`` of the parent. Without it, priority only breaks ties of
+    shares.
     """
     return (-priority, share) if by_priority else (share, -priority)
 
 
 def first_of(contenders: Iterable[Contender]) -> Contender | None:
-    """The one that goes first of contenders in the order of their names; None of none.
+    """First of the contenders, which are in the order of their names. None without any.
 
-    Of equals, one that asks for at least as much of everything and more of something goes before the other;
-    two of which neither does so keep the order of their names.
+    Of two equals, a contender goes first if it demands at least as much of everything and more of something.
+    Otherwise the order of names decides.
     """
     open_ones = list(contenders)
     if not open_ones:
@@ -47,7 +50,7 @@ def first_of(contenders: Iterable[Contender]) -> Contender | None:
 
 
 def goes_before(one: Contender, other: Contender) -> bool:
-    """Whether one is to be taken rather than the other; a strict order, names left out."""
+    """True if ``one`` is taken before ``other``. A strict order, names left out."""
     if one.key != other.key:
         return one.key < other.key
     return strictly_more(one.pending, other.pending)

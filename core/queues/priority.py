@@ -1,6 +1,6 @@
-"""The priority of a queue: the best that is pending below it, as far as offsets and fences let it out (PRI).
+"""Priority of a queue: the best that is pending below it, after offsets and fences (PRI).
 
-Kept up to date ask by ask: an ask that comes or goes costs O(depth) times the number of different priorities.
+Updated ask by ask. Each change costs O(depth) times the number of different priorities.
 """
 
 from core.queues.properties import QueueProperties
@@ -10,7 +10,10 @@ HIGHEST = 2**31 - 1
 
 
 def exported(raw: int, properties: QueueProperties, *, is_root: bool = False) -> int:
-    """What a queue shows its parent (PRI-4): clamped at each level; the root applies nothing (PRI-8)."""
+    """Priority that a queue exports to its parent (PRI-4), clamped at each level.
+
+    Unchanged at the root (PRI-8).
+    """
     if raw == NO_PRIORITY or is_root:
         return raw
     if properties.priority_fence:
@@ -19,33 +22,33 @@ def exported(raw: int, properties: QueueProperties, *, is_root: bool = False) ->
 
 
 def ask_comes(leaf: Queue, priority: int) -> None:
-    """A pending ask is there."""
+    """Count a new pending ask."""
     leaf.asked[priority] = leaf.asked.get(priority, 0) + 1
     if priority > leaf.raw_priority:
         _set_raw(leaf, priority)
 
 
 def ask_goes(leaf: Queue, priority: int) -> None:
-    """It was placed, or is gone."""
+    """Count out an ask that was placed or deleted."""
     _lose(leaf.asked, priority)
     if priority == leaf.raw_priority and priority not in leaf.asked:
         _set_raw(leaf, raw_priority(leaf))
 
 
 def child_goes(parent: Queue, child: Queue) -> None:
-    """A child was removed (PRI-5)."""
+    """Count out a removed child (PRI-5)."""
     if child.priority != NO_PRIORITY:
         _lose(parent.shown, child.priority)
         _set_raw(parent, raw_priority(parent))
 
 
 def raw_priority(queue: Queue) -> int:
-    """The best of what is pending in the queue and of what its children export (PRI-3)."""
+    """Best priority of pending asks in the queue and of its children's exports (PRI-3)."""
     return max((*queue.asked, *queue.shown), default=NO_PRIORITY)
 
 
 def recompute(queue: Queue) -> None:
-    """After properties have changed; its children's must stand (PRI-5)."""
+    """Recompute a queue after a change of properties. Its children must be up to date (PRI-5)."""
     queue.shown.clear()
     for child in queue.children.values():
         if child.priority != NO_PRIORITY:
@@ -55,7 +58,7 @@ def recompute(queue: Queue) -> None:
 
 
 def _set_raw(queue: Queue, raw: int) -> None:
-    """Note it and carry it up as far as it makes a difference."""
+    """Set the raw priority, and update queues above as far as it makes a difference."""
     queue.raw_priority = raw
     before, queue.priority = queue.priority, exported(raw, queue.properties, is_root=queue.is_root)
     parent = queue.parent

@@ -1,4 +1,4 @@
-"""What the properties of a queue mean, and what a child inherits of them (Q-4 to Q-6)."""
+"""Properties of a queue: their meaning, and their inheritance (Q-4 to Q-6)."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ UNSCHEDULED_BACKOFF = "application.unschedasks.backoff"
 UNSCHEDULED_DELAY = "application.unschedasks.backoff.delay"
 
 DEFAULT_DELAY = 30.0
-"""Seconds: of ``preemption.delay`` and of ``application.unschedasks.backoff.delay``."""
+"""Default of ``preemption.delay`` and of ``application.unschedasks.backoff.delay``, in seconds."""
 
 _INT32 = range(-(2**31), 2**31)
 _UINT64 = range(2**64)
@@ -32,7 +32,7 @@ Known = TypeVar("Known")
 
 
 class SortPolicy(StrEnum):
-    """How the applications of a leaf, or the children of a parent, are ordered (SORT)."""
+    """Order of the applications of a leaf, or of the children of a parent (SORT)."""
 
     FIFO = "fifo"
     FAIR = "fair"
@@ -40,6 +40,8 @@ class SortPolicy(StrEnum):
 
 
 class PreemptionPolicy(StrEnum):
+    """Value of ``preemption.policy`` (PRE-2)."""
+
     DEFAULT = "default"
     FENCE = "fence"
     DISABLED = "disabled"
@@ -47,11 +49,11 @@ class PreemptionPolicy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QueueProperties:
-    """The properties in force in one queue; delays in seconds.
+    """Properties in force in one queue. Delays are in seconds.
 
-    ``sort_by_priority``: ``application.sort.priority``; ``priority_fence``: ``priority.policy: fence``;
-    ``quota_preemption_delay`` 0 is off; ``unscheduled_backoff``: asks that could not be placed before an
-    application rests, 0 is never.
+    ``sort_by_priority``: ``application.sort.priority``. ``priority_fence``: ``priority.policy: fence``.
+    ``quota_preemption_delay``: 0 for off. ``unscheduled_backoff``: asks without a node that begin an
+    application's back-off; 0 for never.
     """
 
     sort_policy: SortPolicy = SortPolicy.FIFO
@@ -66,9 +68,9 @@ class QueueProperties:
 
 
 def inherited(parent: Mapping[str, str], own: Mapping[str, str]) -> Mapping[str, str]:
-    """The properties of a configured queue: its parent's, as far as they go down, under its own (Q-5).
+    """Properties of a configured queue: the inheritable part of its parent's, overlaid by its own (Q-5).
 
-    What does not go down stands at its default. Keys that nobody knows go down as well.
+    Other properties have their defaults. Unknown keys are inherited.
     """
     return {**{key: _passed_down(key, value) for key, value in parent.items()}, **own}
 
@@ -86,7 +88,7 @@ def _passed_down(key: str, value: str) -> str:
 
 
 def properties_from(values: Mapping[str, str], *, is_leaf: bool) -> QueueProperties:
-    """What a queue's properties say; what cannot be read stands at its default (Q-4)."""
+    """Meaning of a queue's properties. A value that cannot be read gets its default (Q-4)."""
     return QueueProperties(
         sort_policy=_sort_policy(values.get(SORT_POLICY, "")) if is_leaf else SortPolicy.FAIR,
         sort_by_priority=values.get(SORT_PRIORITY, "").lower() != "disabled",
@@ -103,7 +105,7 @@ def properties_from(values: Mapping[str, str], *, is_leaf: bool) -> QueuePropert
 
 
 def readable(key: str, value: str) -> bool | None:
-    """Whether a value is one of the key's own; None for a key that nobody knows."""
+    """True if a value is valid for its key. None for an unknown key."""
     match key:
         case "application.sort.policy":
             return value in set(SortPolicy)

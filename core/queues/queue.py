@@ -1,4 +1,4 @@
-"""A queue: what configuration says of it, and what its pods hold. Bookkeeping only, no rules."""
+"""A queue: its configuration, and the usage of its pods. Bookkeeping only, no rules."""
 
 from collections.abc import Mapping
 
@@ -8,26 +8,34 @@ from core.queues.spec import QueueSpec, TemplateSpec
 from core.resource import Limit, Resource, Tally
 
 NO_PRIORITY = -(2**31)
-"""Nothing is pending (PRI-2); an ask of that very priority cannot be told from none."""
+"""Priority of nothing pending (PRI-2). An ask with that very priority looks the same."""
 
 
 class Queue:
-    """One queue of the tree with its usage.
+    """Queue of the tree with its usage.
 
-    Three disjoint counters, each the sum over the pods in this queue and below it (QUO-2): ``allocated``
-    (on a node), ``reserved`` (admitted by filter, not bound yet) and ``pending`` (the other asks).
-    ``fresh`` is the part of ``pending`` that nobody has looked at yet, ``triggered`` the part that victims
-    were chosen for (DIV-14), ``preempting`` the part of ``allocated`` that was chosen (PRE-21),
-    ``bypassed`` the part of ``reserved`` that was never admitted (F-7). ``max`` is the configured one, for
-    the root the sum of its nodes (QUO-1); None is no limit.
-    ``applications``: those in it, of which the ``completing`` have no pod; ``running``: those in it and below
-    that were given something, while they live (QUO-13).
-    ``draining``: no longer in the document, kept until its applications are gone (Q-9); ``dynamic``: made by
-    a placement rule, in no document (Q-6). ``entries``: its properties as text with what it inherits, and
-    ``properties`` what they mean. ``asked``: number of asks pending in this very queue by priority,
-    ``shown``: of children by what they export;
-    ``raw_priority``: the best of what is pending in and below it, ``priority``: what it shows its parent
-    (PRI-4); see `core.queues.priority`.
+    Three disjoint counters are sums over the pods in this queue and below it (QUO-2):
+    ``allocated``: on a node.
+    ``reserved``: admitted by filter, not bound yet.
+    ``pending``: the other asks.
+
+    Four counters are parts of them:
+    ``fresh``: part of ``pending`` that no cycle has checked.
+    ``triggered``: part of ``pending`` that has victims (DIV-14).
+    ``preempting``: part of ``allocated`` that was chosen as victims (PRE-21).
+    ``bypassed``: part of ``reserved`` that was never admitted (F-7).
+
+    ``max``: configured max, or the sum of the nodes for the root (QUO-1). None for no limit.
+    ``applications``: applications in it.
+    ``completing``: applications in it without pods.
+    ``running``: applications in it and below that started (QUO-13).
+    ``draining``: True once the document lacks it, until its applications end (Q-9).
+    ``dynamic``: True if a placement rule created it (Q-6).
+    ``entries``: properties as text, including inherited ones. ``properties``: their meaning.
+    ``asked``: number of asks pending in this queue itself, by priority.
+    ``shown``: number of children by exported priority.
+    ``raw_priority``: best pending priority in and below it.
+    ``priority``: exported priority (PRI-4); see `core.queues.priority`.
     """
 
     __slots__ = (
@@ -89,32 +97,36 @@ class Queue:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether applications may live here (Q-1); children that still drain keep it a parent."""
+        """True if applications may live here (Q-1). Children that still drain make it a parent."""
         return self.spec.is_leaf and not self.children
 
     @property
     def max_applications(self) -> int:
-        """0 is unlimited."""
+        """Limit on the number of applications; 0 for unlimited."""
         return self.spec.max_applications
 
     @property
     def template(self) -> TemplateSpec | None:
-        """The child template in force here: its own or the nearest ancestor's (TPL-3)."""
+        """Child template in force: its own, or the nearest ancestor's (TPL-3)."""
         return next((each.spec.template for each in self.chain if each.spec.template is not None), None)
 
     @property
     def guaranteed(self) -> Resource | None:
+        """Guaranteed amounts, or None."""
         return self.spec.guaranteed
 
     def configure(self, spec: QueueSpec) -> None:
-        """Take over what a new document says; usage stays. The root's max comes from its nodes."""
+        """Apply a new specification. Usage stays. The root's max comes from its nodes."""
         self.spec = spec
         self.draining = self.dynamic = False
         if not self.is_root:
             self.max = spec.max
 
     def inherit(self) -> None:
-        """Its properties anew; the parent's must stand. A dynamic queue has only its own (Q-5, Q-6)."""
+        """Recompute its properties. The parent's must be up to date.
+
+        A dynamic queue has only its own (Q-5, Q-6).
+        """
         from_parent = self.parent.entries if self.parent is not None and not self.dynamic else {}
         self.entries = inherited(from_parent, self.spec.properties)
         self.properties = properties_from(self.entries, is_leaf=self.spec.is_leaf)

@@ -1,4 +1,4 @@
-"""When preemption begins after a quota has shrunk below what is used (QCP-1 to QCP-3)."""
+"""Start of preemption after a quota has shrunk below usage (QCP-1 to QCP-3)."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from core.resource import Amounts, Limit, is_zero, strictly_more, within
 
 @dataclass(frozen=True, slots=True)
 class QuotaTerms:
-    """What a document says of a queue's quota. ``delay``: ``quota.preemption.delay`` in seconds, 0 is off."""
+    """Quota of a queue in a document. ``delay``: ``quota.preemption.delay`` in seconds; 0 for off."""
 
     max: Limit | None
     delay: float
@@ -24,9 +24,10 @@ def start_after(
     running: bool,
     now: float,
 ) -> float | None:
-    """When preemption may begin after a document was applied, None for not at all (QCP-2, DIV-17).
+    """Time at which preemption may begin after a document was applied. None for never (QCP-2, DIV-17).
 
-    ``start``: when it was to begin so far; ``running``: it is under way, and nothing changes then.
+    ``start``: time at which it was to begin so far. ``running``: True if it is under way, which changes
+    nothing.
     """
     if running:
         return start
@@ -40,7 +41,7 @@ def start_after(
 
 
 def _lowered_below_use(old: Limit | None, new: Limit | None, allocated: Amounts) -> bool:
-    """Whether a type was lowered of which more is used than it now allows; a first max lowers (DIV-17)."""
+    """True if a type was lowered below its usage. A first max counts as lowered (DIV-17)."""
     used = dict(allocated.items())
     for name, cap in new.items() if new is not None else ():
         before = old.get(name) if old is not None else None
@@ -52,19 +53,19 @@ def _lowered_below_use(old: Limit | None, new: Limit | None, allocated: Amounts)
 def start_after_growth(
     terms: QuotaTerms, *, start: float | None, allocated: Amounts, switched_on: bool, now: float
 ) -> float | None:
-    """As `start_after` when usage grew without being asked: a recovery or a resize in place (QCP-2)."""
+    """Start as from `start_after`, for usage that grew without admission: a recovery or a resize (QCP-2)."""
     if start is not None or not (switched_on and terms.delay) or is_zero(terms.max):
         return start
     return start if within(terms.max, allocated) else now + terms.delay
 
 
 def is_due(queue: Queue, start: float | None, *, now: float) -> bool:
-    """Whether a queue's preemption begins now (QCP-3). Dynamic ones never do (QCP-1)."""
+    """True if a queue's preemption begins now (QCP-3). Never for dynamic queues (QCP-1)."""
     if start is None or queue.dynamic or not has_come(start, now=now):
         return False
     return not is_zero(queue.max) and not within(queue.max, queue.allocated)
 
 
 def terms_of(queue: Queue) -> QuotaTerms:
-    """What is in force now."""
+    """Current terms of a queue."""
     return QuotaTerms(queue.max, queue.properties.quota_preemption_delay)

@@ -1,6 +1,6 @@
-"""Is there room for an ask: applications, user, group, queue, in that order (QUO-7, QUO-8, QUO-13, UGM-8).
+"""Check of an ask: applications, user, group, queue, in that order (QUO-7, QUO-8, QUO-13, UGM-8).
 
-Used for an answer to kube-scheduler and for choosing who is woken; `Extra` is what the latter counts on top.
+Used for answers to kube-scheduler and by cycles. `Extra` is what a cycle counts on top.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,13 +26,14 @@ _Place = TypeVar("_Place")
 
 @dataclass(slots=True)
 class Extra:
-    """Room given away that the counters do not show yet. Adding and taking back must pair."""
+    """Amounts given away that the counters do not show yet. Each addition needs one subtraction."""
 
     queues: dict[QueuePath, Tally] = field(default_factory=dict)
     people: dict[Tracked, Tally] = field(default_factory=dict)
     started: dict[QueuePath | Tracked, dict[AppId, int]] = field(default_factory=dict)
 
     def add(self, chain: Sequence[Queue], claimant: Claimant, size: Resource) -> None:
+        """Count an ask in."""
         for queue in chain:
             _give(self.queues, queue.path, size)
             for tracked in claimant.tracked(queue.path):
@@ -42,6 +43,7 @@ class Extra:
             times[claimant.application] = times.get(claimant.application, 0) + 1
 
     def take_back(self, chain: Sequence[Queue], claimant: Claimant, size: Resource) -> None:
+        """Count an ask out."""
         for queue in chain:
             _take(self.queues, queue.path, size)
             for tracked in claimant.tracked(queue.path):
@@ -55,7 +57,7 @@ class Extra:
                 del self.started[place]
 
     def of(self, queue: Queue) -> Tally:
-        """What is given away in a queue; only to be read."""
+        """Amounts given away in a queue. Read only."""
         return self.queues.get(queue.path, _NOTHING)
 
 
@@ -70,7 +72,7 @@ def _give(tallies: dict[_Place, Tally], place: _Place, size: Resource) -> None:
 def _take(tallies: dict[_Place, Tally], place: _Place, size: Resource) -> None:
     tally = tallies.get(place)
     if tally is None:
-        # Others that took nothing at all have taken it away.
+        # Other asks that held nothing have removed the entry.
         return
     tally.subtract(size)
     if not tally:
@@ -78,7 +80,7 @@ def _take(tallies: dict[_Place, Tally], place: _Place, size: Resource) -> None:
 
 
 def _places(chain: Sequence[Queue], claimant: Claimant) -> Iterator[QueuePath | Tracked]:
-    """Where an application counts as one of those that run: queues, its user and its group."""
+    """Places in which an application counts as running: queues, its user and its group."""
     for queue in chain:
         yield queue.path
         yield from claimant.tracked(queue.path)
@@ -86,7 +88,7 @@ def _places(chain: Sequence[Queue], claimant: Claimant) -> Iterator[QueuePath | 
 
 @dataclass(frozen=True, slots=True)
 class QuotaCheck:
-    """What the check reads besides the queues."""
+    """Data that the check reads besides the queues."""
 
     limits: Limits
     book: UsageBook
@@ -100,9 +102,9 @@ class QuotaCheck:
         extra: Extra | None = None,
         with_root: bool = True,
     ) -> Refusal | None:
-        """The first reason why an ask must wait, or None. ``chain``: from the leaf to the root.
+        """First reason why an ask must wait, or None. ``chain``: from the leaf to the root.
 
-        ``with_root``: whether a cluster that is full is such a reason. Cost: O(depth).
+        ``with_root``: True if a full cluster is such a reason. Cost: O(depth).
         """
         return self.personal_refusal(chain, claimant, size, extra=extra) or _queues(
             chain if with_root else chain[:-1], size, extra
@@ -111,16 +113,16 @@ class QuotaCheck:
     def personal_refusal(
         self, chain: Sequence[Queue], claimant: Claimant, size: Resource, *, extra: Extra | None = None
     ) -> Refusal | None:
-        """As `refusal`, without the room of queues: what no victim's going can change."""
+        """Refusal without the headroom of queues: a reason that no eviction can change. Else None."""
         return self._applications(chain, claimant, extra) or (
             self._people(chain, claimant, size, extra) if self.limits else None
         )
 
     def excess(self, chain: Sequence[Queue], claimant: Claimant, size: Resource) -> Refusal | None:
-        """The first limit that is passed already in a resource of which ``size``, counted there, has some.
+        """First limit that is exceeded in a resource of ``size``, which is counted there. Else None.
 
-        The check for a pod that holds a reservation: what others forced may have taken its room (QUO-8).
-        Pending pods that were never admitted do not count: they are refused in its stead (F-7).
+        The check for a pod with a reservation, whose capacity others may have taken by force (QUO-8). Pending
+        pods that were never admitted do not count, because they are refused instead (F-7).
         """
         for tracked, name in passed_limits(self.limits, self.book, chain, claimant, size):
             entry = entry_for(self.limits, tracked)
@@ -164,7 +166,7 @@ class QuotaCheck:
     def _people(
         self, chain: Sequence[Queue], claimant: Claimant, size: Resource, extra: Extra | None
     ) -> Refusal | None:
-        """User before group (FORMAT-10)."""
+        """Refusal by limits, of the user before the group (FORMAT-10), or None."""
         for kind in _QUOTA:
             for queue in chain:
                 for tracked in claimant.tracked(queue.path):
@@ -192,10 +194,10 @@ class QuotaCheck:
 def passed_queues(
     chain: Sequence[Queue], size: Resource, *, bypassed: bool = True
 ) -> Iterator[tuple[Queue, str]]:
-    """The queues above their max in a resource of which ``size`` has some, with that resource.
+    """Queues above their max in a resource of ``size``, each with that resource.
 
-    ``bypassed``: whether pending pods that were never admitted count (F-7). Without the root, whose max
-    is the cluster's size and no quota. Cost: O(depth).
+    ``bypassed``: whether pending pods that were never admitted count (F-7). Without the root, whose max is
+    the cluster's size and no quota. Cost: O(depth).
     """
     for queue in chain:
         if queue.max is not None and not queue.is_root:
@@ -206,14 +208,14 @@ def passed_queues(
 
 
 def negated(tally: Tally) -> Tally:
-    """What it takes to count a tally out of a sum."""
+    """Amounts that subtract a tally from a sum."""
     return Tally(tally.as_resource().times(-1)) if tally else _NOTHING
 
 
 def passed_limits(
     limits: Limits, book: UsageBook, chain: Sequence[Queue], claimant: Claimant, size: Resource
 ) -> Iterator[tuple[Tracked, str]]:
-    """The same for the limits of a user and a group: users first."""
+    """Limits of users and groups that are exceeded in a resource of ``size``, users first."""
     if not limits:
         return
     tracked = [each for queue in chain for each in claimant.tracked(queue.path)]
@@ -231,7 +233,7 @@ def _queues(chain: Sequence[Queue], size: Resource, extra: Extra | None) -> Refu
 
 
 def _count(running: set[AppId], place: QueuePath | Tracked, claimant: Claimant, extra: Extra | None) -> int:
-    """Applications besides this one that run, or are about to."""
+    """Number of other applications that run, or are about to."""
     count = len(running) - (claimant.application in running)
     for app_id in extra.started.get(place, ()) if extra is not None else ():
         count += app_id not in running and app_id != claimant.application

@@ -1,4 +1,4 @@
-"""The tree of queues: building it from a document, changing it under running pods, finding a queue in it."""
+"""Tree of queues: built from a document, changed under running pods, searched by path."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ def _bare(path: QueuePath, parent: QueuePath | None, *, is_leaf: bool) -> QueueS
 
 
 class QueueTree:
-    """All queues by path. Before the first document there is a bare root."""
+    """All queues by path. Before the first document there is only the root."""
 
     def __init__(self) -> None:
         self.root = Queue(_bare(ROOT, None, is_leaf=False), None)
@@ -39,19 +39,23 @@ class QueueTree:
         return len(self._by_path)
 
     def get(self, path: str) -> Queue | None:
-        """Look-up folds to lower case (Q-12)."""
+        """Queue of a path, in any case of letters (Q-12), or None."""
         return self._by_path.get(path) or self._by_path.get(path.lower())
 
     def leaves(self) -> Iterator[Queue]:
+        """All leaves."""
         return (queue for queue in self if queue.is_leaf)
 
     def set_capacity(self, capacity: Tally) -> None:
-        """Root max: the sum of the nodes, zero types pruned; none is undefined (QUO-1)."""
+        """Set the root's max to the sum of the nodes, without zero types; None without any (QUO-1)."""
         amounts = {name: amount for name, amount in capacity.items() if amount > 0}
         self.root.max = Limit(amounts) if amounts else None
 
     def conflicts(self, partition: PartitionSpec) -> tuple[str, ...]:
-        """Why a document cannot be applied to the running tree, one sentence each; empty when it can."""
+        """Reasons why a document cannot be applied to the running tree, one sentence each.
+
+        Empty if it can.
+        """
         return tuple(
             f"{spec.path} runs {len(live)} applications and cannot become a parent queue"
             for spec in partition.queues
@@ -61,9 +65,9 @@ class QueueTree:
         )
 
     def apply(self, partition: PartitionSpec) -> None:
-        """Take over a document: known queues keep their usage, missing ones drain (Q-9).
+        """Apply a document. Known queues keep their usage, and missing ones drain (Q-9).
 
-        The caller has asked `conflicts` before.
+        The caller has checked `conflicts` before.
         """
         for spec in partition.queues:
             known = self._by_path.get(spec.path)
@@ -78,12 +82,12 @@ class QueueTree:
             recompute(queue)
 
     def recovery_queue(self) -> Queue:
-        """The leaf for bound pods whose queue is unknown, made when needed; no quota (PL-12)."""
+        """Leaf for bound pods whose queue is unknown, created if needed, without quota (PL-12)."""
         known = self._by_path.get(RECOVERY_QUEUE)
         return known or self._add(_bare(RECOVERY_QUEUE, ROOT, is_leaf=True), dynamic=True)
 
     def create(self, paths: Sequence[QueuePath]) -> Queue:
-        """Make the levels that placement found missing: dynamic parents, the last a dynamic leaf (PL-11).
+        """Create the levels that placement found missing: dynamic parents, the last a dynamic leaf (PL-11).
 
         The leaf gets the template in force above it, once (TPL-2, TPL-4).
         """
@@ -105,7 +109,7 @@ class QueueTree:
     def limit(
         self, queue: Queue, *, max: Limit | None, guaranteed: Resource | None, max_applications: int
     ) -> None:
-        """What a namespace's annotations say of a dynamic leaf; only what is there is set (NS-5)."""
+        """Apply a namespace's annotations to a dynamic leaf. Absent ones change nothing (NS-5)."""
         if not queue.dynamic or not queue.is_leaf or queue.path == RECOVERY_QUEUE:
             return
         queue.spec = replace(
@@ -117,7 +121,7 @@ class QueueTree:
         queue.max = queue.spec.max
 
     def remove_idle(self) -> tuple[QueuePath, ...]:
-        """Remove queues that drain or are dynamic, and are empty, children first (Q-10)."""
+        """Remove empty queues that drain or are dynamic, children first (Q-10)."""
         removed = []
         for queue in reversed(list(self)):
             leaving = queue.draining or queue.dynamic
@@ -139,14 +143,14 @@ class QueueTree:
             child_goes(queue.parent, queue)
         del self._by_path[queue.path]
 
-    def _drain_except(self, kept: set[QueuePath]) -> None:
+    def _drain_except(self, named: set[QueuePath]) -> None:
         for queue in self:
-            if queue.path not in kept and not queue.dynamic and not queue.is_root:
+            if queue.path not in named and not queue.dynamic and not queue.is_root:
                 queue.draining = True
 
 
 def over_max(queue: Queue) -> Resource | None:
-    """By how much a queue holds more than its max, or None when it does not."""
+    """Amounts that a queue holds above its max, or None."""
     if queue.max is None:
         return None
     held = queue.allocated.as_resource() + queue.reserved.as_resource()

@@ -1,4 +1,4 @@
-"""Usage of queues with pods removed or added on top: what a plan is tried on. Never changes a queue."""
+"""Usage of queues with pods removed or added, to try a plan. Never changes a queue."""
 
 from collections.abc import Mapping
 
@@ -10,12 +10,11 @@ Usage = Mapping[str, int]
 
 
 class WhatIf:
-    """What queues would use. Amounts as in `Queue`; an absent name is zero.
+    """Hypothetical usage of queues. Amounts as in `Queue`; an absent name is zero.
 
-    What was chosen as a victim before counts as gone everywhere (PRE-21). On the path of the asking leaf,
-    promises count as kept: what is reserved, and the asks that victims were chosen for (DIV-14). Elsewhere
-    only what runs counts, so that no promise makes a pod a victim. ``own``: what the ask itself holds of
-    such promises, which is not counted twice.
+    Pods chosen as victims count as evicted everywhere (PRE-21). On the path of the asking leaf, promises
+    count as usage: reservations, and asks with victims (DIV-14). Elsewhere only running pods count, so that
+    no promise makes a pod a victim. ``own``: promises to the ask itself, which are not counted twice.
     """
 
     __slots__ = ("_base", "_changed", "_own", "_path")
@@ -27,24 +26,24 @@ class WhatIf:
         self._changed: dict[QueuePath, dict[str, int]] = {}
 
     def used(self, queue: Queue) -> Usage:
-        """Only to be read."""
+        """Usage of a queue. Read only."""
         changed = self._changed.get(queue.path)
         return self._before(queue) if changed is None else changed
 
     def before(self) -> "WhatIf":
-        """The same queues with nothing on top; what is read once is shared."""
+        """Usage without any changes. Cached reads are shared."""
         return self._over({})
 
     def fork(self) -> "WhatIf":
-        """A copy that changes by itself."""
+        """Copy that changes by itself."""
         return self._over({path: dict(used) for path, used in self._changed.items()})
 
     def remove(self, leaf: Queue, size: Resource) -> None:
-        """Take a pod out of a leaf and everything above it."""
+        """Take a pod out of a leaf and of every queue above it."""
         self._shift(leaf, size, -1)
 
     def place(self, leaf: Queue, size: Resource) -> None:
-        """Put a pod into a leaf and everything above it."""
+        """Put a pod into a leaf and into every queue above it."""
         self._shift(leaf, size, 1)
 
     def _over(self, changed: dict[QueuePath, dict[str, int]]) -> "WhatIf":

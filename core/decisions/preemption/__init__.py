@@ -1,0 +1,1 @@
+"""Rules of preemption: laws, plans, and the order in which plans are made."""

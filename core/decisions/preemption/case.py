@@ -1,4 +1,4 @@
-"""What is known of an ask that wants others to go, gathered once for a plan."""
+"""Case of an ask that wants victims: the facts gathered once for a plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,23 +18,31 @@ from core.workload.budget import forbids
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """``wanted``: what it wants more than nothing of; ``usage``: of the queues, without what it holds itself;
-    ``reach``: the leaves to search, by path; ``held_on``: a node on which room is held for it already;
-    ``coming``: the room that is being made for it on the node that it keeps."""
+    """Case of a pending ask in its leaf."""
 
+    #: Record of the ask.
     record: PodRecord
+    #: Leaf in which the ask is pending.
     leaf: Queue
+    #: Amounts that it asks for.
     size: Resource
+    #: Positive amounts that it asks for.
     wanted: Wanted
+    #: Settings of preemption.
     settings: PreemptionSettings
+    #: Usage of queues, without what the ask itself holds.
     usage: WhatIf
+    #: Limit of the search for victims.
     fence: Fence
+    #: Leaves to search, by path.
     reach: Mapping[QueuePath, Reach]
+    #: Node on which capacity is held for the ask already; empty for none.
     held_on: NodeName
+    #: Capacity that victims will free on its reserved node.
     coming: Mapping[str, int]
 
     def free_on(self, view: LedgerView, node: NodeName) -> Mapping[str, int]:
-        """What is free for the ask, or will be when those are gone that go for it; only to be read."""
+        """Amounts free for the ask on a node, including those of its victims under way. Read only."""
         free = view.free_on(node)
         if self.coming and node == self.record.node_reservation.node:
             free = with_capacity(free, self.coming)
@@ -42,7 +50,7 @@ class Case:
 
 
 def case_of(view: LedgerView, record: PodRecord, leaf: Queue) -> Case:
-    """The case of a pending ask in its leaf. Cost: O(queues it can reach)."""
+    """Case of a pending ask in its leaf. Cost: O(queues it can reach)."""
     settings, size = view.settings.preemption, record.facts.size
     promised, held_on = _held(view, record)
     usage = WhatIf(leaf.chain, size if promised else ZERO)
@@ -63,12 +71,12 @@ def case_of(view: LedgerView, record: PodRecord, leaf: Queue) -> Case:
 
 
 def with_capacity(free: Mapping[str, int], more: Mapping[str, int]) -> Mapping[str, int]:
-    """What is free, and what will be."""
+    """Free amounts plus amounts that will be free."""
     return {name: free.get(name, 0) + more.get(name, 0) for name in {*free, *more}}
 
 
 def _held(view: LedgerView, record: PodRecord) -> tuple[bool, NodeName]:
-    """Whether queues count the ask as one that is promised room; and the node that does."""
+    """Pair: True if queues count the ask as promised, and the node on which capacity is held for it."""
     charge, turn = view.charge_of(record.uid), view.turns.get(record.uid)
     promised = charge is not None and (charge.held is Held.RESERVED or charge.standing is Standing.TRIGGERED)
     if charge is not None and charge.node:
@@ -77,7 +85,7 @@ def _held(view: LedgerView, record: PodRecord) -> tuple[bool, NodeName]:
 
 
 def victim_of(view: LedgerView, record: PodRecord, queue: QueuePath) -> Victim:
-    """A running pod as one that may go."""
+    """A running pod as a possible victim."""
     facts = record.facts
     application = view.application(record.membership.application) if record.membership.application else None
     first = application.originator if application is not None else None
@@ -98,7 +106,7 @@ def victim_of(view: LedgerView, record: PodRecord, queue: QueuePath) -> Victim:
 
 
 def is_opted_out(view: LedgerView, record: PodRecord) -> bool:
-    """Whether it prefers not to be a victim: what its own annotation says, else its class's (PRE-4)."""
+    """True if a pod opts out, by its own annotation or else by its class's (PRE-4)."""
     own = record.facts.allow_preemption
     if own:
         return own == "false"

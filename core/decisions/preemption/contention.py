@@ -1,7 +1,7 @@
-"""Must an ask that fits wait for its turn? (DESIGN-3)
+"""Rule about an ask that fits: whether it must wait for its turn (DESIGN-3).
 
-It must when others, who may rank before it, could want the same room. Nobody is held when everything that is
-pending fits: then no order matters. Cost: O(depth).
+The ask must wait if other asks that may rank before it could want the same capacity. If everything pending
+fits, no ask is held, because no order matters. Cost: O(depth).
 """
 
 from core.decisions.back_off import may_back_off
@@ -20,10 +20,10 @@ _NOTHING = Resource({})
 
 
 def hold(view: LedgerView, record: PodRecord, application: Application, queue: Queue) -> Refusal | None:
-    """Why an ask that fits must wait for its turn, None when it need not. It has no turn."""
+    """Reason why an ask that fits must wait for its turn, or None. The ask has no turn."""
     group = view.unopened(record)
     if group is not None and not group.attempts:
-        # All of a group are given their turns at once, by a pass (COS-3).
+        # A cycle gives all members of a group their turns at once (COS-3).
         return _waits(queue)
     if view.backs_off(application) or may_back_off(view, record, queue):
         return _waits(queue)
@@ -46,7 +46,7 @@ def hold(view: LedgerView, record: PodRecord, application: Application, queue: Q
 def _turns_leave_no_capacity(
     view: LedgerView, record: PodRecord, application: Application, queue: Queue
 ) -> bool:
-    """Whether it fits only where others are expected."""
+    """True if an ask fits only where asks with turns are expected."""
     claimant, size = application.claimant, record.facts.size
     return view.quota_check.refusal(
         queue.chain, claimant, size, extra=view.given
@@ -58,7 +58,7 @@ def _waits(queue: Queue) -> Refusal:
 
 
 def _state_aware_hold(view: LedgerView, application: Application, queue: Queue) -> Refusal | None:
-    """A ``stateaware`` leaf lets in one application after the other (SORT-8); a pass chooses which."""
+    """Refusal by a ``stateaware`` leaf, which lets in one application after the other (SORT-8), or None."""
     if (
         queue.properties.sort_policy is not SortPolicy.STATE_AWARE
         or application.state is not AppState.ACCEPTED
@@ -72,7 +72,7 @@ def _state_aware_hold(view: LedgerView, application: Application, queue: Queue) 
 
 
 def _numbered(view: LedgerView, application: Application, queue: Queue) -> bool:
-    """Whether more applications wait than a number of applications lets start."""
+    """True if more applications wait than a limit on their number lets start."""
     if application.claimant.started:
         return False
     bounds: list[tuple[QueuePath, int, int, Tracked | None]] = [
@@ -89,7 +89,7 @@ def _numbered(view: LedgerView, application: Application, queue: Queue) -> bool:
 
 
 def _waiting(view: LedgerView, path: QueuePath, tracked: Tracked | None) -> int:
-    """Applications in a queue that would start, of one user or group, or all."""
+    """Number of applications in a queue that would start: of one user or group, or of all."""
     return sum(
         not each.claimant.started and (tracked is None or tracked in each.claimant.tracked(path))
         for each, _ in view.waiting_below(path)
@@ -97,7 +97,7 @@ def _waiting(view: LedgerView, path: QueuePath, tracked: Tracked | None) -> int:
 
 
 def _personal(view: LedgerView, record: PodRecord, application: Application, queue: Queue) -> bool:
-    """Whether its user or group asks for more than they may have."""
+    """True if asks of its user or group exceed a limit."""
     for tracked, entry in view.limits_of(application, queue):
         if entry.max is not None and (
             view.many_wait or _wants_more(view, tracked, entry.max, record.facts.size)
@@ -118,8 +118,7 @@ def _wants_more(view: LedgerView, tracked: Tracked, cap: Limit, size: Resource) 
 
 
 def _demanded(view: LedgerView, record: PodRecord, queue: Queue) -> bool:
-    """Whether what is asked for exceeds, with what is held, a max on the way to the root, or what is left on
-    nodes."""
+    """True if demand and usage together exceed a max on the way to the root, or the capacity of nodes."""
     size = record.facts.size
     own = _NOTHING if view.is_in_demand(record.uid) else size
     for each in queue.chain:

@@ -1,8 +1,7 @@
 """Order in which plans are made: asks come due in the order of their queues (SORT-0 to SORT-3, F-14).
 
-Of queues that want victims the one goes first that the scheduling order puts first, found anew after each
-plan; an ask with a plan in flight counts as placed. Within a leaf the order is that
-of `core.ledger.preemption.attempts`.
+The first queue in the scheduling order goes first, found anew after each plan. An ask with a plan in flight
+counts as placed. Within a leaf the order is that of `core.ledger.preemption.attempts`.
 """
 
 from core.ids import PodUid, QueuePath
@@ -14,13 +13,13 @@ from core.resource import Resource
 from core.resource.shares import fair_share
 
 CONTENDERS_PER_SLICE = 100
-"""Queues that are weighed in one slice, at most; each takes about ten microseconds."""
+"""Queues that are compared in one slice, at most. Each takes about ten microseconds."""
 
 
 class DueOrder:
-    """The asks that may have a plan made for them now, by leaf; kept by the planner between two of them.
+    """Asks that may have a plan made for them now, by leaf. The planner holds it between plans.
 
-    What a queue holds is read when it is weighed first and after each plan for an ask below it.
+    Usage of a queue is read once, and again after each plan for an ask below it.
     """
 
     def __init__(self) -> None:
@@ -30,7 +29,7 @@ class DueOrder:
         self._weighed: dict[QueuePath, Contender] = {}
 
     def prepare(self, view: LedgerView) -> bool:
-        """Weigh some queues; whether all are, so that `first` and `goes_first` take no time."""
+        """Compare some queues. True once all are compared, so that `first` and `goes_first` are quick."""
         if view.due_round() != self._round:
             self._file(view)
         left = CONTENDERS_PER_SLICE
@@ -44,7 +43,7 @@ class DueOrder:
         return True
 
     def first(self, view: LedgerView) -> PodUid | None:
-        """Take the ask that goes first out of the order; None when nobody is left."""
+        """Remove and return the first ask in the order. None if none is left."""
         while (leaf := self._first_leaf(view.tree.root)) is not None:
             due = self._due[leaf.path]
             uid = due.pop(0) if due else None
@@ -57,7 +56,7 @@ class DueOrder:
         return None
 
     def goes_first(self, leaf: Queue) -> bool:
-        """Whether no other leaf with asks that are due goes before this one."""
+        """True if no other leaf with due asks goes before this one."""
         for queue in leaf.chain[:-1]:
             parent = queue.parent
             rivals = {**self._below.get(parent.path, {}), queue.path: queue} if parent is not None else {}
@@ -68,7 +67,7 @@ class DueOrder:
         return True
 
     def _file(self, view: LedgerView) -> None:
-        """Asks of a new round, or what is left of the last one beside them."""
+        """File the asks of a new round, beside those left of the last one."""
         self._round = view.due_round()
         self._due, self._below, self._weighed = {}, {}, {}
         for uid in view.trying:
@@ -98,7 +97,7 @@ class DueOrder:
         return found
 
     def _close(self, leaf: Queue) -> None:
-        """Nobody is left in a leaf, nor perhaps below a queue above it."""
+        """Note that no ask is left in a leaf, and perhaps below a queue above it."""
         del self._due[leaf.path]
         for queue in leaf.chain[:-1]:
             parent = queue.parent
@@ -111,7 +110,7 @@ class DueOrder:
 
 
 def _contender(queue: Queue) -> Contender:
-    """A queue as it stands, with asks that victims go for counted as placed (DIV-14)."""
+    """A queue as it is compared, with asks that have victims counted as placed (DIV-14)."""
     held = Resource.sum_of(queue.allocated, queue.reserved, queue.triggered)
     share = fair_share(held, queue.guaranteed, fair_max(queue.chain))
     by_priority = queue.parent is None or queue.parent.properties.sort_by_priority

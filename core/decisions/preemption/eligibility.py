@@ -1,4 +1,4 @@
-"""May an ask try to preempt, and now? What is asked before any queue is looked at (PRE-1 to PRE-5)."""
+"""Eligibility of an ask to preempt now, before any queue is searched (PRE-1 to PRE-5)."""
 
 from core.decisions.preemption.receipts import NoPlan, Stop
 from core.instants import has_come
@@ -11,9 +11,9 @@ from core.queues.queue import Queue
 
 
 def why_not_eligible(view: LedgerView, record: PodRecord, queue: Queue, *, now: float) -> NoPlan | None:
-    """What keeps an ask from preempting to reach a guarantee, in the order of PRE-1 and PRE-5, or None.
+    """Reason why an ask may not preempt to reach a guarantee, in the order of PRE-1 and PRE-5, or None.
 
-    That it tried lately is a matter for whoever asks often: see `tried_recently`.
+    A caller that asks often also uses `tried_recently`.
     """
     uid, facts = record.uid, record.facts
     if not view.preempts:
@@ -33,7 +33,7 @@ def why_not_eligible(view: LedgerView, record: PodRecord, queue: Queue, *, now: 
 
 
 def held_back(view: LedgerView, record: PodRecord, queue: Queue, *, now: float) -> NoPlan | None:
-    """Whether the queue must wait, since asks of it vanished for which others had to go (F-25)."""
+    """Result if the queue must wait, because its asks vanished after victims were evicted (F-25), or None."""
     until = view.waits_until(record, queue)
     if has_come(until, now=now):
         return None
@@ -42,7 +42,7 @@ def held_back(view: LedgerView, record: PodRecord, queue: Queue, *, now: float) 
 
 
 def tried_recently(record: PodRecord, *, now: float) -> NoPlan | None:
-    """Whether the last attempt is less than 15 s ago (PRE-5)."""
+    """Result if the last attempt is less than 15 s ago (PRE-5), or None."""
     if record.preemption.tried_at is None or has_come(record.preemption.tried_at + ATTEMPTS_APART, now=now):
         return None
     return NoPlan(
@@ -54,7 +54,10 @@ def tried_recently(record: PodRecord, *, now: float) -> NoPlan | None:
 
 
 def limited(view: LedgerView, record: PodRecord, queue: Queue) -> NoPlan | None:
-    """Limits of users, groups and numbers of applications never start a preemption (CYC-5)."""
+    """Result if a limit holds the ask, which never starts a preemption (CYC-5), or None.
+
+    Limits are those of users, groups and numbers of applications.
+    """
     application = view.application(record.membership.application) if record.membership.application else None
     if application is None or is_promised(record):
         return None
@@ -63,9 +66,10 @@ def limited(view: LedgerView, record: PodRecord, queue: Queue) -> NoPlan | None:
 
 
 def is_pending(view: LedgerView, record: PodRecord | None) -> bool:
-    """Whether it is a managed ask in a queue: bound, leaving, gated or unplaced ones have nothing to plan.
+    """True for a managed ask in a queue. Bound, terminating, gated and unplaced pods have nothing to plan.
 
-    Nor have members of a pod group that has not started: victims for some of them could go in vain.
+    False for members of a pod group that has not started, because victims for some of them could be evicted
+    in vain.
     """
     if record is None or not record.is_ask or view.unopened(record) is not None:
         return False
@@ -74,6 +78,6 @@ def is_pending(view: LedgerView, record: PodRecord | None) -> bool:
 
 
 def is_in_back_off(view: LedgerView, record: PodRecord) -> bool:
-    """Whether its application is in back-off, which comes before every other check (QUO-7)."""
+    """True if its application is in back-off, which comes before every other check (QUO-7)."""
     application = view.application(record.membership.application) if record.membership.application else None
     return application is not None and view.backs_off(application)

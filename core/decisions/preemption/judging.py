@@ -1,4 +1,4 @@
-"""Is a plan lawful, and does it still stand? Asked when it is made and when it is committed (PRE-20)."""
+"""Judgement of a plan: is it lawful, and is it still valid? At its creation and at its commit (PRE-20)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from core.queues.whatif import WhatIf
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A law that a plan breaks. ``victim``: for whom, None when the ask itself may not."""
+    """Law that a plan breaks. ``victim``: victim concerned; None if the ask itself may not preempt."""
 
     law: str
     victim: PodUid | None
@@ -27,10 +27,10 @@ class Breach:
 
 
 def check_laws(view: LedgerView, plan: Plan) -> tuple[Breach, ...]:
-    """What a plan breaks on the ledger as it is now, before its victims are marked; empty when nothing.
+    """Laws that a plan breaks on the current ledger, before its victims are marked. Empty for none.
 
-    Only plans that reach for a guarantee are bound by all laws (RNP-1, QCP-6); those for a DaemonSet's pod
-    by two, where the settings say so (F-10).
+    Only plans that reach for a guarantee are bound by all laws (RNP-1, QCP-6). Plans for a DaemonSet's pod
+    are bound by two, if the settings say so (F-10).
     """
     if plan.kind not in (Kind.GUARANTEE, Kind.REQUIRED_NODE):
         return ()
@@ -55,9 +55,9 @@ def check_laws(view: LedgerView, plan: Plan) -> tuple[Breach, ...]:
 
 
 def outdated(view: LedgerView, plan: Plan) -> str:
-    """Why a plan does not stand any more though it may be lawful; empty when it does.
+    """Reason why a plan is not valid any more, even if it is lawful. Empty if it is valid.
 
-    The ask must still wait, its victims run where they did, and their going be what it needs.
+    The ask must still wait, its victims must run where they did, and their eviction must be what it needs.
     """
     record = view.pod(plan.uid)
     leaf = view.queue_of(record) if record is not None else None
@@ -89,7 +89,7 @@ def _unfit(view: LedgerView, case: Case, plan: Plan) -> str:
 
 
 def receipt_of(view: LedgerView, case: Case, victims: Sequence[Victim], nodes: NodeNotes) -> Receipt:
-    """What speaks for a plan, law by law and with the numbers."""
+    """Receipt of a plan: each law with its figures."""
     findings: dict[PodUid | None, list[Finding]] = {}
     for uid, finding, _ in _findings(view, case, victims):
         findings.setdefault(uid, []).append(finding)
@@ -102,11 +102,11 @@ def receipt_of(view: LedgerView, case: Case, victims: Sequence[Victim], nodes: N
 
 
 Found = tuple[PodUid | None, Finding, bool]
-"""Of whom, which law with its numbers, and whether it is kept."""
+"""Victim, law with its figures, and True if the plan respects it. The victim is None for the ask."""
 
 
 def _findings(view: LedgerView, case: Case, victims: Sequence[Victim]) -> Iterator[Found]:
-    """Victims are judged in their order, the room of those before each being the ask's already."""
+    """Judge victims in order. Capacity of the earlier ones counts as the ask's already."""
     usage, without = case.usage.before(), case.usage.before()
     own = (case.fence.root.path, case.fence.bound)
     yield None, Finding("LAW-7", f"victims come from below {own[0]} ({own[1]})"), True
@@ -160,10 +160,10 @@ def _of_victim(
 
 
 def undercut(view: LedgerView, uids: Iterable[PodUid]) -> QueuePath | None:
-    """The first queue that would fall below its guarantee, or further below, if those pods went.
+    """First queue that would fall below its guarantee, or further below, if those pods were evicted.
 
-    For preemptors in no queue (``paddock.preemption.protectGuarantees: foreign``): they have no ancestor in
-    common with anybody, so every queue up to the root counts. Pods without a queue are nobody's concern.
+    For preemptors in no queue (``paddock.preemption.protectGuarantees: foreign``). They have no common
+    ancestor with any queue, so every queue up to the root counts. Pods without a queue are ignored.
     """
     usage = WhatIf()
     for uid in uids:

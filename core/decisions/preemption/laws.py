@@ -1,7 +1,7 @@
-"""The seven laws of preemption, one predicate each: the planner lives by them, and plans are judged by them.
+"""Seven laws of preemption, one predicate each. The planner follows them, and plans are judged by them.
 
-Predicates read usage as it is *before* the victim goes; `core.decisions.preemption.judging` asks them again
-when a plan is committed.
+Predicates read usage as it is *before* the victim is evicted. `core.decisions.preemption.judging` uses them
+again when a plan is committed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,13 +16,13 @@ from core.queues.whatif import WhatIf
 from core.resource import Resource
 
 Wanted = Mapping[str, int]
-"""What an ask wants: only amounts above zero."""
+"""Amounts that an ask wants: only those above zero."""
 
 
 def willing_come_first(victims: Sequence[Victim]) -> bool:
-    """LAW-1: who asked to be spared is taken, but only behind all others; originators likewise.
+    """LAW-1: victims that opted out come after all others, and so do originators.
 
-    Those whom a disruption budget guards come behind everybody (DESIGN-4).
+    Victims guarded by a disruption budget come last (DESIGN-4).
     """
     wishes = [victim.wishes for victim in victims]
     return wishes == sorted(wishes)
@@ -37,15 +37,15 @@ def keeps_guarantee(usage: WhatIf, below: Iterable[Queue], size: Resource) -> bo
 
 
 def is_of_another(victim: AppId | None, ask: AppId | None) -> bool:
-    """LAW-3: nobody makes room for its own application."""
+    """LAW-3: no pod is evicted for its own application."""
     return victim != ask
 
 
 def is_below_guarantee(rest: Amounts | None, wanted: Wanted, *, may_exceed: bool = False) -> bool:
     """LAW-4: the ask's queue is below its guarantee, and stays within it when the ask is placed.
 
-    ``rest``: what is left to the guarantee. Something that the ask wants must be guaranteed (DIV-11); with
-    ``may_exceed`` the last ask may go beyond (DIV-10).
+    ``rest``: amounts left to the guarantee. A resource that the ask wants must be guaranteed (DIV-11). With
+    ``may_exceed`` the last ask may exceed the guarantee (DIV-10).
     """
     if rest is None or not any(name in rest for name in wanted):
         return False
@@ -55,7 +55,7 @@ def is_below_guarantee(rest: Amounts | None, wanted: Wanted, *, may_exceed: bool
 
 
 def is_above_guarantee(rest: Amounts | None, wanted: Wanted) -> bool:
-    """LAW-5: the victim's queue has more of something wanted than it is guaranteed, or no guarantee."""
+    """LAW-5: the victim's queue is above its guarantee in a wanted resource, or has no guarantee."""
     return rest is None or any(rest.get(name, 0) < 0 for name in wanted)
 
 
@@ -70,7 +70,7 @@ def is_inside_fence(fence: Fence, leaf: Queue) -> bool:
 
 
 def numbers(amounts: Mapping[str, int] | None, names: Iterable[str] | None = None) -> str:
-    """``vcore=2,memory=-1Gi`` of the names asked for; ``nothing`` when there are none."""
+    """Text of amounts, such as ``vcore=2,memory=-1Gi``; ``nothing`` for none."""
     if amounts is None:
         return "no guarantee"
     wanted = sorted(amounts if names is None else (name for name in names if name in amounts))

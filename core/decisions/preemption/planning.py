@@ -1,7 +1,7 @@
-"""The planner: whom to evict so that an ask gets what its queue is guaranteed, and on which node (PRE-1 ff).
+"""The planner: victims and node for an ask, so that it gets its queue's guarantee (PRE-1 ff).
 
-It looks at queues before pods and at sums before single pods, and it can be run in slices, so that nobody
-waits long for it. What has changed between two slices is found when the plan is judged at its end.
+Queues are checked before pods, and sums before single pods. A plan can be made in slices, so that verbs need
+not wait for it. Changes between two slices are found by the judgement at its end.
 """
 
 from collections.abc import Collection, Generator
@@ -37,13 +37,13 @@ from core.queues.guarantees import remaining
 from core.queues.queue import Queue
 
 WORK_PER_SLICE = 100
-"""Units of about ten microseconds, so that no verb waits longer than a millisecond or two for a plan."""
+"""Units of about ten microseconds in one slice, so that no verb waits longer than two milliseconds."""
 
 NODES_COMPARED = 16
-"""Nodes with victims that are compared, unless all of those would take pods that prefer to stay (PRE-15)."""
+"""Nodes with victims that are compared, unless all of them would take pods that opted out (PRE-15)."""
 
 PODS_COMPARED = 2_000
-"""Pods that are compared where the queues are short (PRE-16); more only if these are not enough, or mind."""
+"""Pods that are compared if queues lack headroom (PRE-16). More only if these are too few, or opted out."""
 
 _NODES_PER_UNIT = 8
 _UNITS_PER_CANDIDATE = 4
@@ -57,7 +57,7 @@ Heap = list[tuple[tuple[bool, bool, bool, float, int, PodUid], Victim, Queue]]
 def plan_preemption(
     view: LedgerView, uid: PodUid, *, now: float, candidates: Collection[NodeName] | None = None
 ) -> Outcome:
-    """The plan for an ask, or what stopped it, in one go: see `Planning`."""
+    """Make a plan for an ask at once, or return the reason against it; see `Planning`."""
     planning = Planning(view, uid, now=now, candidates=candidates)
     while (result := planning.slice()) is None:
         pass
@@ -65,10 +65,10 @@ def plan_preemption(
 
 
 class Planning:
-    """One plan in the making.
+    """Plan in the making.
 
-    ``candidates``: the nodes that kube-scheduler offers, or None for those that would take the ask in our
-    view. Nothing is changed by it; the ledger is read again in each slice.
+    ``candidates``: nodes that kube-scheduler offers, or None for all that would take the ask. Changes
+    nothing. The ledger is read again in each slice.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Planning:
         self.result: Outcome | None = None
 
     def slice(self) -> Outcome | None:
-        """Go on for a bounded amount of work; the result, once there is one."""
+        """Do a bounded amount of work. Return the result, once there is one."""
         left = WORK_PER_SLICE
         while left > 0 and self.result is None:
             try:
@@ -98,7 +98,7 @@ class Planning:
                 self.result = end.value
         return self.result
 
-    # -- steps: each yields the units of work that it took -------------------------------------------------
+    # -- steps: each yields its units of work ---------------------------------------------------------------
 
     def _plan(self) -> Steps:
         view, record = self._view, self._view.pod(self._uid)
@@ -122,7 +122,10 @@ class Planning:
         return (yield from self._search(case))
 
     def _too_complex(self, record: PodRecord) -> NoPlan | None:
-        """Volumes, ports and terms between pods are kube-scheduler's to judge (DESIGN-4)."""
+        """Result for an ask with volumes, ports or terms between pods (DESIGN-4).
+
+        Only kube-scheduler can judge them.
+        """
         plans_complex = self._view.settings.preemption.plans_complex
         given = self._candidates is not None or (plans_complex and not record.facts.constraints.unread)
         if given or not record.facts.complex:
@@ -156,8 +159,11 @@ class Planning:
     def _with_capacity(
         self, case: Case, names: list[NodeName], *, wanted: bool
     ) -> Generator[int, None, NodeName | None]:
-        """The first node that has room as it is. Of nodes that kube-scheduler named, one with room takes no
-        part unless only the queues are short: it has tried (PRE-14)."""
+        """First node that has the capacity without victims.
+
+        Of nodes that kube-scheduler named, such a node only counts if the queues lack headroom:
+        kube-scheduler has tried it (PRE-14).
+        """
         if self._candidates is not None and not wanted:
             return None
         view, given = self._view, self._candidates is not None
@@ -172,7 +178,7 @@ class Planning:
         return None
 
     def _over_nodes(self, case: Case, open_: Open, names: list[NodeName]) -> Steps:
-        """Nodes in name order; of those that would do, the one whose victims mind least (PRE-15)."""
+        """Try nodes in name order, and take the one with the most willing victims (PRE-15)."""
         found: list[tuple[Score, Picked]] = []
         for name in names:
             yield 1
@@ -195,7 +201,7 @@ class Planning:
         return self._no(open_, stop, "PRE-13" if not found else "PRE-17", text)
 
     def _on_node(self, case: Case, open_: Open, name: NodeName) -> Generator[int, None, Picked | None]:
-        """Victims that make room on a node, None when there are none or it takes no part."""
+        """Victims that make enough capacity on a node. None if there are none, or the node is out."""
         view = self._view
         node, use = view.nodes.get(name), view.use_of(name)
         self._nodes.considered += 1
@@ -219,7 +225,7 @@ class Planning:
     def _complete(
         self, case: Case, open_: Open, name: NodeName, picked: Picked
     ) -> Generator[int, None, Outcome | None]:
-        """A whole plan for a node: with victims elsewhere where the queues are short (PRE-16, PRE-17)."""
+        """Complete plan for a node, with victims elsewhere if queues lack headroom (PRE-16, PRE-17)."""
         choice, trial = Choice(case, name, case.free_on(self._view, name)), Trial(case)
         for victim, leaf in picked:
             trial.take(victim, leaf)
@@ -231,14 +237,14 @@ class Planning:
         choice.give_back()
         if not choice.victims:
             return self._no(open_, Stop.ENOUGH_CAPACITY, "PRE-16", "nobody needs to go")
-        # The judging is a slice of its own: it goes through all queues that take part.
+        # The judgement is a slice of its own, because it checks all queues concerned.
         yield WORK_PER_SLICE
         return self._judged(case, name, choice.victims)
 
     def _add_elsewhere(
         self, case: Case, open_: Open, choice: Choice, trial: Trial, *, only: NodeName
     ) -> Generator[int, None, None]:
-        """``only``: with whole asks to make up for, the node that needs victims gives them all (PRE-17)."""
+        """Add victims elsewhere. ``only``: with whole asks, the node with victims provides all (PRE-17)."""
         leaves = [each.leaf for each in open_.leaves() if _could_help(choice, each.leaf)]
         yield len(case.reach)
         if not may_cover(case, open_, leaves, choice.short()):
@@ -257,7 +263,10 @@ class Planning:
         yield from self._take(heap, choice, trial, willing=False)
 
     def _take(self, heap: Heap, choice: Choice, trial: Trial, *, willing: bool) -> Generator[int, None, None]:
-        """The first of those in ``heap``, as many as it takes. ``willing``: only who does not mind."""
+        """Take the first victims of ``heap``, as many as needed.
+
+        ``willing``: only those that did not opt out.
+        """
         while heap and not choice.suffices() and not (willing and any(heap[0][1].wishes)):
             _, victim, leaf = heappop(heap)
             if _helps(choice, victim, leaf) and not trial.take(victim, leaf):
@@ -265,7 +274,7 @@ class Planning:
             yield _UNITS_PER_CANDIDATE
 
     def _judged(self, case: Case, name: NodeName, victims: list[Victim]) -> Outcome:
-        """The plan, judged by the laws on what is known now: slices may have let time pass."""
+        """Plan, judged by the laws on the current ledger, which may have changed between slices."""
         here = sorted((each for each in victims if each.node == name), key=lambda each: each.order)
         others = sorted((each for each in victims if each.node != name), key=lambda each: each.order)
         chosen = (*here, *others)
@@ -277,7 +286,7 @@ class Planning:
     # -- notes --------------------------------------------------------------------------------------------
 
     def _is_reserved(self, name: NodeName) -> bool:
-        """For another ask (PRE-12)."""
+        """True if a node is reserved for another ask (PRE-12)."""
         return self._view.reserved_nodes.get(name, self._uid) != self._uid
 
     def _lose(self, name: NodeName, reason: str) -> Picked | None:
@@ -293,18 +302,18 @@ _BEST = ((False, False, False), 1)
 
 
 def _score(name: NodeName, picked: Picked) -> Score:
-    """The lower the better (PRE-15)."""
+    """Score of a choice, the lower the better (PRE-15)."""
     wishes = zip(*(victim.wishes for victim, _ in picked), strict=True)
     return tuple(any(each) for each in wishes), len(picked), name
 
 
 def _could_help(choice: Choice, leaf: Queue) -> bool:
-    """Whether pods of a leaf may free what the queues are short of, or add up to what victims must."""
+    """True if pods of a leaf may free what the queues lack, or add up to what victims must."""
     return bool(choice.uncovered()) or any(queue in leaf.chain for queue, _, _ in choice.short())
 
 
 def _helps(choice: Choice, victim: Victim, leaf: Queue) -> bool:
-    """Whether it frees something that the queues are short of, or that victims must add up to."""
+    """True if a victim frees something that the queues lack, or that victims must add up to."""
     gives = victim.size.get
     if any(gives(name) > 0 and queue in leaf.chain for queue, name, _ in choice.short()):
         return True

@@ -1,4 +1,4 @@
-"""Who goes when a quota has shrunk below what is used: how much, where and whom (QCP-4 to QCP-8)."""
+"""Victims after a quota has shrunk below usage: how much, where and which pods (QCP-4 to QCP-8)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ HOUR = 3600.0
 
 
 def excess(queue: Queue) -> Resource | None:
-    """How much must go: what is used above the max, as far as guarantees let it; None for nothing (QCP-4).
+    """Amounts to evict: usage above the max, as far as guarantees allow. None for nothing (QCP-4).
 
-    Guarantees of the queue and all above it count, each by itself: per type the smallest that may be lost,
-    and never less than nothing.
+    Guarantees of the queue and of all queues above count, each by itself. Per type the smallest possible loss
+    decides, and it is never negative.
     """
     if queue.max is None:
         return None
@@ -45,9 +45,9 @@ def _standing(queue: Queue, name: str) -> int:
 
 
 def shares(queue: Queue, amount: Resource) -> dict[QueuePath, Resource]:
-    """What each leaf below must give up of an amount, in name order (QCP-5).
+    """Amounts that each leaf below must give up, in name order (QCP-5).
 
-    Children share by what they use above their guarantee, level by level and type by type, rounded down.
+    Children share by their usage above their guarantee, level by level and type by type, rounded down.
     """
     if queue.is_leaf:
         return {queue.path: amount}
@@ -68,7 +68,7 @@ def _is_within_guarantee(queue: Queue) -> bool:
 
 
 def _above(queue: Queue) -> Resource:
-    """By type, of all that is used where nothing is guaranteed."""
+    """Usage above the guarantee by type, or all usage without a guarantee."""
     names = queue.guaranteed.names() if queue.guaranteed else queue.allocated.names()
     due = queue.guaranteed or Resource({})
     return Resource({name: max(0, _standing(queue, name) - due.get(name)) for name in names})
@@ -89,7 +89,7 @@ def _part(amount: Resource, weight: Resource, weights: Iterable[Resource]) -> Re
 
 
 def candidates(view: LedgerView, leaf: Queue, amount: Resource) -> list[Victim]:
-    """The pods of a leaf that may go, in the order in which they would (QCP-6, QCP-7, DIV-18)."""
+    """Pods of a leaf that may be evicted, in order (QCP-6, QCP-7, DIV-18)."""
     found = []
     for application in view.applications_in(leaf):
         for uid in application.pods:
@@ -102,8 +102,11 @@ def candidates(view: LedgerView, leaf: Queue, amount: Resource) -> list[Victim]:
 
 
 def _order(victim: Victim, leaf: Queue, amount: Resource) -> tuple[object, ...]:
-    """Who is willing, then who is most of what must go, the less important, the newer by the hour, the
-    smaller."""
+    """Sort key of a victim.
+
+    Willing ones first, then those that match the amounts best, the less important, the newer by the hour, the
+    smaller.
+    """
     size = [name for name, held in victim.size.items() if held > 0]
     match = 100 * sum(name in amount for name in size) // len(size)
     return (
@@ -118,7 +121,7 @@ def _order(victim: Victim, leaf: Queue, amount: Resource) -> tuple[object, ...]:
 
 
 def _share(victim: Victim, leaf: Queue, amount: Resource) -> float:
-    """How much of the queue's max a pod holds, of what must go."""
+    """Sum of a pod's fractions of the queue's max, over the amounts to evict."""
     share = 0.0
     for name in amount.names():
         cap = leaf.max.get(name) if leaf.max is not None else None
@@ -129,9 +132,9 @@ def _share(victim: Victim, leaf: Queue, amount: Resource) -> float:
 def pick(
     victims: Iterable[Victim], amount: Resource, *, may_go: Callable[[Victim], bool] = lambda _: True
 ) -> list[Victim]:
-    """Victims that together hold no more than the amount, passing over those that would (QCP-8).
+    """Victims that together hold no more than the amount. A victim that would exceed it is skipped (QCP-8).
 
-    ``may_go`` is asked of each that would be taken, and a yes takes it.
+    ``may_go`` is asked about each possible victim. If it returns True, the victim is taken.
     """
     left = dict(amount.items())
     taken = []
@@ -143,7 +146,7 @@ def pick(
 
 
 def _goes(usage: WhatIf, leaf: Queue, victim: Victim) -> bool:
-    """Take a victim out of the usage unless that undercuts a guarantee."""
+    """Take a victim out of the usage, unless that undercuts a guarantee."""
     if not keeps_guarantee(usage, leaf.chain, victim.size):
         return False
     usage.remove(leaf, victim.size)
@@ -152,9 +155,9 @@ def _goes(usage: WhatIf, leaf: Queue, victim: Victim) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Reclaim:
-    """What goes so that a queue comes back under its max. ``amount``: what should; ``shares``: of each leaf.
+    """Evictions that bring a queue back under its max. ``amount``: the excess. ``shares``: by leaf.
 
-    ``considered``: number of pods that might have gone.
+    ``considered``: number of possible victims.
     """
 
     queue: QueuePath
@@ -166,9 +169,9 @@ class Reclaim:
 
 
 def plan_reclaim(view: LedgerView, queue: Queue) -> Reclaim | None:
-    """Whom to evict from a queue that is over its max, None when nothing must or may go. Best effort.
+    """Victims of a queue above its max. None if none must or may be evicted. Best effort.
 
-    No guarantee is undercut on the way, neither of a leaf nor of anything between it and the root (QCP-4).
+    No guarantee is undercut, neither of a leaf nor of a queue between it and the root (QCP-4).
     """
     amount = excess(queue)
     if amount is None or not view.quota_preempts:

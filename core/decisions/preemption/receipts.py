@@ -1,4 +1,7 @@
-"""What a planner answers: a plan with its reasons, or what stopped it. Values, as text and as plain data."""
+"""Answers of the planner: a plan with its reasons, or the reason against it.
+
+Values, as text and as plain data.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -8,11 +11,11 @@ from core.ids import NodeName, PodUid, QueuePath
 from core.resource import Resource
 
 SHOWN = 10
-"""Nodes and queues that are named in a receipt; the others are counted."""
+"""Nodes and queues that are named in a receipt. The others are counted."""
 
 
 class Kind(StrEnum):
-    """Why pods are evicted."""
+    """Reason for evictions."""
 
     GUARANTEE = "guarantee"
     REQUIRED_NODE = "required-node"
@@ -20,7 +23,7 @@ class Kind(StrEnum):
 
 
 class Stop(StrEnum):
-    """What stopped a plan."""
+    """Reason against a plan."""
 
     NOT_AN_ASK = "NotAnAsk"
     SWITCHED_OFF = "SwitchedOff"
@@ -42,7 +45,7 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One law and the numbers that speak for or against it."""
+    """A law, with the figures for or against it."""
 
     law: str
     text: str
@@ -50,11 +53,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Victim:
-    """An allocation that is to go.
+    """An allocation that is to be evicted.
 
-    ``opted_out``: it prefers not to (PRE-4); ``originator``: its application depends on it; ``created``:
-    seconds since the epoch; ``guarded``: a PodDisruptionBudget allows no disruption of it now; ``seq``: order
-    of arrival; ``order``: the lower goes first (PRE-11, guarded ones last of all).
+    ``opted_out``: it prefers not to be a victim (PRE-4). ``originator``: its application depends on it.
+    ``created``: seconds since the epoch. ``guarded``: a PodDisruptionBudget allows no disruption of it now.
+    ``seq``: order of arrival. ``order``: the lower goes first (PRE-11, guarded ones last).
     """
 
     uid: PodUid
@@ -72,22 +75,26 @@ class Victim:
 
     @property
     def wishes(self) -> tuple[bool, bool, bool]:
-        """What speaks for others to go first, the strongest first."""
+        """Reasons to evict others first, the strongest first."""
         return (self.guarded, self.opted_out, self.originator)
 
     @property
     def order(self) -> tuple[bool, bool, bool, float, int, PodUid]:
+        """Sort key, the lower goes first."""
         return (*self.wishes, *self.newness)
 
     @property
     def newness(self) -> tuple[float, int, PodUid]:
-        """The newest first; creation times are whole seconds, so of the same one who came later."""
+        """Sort key, the newest first.
+
+        Creation times are whole seconds, so arrival decides between equal ones.
+        """
         return (-self.created, -self.seq, self.uid)
 
 
 @dataclass(frozen=True, slots=True)
 class VictimReceipt:
-    """The laws that a victim passed when its turn came."""
+    """Laws that a victim passed when it was chosen."""
 
     uid: PodUid
     pod: str
@@ -97,12 +104,16 @@ class VictimReceipt:
 
 
 def passed(victim: Victim, *findings: Finding) -> VictimReceipt:
+    """Receipt of a victim."""
     return VictimReceipt(victim.uid, f"{victim.namespace}/{victim.name}", victim.node, victim.queue, findings)
 
 
 @dataclass(frozen=True, slots=True)
 class NodeNotes:
-    """``considered``: nodes looked at; ``lost``: how many by reason; ``examples``: the first of them."""
+    """Notes about nodes. ``considered``: nodes checked. ``lost``: number by reason.
+
+    ``examples``: the first of them.
+    """
 
     considered: int = 0
     lost: tuple[tuple[str, int], ...] = ()
@@ -111,7 +122,7 @@ class NodeNotes:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Why a plan may be carried out. ``preemptor``: what holds for the ask."""
+    """Reasons why a plan may be carried out. ``preemptor``: findings about the ask."""
 
     kind: Kind
     preemptor: tuple[Finding, ...]
@@ -119,11 +130,11 @@ class Receipt:
     nodes: NodeNotes
 
     def as_dict(self) -> Mapping[str, object]:
-        """For JSON."""
+        """Plain data for JSON."""
         return asdict(self)
 
     def as_text(self) -> str:
-        """One line per finding."""
+        """Text with one line per finding."""
         lines = [f"{each.law}: {each.text}" for each in self.preemptor]
         for victim in self.victims:
             lines.append(f"{victim.pod} in {victim.queue} on {victim.node}")
@@ -133,9 +144,9 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """``victims``: those of the node first, then others, each in the order in which they were chosen.
+    """A plan. ``node``: node where the ask is to run. ``uid``: uid of the ask.
 
-    ``node``: where the ask is to run. ``uid``: the ask's.
+    ``victims``: those on the node first, then others, each in the order in which they were chosen.
     """
 
     kind: Kind
@@ -147,18 +158,21 @@ class Plan:
 
     @property
     def on_its_node(self) -> bool:
-        """Whether kube-scheduler could carry it out: it evicts from one node only (DESIGN-4)."""
+        """True if kube-scheduler could carry it out, which evicts from one node only (DESIGN-4)."""
         return bool(self.victims) and all(victim.node == self.node for victim in self.victims)
 
     @property
     def breaks_budgets(self) -> bool:
-        """Whether a PodDisruptionBudget stands against it: then it is for the Eviction API to say when."""
+        """True if a PodDisruptionBudget forbids it. Then the Eviction API decides when."""
         return any(victim.guarded for victim in self.victims)
 
 
 @dataclass(frozen=True, slots=True)
 class NoPlan:
-    """``law``: the rule that says no; ``text``: its numbers; ``queues``: why none of their pods may go."""
+    """No plan. ``law``: rule that forbids it. ``text``: its figures.
+
+    ``queues``: reasons against their pods.
+    """
 
     uid: PodUid
     stop: Stop
@@ -168,10 +182,11 @@ class NoPlan:
     queues: tuple[tuple[QueuePath, Finding], ...] = ()
 
     def as_dict(self) -> Mapping[str, object]:
-        """For JSON."""
+        """Plain data for JSON."""
         return asdict(self)
 
     def as_text(self) -> str:
+        """Text with one line per reason."""
         lines = [f"{self.stop} ({self.law}): {self.text}"]
         lines += [f"  {path}: {each.law}: {each.text}" for path, each in self.queues]
         return "\n".join([*lines, _nodes_text(self.nodes)] if self.nodes.considered else lines)
@@ -183,7 +198,7 @@ def _nodes_text(notes: NodeNotes) -> str:
 
 
 class NodeTally:
-    """Notes about nodes while they are looked at."""
+    """Notes about nodes while they are checked."""
 
     __slots__ = ("_counts", "_examples", "considered")
 
@@ -193,9 +208,11 @@ class NodeTally:
         self._examples: list[tuple[NodeName, str]] = []
 
     def lose(self, node: NodeName, reason: str) -> None:
+        """Note why a node is out."""
         self._counts[reason] = self._counts.get(reason, 0) + 1
         if len(self._examples) < SHOWN:
             self._examples.append((node, reason))
 
     def notes(self) -> NodeNotes:
+        """Notes so far."""
         return NodeNotes(self.considered, tuple(sorted(self._counts.items())), tuple(self._examples))

@@ -1,7 +1,7 @@
-"""Where victims may be found: the leaves whose pods may go, and the nodes on which they could make room.
+"""Search space for victims: leaves whose pods may be evicted, and nodes with enough of them.
 
-Everything that rules out many pods at once: leaves by law before any pod is looked at, nodes by the sum of
-what could go from them. What is left is looked at pod by pod.
+Leaves are ruled out by law before any pod is checked, and nodes by the sum of possible victims. Only the
+remaining pods are checked one by one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,11 +20,11 @@ from core.workload.nodes.affinity import ANYWHERE, why_not
 from core.workload.nodes.node import Evictable, NodeFacts, Rung
 
 _NO_ORIGINATOR = (0.0, 0, PodUid(""))
-"""In place of the originator of an application that has placeholders only."""
+"""In place of the originator, for an application that has placeholders only."""
 
 
 class Open:
-    """The leaves whose pods may go, with the most that each may lose; and why the others' may not.
+    """Leaves whose pods may be evicted, with the most that each may lose, and the reasons against the others.
 
     Nothing is known before `judge_leaves` has run to its end.
     """
@@ -50,21 +50,22 @@ class Open:
         return bool(self._spare)
 
     def leaves(self) -> Iterator[Reach]:
+        """Leaves whose pods may be evicted."""
         return (self._case.reach[path] for path in self._spare)
 
     def spare_of(self, leaf: Queue) -> Amounts:
-        """The most that an open leaf may lose; of a name that is absent, all."""
+        """Most that an open leaf may lose. Everything, for a name that is absent."""
         return self._spare[leaf.path]
 
     def spare(self, rung: Rung) -> Amounts | None:
-        """What pods of a leaf and priority may lose in all; None when none of them may go."""
+        """Most that pods of a leaf and priority may lose in all. None if none of them may be evicted."""
         try:
             return self._rungs[rung]
         except KeyError:
             return self._rungs.setdefault(rung, self._spare_of(rung))
 
     def rules_out(self, victim: Victim) -> bool:
-        """Whether it alone is more than its queue may lose, or too important."""
+        """True if a victim alone exceeds what its queue may lose, or is too important."""
         spare = self.spare(Rung(victim.queue, victim.priority))
         return spare is None or any(
             amount > spare.get(name, amount) for name, amount in victim.size.items() if amount > 0
@@ -76,7 +77,10 @@ class Open:
         return spare if allowed else None
 
     def _why_closed(self, each: Reach) -> Finding | None:
-        """A finding without a law says that nothing runs there."""
+        """Reason against the pods of a leaf, or None.
+
+        A finding without a law means that nothing runs there.
+        """
         case, leaf = self._case, each.leaf
         if not any(case.usage.used(leaf).values()):
             return Finding("", "")
@@ -89,7 +93,7 @@ class Open:
 
 
 def could_help(case: Case, open_: Open) -> bool:
-    """Whether the ask's queue would be below its guarantee if all went that may (PRE-10)."""
+    """True if the ask's queue would be below its guarantee after all possible evictions (PRE-10)."""
     usage = case.usage.before()
     may_exceed = case.settings.may_exceed_guarantee
     rest = remaining(usage, case.leaf, case.leaf)
@@ -104,8 +108,10 @@ def could_help(case: Case, open_: Open) -> bool:
 
 
 def why_unfit(case: Case, node: NodeFacts, *, given: bool) -> str:
-    """What rules a node out whatever runs on it; empty when nothing does (PRE-12). ``given``: kube-scheduler
-    has looked at the rest."""
+    """Reason against a node, whatever runs on it. Empty for none (PRE-12).
+
+    ``given``: True if kube-scheduler has checked the constraints.
+    """
     if not node.allocatable.covers(case.size):
         return "too small"
     constraints = case.record.facts.constraints
@@ -115,10 +121,10 @@ def why_unfit(case: Case, node: NodeFacts, *, given: bool) -> str:
 
 
 def may_suffice(open_: Open, evictable: Evictable, short: Mapping[str, int], hardest: list[str]) -> bool:
-    """Whether all that may go from a node would make up for what it is short of: an upper bound, quick.
+    """True if all possible victims of a node might free what it lacks: a quick upper bound.
 
-    ``hardest``: types in the order in which they are tried; the one that says no comes to its front, since
-    it is likely to say no of the next node too.
+    ``hardest``: types in the order in which they are checked. The type that fails moves to the front, because
+    it likely fails on the next node too.
     """
     groups = [
         (group.total, spare)
@@ -141,7 +147,7 @@ def may_suffice(open_: Open, evictable: Evictable, short: Mapping[str, int], har
 def candidates_on(
     view: LedgerView, case: Case, open_: Open, evictable: Evictable
 ) -> list[tuple[Victim, Queue]]:
-    """The pods of a node that may go, in the order in which they would (PRE-11)."""
+    """Pods of a node that may be evicted, in order (PRE-11)."""
     found: list[tuple[Victim, Queue]] = []
     for rung, group in evictable.groups.items():
         if open_.spare(rung) is not None:
@@ -160,7 +166,7 @@ def candidates_on(
 def may_cover(
     case: Case, open_: Open, leaves: Iterable[Queue], short: Iterable[tuple[Queue, str, int]]
 ) -> bool:
-    """Whether all that may go from those leaves makes up for what queues are short of: an upper bound."""
+    """True if all possible victims of those leaves free what queues lack: an upper bound."""
     leaves = list(leaves)
     return all(
         sum(_most(case, open_, leaf, name) for leaf in leaves if queue in leaf.chain) >= excess
@@ -176,8 +182,10 @@ def _most(case: Case, open_: Open, leaf: Queue, name: str) -> int:
 def candidates_in(
     view: LedgerView, case: Case, open_: Open, leaves: Iterable[Queue], but: frozenset[str]
 ) -> Iterator[tuple[Victim | None, Queue]]:
-    """The pods of leaves, wherever they run: as a victim, or None for one that may not go. ``but``: uids left
-    out. Those of the application that came last are the first, whatever names are."""
+    """Pods of leaves, wherever they run: each as a victim, or None if it may not be evicted.
+
+    ``but``: uids left out. Pods of the newest application come first, whatever the names are.
+    """
     applications = [
         (application.originator or _NO_ORIGINATOR, app_id, application, leaf)
         for leaf in leaves
@@ -200,6 +208,6 @@ def _candidate(view: LedgerView, open_: Open, leaf: Queue, uid: PodUid, but: fro
 
 
 def names_of(candidates: frozenset[NodeName] | None, view: LedgerView) -> list[NodeName]:
-    """The nodes to look at, in name order."""
+    """Nodes to check, in name order."""
     nodes = view.nodes
     return sorted(nodes if candidates is None else (name for name in candidates if name in nodes))

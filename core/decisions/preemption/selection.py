@@ -1,7 +1,7 @@
-"""Which of the candidates go: taking them one by one under the laws, and giving back what is not needed.
+"""Selection of victims: taking them one by one under the laws, and returning those not needed.
 
-A `Trial` takes victims as PRE-13 does, with their room handed to the ask's queue; a `Choice` holds those that
-were taken and knows whether they are enough.
+A `Trial` takes victims as PRE-13 does, and gives their capacity to the ask's queue. A `Choice` holds the
+victims taken and tells whether they are enough.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ SIZE = "PRE-13"
 
 
 class Trial:
-    """Usage while victims are taken: each is removed from its queue and its room placed in the ask's."""
+    """Usage while victims are taken. Each is removed from its queue, and its capacity placed in the ask's."""
 
     __slots__ = ("_below", "_case", "_excess", "_usage")
 
@@ -29,9 +29,9 @@ class Trial:
         self._excess = _excess(case)
 
     def take(self, victim: Victim, leaf: Queue) -> str:
-        """Take a victim if the laws allow it, else the one that does not: LAW-5, LAW-2 or `SIZE`.
+        """Take a victim if the laws allow it. Otherwise return what forbids it: LAW-5, LAW-2 or `SIZE`.
 
-        A refused one is passed over and the next is tried (DIV-12).
+        A refused victim is skipped, and the next one is tried (DIV-12).
         """
         case, usage, size = self._case, self._usage, victim.size
         if not laws.is_above_guarantee(remaining(usage, leaf, case.leaf), case.wanted):
@@ -57,7 +57,7 @@ class Trial:
 
 
 def _excess(case: Case) -> Mapping[str, int]:
-    """By how much an ask may push its queue over its guarantee (DIV-10)."""
+    """Amounts by which an ask may push its queue above its guarantee (DIV-10)."""
     rest = remaining(case.usage, case.leaf, case.leaf)
     if rest is None or not case.settings.may_exceed_guarantee:
         return {}
@@ -65,7 +65,7 @@ def _excess(case: Case) -> Mapping[str, int]:
 
 
 class Choice:
-    """Victims that were taken for an ask on one node, and what is still amiss when they are gone."""
+    """Victims taken for an ask on one node, and what is still missing after their eviction."""
 
     __slots__ = ("_case", "_free", "_leaves", "_node", "_usage", "victims")
 
@@ -78,13 +78,14 @@ class Choice:
         self.victims: list[Victim] = []
 
     def add(self, victim: Victim, leaf: Queue) -> None:
+        """Add a victim."""
         self._leaves[leaf.path] = leaf
         self.victims.append(victim)
         self._usage.remove(leaf, victim.size)
         self._shift(victim, 1)
 
     def give_back(self, keep: frozenset[Victim] = frozenset()) -> None:
-        """Drop victims as long as the others are enough, the least willing first; ``keep`` some."""
+        """Drop victims while the others are enough, the least willing first. ``keep``: victims to leave."""
         for victim in sorted(self.victims, key=lambda each: each.order, reverse=True):
             if victim not in keep:
                 self._drop(victim)
@@ -92,15 +93,15 @@ class Choice:
                     self._take_again(victim)
 
     def suffices(self) -> bool:
-        """Whether the ask fits its node and its queues when the victims are gone, within its guarantee."""
+        """True if the ask fits its node and its queues after the evictions, within its guarantee."""
         return not (self.lacking() or self.short() or self.uncovered()) and self._stays_below()
 
     def lacking(self) -> dict[str, int]:
-        """What the node still lacks."""
+        """Amounts that the node still lacks."""
         return lacking(self._free, self._case.wanted)
 
     def short(self) -> list[tuple[Queue, str, int]]:
-        """By how much the ask would break a max on its way up."""
+        """Amounts by which the ask would break a max on its way up."""
         found = []
         for queue in self._case.leaf.chain:
             if queue.max is None:
@@ -113,7 +114,7 @@ class Choice:
         return found
 
     def uncovered(self) -> dict[str, int]:
-        """With ``paddock.preemption.victims: yunikorn``: what the victims alone do not add up to (PRE-17)."""
+        """With ``paddock.preemption.victims: yunikorn``: amounts that victims alone do not cover (PRE-17)."""
         if not self._case.settings.whole_ask:
             return {}
         total: dict[str, int] = {}
@@ -128,7 +129,7 @@ class Choice:
         }
 
     def _stays_below(self) -> bool:
-        """LAW-4, with the victims gone."""
+        """LAW-4, after the evictions."""
         case = self._case
         rest = remaining(self._usage, case.leaf, case.leaf)
         return laws.is_below_guarantee(rest, case.wanted, may_exceed=case.settings.may_exceed_guarantee)
@@ -148,12 +149,12 @@ class Choice:
 
 
 def lacking(free: Mapping[str, int], wanted: Mapping[str, int]) -> dict[str, int]:
-    """What is not free of what is wanted, negative room made up for."""
+    """Wanted amounts that are not free. Negative free amounts add to them."""
     return {name: amount - free.get(name, 0) for name, amount in wanted.items() if free.get(name, 0) < amount}
 
 
 def fits(free: Mapping[str, int], wanted: Mapping[str, int]) -> bool:
-    """Whether nothing is lacking."""
+    """True if nothing is lacking."""
     for name, amount in wanted.items():  # noqa: SIM110 - asked of every node: a generator costs double
         if free.get(name, 0) < amount:
             return False
@@ -163,10 +164,9 @@ def fits(free: Mapping[str, int], wanted: Mapping[str, int]) -> bool:
 def pick_on_node(
     trial: Trial, short: Mapping[str, int], candidates: Iterable[tuple[Victim, Queue]]
 ) -> list[tuple[Victim, Queue]] | None:
-    """Victims that make up for what a node is short of, in their order; None when they cannot (PRE-13).
+    """Victims that free what a node lacks, in their order. None if they cannot (PRE-13).
 
-    One that helps with nothing that is still missing is passed over: it would be the last resort, and is
-    never needed.
+    A victim that frees nothing still missing is skipped: it would be the last resort, and is never needed.
     """
     missing = dict(short)
     taken: list[tuple[Victim, Queue]] = []

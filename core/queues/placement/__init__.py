@@ -1,0 +1,1 @@
+"""Placement rules: the choice of a queue for an application."""

@@ -1,4 +1,4 @@
-"""Whom a placement rule is for (PL-5)."""
+"""Filters of placement rules: the users and groups that a rule is for (PL-5)."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from functools import lru_cache
 from core.queues.spec import FilterSpec, NameMatcher
 
 SPECIAL = frozenset("^$*+?()[{}|")
-"""A single entry with one of these is a regular expression (CFG-30)."""
+"""Characters that make a single entry a regular expression (CFG-30)."""
 
 USER_NAME = re.compile(r"[_a-zA-Z][a-zA-Z0-9:#/_.@-]*[$]?", re.ASCII)
 GROUP_NAME = re.compile(r"[_a-zA-Z][a-zA-Z0-9:_.-]*", re.ASCII)
@@ -15,11 +15,11 @@ GROUP_NAME = re.compile(r"[_a-zA-Z][a-zA-Z0-9:_.-]*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """One list of a filter."""
+    """List of names in a filter."""
 
     #: Names that match as they are.
     exact: frozenset[str]
-    #: What other names match. None unless the list is one regular expression.
+    #: Pattern for other names. None unless the list is one regular expression.
     pattern: NameMatcher | None
 
     def match(self, name: str) -> bool:
@@ -32,9 +32,9 @@ def is_expression(entries: tuple[str, ...]) -> bool:
 
 
 def passes(spec: FilterSpec, user: str, groups: tuple[str, ...]) -> bool:
-    """Whether a rule with this filter looks at an application of that user.
+    """True if a rule with this filter applies to an application of that user.
 
-    Without users and groups an allow filter passes all and a deny filter none.
+    Without users and groups, an allow filter passes all and a deny filter none.
     """
     if not (spec.users or spec.groups):
         return spec.allow
@@ -51,7 +51,7 @@ def _read(spec: FilterSpec) -> tuple[_Names, _Names]:
 
 
 def _names(entries: tuple[str, ...], pattern: NameMatcher | None, valid: re.Pattern[str]) -> _Names:
-    """Of two or more entries those that are no names are dropped."""
+    """List from its entries. Of two or more, invalid names are dropped."""
     if is_expression(entries):
         return _Names(frozenset(), pattern)
     return _Names(frozenset(entry for entry in entries if valid.fullmatch(entry)), None)

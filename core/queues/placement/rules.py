@@ -1,4 +1,4 @@
-"""Which queue an application goes to: the placement rules of a partition, in order (PL-1 to PL-12)."""
+"""Placement rules of a partition, which choose the queue of an application in order (PL-1 to PL-12)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from core.queues.users.identity import UNKNOWN_IDENTITY
 from core.reasons import Code, Refusal
 
 IMPLICIT = (RuleSpec("provided"),)
-"""What holds when a document has no rules (PL-1)."""
+"""Rules of a document without rules (PL-1)."""
 
 _NAME = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}", re.ASCII)
 _PREFIX = "root."
@@ -23,18 +23,19 @@ _SHOWN = 64
 
 
 class Tree(Protocol):
-    """What placement needs of the tree."""
+    """Part of the tree that placement needs."""
 
-    def get(self, path: str) -> Queue | None: ...
+    def get(self, path: str) -> Queue | None:
+        """Queue of that path, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacementRequest:
-    """What is known of an application when it is placed (PL-2).
+    """Facts about an application when it is placed (PL-2).
 
-    ``requested``: the queue its first pod names, or empty; ``groups``: those that count (ID-4); ``tags``:
-    names in lower case; ``forced``: that pod is on a node already; ``restored``: and was before anybody could
-    be asked, as after a restart.
+    ``requested``: queue that its first pod names, or empty. ``groups``: groups that count (ID-4). ``tags``:
+    names in lower case. ``forced``: True if that pod is on a node already. ``restored``: True if it ran
+    before Paddock could be asked, as after a restart.
     """
 
     requested: str = ""
@@ -47,8 +48,11 @@ class PlacementRequest:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """``create``: the levels that are missing, the topmost first; empty for a queue that exists;
-    ``passed_over``: why it is not the queue that the first pod named (F-6), empty when it is or none was."""
+    """Chosen queue. ``create``: missing levels, the topmost first; empty for an existing queue.
+
+    ``passed_over``: reason why the queue named by the first pod is not used (F-6); empty if it is, or none
+    was named.
+    """
 
     path: QueuePath
     create: tuple[QueuePath, ...] = ()
@@ -56,13 +60,13 @@ class Chosen:
 
 
 class _Mistaken(Exception):
-    """A rule cannot be evaluated: placement ends here (PL-3)."""
+    """A rule cannot be evaluated, so placement ends here (PL-3)."""
 
 
 def decide_queue(tree: Tree, rules: Sequence[RuleSpec], request: PlacementRequest) -> Chosen | Refusal:
-    """The queue for an application, or why there is none.
+    """Queue for an application, or the reason why there is none.
 
-    An application with a pod on a node already is never refused: it goes to the recovery queue (PL-10).
+    An application with a pod on a node is never refused. It goes to the recovery queue (PL-10).
     """
     placement = _Placement(tree, request)
     try:
@@ -77,7 +81,7 @@ def decide_queue(tree: Tree, rules: Sequence[RuleSpec], request: PlacementReques
 
 
 def why_passed_over(tree: Tree, rules: Sequence[RuleSpec], request: PlacementRequest) -> str:
-    """Why the rules do not take the queue that is named; empty when they do, or look at no name (F-6)."""
+    """Reason why the rules do not use the named queue. Empty if they do, or use no name (F-6)."""
     placement = _Placement(tree, request)
     try:
         placement.first(rules or IMPLICIT)
@@ -88,8 +92,10 @@ def why_passed_over(tree: Tree, rules: Sequence[RuleSpec], request: PlacementReq
 
 @dataclass(slots=True)
 class _Placement:
-    """One placement. ``stopped``: the most telling reason why a queue that was named is not taken;
-    ``passed_over``: why that which the pod itself named is not."""
+    """A placement in progress. ``stopped``: first reason why a named queue is not used.
+
+    ``passed_over``: reason why the queue named by the pod itself is not used.
+    """
 
     tree: Tree
     request: PlacementRequest
@@ -97,6 +103,7 @@ class _Placement:
     passed_over: str = ""
 
     def first(self, rules: Sequence[RuleSpec]) -> Chosen | Refusal | None:
+        """Result of the first rule that applies, or None."""
         for rule in rules:
             path = self._path(rule)
             if path:
@@ -108,10 +115,10 @@ class _Placement:
         return None
 
     def last_resort(self) -> Chosen | Refusal:
-        """``root.default``, if there is one and it takes the application (PL-9).
+        """Fall back to ``root.default`` if it takes the application (PL-9), else refuse.
 
-        One that is forced goes to recovery (PL-10), but not for pods that ran before this process began:
-        they may be in ``root.default`` by this very rule, and a restart must not move them.
+        A forced application goes to recovery instead (PL-10). Pods from before this process are an exception.
+        They may be in ``root.default`` by this rule, and a restart must not move them.
         """
         default = self.tree.get(DEFAULT_QUEUE)
         tried = not self.request.forced or self.request.restored
@@ -122,10 +129,10 @@ class _Placement:
         asked = self.request.requested
         return Refusal(Code.PLACEMENT_FAILED, f"no queue {asked[:_SHOWN]}" if asked else "no queue named")
 
-    # -- is the queue taken ----------------------------------------------------------------------------------
+    # -- availability of a queue -----------------------------------------------------------------------------
 
     def _taken(self, path: QueuePath) -> Chosen | Refusal | None:
-        """None sends the application on to the next rule (PL-6 to PL-8)."""
+        """Result for a path. None sends the application on to the next rule (PL-6 to PL-8)."""
         if path == RECOVERY_QUEUE:
             return Chosen(path) if self.request.forced else None
         queue = self.tree.get(path)
@@ -159,7 +166,7 @@ class _Placement:
         return may_submit(texts, self.request.user, self.request.groups)
 
     def _nearest(self, path: QueuePath) -> Queue:
-        """The closest ancestor that exists."""
+        """Closest ancestor that exists."""
         above = parent_path(path)
         while above is not None:
             queue = self.tree.get(above)
@@ -168,10 +175,10 @@ class _Placement:
             above = parent_path(above)
         raise _Mistaken(f"{path[:_SHOWN]} is not below root")
 
-    # -- what a rule says ------------------------------------------------------------------------------------
+    # -- path of a rule --------------------------------------------------------------------------------------
 
     def _path(self, rule: RuleSpec) -> QueuePath | None:
-        """The path a rule gives, or None when it has nothing to say. Raises `_Mistaken`."""
+        """Path that a rule gives, or None if it does not apply. Raises `_Mistaken`."""
         name = self._name(rule)
         if not name or not passes(rule.filter, self.request.user, self.request.groups):
             return None
@@ -212,7 +219,7 @@ class _Placement:
         return None if above is None else QueuePath(f"{above}.{'.'.join(parts)}".lower())
 
     def _parent(self, rule: RuleSpec) -> QueuePath | None:
-        """The path of the parent rule, ``root`` without one, None when it has nothing to say."""
+        """Path of the parent rule, or ``root`` without one. None if it does not apply."""
         if rule.parent is None:
             return ROOT
         path = self._path(rule.parent)
@@ -228,7 +235,7 @@ class _Placement:
 
 
 def _levels(above: QueuePath, path: QueuePath) -> Iterator[QueuePath]:
-    """The paths below ``above`` down to ``path``."""
+    """Paths below ``above`` down to ``path``."""
     so_far = str(above)
     for part in path.removeprefix(above + ".").split("."):
         so_far = f"{so_far}.{part}"
@@ -236,5 +243,5 @@ def _levels(above: QueuePath, path: QueuePath) -> Iterator[QueuePath]:
 
 
 def is_user_name(text: str) -> bool:
-    """The pattern of CFG-14, which a user who comes with groups must match (ID-4)."""
+    """True for a user name of the pattern of CFG-14, which a user with groups must match (ID-4)."""
     return USER_NAME.fullmatch(text) is not None

@@ -1,0 +1,1 @@
+"""Users and groups: identity, access lists, limits."""

@@ -1,4 +1,4 @@
-"""Who may submit to a queue and who may administer it: ACL texts, read once, and the walk up to the root."""
+"""Access lists: who may submit to a queue, and who may administer it."""
 
 import re
 from collections.abc import Iterable
@@ -14,22 +14,22 @@ _GROUP = re.compile(r"[_a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Acl:
-    """One ACL. ``everybody``: a wildcard stands in it (ACL-2)."""
+    """Access list. ``everybody``: True if it contains a wildcard (ACL-2)."""
 
     everybody: bool
     users: frozenset[str]
     groups: frozenset[str]
 
     def allows(self, user: str, groups: Iterable[str]) -> bool:
-        """ACL-4; case-sensitive."""
+        """True if the ACL names the user or one of the groups (ACL-4). Case-sensitive."""
         return self.everybody or user in self.users or any(group in self.groups for group in groups)
 
 
 @lru_cache(maxsize=4096)
 def acl_from(text: str) -> Acl:
-    """``users groups``, each a list with commas; a text that begins with a blank names groups only (ACL-1).
+    """ACL from ``users groups``, each a list with commas. A leading blank means groups only (ACL-1).
 
-    Names that are none are dropped (ACL-3). The text has passed APPLY-2: two parts at most.
+    Invalid names are dropped (ACL-3). The text has passed APPLY-2: two parts at most.
     """
     if trimmed(text) == ANYBODY:
         return Acl(True, frozenset(), frozenset())
@@ -42,7 +42,10 @@ def acl_from(text: str) -> Acl:
 
 
 def may_submit(texts: Iterable[tuple[str, str]], user: str, groups: tuple[str, ...]) -> bool:
-    """ACL-5. ``texts``: submit and admin ACL of a queue and of each of its ancestors. Grants only add up."""
+    """True if a user may submit (ACL-5). Grants only add up.
+
+    ``texts``: submit and admin ACL of a queue and of each of its ancestors.
+    """
     return any(
         acl_from(submit).allows(user, groups) or acl_from(admin).allows(user, groups)
         for submit, admin in texts
@@ -50,5 +53,5 @@ def may_submit(texts: Iterable[tuple[str, str]], user: str, groups: tuple[str, .
 
 
 def may_administer(texts: Iterable[tuple[str, str]], user: str, groups: tuple[str, ...]) -> bool:
-    """ACL-5, the administrators alone."""
+    """True if a user may administer (ACL-5). ``texts``: as in `may_submit`."""
     return any(acl_from(admin).allows(user, groups) for _, admin in texts)

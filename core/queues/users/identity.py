@@ -1,4 +1,4 @@
-"""Who submits: a user, and the groups that the pod names for him (ID-1)."""
+"""Identity of the submitter: a user, and the groups that the pod names (ID-1)."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ _UNKNOWN_USER = "nobody"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """``groups``: as the pod gave them; empty when it gave none."""
+    """A user with groups. ``groups``: as the pod gave them; empty if it gave none."""
 
     user: str = _UNKNOWN_USER
     groups: tuple[str, ...] = ()
 
 
 NO_GROUP = "nogroup"
-"""The group of one whose groups are not known, and who runs already (ID-6)."""
+"""Group of a running user whose groups are not known (ID-6)."""
 
 UNKNOWN_IDENTITY = Identity()
-"""Whoever says nothing of himself."""
+"""Identity of a pod that names no user."""

@@ -1,7 +1,7 @@
-"""Limits of users and groups: what a document says, and what each of them uses (UGM-1 to UGM-12).
+"""Limits of users and groups: the document's entries, and current usage (UGM-1 to UGM-12).
 
-Usage is kept per name and queue path. It is a function of what the pods hold, so the ledger moves it as it
-moves the queues' own counters and recomputes it at a reload.
+Usage is recorded per name and queue path. It is a function of what the pods hold. So the ledger moves it
+together with the queues' own counters, and recomputes it at a reload.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ class _Level:
 
 
 class Limits:
-    """The limits of a partition, by queue path (UGM-2)."""
+    """Limits of a partition, by queue path (UGM-2)."""
 
     def __init__(self, queues: Iterable[QueueSpec] = ()) -> None:
         self._levels = {queue.path: _level(queue.limits) for queue in queues if queue.limits}
@@ -34,19 +34,19 @@ class Limits:
         return bool(self._levels)
 
     def of_user(self, path: QueuePath, user: str) -> LimitSpec | None:
-        """The entry that names the user, else the wildcard's (UGM-1)."""
+        """Entry that names the user, else the wildcard's (UGM-1), or None."""
         level = self._levels.get(path)
         if level is None:
             return None
         return level.users.get(user) or level.users.get(ANY)
 
     def of_group(self, path: QueuePath, group: str) -> LimitSpec | None:
-        """The entry of exactly that name (UGM-6)."""
+        """Entry of exactly that name (UGM-6), or None."""
         level = self._levels.get(path)
         return level.groups.get(group) if level is not None else None
 
     def group_for(self, paths: Iterable[QueuePath], groups: Sequence[str]) -> str:
-        """The group an application counts for, empty for none (UGM-5). ``paths``: from its leaf up."""
+        """Group that an application counts for; empty for none (UGM-5). ``paths``: from its leaf up."""
         for path in paths:
             level = self._levels.get(path)
             if level is not None and level.groups:
@@ -70,7 +70,7 @@ def _level(entries: Iterable[LimitSpec]) -> _Level:
 
 
 class Tracked(NamedTuple):
-    """Whose usage: a user or a group, in one queue and below it."""
+    """Key of usage: a user or a group, in one queue and below it."""
 
     kind: str
     name: str
@@ -79,16 +79,17 @@ class Tracked(NamedTuple):
 
 @dataclass(slots=True)
 class Usage:
-    """What is held, and the applications that hold it or have held it while they live."""
+    """Amounts held, and the applications that hold or held them while they live."""
 
     held: Tally = field(default_factory=Tally)
     applications: set[AppId] = field(default_factory=set)
 
 
 class Claimant(NamedTuple):
-    """Who asks: an application with its user and the group it counts for, empty for none.
+    """Claimant of quota: an application with its user and the group it counts for, empty for none.
 
-    ``started``: something of it was let in already, so that no limit on applications holds it (QUO-13).
+    ``started``: True if something of it was admitted already, so that no limit on applications applies
+    (QUO-13).
     """
 
     application: AppId
@@ -97,6 +98,7 @@ class Claimant(NamedTuple):
     started: bool
 
     def tracked(self, path: QueuePath) -> tuple[Tracked, ...]:
+        """Keys of its user and its group in a queue."""
         return _tracked(self.user, self.group, path)
 
 
@@ -107,7 +109,7 @@ def _tracked(user: str, group: str, path: QueuePath) -> tuple[Tracked, ...]:
 
 
 class UsageBook:
-    """Usage of everybody. An entry that holds nothing and nobody is not there (UGM-9)."""
+    """Usage of all users and groups. Empty entries are removed (UGM-9)."""
 
     def __init__(self) -> None:
         self._entries: dict[Tracked, Usage] = {}
@@ -116,27 +118,30 @@ class UsageBook:
         return iter(self._entries.items())
 
     def get(self, tracked: Tracked) -> Usage | None:
+        """Usage of a user or group, or None."""
         return self._entries.get(tracked)
 
     def add(self, claimant: Claimant, paths: Iterable[QueuePath], size: Resource) -> None:
+        """Count a size in, on every path."""
         for path in paths:
             for tracked in claimant.tracked(path):
                 self._entry(tracked).held.add(size)
 
     def subtract(self, claimant: Claimant, paths: Iterable[QueuePath], size: Resource) -> None:
+        """Count a size out, on every path."""
         for path in paths:
             for tracked in claimant.tracked(path):
                 self._entries[tracked].held.subtract(size)
                 self._drop_empty(tracked)
 
     def start(self, claimant: Claimant, paths: Iterable[QueuePath]) -> None:
-        """An application has got something (UGM-8)."""
+        """Note that an application has started (UGM-8)."""
         for path in paths:
             for tracked in claimant.tracked(path):
                 self._entry(tracked).applications.add(claimant.application)
 
     def stop(self, claimant: Claimant, paths: Iterable[QueuePath]) -> None:
-        """An application is gone."""
+        """Note that an application has ended."""
         for path in paths:
             for tracked in claimant.tracked(path):
                 if tracked in self._entries:
@@ -156,7 +161,7 @@ class UsageBook:
 
 
 def headroom_for(limits: Limits, book: UsageBook, claimant: Claimant, paths: Sequence[QueuePath]) -> Limit:
-    """Room under the limits of a user and of his group, on every level of the path (UGM-4, UGM-6, UGM-7)."""
+    """Headroom under the limits of a user and a group, on every level of the path (UGM-4, UGM-6, UGM-7)."""
     left = UNLIMITED
     for path in paths:
         for tracked in claimant.tracked(path):
@@ -169,7 +174,7 @@ def headroom_for(limits: Limits, book: UsageBook, claimant: Claimant, paths: Seq
 
 
 def entry_for(limits: Limits, tracked: Tracked) -> LimitSpec | None:
-    """The limit that holds for somebody in a queue."""
+    """Limit of a user or group in a queue, or None."""
     if tracked.kind == "user":
         return limits.of_user(tracked.path, tracked.name)
     return limits.of_group(tracked.path, tracked.name)
