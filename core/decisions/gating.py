@@ -11,7 +11,7 @@ NOWHERE = Refusal(Code.UNSCHEDULABLE, "no node has room for it")
 
 
 def decide_gate(view: LedgerView, uid: PodUid, *, now: float) -> GateHeld | None:
-    """Report to write to a gated pod. None if it does not wait there, has a turn, or was told already."""
+    """Report to write to a gated pod. None if it does not wait there, has a turn, or has that report."""
     record = view.pod(uid)
     waits = record is not None and record.is_ask and record.is_gated
     if record is None or not waits or record.admission.opening or view.has_turn(uid):

@@ -47,7 +47,7 @@ EXPIRED_AT_ONCE = 50
 _LEASES = TimerKind.TURN, TimerKind.REFUSED_TURN
 
 FORGIVEN = 1
-"""Number of unused turns after which an ask loses its rank."""
+"""Unused turns, at most, after which an ask still has its rank."""
 
 
 def give_turn(state: State, record: PodRecord, seat: Seat, node: NodeName) -> tuple[WakePod | OpenGate, ...]:

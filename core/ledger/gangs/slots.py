@@ -56,7 +56,7 @@ def unyield(holder: PodRecord) -> None:
 
 
 def open_slot(member: PodRecord, *, now: float) -> None:
-    """Note that the placeholder is gone, so that the member holds the capacity."""
+    """Note that the placeholder was deleted, so that the member holds the capacity."""
     if member.gang.slot is not None:
         member.gang.slot = member.gang.slot._replace(opened=now)
 

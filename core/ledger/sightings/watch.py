@@ -182,7 +182,7 @@ def _take_offer(state: State, facts: PodFacts) -> Rounds:
 
 
 def _take_read(state: State, facts: PodFacts) -> Rounds:
-    """Replace everything that bodies alone have told of a pod by a read of it (F-18).
+    """Replace everything that bodies alone have reported of a pod by a read of it (F-18).
 
     Only the watch tells that a pod has a node or terminates.
     """

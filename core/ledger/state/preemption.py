@@ -35,7 +35,7 @@ class Payer(NamedTuple):
 class InVain(NamedTuple):
     """Record of plans in vain: times of the last ones, and ``until``, before which no plan is made.
 
-    ``times``: waits in a row. ``reported``: True if an ask was told of the last wait.
+    ``times``: waits in a row. ``reported``: True if an Event on an ask reported the last wait.
     """
 
     moments: tuple[float, ...] = ()
